@@ -1,0 +1,67 @@
+# Every target does its own set-up. `make` alone explains the targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup report quick plan test lint lock clean
+
+STUDY ?=
+CORES ?= all
+TESTS ?=
+ALL ?=
+
+PYTHON_BIN := .venv/bin/python
+# the target goes before --configfile, which takes everything behind it for configuration files
+ARGUMENTS := $(if $(STUDY),results/studies/$(STUDY)/report.html --configfile studies/$(STUDY).yaml,results/report.html)
+# rules say `python`; the set-up itself must not see this PATH, or it would remake .venv with its own interpreter
+WITH_PATH := PATH="$(CURDIR)/.venv/bin:$$PATH"
+SNAKEMAKE := $(WITH_PATH) $(PYTHON_BIN) -m snakemake --cores $(CORES)
+SHELL_SCRIPTS := scripts/setup.sh .ci/run
+
+help: ## explain the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@echo '  A study: make report STUDY=quick. Fewer cores: make report CORES=4. Some tests: make test TESTS=tests/unit'
+
+setup: ## install what is missing: packages of the distribution, and .venv
+	@scripts/setup.sh run
+
+report: study setup ## build, measure and write the report of config.yaml, or of studies/x.yaml with STUDY=x
+	$(SNAKEMAKE) $(ARGUMENTS)
+
+quick: ## the same for studies/quick.yaml: a first look
+	@$(MAKE) --no-print-directory report STUDY=quick
+
+plan: study setup ## show what `make report` would do, and how long it would take
+	$(SNAKEMAKE) --dry-run $(ARGUMENTS)
+
+.PHONY: study
+study:
+	@test -z '$(STUDY)' || test -f 'studies/$(STUDY).yaml' || { \
+	    echo "STUDY=$(STUDY): no file studies/$(STUDY).yaml; there are:" $$(cd studies && ls *.yaml) >&2; exit 2; }
+
+test: ## run all tests, or those of TESTS=path
+	@scripts/setup.sh test
+	@$(WITH_PATH) $(PYTHON_BIN) -m pytest $(TESTS)
+
+lint: ## check style of Python, Snakemake and shell files
+	@scripts/setup.sh test
+	$(PYTHON_BIN) -m ruff check .
+	$(PYTHON_BIN) -m ruff format --check .
+	$(PYTHON_BIN) -m snakefmt --check Snakefile rules
+	shellcheck $(SHELL_SCRIPTS)
+
+LOCK := CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON_BIN) -m piptools compile --quiet --generate-hashes --strip-extras \
+    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+
+lock: ## pin envs/requirements*.in anew, with hashes; add UPGRADE=--upgrade for newer releases
+	@scripts/setup.sh test
+	$(LOCK) $(UPGRADE) --output-file envs/requirements.txt envs/requirements.in
+	$(LOCK) $(UPGRADE) --output-file envs/requirements-dev.txt envs/requirements-dev.in
+
+clean: ## remove logs, tables, figures and reports; ALL=1: everything generated
+ifeq ($(ALL),1)
+	rm -rf results .snakemake .venv .pytest_cache .ruff_cache .hypothesis
+	@echo 'Removed everything generated, measurements and downloads as well.'
+else
+	rm -rf results/logs results/report.html results/studies/*/{tables,figures,report.html,summary.md}
+	rm -rf .pytest_cache .ruff_cache .hypothesis
+	@echo 'Kept: sources, builds, profiles, datasets and measurements under results/, and .venv. ALL=1 removes them too.'
+endif

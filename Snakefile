@@ -1,0 +1,39 @@
+"""Build database servers, benchmark them, and report what got faster, by how much and with what certainty.
+
+    snakemake --cores all results/report.html            the study of config.yaml
+    snakemake --cores all --configfile studies/quick.yaml  another study; its report is results/studies/quick/report.html
+    snakemake -n                                          what would be made, and how long it would take
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.17.0")
+
+if not workflow.configfiles:
+
+    configfile: f"{workflow.basedir}/config.yaml"
+
+
+include: "rules/common.smk"
+
+
+wildcard_constraints:
+    digest="[0-9a-f]{12}",
+    server="|".join(map(re.escape, PLAN.study.entries["servers"])),
+    clients=r"\d+",
+    repetition=r"\d+",
+    study=re.escape(PLAN.study.name),
+
+
+include: "rules/source.smk"
+include: "rules/build.smk"
+include: "rules/train.smk"
+include: "rules/dataset.smk"
+include: "rules/measure.smk"
+# include: "rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        report_to_make,

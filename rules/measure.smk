@@ -1,0 +1,55 @@
+"""Measure. Needs: builds and datasets. Makes: results/studies/{study}/runs/."""
+
+
+rule finish_preparations:
+    """Mark that all builds and datasets are there; no run starts before, so that blocks stay together."""
+    input:
+        preparations,
+    output:
+        "results/studies/{study}/prepared.txt",
+    log:
+        "results/logs/finish_preparations/{study}.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    shell:
+        r"""
+        sha256sum {input:q} > {output:q} 2> {log:q}
+        """
+
+
+rule measure_run:
+    """Measure one variant under one workload with one client count, once."""
+    input:
+        identity=build_of_run,
+        dataset=dataset_of_run,
+        prepared=ancient("results/studies/{study}/prepared.txt"),
+    output:
+        run="results/studies/{study}/runs/{variant}-{digest}/{workload}-{load}/{clients}/{repetition}.json",
+        text="results/studies/{study}/runs/{variant}-{digest}/{workload}-{load}/{clients}/{repetition}.txt",
+    log:
+        "results/logs/measure_run/{study}/{variant}-{digest}/{workload}-{load}/{clients}/{repetition}.log",
+    wildcard_constraints:
+        load="[0-9a-f]{12}",
+        variant="|".join(map(re.escape, PLAN.study.variants)),
+        workload="|".join(map(re.escape, PLAN.study.workloads)),
+    priority: order_of_run
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=HOST,
+    params:
+        recipe=run_recipe,
+        place=run_place,
+    shell:
+        r"""
+        exec python -m scripts.measure_run \
+            --recipe {params.recipe:q} \
+            --place {params.place:q} \
+            --identity {input.identity:q} \
+            --dataset {input.dataset:q} \
+            --run {output.run:q} \
+            --text {output.text:q} \
+            --log {log:q}
+        """

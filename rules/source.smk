@@ -1,0 +1,26 @@
+"""Fetch the sources of servers. Needs: the catalog. Makes: results/sources/{server}/."""
+
+
+rule fetch_source:
+    """Fetch and unpack a server's sources."""
+    output:
+        tree=directory("results/sources/{server}/tree"),
+        identity="results/sources/{server}/source.json",
+    log:
+        "results/logs/fetch_source/{server}.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    params:
+        recipe=source_recipe,
+        places=source_places,
+    shell:
+        r"""
+        exec python -m scripts.fetch_source \
+            --recipe {params.recipe:q} \
+            --sources {params.places:q} \
+            --tree {output.tree:q} \
+            --identity {output.identity:q} \
+            --log {log:q}
+        """

@@ -1,0 +1,30 @@
+"""Train instrumented builds. Needs: an instrumented build, datasets. Makes: results/profiles/{server}/{training}-{digest}/."""
+
+
+rule train_server:
+    """Run a training on an instrumented build and keep its counters."""
+    input:
+        identity=instrumented_of_profile,
+        datasets=datasets_of_profile,
+    output:
+        counters=directory("results/profiles/{server}/{training}-{digest}/counters"),
+        profile="results/profiles/{server}/{training}-{digest}/profile.json",
+    log:
+        "results/logs/train_server/{server}/{training}-{digest}.log",
+    priority: 3000000
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=HOST,
+    params:
+        recipe=profile_recipe,
+    shell:
+        r"""
+        exec python -m scripts.train_server \
+            --recipe {params.recipe:q} \
+            --identity {input.identity:q} \
+            --datasets {input.datasets:q} \
+            --counters {output.counters:q} \
+            --profile {output.profile:q} \
+            --log {log:q}
+        """

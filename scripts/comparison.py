@@ -1,0 +1,180 @@
+"""Comparisons with the reference: pairs of runs, cells, noise floor, and the mean over cells, as tidy frames."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts import stats
+from scripts.metrics import METRICS, Metric
+from scripts.tables import BLOCK, CELL
+
+AA = "aa"
+NOT_MEASURED = "not_measured"
+SAME = {"machine_id": "host", "boot_id": "boot of the host", "sysbench_sha256": "sysbench program"}
+TOO_FEW = "too few blocks"
+NO_FLOOR = "no noise floor"
+NO_DIFFERENCE = "no difference shown"
+WORDLESS = (TOO_FEW, NO_FLOOR)
+
+
+def pair_runs(runs: pd.DataFrame, reference: str, block_span_s: float | None) -> pd.DataFrame:
+    """Return one row per run that is not of the reference, beside the reference's run of the same block.
+
+    Adds `status`: paired; split, when the two do not share host, boot and sysbench program or do not lie within
+    `block_span_s` from the first start to the last end; or incomplete, when one of them is not ok. `note` says why.
+    Raises ValueError when the reference has no run at all.
+    """
+    ours = runs[runs["variant"] != reference]
+    theirs = runs[runs["variant"] == reference]
+    if theirs.empty:
+        raise ValueError(f"reference {reference!r} has no run; found {', '.join(sorted(set(runs['variant'])))}")
+    pairs = ours.merge(theirs, on=list(BLOCK), how="left", suffixes=("", "_reference"))
+    span_s = pairs[["ended_at", "ended_at_reference"]].max(axis=1) - pairs[["started_at", "started_at_reference"]].min(
+        axis=1
+    )
+    doubts = [
+        (pairs["outcome_reference"] != "ok", "incomplete", _failure(pairs, "_reference")),
+        (pairs["outcome"] != "ok", "incomplete", _failure(pairs, "")),
+        *((pairs[key] != pairs[f"{key}_reference"], "split", f"another {what}") for key, what in SAME.items()),
+        (~(span_s <= (block_span_s or np.inf)), "split", _span_text(span_s, block_span_s)),
+    ]
+    conditions = [condition.to_numpy(dtype=bool) for condition, _, _ in doubts]
+    pairs["status"] = np.select(conditions, [status for _, status, _ in doubts], "paired")
+    pairs["note"] = np.select(conditions, [_texts(text, len(pairs)) for _, _, text in doubts], "")
+    return pairs
+
+
+def _texts(text: str | pd.Series, length: int) -> np.ndarray:
+    return np.full(length, text, dtype=object) if isinstance(text, str) else text.to_numpy(dtype=object)
+
+
+def _failure(pairs: pd.DataFrame, side: str) -> pd.Series:
+    who = pairs[f"variant{side}"].astype(object).fillna("the reference").astype(str)
+    return who + ": " + pairs[f"reason{side}"].astype(object).fillna("no run").astype(str)
+
+
+def _span_text(span_s: pd.Series, allowed_s: float | None) -> pd.Series:
+    return span_s.map(lambda seconds: f"the two runs span {seconds:.0f} s, allowed are {allowed_s or 0:.0f} s")
+
+
+def compare(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return comparisons.csv: one row per pair and metric, with both values and log(value / reference value).
+
+    The log ratio is NaN unless the pair's status is paired and both values are positive. `flagged` tells that one of
+    the two runs has a warning which not every run has: one they all have tells none apart.
+    """
+    keys = [*CELL, "repetition", "status", "note"]
+    flagged = _stands_out(pairs)
+    parts = [
+        pairs[keys].assign(
+            flagged=flagged,
+            metric=name,
+            value=pairs[name].astype(float),
+            reference_value=pairs[f"{name}_reference"].astype(float),
+        )
+        for name in METRICS
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    usable = (table["status"] == "paired") & (table["value"] > 0) & (table["reference_value"] > 0)
+    quotient = table["value"] / table["reference_value"].where(usable)
+    table["log_ratio"] = np.log(quotient.where(usable))
+    table["ratio"] = quotient.where(usable)
+    return table
+
+
+def _stands_out(pairs: pd.DataFrame) -> list[bool]:
+    sides = [
+        pairs[name].astype(object).fillna("").map(warning_set) for name in ("warning_codes", "warning_codes_reference")
+    ]
+    ok = [side[pairs[name] == "ok"] for side, name in zip(sides, ("outcome", "outcome_reference"), strict=True)]
+    every = set.intersection(*ok[0], *ok[1]) if len(ok[0]) and len(ok[1]) else set()
+    return [bool((ours | theirs) - every) for ours, theirs in zip(*sides, strict=True)]
+
+
+def warning_set(codes: str) -> set[str]:
+    """Return the warnings a warning_codes field names, without the one that something could not be measured."""
+    return {code for code in codes.split(";") if code and code != NOT_MEASURED}
+
+
+def noise(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return noise.csv: the noise floor of every metric, as `scripts.stats.noise_floor` defines it."""
+    same = comparisons[comparisons["variant"] == AA].dropna(subset="log_ratio")
+    rows = []
+    for name in METRICS:
+        found = same[same["metric"] == name]
+        cells = [group.to_numpy() for _, group in found.groupby(["workload", "clients"])["log_ratio"]]
+        floor, from_blocks, from_cells = stats.noise_floor(cells)
+        rows.append(
+            {
+                "metric": name,
+                "floor_log_ratio": floor,
+                "floor_from_blocks": from_blocks,
+                "floor_from_cells": from_cells,
+                "n_cells": len(cells),
+                "n_blocks": len(found),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def verdict_word(metric: Metric, log_ratio: float, blocks: int, p_holm: float, floor: float) -> str:
+    """Return the metric's word for a difference that is shown, or what stands in its place.
+
+    A word needs 5 blocks, a Holm-adjusted p under 0.05, and a |log ratio| above the noise floor.
+    """
+    if blocks < stats.MIN_BLOCKS:
+        return TOO_FEW
+    if np.isnan(floor):
+        return NO_FLOOR
+    if not p_holm < stats.ALPHA or not abs(log_ratio) > floor:
+        return NO_DIFFERENCE
+    return metric.above if log_ratio > 0 else metric.below
+
+
+def cells(runs: pd.DataFrame, comparisons: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
+    """Return cells.csv: one row per variant (the reference too), workload, clients and metric.
+
+    `value` is the geometric mean over the ok runs, so that without a lost block the quotient of two values is the
+    ratio. Holm's adjustment runs over all variants and cells of one metric, without A/A, which gets no word.
+    """
+    compared = [_cell_row(key, group) for key, group in comparisons.groupby([*CELL, "metric"], sort=False)]
+    table = _values(runs).merge(pd.DataFrame(compared), on=[*CELL, "metric"], how="left")
+    judged = table["n_blocks"].notna() & (table["variant"] != AA)
+    table["p_holm"] = table["p_t"].where(judged).groupby(table["metric"]).transform(stats.holm)
+    table = table.merge(floors[["metric", "floor_log_ratio"]], on="metric", how="left")
+    words = [
+        verdict_word(METRICS[row.metric], row.log_ratio, row.n_blocks, row.p_holm, row.floor_log_ratio)
+        if judge
+        else None
+        for row, judge in zip(table.itertuples(), judged, strict=True)
+    ]
+    return table.assign(word=words)
+
+
+def _values(runs: pd.DataFrame) -> pd.DataFrame:
+    measured = runs[runs["outcome"] == "ok"]
+    size = runs.groupby(list(CELL), sort=False).size().rename("n_runs").to_frame()
+    size["n_ok"] = measured.groupby(list(CELL)).size().reindex(size.index, fill_value=0)
+    long = measured.melt(id_vars=list(CELL), value_vars=list(METRICS), var_name="metric")
+    value = long.assign(value=long["value"].astype(float)).groupby([*CELL, "metric"])["value"].agg(stats.geometric_mean)
+    every = size.reset_index().merge(pd.DataFrame({"metric": list(METRICS)}), how="cross")
+    return every.merge(value.reset_index(), on=[*CELL, "metric"], how="left")
+
+
+def _cell_row(key: tuple, group: pd.DataFrame) -> dict[str, Any]:
+    values = group["log_ratio"].dropna().to_numpy()
+    mean, low, high = stats.t_interval(values)
+    status = group["status"].value_counts()
+    return {
+        **dict(zip([*CELL, "metric"], key, strict=True)),
+        "n_blocks": len(values),
+        "n_split": int(status.get("split", 0)),
+        "n_incomplete": int(status.get("incomplete", 0)),
+        "log_ratio": float(mean),
+        "ratio": float(stats.ratio(mean)),
+        "ratio_low": float(stats.ratio(low)),
+        "ratio_high": float(stats.ratio(high)),
+        "p_t": float(stats.paired_t_p(values)),
+        "p_sign_flip": stats.sign_flip_p(values),
+    }

@@ -1,0 +1,175 @@
+"""Compile one server: configure it like every other build of it, then compile with the build's own flags."""
+
+import contextlib
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.families import Family
+from scripts.process import CommandFailed, Usage, run, say
+from scripts.toolchain import Toolchain
+
+WRAPPER = Path(__file__).parent / "compiler"
+PROGRESS_EVERY_S = 30
+ERROR_LINE = re.compile(r"(?:fatal )?error:|undefined reference|^FAILED:|CMake Error|configure: error|: Error \d", re.I)
+# Where an instrumented program writes counters below GCOV_PREFIX; without that variable the root-level path fails loudly.
+COUNTERS = "/counters"
+
+
+@dataclass(frozen=True)
+class Flags:
+    """Flags the wrapper adds: to every unit, to units of the server only, and to link lines."""
+
+    common: tuple[str, ...] = ()
+    profile: tuple[str, ...] = ()
+    link: tuple[str, ...] = ("-Wl,--build-id=sha1",)
+
+    def facts(self) -> dict[str, list[str]]:
+        """Return what a build's facts keep of the flags."""
+        return {"common": list(self.common), "profile": list(self.profile), "link": list(self.link)}
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What compiling gave: seconds of each step, cost, the configure command and the folder of the wrapper's records."""
+
+    steps_s: dict[str, float]
+    usage: Usage
+    configure_command: list[str]
+    records: Path
+
+
+def instrument_flags(build: Path) -> tuple[str, ...]:
+    """Return the flags of an instrumented unit (gcc manual, Program Instrumentation Options).
+
+    Counters are updated atomically, as servers with threads lose counts otherwise; the build tree is cut from the
+    names of the counter files, so that a build in another tree finds them.
+    """
+    return (f"-fprofile-generate={COUNTERS}", "-fprofile-update=atomic", f"-fprofile-prefix-path={build}")
+
+
+def profile_flags(build: Path, counters: Path) -> tuple[str, ...]:
+    """Return the flags of a unit optimised with a profile; what it misses is said, and audited."""
+    return (
+        f"-fprofile-use={counters}",
+        "-fprofile-correction",
+        f"-fprofile-prefix-path={build}",
+        "-Wmissing-profile",
+        "-Wno-error=missing-profile",
+        "-Wcoverage-mismatch",
+        "-Wno-error=coverage-mismatch",
+    )
+
+
+def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
+    """Return a path of the source tree that depends only on the sources' content, through a link to its parent.
+
+    gcc matches static functions by source path, so a profile is good for one path only. The last part is no link:
+    PostgreSQL's configure walks its source tree with a `find` that does not follow one.
+    """
+    link = cache / "src" / tree_sha256[:16]
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not (link.is_symlink() and link.resolve() == tree.parent.resolve()):
+        temporary = link.with_name(f"{link.name}.{os.getpid()}")
+        temporary.symlink_to(tree.parent.resolve())
+        temporary.replace(link)
+    return link / tree.name
+
+
+def compile_server(
+    family: Family, source: Path, build: Path, toolchain: Toolchain, flags: Flags, recipe: dict, threads: int, log: Path
+) -> Compiled:
+    """Configure and compile a server in `build` with at most `threads` jobs; the log gets every command's output.
+
+    Raises CommandFailed with the first error lines of the step that failed.
+    """
+    records = build.parent / "records"
+    for folder in (build, records):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    compiler = {"cc": str(WRAPPER / "cc"), "cxx": str(WRAPPER / "c++")}
+    tools = {"ar": toolchain.ar, "ranlib": toolchain.ranlib, "nm": toolchain.nm}
+    bare = {"BUILD_CC": toolchain.cc, "BUILD_CXX": toolchain.cxx, "CCACHE_DISABLE": "1", "BUILD_RECORDS": ""}
+    configure = family.configure_command(source, {**compiler, **tools}, recipe)
+    configured = _step(configure, build, bare, log)
+    with _progress(f"{recipe['server']} {recipe['build']}", log, records):
+        compiled = [
+            _step(command, build, {**bare, **_environment(family, build, records, flags)}, log)
+            for command in family.compile_commands(threads)
+        ]
+    usages = [configured, *compiled]
+    return Compiled(
+        steps_s={"configure": configured.wall_s, "compile": sum(usage.wall_s for usage in compiled)},
+        usage=Usage(
+            sum(usage.wall_s for usage in usages),
+            sum(usage.cpu_s for usage in usages),
+            max(usage.peak_rss_mib for usage in usages),
+        ),
+        configure_command=configure,
+        records=records,
+    )
+
+
+def _environment(family: Family, build: Path, records: Path, flags: Flags) -> dict[str, str]:
+    return {
+        "BUILD_RECORDS": str(records),
+        "BUILD_ROOT": str(build),
+        "BUILD_FLAGS": " ".join(flags.common),
+        "BUILD_PROFILE_FLAGS": " ".join(flags.profile),
+        "BUILD_PROFILE_SCOPE": family.PROFILE_SCOPE,
+        "BUILD_LINK_FLAGS": " ".join(flags.link),
+        # Build tools may be instrumented too; their counters are nobody's profile.
+        "GCOV_PREFIX": str(build.parent / "compile-time-counters"),
+    }
+
+
+def _step(command: list[str], build: Path, environment: dict[str, str], log: Path) -> Usage:
+    offset = log.stat().st_size if log.exists() else 0
+    try:
+        return run(command, log, cwd=build, environment=environment)
+    except CommandFailed as failure:
+        raise CommandFailed(_first_errors(log, offset) or str(failure)) from failure
+
+
+def _first_errors(log: Path, offset: int, count: int = 6) -> str:
+    """Return the first error lines of a log from a byte offset on; compilers put the cause first, make the noise last."""
+    with log.open(encoding="utf-8", errors="replace") as stream:
+        stream.seek(offset)
+        found = [line.rstrip() for line in stream if ERROR_LINE.search(line)]
+    return "compiling failed, first error lines:\n" + "\n".join(found[:count]) if found else ""
+
+
+@contextlib.contextmanager
+def _progress(label: str, log: Path, records: Path) -> Iterator[None]:
+    """Say now and then how far a compile has come: steps done as the build tool counts them, else units."""
+    done, begin_s = threading.Event(), time.monotonic()
+
+    def report() -> None:
+        while not done.wait(PROGRESS_EVERY_S):
+            minutes = (time.monotonic() - begin_s) / 60
+            say(f"[compile {label}] {_steps_done(log) or _units_done(records)}, {minutes:.1f} min")
+
+    thread = threading.Thread(target=report, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _steps_done(log: Path) -> str:
+    with log.open("rb") as stream:
+        stream.seek(max(0, log.stat().st_size - 4000))
+        counts = re.findall(rb"^\[(\d+)/(\d+)\]", stream.read(), re.M)
+    return f"{int(counts[-1][0])} of {int(counts[-1][1])} steps" if counts else ""
+
+
+def _units_done(records: Path) -> str:
+    units = sum(1 for entry in os.scandir(records) if "." not in entry.name)
+    return f"{units} compiler calls"

@@ -1,0 +1,182 @@
+"""PostgreSQL: compiled by autoconf and make, one process a connection."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pg8000.dbapi
+
+from scripts.process import run
+
+SERVER = "bin/postgres"
+# The client library's own check fails under -fprofile-generate, so only what the server consists of or loads is meant.
+PROFILE_SCOPE = "src/backend/* src/timezone/* src/pl/* *_srv.o"
+DATA_OPTIONS = frozenset({"wal_segment_size", "data_checksums"})
+SYSBENCH_DRIVER = "pgsql"
+DATABASE = "sbtest"
+USER = "sbtest"
+STOP_SIGNAL = "SIGINT"
+PREFIX = "/usr/local/pgsql"
+PORT = 5432
+
+CONFIGURE_OPTIONS = ["--without-readline", "--without-icu", "--disable-nls"]
+PARTS = ["src/backend", "src/timezone", "src/include", "src/interfaces/libpq", "src/bin/initdb", "src/pl/plpgsql/src", "src/backend/snowball", "src/backend/utils/mb/conversion_procs", "src/backend/replication/libpqwalreceiver"]
+INITDB_FLAGS = {"data_checksums": "--data-checksums", "wal_segment_size": "--wal-segsize={}"}
+
+
+def configure_command(source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
+    """Return the configure call, the same for every build of a server; run it in the build tree."""
+    return [
+        str(source / "configure"),
+        f"--prefix={PREFIX}",
+        *CONFIGURE_OPTIONS,
+        *(["--enable-debug"] if recipe.get("debug_information") else []),
+        f"CC={compiler['cc']}",
+        f"CXX={compiler['cxx']}",
+        f"AR={compiler['ar']}",
+        f"RANLIB={compiler['ranlib']}",
+        f"NM={compiler['nm']}",
+        *recipe.get("configure", []),
+    ]
+
+
+def compile_commands(threads: int) -> list[list[str]]:
+    """Return the commands that compile the server and what starts it, with at most `threads` jobs."""
+    headers = ["make", "-C", "src/backend", "generated-headers"]
+    return [headers, *(["make", f"-j{threads}", "-C", part, "all"] for part in PARTS if part != "src/include")]
+
+
+def install(source: Path, build: Path, target: Path, log: Path) -> None:
+    """Install the compiled parts into `target`; PostgreSQL finds its files relative to its programs."""
+    staging = target.parent / "staging"
+    for part in PARTS:
+        run(["make", "-C", part, "install", f"DESTDIR={staging}"], log, cwd=build)
+    shutil.rmtree(staging / PREFIX.lstrip("/") / "include", ignore_errors=True)
+    (staging / PREFIX.lstrip("/")).rename(target)
+    shutil.rmtree(staging)
+
+
+def default_options(memory_mib: int) -> dict[str, Any]:
+    """Return the options every study starts from; durable, no network, everything cached if it fits.
+
+    Shared buffers are a fourth of memory, between 128 and 4096 MiB.
+    """
+    return {
+        "listen_addresses": "",
+        "shared_buffers": f"{min(4096, max(128, memory_mib // 4))}MB",
+        "max_connections": 1100,
+        "max_wal_size": "4GB",
+        "checkpoint_timeout": "30min",
+        "autovacuum": False,
+        "jit": False,
+        "fsync": True,
+        "synchronous_commit": True,
+    }
+
+
+def option_text(options: dict[str, Any]) -> str:
+    """Return the option file; every value is quoted, true and false become on and off."""
+    return "".join(f"{name} = '{_text(value)}'\n" for name, value in options.items() if name not in INITDB_FLAGS)
+
+
+def _text(value: Any) -> str:
+    match value:
+        case True:
+            return "on"
+        case False:
+            return "off"
+        case _:
+            return str(value).replace("'", "''")
+
+
+def initialise(
+    install: Path, data: Path, option_file: Path, options: dict[str, Any], log: Path, identity: dict
+) -> None:
+    """Make a cluster with the C locale, local trust and one database."""
+    flags = [flag.format(options[name]) for name, flag in INITDB_FLAGS.items() if options.get(name)]
+    command = [
+        str(install / "bin" / "initdb"),
+        f"--pgdata={data}",
+        f"--username={USER}",
+        "--auth=trust",
+        "--locale=C",
+        "--encoding=UTF8",
+        *flags,
+    ]
+    run(command, log, cwd=data, identity=identity)
+    statement = data.parent / "bootstrap.sql"
+    statement.write_text(f"CREATE DATABASE {DATABASE};\n", encoding="utf-8")
+    statement.chmod(0o644)
+    run(
+        [str(install / SERVER), "--single", "-D", str(data), "postgres"],
+        log,
+        cwd=data,
+        stdin=statement,
+        identity=identity,
+    )
+    statement.unlink()
+
+
+def server_command(install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
+    """Return the server's command line; it listens on a socket in `sockets` and nowhere else."""
+    return [
+        str(install / SERVER),
+        "-D",
+        str(data),
+        f"--config-file={option_file}",
+        f"--hba-file={data / 'pg_hba.conf'}",
+        f"--ident-file={data / 'pg_ident.conf'}",
+        f"--unix-socket-directories={sockets}",
+        f"--port={PORT}",
+    ]
+
+
+def connect(sockets: Path) -> pg8000.dbapi.Connection:
+    """Connect to the benchmark's database; raises pg8000's InterfaceError or DatabaseError while the server is not ready."""
+    connection = pg8000.dbapi.connect(user=USER, database=DATABASE, unix_sock=str(sockets / f".s.PGSQL.{PORT}"))
+    connection.autocommit = True
+    return connection
+
+
+def before_stop(connection: pg8000.dbapi.Connection, keep_data: bool) -> None:
+    """Freeze and checkpoint data that is kept, so that no run inherits the loader's vacuum work."""
+    if keep_data:
+        for statement in ("VACUUM (FREEZE, ANALYZE)", "CHECKPOINT"):
+            connection.cursor().execute(statement)
+
+
+def sysbench_flags(sockets: Path) -> list[str]:
+    """Return sysbench's connection options."""
+    return [
+        "--db-driver=pgsql",
+        f"--pgsql-host={sockets}",
+        f"--pgsql-port={PORT}",
+        f"--pgsql-user={USER}",
+        f"--pgsql-db={DATABASE}",
+    ]
+
+
+def variables(connection: pg8000.dbapi.Connection) -> dict[str, str]:
+    """Return every setting as the server has it."""
+    return {name: value for name, value in _rows(connection, "SELECT name, setting FROM pg_settings ORDER BY name")}
+
+
+def counters(connection: pg8000.dbapi.Connection) -> dict[str, float]:
+    """Return the counters worth comparing at both edges of a window."""
+    names = ["commits", "rollbacks", "block_reads", "block_hits", "rows_changed", "deadlocks"]
+    database = _rows(
+        connection,
+        "SELECT xact_commit, xact_rollback, blks_read, blks_hit, tup_inserted + tup_updated + tup_deleted, deadlocks "
+        f"FROM pg_stat_database WHERE datname = '{DATABASE}'",
+    )[0]
+    wal = _rows(connection, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0]
+    return {
+        **{name: float(value) for name, value in zip(names, database, strict=True)},
+        "log_written_bytes": float(wal),
+    }
+
+
+def _rows(connection: pg8000.dbapi.Connection, statement: str) -> list[tuple]:
+    cursor = connection.cursor()
+    cursor.execute(statement)
+    return list(cursor.fetchall())

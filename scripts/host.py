@@ -1,0 +1,124 @@
+"""What the machine is: facts that stay the same while it runs, recorded with every measurement."""
+
+import contextlib
+import os
+import platform
+import re
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+CPU_DIRECTORY = "sys/devices/system/cpu"
+
+
+@dataclass(frozen=True)
+class Host:
+    """Facts of a machine; None means that it does not tell (a virtual machine has no governor, for one).
+
+    `virtualisation` and `container` hold a technology's name, None for none; `cpu_quota` is the cgroup's limit in
+    CPUs; `thp` is the mode of transparent huge pages.
+    """
+
+    hostname: str
+    machine_id: str | None
+    boot_id: str | None
+    distribution: str | None
+    kernel: str
+    cpu_model: str | None
+    microcode: str | None
+    cpus: int
+    cpu_quota: float | None
+    memory_mib: int
+    swap_mib: int
+    numa_nodes: int
+    smt: bool | None
+    virtualisation: str | None
+    container: str | None
+    governor: str | None
+    thp: str | None
+    clocksource: str | None
+
+
+def read_host(root: Path = Path("/")) -> Host:
+    """Read the facts from /proc, /sys and /etc below `root`."""
+    cpuinfo = _text(root, "proc/cpuinfo") or ""
+    memory_mib = meminfo_mib(root)
+    return Host(
+        hostname=socket.gethostname(),
+        machine_id=_text(root, "etc/machine-id"),
+        boot_id=_text(root, "proc/sys/kernel/random/boot_id"),
+        distribution=_match(r'^PRETTY_NAME="?([^"\n]+)', _text(root, "etc/os-release")),
+        kernel=platform.release(),
+        cpu_model=_match(r"^(?:model name|cpu model|Model)\s*: (.+)$", cpuinfo),
+        microcode=_match(r"^microcode\s*: (.+)$", cpuinfo),
+        cpus=len(re.findall(r"^processor\s*:", cpuinfo, re.MULTILINE)) or os.cpu_count() or 1,
+        cpu_quota=read_cpu_quota(root),
+        memory_mib=round(memory_mib["MemTotal"]),
+        swap_mib=round(memory_mib["SwapTotal"]),
+        numa_nodes=len(list((root / "sys/devices/system/node").glob("node[0-9]*"))) or 1,
+        smt=_flag(_text(root, f"{CPU_DIRECTORY}/smt/active")),
+        virtualisation=_detect("--vm", root) or virtualisation_from(cpuinfo, _dmi(root)),
+        container=_detect("--container", root),
+        governor=_governor(root),
+        thp=_match(r"\[(\w+)\]", _text(root, "sys/kernel/mm/transparent_hugepage/enabled")),
+        clocksource=_text(root, "sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    )
+
+
+def meminfo_mib(root: Path = Path("/")) -> dict[str, float]:
+    """Return the entries of /proc/meminfo, in MiB."""
+    lines = re.findall(r"^(\w+): +(\d+) kB$", (root / "proc/meminfo").read_text(), re.MULTILINE)
+    return {name: int(kib) / 1024 for name, kib in lines}
+
+
+def read_cpu_quota(root: Path = Path("/")) -> float | None:
+    """Return how many CPUs the cgroup at the root of /sys/fs/cgroup may use (version 2 or 1), None if not limited."""
+    both = _text(root, "sys/fs/cgroup/cpu.max")
+    if both is None:
+        parts = [_text(root, f"sys/fs/cgroup/cpu/cpu.cfs_{name}_us") for name in ("quota", "period")]
+        both = " ".join(part for part in parts if part)
+    quota, _, period = both.partition(" ")
+    return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None
+
+
+def virtualisation_from(cpuinfo: str, vendor: str | None) -> str | None:
+    """Guess the hypervisor when systemd-detect-virt is missing: the DMI vendor if the hypervisor flag is set."""
+    if not re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE):
+        return None
+    return vendor or "unknown hypervisor"
+
+
+def _detect(kind: str, root: Path) -> str | None:
+    # The program looks at the running machine, so it says nothing about another root.
+    if root != Path("/"):
+        return None
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        answer = subprocess.run(["systemd-detect-virt", kind], capture_output=True, text=True, check=False, timeout=10)
+        return answer.stdout.strip() if answer.returncode == 0 else None
+    return None
+
+
+def _dmi(root: Path) -> str | None:
+    return _text(root, "sys/class/dmi/id/sys_vendor")
+
+
+def _governor(root: Path) -> str | None:
+    found = {path.read_text().strip() for path in (root / CPU_DIRECTORY).glob("cpu[0-9]*/cpufreq/scaling_governor")}
+    return ",".join(sorted(found)) or None
+
+
+def _flag(text: str | None) -> bool | None:
+    return None if text is None else text == "1"
+
+
+def _text(root: Path, path: str) -> str | None:
+    try:
+        return (root / path).read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None
+
+
+def _match(pattern: str, text: str | None) -> str | None:
+    match = re.search(pattern, text or "", re.MULTILINE)
+    return match[1].strip() if match else None

@@ -1,0 +1,78 @@
+"""Load a dataset's tables with a server's baseline build and keep the stopped data directory as a snapshot."""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from scripts import families, host, record, snapshot, sysbench, workplace
+from scripts.hostlock import shared
+from scripts.process import entry, run, say
+from scripts.server import running, write_options
+
+SCRIPT = "oltp_read_write"
+MOST_LOADERS = 16
+
+
+def main(recipe: dict, identity: Path, snapshot_folder: Path, dataset: Path, threads: int, log: Path) -> None:
+    """Make the snapshot, then `dataset`, its record.
+
+    Raises ServerFailed or CommandFailed with the last lines of the server or of sysbench.
+    """
+    begin_s = time.monotonic()
+    family = families.of(recipe["family"])
+    install = workplace.installed(identity)
+    options = server_options(family, recipe)
+    with shared(lambda holders: say(f"waiting for a measurement on this host to end (processes {holders})")):
+        with snapshot.workspace(None) as folder:
+            data = initialise(family, install, folder, options, log)
+            with running(family, install, data, options, log) as server:
+                loaders = min(threads, recipe["tables"]["tables"], MOST_LOADERS)
+                fill(recipe, family.sysbench_flags(server.sockets), loaders, log)
+                server.stop(keep_data=True)
+            sha256, size = snapshot.pack(data, snapshot_folder)
+    shown = {"server": recipe["server"], "dataset": recipe["dataset"], **recipe["tables"]}
+    described = {**shown, "bytes": size, "snapshot_sha256": sha256}
+    record.write(dataset, {**described, "load_s": time.monotonic() - begin_s})
+    say(
+        f"[dataset {recipe['server']} {recipe['dataset']}] {size / 2**20:.0f} MiB in {time.monotonic() - begin_s:.0f} s"
+    )
+
+
+def server_options(family: families.Family, recipe: dict[str, Any]) -> dict[str, Any]:
+    """Return the family's default options with those of a recipe laid over them."""
+    return {**family.default_options(round(host.meminfo_mib()["MemTotal"])), **recipe.get("options", {})}
+
+
+def initialise(family: families.Family, install: Path, folder: Path, options: dict[str, Any], log: Path) -> Path:
+    """Make an empty data directory in `folder` and return its path."""
+    data = folder / snapshot.DATA
+    data.mkdir(mode=0o700)
+    option_file = write_options(family, folder, options)
+    workplace.give(folder)
+    family.initialise(install, data, option_file, options, log, workplace.server_identity())
+    return data
+
+
+def fill(recipe: dict, flags: list[str], loaders: int, log: Path) -> None:
+    """Create and fill the tables with `loaders` connections."""
+    tables, capabilities = recipe["tables"], sysbench.read_capabilities()
+    command = sysbench.prepare_command(capabilities, SCRIPT, flags, tables["tables"], tables["rows"], {}, loaders)
+    run(command, log)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True)
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--snapshot", type=Path, required=True, dest="snapshot_folder")
+    for name in ("identity", "dataset", "log"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    arguments = _arguments()
+    with entry(arguments.log):
+        main(**vars(arguments))

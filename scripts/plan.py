@@ -1,0 +1,218 @@
+"""What a study makes: the recipe of each thing, the digest in its path, and the order of the runs.
+
+A recipe is what is declared and nothing else: no mirrors, paths, core counts or values that say nothing. Its digest is in
+the path, so an edit makes something new beside the old, and going back finds the old again.
+"""
+
+import random
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from scripts import families, toolchain
+from scripts.record import digest, file_sha256
+from scripts.study import DEFAULT_TOOLCHAIN, Study
+
+# Raised when code changes what a costly step makes from the same declaration.
+RECIPES = {"build": 1, "profile": 1, "dataset": 1, "run": 1}
+INSTRUMENTED = "instrumented"
+LOADER = "baseline"
+
+
+@dataclass(frozen=True, order=True)
+class Run:
+    """One run to measure; `position` is its place in the block, from 1."""
+
+    variant: str
+    workload: str
+    clients: int
+    repetition: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Recipes, paths and order of one study; `root` is the checkout, whose Lua scripts recipes contain."""
+
+    study: Study
+    root: Path
+
+    def source(self, server: str) -> dict[str, Any]:
+        """Return the recipe of a server's sources."""
+        entry = self.study.entries["servers"][server]
+        checksums = [source["sha256"] for source in entry["sources"] if "sha256" in source]
+        return said({"server": server, "product": entry["product"], "version": entry["version"], "sha256": checksums})
+
+    def build(self, server: str, build: str) -> dict[str, Any]:
+        """Return the recipe of a build; `instrumented-<toolchain>` is the instrumented stage of that toolchain."""
+        entry = self.study.entries["servers"][server]
+        stage, declared = self._declared(build)
+        chosen = declared.get("toolchain", DEFAULT_TOOLCHAIN)
+        commands = self.study.entries["toolchains"][chosen]
+        flags = declared.get("flags", [])
+        recipe = {
+            "recipe": RECIPES["build"],
+            "family": entry["family"],
+            "source": self.source(server),
+            "server": server,
+            "build": build,
+            "stage": stage,
+            "toolchain": {"name": chosen, "version": self.toolchains[chosen].version, "commands": commands},
+            "flags": flags.split() if isinstance(flags, str) else flags,
+            "configure": entry.get("configure", []),
+            "debug_information": declared.get("debug_information", False),
+        }
+        if "profile" in declared:
+            training = declared["profile"]
+            recipe["profile"] = {"training": training, "digest": digest(self.profile(server, training, build))}
+        return said(recipe)
+
+    def _declared(self, build: str) -> tuple[str, dict[str, Any]]:
+        """Return the stage and the declaration of a build; an instrumented one has the flags of the build it serves."""
+        if build.startswith(f"{INSTRUMENTED}_"):
+            served = dict(self.study.entries["builds"][build.removeprefix(f"{INSTRUMENTED}_")])
+            served.pop("profile")
+            return "instrumented", served
+        declared = self.study.entries["builds"][build]
+        return ("optimised" if "profile" in declared else "plain"), declared
+
+    @cached_property
+    def toolchains(self) -> dict[str, toolchain.Toolchain]:
+        """Return the compilers on this machine that the study's builds name."""
+        builds = {variant["build"] for variant in self.study.variants.values()} | {LOADER}
+        names = {self.study.entries["builds"][build].get("toolchain", DEFAULT_TOOLCHAIN) for build in builds}
+        return {name: toolchain.find(name, self.study.entries["toolchains"][name]) for name in sorted(names)}
+
+    def instrumented(self, build: str) -> str:
+        """Return the name of the instrumented build that serves a build; builds that differ in no flag share one."""
+        declared = {key: value for key, value in self.study.entries["builds"][build].items() if key != "profile"}
+        for name, other in sorted(self.study.entries["builds"].items()):
+            if "profile" in other and {key: value for key, value in other.items() if key != "profile"} == declared:
+                return f"{INSTRUMENTED}_{name}"
+        raise ValueError(f"builds.{build}: no build with a profile has its flags")
+
+    def profile(self, server: str, training: str, build: str) -> dict[str, Any]:
+        """Return the recipe of the profile that a training of a build's instrumented stage yields."""
+        declared = self.study.entries["trainings"][training]
+        instrumented = self.instrumented(build)
+        compiler = self.build(server, instrumented)["toolchain"]
+        workloads = [
+            {
+                "name": name,
+                **self.workload(name),
+                "dataset_digest": self.dataset_digest(server, self._dataset_of(name), {}),
+            }
+            for name in declared["workloads"]
+        ]
+        return said(
+            {
+                "recipe": RECIPES["profile"],
+                "server": server,
+                "family": self.family(server),
+                "training": training,
+                "instrumented": {"name": instrumented, "digest": digest(self.build(server, instrumented))},
+                "toolchain": compiler,
+                "workloads": workloads,
+                "clients": declared["clients"],
+                "seconds": declared["seconds"],
+            }
+        )
+
+    def workload(self, name: str) -> dict[str, Any]:
+        """Return what a workload sends: script, options, dataset, and the content of a script of ours."""
+        declared = self.study.entries["workloads"][name]
+        ours = self.root / "workloads" / declared["script"]
+        content = file_sha256(ours) if ours.is_file() else None
+        return said(
+            {
+                "script": declared["script"],
+                "options": declared.get("options", {}),
+                "tables": self.study.entries["datasets"][declared["dataset"]],
+                "content": content,
+            }
+        )
+
+    def _dataset_of(self, workload: str) -> str:
+        return self.study.entries["workloads"][workload]["dataset"]
+
+    def dataset(self, server: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the recipe of a dataset: tables, and those server options that shape a data directory."""
+        shaping = families.of(self.family(server)).DATA_OPTIONS
+        return said(
+            {
+                "recipe": RECIPES["dataset"],
+                "server": server,
+                "family": self.family(server),
+                "source": self.source(server),
+                "dataset": name,
+                "tables": self.study.entries["datasets"][name],
+                "options": {key: value for key, value in options.items() if key in shaping},
+            }
+        )
+
+    def dataset_digest(self, server: str, name: str, options: dict[str, Any]) -> str:
+        """Return the digest in a dataset's path."""
+        return digest(self.dataset(server, name, options))
+
+    def options(self, variant: str) -> dict[str, Any]:
+        """Return the server options of a variant: the study's, the variant's laid over them."""
+        return {**self.study.config.get("options", {}), **self.study.variants[variant].get("options", {})}
+
+    def family(self, server: str) -> str:
+        """Return a server's family."""
+        return self.study.entries["servers"][server]["family"]
+
+    def variant(self, name: str) -> dict[str, Any]:
+        """Return the recipe of a variant."""
+        declared = self.study.variants[name]
+        server, build = declared["server"], declared["build"]
+        return said(
+            {
+                "server": server,
+                "family": self.family(server),
+                "build": build,
+                "options": self.options(name),
+                "build_digest": digest(self.build(server, build)),
+                "storage": declared.get("storage"),
+            }
+        )
+
+    def load(self, variant: str, workload: str) -> dict[str, Any]:
+        """Return the recipe of a workload as a variant meets it, and how it is measured."""
+        server, config = self.study.variants[variant]["server"], self.study.config
+        dataset = self._dataset_of(workload)
+        return said(
+            {
+                "recipe": RECIPES["run"],
+                **self.workload(workload),
+                "dataset": {"name": dataset, "digest": self.dataset_digest(server, dataset, self.options(variant))},
+                "warmup_s": config["warmup_s"],
+                "measure_s": config["measure_s"],
+                "placement": config["placement"],
+                "campaign": config["campaign"],
+            }
+        )
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Return all runs in the order of measuring: repetition, then block, then an order drawn for the block."""
+        config = self.study.config
+        return [
+            Run(variant, workload, clients, repetition, position)
+            for repetition in range(1, config["repetitions"] + 1)
+            for workload in self.study.workloads
+            for clients in config["clients"]
+            for position, variant in enumerate(self.block_order(workload, clients, repetition), start=1)
+        ]
+
+    def block_order(self, workload: str, clients: int, repetition: int) -> list[str]:
+        """Return the variants of a block in an order that depends on the seed and the block's name only."""
+        order = sorted(self.study.variants)
+        random.Random(f"{self.study.config['seed']}/{workload}/{clients}/{repetition}").shuffle(order)
+        return order
+
+
+def said(recipe: dict[str, Any]) -> dict[str, Any]:
+    """Return a recipe without neutral values, so that a new key of a later release leaves old digests as they were."""
+    return {key: value for key, value in recipe.items() if value not in (None, False, [], {}, "")}

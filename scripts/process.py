@@ -1,0 +1,138 @@
+"""Processes of the workflow: what an entry script promises its parent, and how commands are run and logged."""
+
+import contextlib
+import ctypes
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
+
+
+class CommandFailed(RuntimeError):
+    """A command ended with a status other than 0; the text names it, its last lines and its log."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the commands run so far cost: wall and CPU seconds, and the largest process in MiB."""
+
+    wall_s: float
+    cpu_s: float
+    peak_rss_mib: float
+
+
+def die_with_parent(signal_number: int = signal.SIGTERM) -> None:
+    """Ask the kernel for a signal at the death of the parent (prctl(2), PR_SET_PDEATHSIG).
+
+    The request is lost when credentials change, so a process that gives up root asks afterwards.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_PDEATHSIG, int(signal_number), 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+
+
+def _leave(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
+def become_entry_script() -> None:
+    """Tie this process to its parent and turn INT, TERM and HUP into SystemExit, so that `finally` runs."""
+    parent = os.getppid()
+    die_with_parent()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    if os.getppid() != parent:
+        raise SystemExit(128 + signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def entry(log: Path) -> Iterator[None]:
+    """Run the body of an entry script: tied to its parent, errors as one sentence that ends with the log's name."""
+    become_entry_script()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except (CommandFailed, ValueError, OSError, RuntimeError) as error:
+        with log.open("a", encoding="utf-8") as stream:
+            stream.write(f"\nERROR {type(error).__name__}: {error}\n")
+        say(f"{error}\n(log: {log})")
+        raise SystemExit(1) from error
+
+
+def say(text: str) -> None:
+    """Tell the user one thing, on standard error."""
+    sys.stderr.write(text.rstrip("\n") + "\n")
+    sys.stderr.flush()
+
+
+def started_s() -> float:
+    """Return when this process began, in seconds since the epoch (Python's own start included)."""
+    fields = Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()
+    boot_s = next(
+        float(line.split()[1]) for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime")
+    )
+    uptime_s = float(Path("/proc/uptime").read_text().split()[0])
+    age_s = uptime_s - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    return max(time.time() - age_s, boot_s)
+
+
+def last_lines(log: Path, count: int = 15) -> str:
+    """Return the last lines of a log, or a note that it is empty."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    return "\n".join(lines[-count:]) or "(the log is empty)"
+
+
+def run(
+    argv: Sequence[str | Path],
+    log: Path,
+    *,
+    cwd: Path | None = None,
+    environment: dict[str, str] | None = None,
+    stdin: Path | None = None,
+    identity: dict | None = None,
+) -> Usage:
+    """Run a command to its end with its output appended to `log`.
+
+    `environment` is laid over this process's own; `identity` holds Popen's user and group arguments.
+    Raises CommandFailed with the last lines of the log when the status is not 0.
+    """
+    command = [str(part) for part in argv]
+    with log.open("a", encoding="utf-8") as stream, open(stdin or os.devnull, "rb") as source:  # noqa: PTH123
+        stream.write(f"$ {shlex.join(command)}\n")
+        stream.flush()
+        begin_s, process = time.monotonic(), None
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env={**os.environ, **(environment or {})},
+            stdin=source,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=lambda: die_with_parent(signal.SIGKILL),
+            **(identity or {}),
+        )
+        status, usage = wait_or_kill(process)
+    if status != 0:
+        raise CommandFailed(f"{shlex.join(command[:4])} … ended with status {status}:\n{last_lines(log)}")
+    return Usage(time.monotonic() - begin_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def wait_or_kill(process: subprocess.Popen):
+    """Wait for a process in its own session and return (status, rusage); on any exception kill its group first."""
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage

@@ -1,0 +1,140 @@
+"""Counters of a profile, and proof that a build used them."""
+
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.compile_records import CompilerCall
+
+THRESHOLD = 0.99
+FUNCTION = re.compile(r":\s+01000000:\s+\d+:FUNCTION ident=")
+ARCS = re.compile(r":\s+01a10000:\s+-?\d+:COUNTERS arcs (\d+) counts( \(all zero\))?")
+FILE_MISSING = re.compile(r"profile count data file not found")
+FUNCTION_MISSING = re.compile(r"profile for function '.*?' not found in profile data")
+MISMATCH = re.compile(r"\[-Wcoverage-mismatch\]|coverage mismatch")
+
+
+@dataclass(frozen=True)
+class CounterFile:
+    """One .gcda file: functions with counters, and those of them that ran."""
+
+    name: str
+    functions: int
+    functions_nonzero: int
+
+
+def read_counters(folder: Path, gcov_dump: str, batch: int = 200) -> list[CounterFile]:
+    """Read every .gcda file of a profile through gcov-dump, the compiler's own reader of its format.
+
+    Raises ValueError naming a file that is truncated or that another compiler wrote.
+    """
+    files = sorted(folder.glob("*.gcda"))
+    found = []
+    for start in range(0, len(files), batch):
+        chosen = files[start : start + batch]
+        answer = subprocess.run([gcov_dump, "-l", *map(str, chosen)], capture_output=True, text=True, check=False)
+        if answer.returncode != 0:
+            raise ValueError(f"{folder}: {gcov_dump} cannot read the counters: {answer.stderr.strip()[:500]}")
+        found += _parse(answer.stdout, chosen)
+    return found
+
+
+def _parse(text: str, files: list[Path]) -> list[CounterFile]:
+    functions: Counter[str] = Counter()
+    nonzero: Counter[str] = Counter()
+    for line in text.splitlines():
+        name = line.split(":", 1)[0]
+        if re.search(r"version `.*' (?:prefer|is|!=)|truncated|not a gcov", line):
+            raise ValueError(
+                f"{name}: {line.split(':', 1)[1].strip()}; the counters are of another compiler or damaged"
+            )
+        if match := ARCS.search(line):
+            functions[name] += 1
+            nonzero[name] += match.group(2) is None
+    return [CounterFile(path.name, functions[str(path)], nonzero[str(path)]) for path in files]
+
+
+def summary(counters: list[CounterFile]) -> dict[str, int]:
+    """Return counts of files and functions, and of those with a counter above zero."""
+    return {
+        "files": len(counters),
+        "files_nonzero": sum(file.functions_nonzero > 0 for file in counters),
+        "functions": sum(file.functions for file in counters),
+        "functions_nonzero": sum(file.functions_nonzero for file in counters),
+    }
+
+
+def counter_name(unit: str) -> str:
+    """Return the name gcc gives the counter file of an object: path below the build tree, `/` as `#`, no suffix."""
+    return re.sub(r"\.[^./]*$", "", unit).replace("/", "#") + ".gcda"
+
+
+def unmatched_reason(call: CompilerCall | None) -> str | None:
+    """Return why a unit with counters was not optimised with them, or None when it was."""
+    match call:
+        case None:
+            return "not compiled in this build"
+        case CompilerCall(said=said) if FILE_MISSING.search(said):
+            return "no counters file found"
+        case CompilerCall(said=said) if MISMATCH.search(said):
+            return "coverage mismatch"
+    return None
+
+
+def audit(counters: Iterable[CounterFile], calls: Iterable[CompilerCall], training: str) -> dict[str, Any]:
+    """Compare the profile with what the compiler said while it used it.
+
+    A unit counts as matched when its compile found its counters file and reported no mismatch. A function of a
+    template that the linker dropped has no counters of its own; gcc says so per function, which is counted apart.
+    """
+    counters = list(counters)
+    compiled = {counter_name(call.unit): call for call in calls}
+    executed = [file for file in counters if file.functions_nonzero]
+    reasons = {file.name: unmatched_reason(compiled.get(file.name)) for file in executed}
+    matched = [name for name, reason in reasons.items() if reason is None]
+    directories = Counter(name.split("#")[0] if "#" in name else "." for name in reasons)
+    matched_in = Counter(name.split("#")[0] if "#" in name else "." for name in matched)
+    return {
+        "training": training,
+        "units_with_counters": len(counters),
+        "units_nonzero": len(executed),
+        "units_matched": len(matched),
+        "matched_share": len(matched) / len(executed) if executed else None,
+        "threshold": THRESHOLD,
+        "by_directory": [
+            {"directory": name, "units_nonzero": count, "units_matched": matched_in[name]}
+            for name, count in sorted(directories.items())
+        ],
+        "missing": [{"unit": name, "why": reason} for name, reason in sorted(reasons.items()) if reason],
+        "functions_not_found": sum(len(FUNCTION_MISSING.findall(call.said)) for call in compiled.values()),
+        "mismatches": sum(bool(MISMATCH.search(call.said)) for call in compiled.values()),
+    }
+
+
+def demand_trained(facts: dict[str, Any]) -> None:
+    """Refuse a profile without a counter above zero. Raises ValueError naming the training."""
+    if not facts["functions_nonzero"]:
+        raise ValueError(
+            f"training {facts['training']} of {facts['server']}: all counters of {facts['files']} files are zero, "
+            "so the load never reached the server"
+        )
+
+
+def demand(facts: dict[str, Any]) -> None:
+    """Refuse a build that did not use its profile.
+
+    Raises ValueError with the share found, the share expected and the units that are missing.
+    """
+    share = facts["matched_share"]
+    if share is None:
+        raise ValueError(f"profile {facts['training']}: no unit has a non-zero counter, so nothing was trained")
+    if share < facts["threshold"]:
+        named = "\n".join(f"  {entry['unit']}: {entry['why']}" for entry in facts["missing"][:20])
+        raise ValueError(
+            f"profile {facts['training']}: {facts['units_matched']} of {facts['units_nonzero']} executed units were "
+            f"compiled with their counters ({share:.1%}, expected {facts['threshold']:.0%} or more). Missing:\n{named}"
+        )

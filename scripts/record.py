@@ -1,0 +1,63 @@
+"""Read and write the JSON records of the workflow; a record is whole or it is not there."""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+
+
+def canonical(value: Any) -> str:
+    """Return `value` as JSON with sorted keys and no white space: equal values give equal text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(value: Any) -> str:
+    """Return the first 12 hexadecimal digits of the SHA-256 of the canonical JSON of `value`."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()[:12]
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file under a temporary name and rename it into place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write(path: Path, facts: dict[str, Any]) -> None:
+    """Write a record: `facts` with the format number in front."""
+    write_text(path, json.dumps({"format": FORMAT, **facts}, indent=1, ensure_ascii=False) + "\n")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a record.
+
+    Raises ValueError naming the file when it is no JSON or was written by a newer release.
+    """
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: not JSON ({error}); remove it, and the workflow makes it again") from error
+    if facts.get("format", 0) > FORMAT:
+        raise ValueError(f"{path}: format {facts['format']} is newer than this release reads ({FORMAT})")
+    return facts

@@ -1,0 +1,49 @@
+"""Render report.html and summary.md of a study from its tables, figures and records."""
+
+import argparse
+from pathlib import Path
+
+from scripts.collect_runs import listed
+from scripts.page import DRAWN, Evidence, render, view
+from scripts.record import read, write_text
+from scripts.tables import read_csv, read_records
+
+RECORDS = ("facts", "profiles", "sources", "datasets")
+TABLES = ("runs", "comparisons", "cells", "overall", "noise")
+
+
+def main(
+    study: Path, runs_list: Path, tables: Path, figures: Path, output: Path, summary: Path, **records: list[Path]
+) -> None:
+    """Write the page to `output` and the text for a pull request to `summary`.
+
+    `records` holds the paths of facts, profiles, sources and datasets. Links to run files are relative to the folder
+    of `output`.
+    """
+    declared = read(study)
+    drawn = [f"{metric}-{workload}" for metric in DRAWN for workload in declared["workloads"]]
+    drawn += [f"forest-{metric}" for metric in DRAWN]
+    evidence = Evidence(
+        study=declared,
+        tables={name: read_csv(tables / f"{name}.csv") for name in TABLES},
+        records=list(read_records(listed(runs_list))),
+        **{kind: [read(path) for path in records[kind]] for kind in RECORDS},
+        figures={name: (figures / f"{name}.svg").read_text(encoding="utf-8") for name in drawn},
+        folder=output.parent,
+    )
+    page, text = render(view(evidence))
+    write_text(summary, text)
+    write_text(output, page)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
+    parser.add_argument("--runs-list", type=Path, required=True, help="file with the path of one run's JSON a line")
+    parser.add_argument("--tables", type=Path, required=True, help="folder with the CSV tables")
+    parser.add_argument("--figures", type=Path, required=True, help="folder with the SVG figures")
+    for name in RECORDS:
+        parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=f"JSON records: {name}")
+    parser.add_argument("--output", type=Path, required=True, help="report.html")
+    parser.add_argument("--summary", type=Path, required=True, help="summary.md")
+    main(**vars(parser.parse_args()))

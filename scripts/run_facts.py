@@ -1,0 +1,71 @@
+"""The record of a run: what was planned, and what its window showed."""
+
+from dataclasses import asdict
+from typing import Any
+
+from scripts import usage
+from scripts.host import Host
+from scripts.sysbench_output import SysbenchFailed
+from scripts.sysbench_run import Finished, Moment
+from scripts.window import percentile, window
+
+SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
+
+
+def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts known before anything is started."""
+    generator, cpus = setting.generator, setting.cpus
+    names = ("family", "release", "build", "build_id", "sha256")
+    return {
+        **setting.place,
+        "recipe": setting.recipe,
+        "server": {"name": identity["server"], **{name: identity[name] for name in names}},
+        "sysbench": {
+            "version": generator.version,
+            "path": generator.path,
+            "sha256": generator.sha256,
+            "text_file": setting.text.name,
+        },
+        "host": asdict(machine),
+        "placement": asdict(cpus),
+    }
+
+
+def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> dict[str, Any]:
+    """Return the facts of the window: from the first per-second report to the last that was sampled.
+
+    Percentiles are those of the whole measuring call, from its histogram. Raises SysbenchFailed when a report is missing.
+    """
+    if len(samples) != 2:
+        raise SysbenchFailed(
+            f"sysbench printed {len(finished.moments)} per-second reports, expected one for each second and no early end"
+        )
+    (first, before), (last, after) = samples
+    output = finished.output
+    stamps_s = [moment.monotonic_s for moment in finished.moments]
+    stretch = window(output.reports, stamps_s, first.number - 1, last.number - 1)
+    return {
+        "times": {"window_started_at": first.epoch_s, "window_ended_at": last.epoch_s},
+        "window": {
+            **asdict(stretch),
+            "latency_mean_ms": output.latency.mean_ms,
+            **{name: percentile(output.histogram, share) for name, share in SHARES.items()},
+            "errors": output.totals.errors,
+            "reconnects": output.totals.reconnects,
+        },
+        "series": series(finished),
+        "histogram": asdict(output.histogram),
+        **usage.difference(before, after),
+    }
+
+
+def series(finished: Finished) -> dict[str, list]:
+    """Return the per-second reports as columns."""
+    reports = finished.output.reports
+    return {
+        "second": [report.second for report in reports],
+        "tps": [report.tps for report in reports],
+        "qps": [report.qps for report in reports],
+        "p95_ms": [report.percentile_ms for report in reports],
+        "errors_per_s": [report.errors_per_s for report in reports],
+    }

@@ -1,0 +1,138 @@
+"""Start and stop a database server: its own session, one private socket, gone when we are gone."""
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts import workplace
+from scripts.families import Family
+from scripts.process import die_with_parent, last_lines
+
+READY_WITHIN_S = 120
+STOPPED_WITHIN_S = 600
+
+
+class ServerFailed(RuntimeError):
+    """The server under test did not start, ended early, or did not stop cleanly; the text holds its last lines."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A started server: its process, command line, folder of sockets and log."""
+
+    family: Family
+    process: subprocess.Popen
+    command: list[str]
+    sockets: Path
+    log: Path
+
+    def connect(self) -> Any:
+        """Open a connection of our own."""
+        return self.family.connect(self.sockets)
+
+    def stop(self, *, keep_data: bool) -> None:
+        """Stop the server cleanly and wait for its end; `keep_data` says that its data directory is used again.
+
+        Raises ServerFailed when it had ended before, ends with a status other than 0, or does not end in time.
+        """
+        if self.process.poll() is not None:
+            raise ServerFailed(self._story(f"ended by itself with status {self.process.returncode}"))
+        with contextlib.closing(self.connect()) as connection:
+            self.family.before_stop(connection, keep_data)
+        self.process.send_signal(getattr(signal, self.family.STOP_SIGNAL))
+        try:
+            status = self.process.wait(timeout=STOPPED_WITHIN_S)
+        except subprocess.TimeoutExpired as error:
+            raise ServerFailed(self._story(f"still ran {STOPPED_WITHIN_S} s after the request to stop")) from error
+        if status != 0:
+            raise ServerFailed(self._story(f"ended with status {status} when asked to stop"))
+
+    def wait_ready(self) -> None:
+        """Wait until the server answers. Raises ServerFailed when it ends or takes more than 120 s."""
+        deadline_s = time.monotonic() + READY_WITHIN_S
+        while True:
+            if self.process.poll() is not None:
+                raise ServerFailed(self._story(f"did not start: it ended with status {self.process.returncode}"))
+            try:
+                self.connect().close()
+                return
+            except Exception as error:  # each family's driver has its own errors for "not yet"
+                if time.monotonic() > deadline_s:
+                    raise ServerFailed(self._story(f"was not ready after {READY_WITHIN_S} s ({error})")) from error
+            time.sleep(0.02)
+
+    def _story(self, what: str) -> str:
+        return f"{Path(self.command[0]).name} {what}; its last lines (log: {self.log}):\n{last_lines(self.log)}"
+
+
+@contextlib.contextmanager
+def running(
+    family: Family,
+    install: Path,
+    data: Path,
+    options: dict[str, Any],
+    log: Path,
+    *,
+    cpus: Sequence[int] | None = None,
+    environment: dict[str, str] | None = None,
+) -> Iterator[Server]:
+    """Run a server on a data directory, on the given CPUs; whatever happens, nothing of it is left afterwards."""
+    sockets = workplace.socket_directory()
+    try:
+        option_file = write_options(family, data.parent, options)
+        command = family.server_command(install, data, option_file, sockets)
+        process = _start(command, data, log, cpus, environment)
+        try:
+            server = Server(family, process, command, sockets, log)
+            server.wait_ready()
+            yield server
+        finally:
+            _end(process)
+    finally:
+        workplace.remove(sockets)
+
+
+def write_options(family: Family, folder: Path, options: dict[str, Any]) -> Path:
+    """Write the option file beside a data directory and return its path."""
+    option_file = folder / "server.cnf"
+    option_file.write_text(family.option_text(options), encoding="utf-8")
+    option_file.chmod(0o644)
+    return option_file
+
+
+def _start(
+    command: list[str], data: Path, log: Path, cpus: Sequence[int] | None, environment: dict[str, str] | None
+) -> subprocess.Popen:
+    def before_exec() -> None:
+        die_with_parent(signal.SIGKILL)
+        if cpus is not None:
+            os.sched_setaffinity(0, cpus)
+
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(f"$ {shlex.join(command)}\n")
+        stream.flush()
+        return subprocess.Popen(
+            command,
+            cwd=data,
+            env={"PATH": os.defpath, "LC_ALL": "C", **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=before_exec,
+            **workplace.server_identity(),
+        )
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Kill what is left of the server's session and reap it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Install what is missing: packages of the distribution, then the pinned Python packages into .venv.
+# Usage: scripts/setup.sh [run|test]      run (the default): for the workflow; test: for the tests as well.
+# A second run finds the stamps and changes nothing.
+set -euo pipefail
+
+purpose=${1:-run}
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+# an activated .venv must not be the Python that .venv is made from
+PATH=${PATH//"$root/.venv/bin:"/}
+
+say() { printf 'set-up: %s\n' "$*" >&2; }
+
+fail() {
+    say "$@"
+    exit 1
+}
+
+# Print the package names of lists, without comments.
+names() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$@"; }
+
+# Print those of the named packages that are not installed, under their own name or as something provided.
+missing_apt() {
+    dpkg-query --show --showformat='${db:Status-Abbrev}\t${Package}, ${Provides}\n' |
+        awk -F '\t' 'substr($1, 2, 1) == "i" { gsub(/ *\([^)]*\)/, "", $2); gsub(/, */, "\n", $2); print $2 }' |
+        awk 'NR == FNR { have[$1]; next } !($1 in have)' - <(printf '%s\n' "$@")
+}
+
+missing_dnf() {
+    local name
+    for name in "$@"; do
+        rpm --quiet --query --whatprovides "$name" 2>/dev/null || printf '%s\n' "$name"
+    done
+}
+
+# Run a command line as root; without the right to, print it for an administrator and stop.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        bash -c "$1" </dev/null
+    elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
+        sudo bash -c "$1" </dev/null
+    else
+        say "installing them takes an administrator (you are not root, and sudo is missing or refused)."
+        say "Ask one to run this, then start again:"
+        printf '\n    %s\n\n' "$1" >&2
+        exit 1
+    fi
+}
+
+install_apt() {
+    local command="apt-get update; DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300"
+    # --no-remove: a machine that has another database server must not lose it to the tests
+    as_root "$command install --yes --no-install-recommends --no-remove $*"
+}
+
+install_dnf() {
+    local enable=""
+    if ! grep -q '^ID="\?fedora' /etc/os-release && ! dnf -q repolist --enabled | grep -qi epel; then
+        enable="dnf -y install epel-release dnf-plugins-core; "
+        enable+="dnf config-manager --set-enabled crb || dnf config-manager --set-enabled powertools; "
+    fi
+    as_root "${enable}dnf -y install --setopt=install_weak_deps=False $*"
+}
+
+install_packages() {
+    local manager lists=() wanted=() missing=()
+    if command -v apt-get >/dev/null; then
+        manager=apt lists=(envs/apt.txt)
+        [ "$purpose" = run ] || lists+=(envs/apt-test.txt)
+    elif command -v dnf >/dev/null; then
+        manager=dnf lists=(envs/dnf.txt)
+    else
+        fail "neither apt-get nor dnf is here; install what envs/apt.txt names by hand, then make .venv:" \
+            "python3 -m venv .venv && .venv/bin/pip install --require-hashes -r envs/requirements.txt"
+    fi
+    mapfile -t wanted < <(names "${lists[@]}")
+    mapfile -t missing < <("missing_$manager" "${wanted[@]}")
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    say "${#missing[@]} of ${#wanted[@]} packages are missing: ${missing[*]}"
+    "install_$manager" "${missing[@]}"
+    changed=yes
+    mapfile -t missing < <("missing_$manager" "${wanted[@]}")
+    [ "${#missing[@]}" -eq 0 ] || fail "still not installed: ${missing[*]}"
+}
+
+# Print the first Python that is new enough and can make a virtual environment.
+find_python() {
+    local candidate
+    for candidate in ${PYTHON:+"$PYTHON"} python3 python3.13 python3.12 python3.11 python3.14; do
+        if "$candidate" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    fail "no usable Python: 3.11 or newer with its venv module is needed; python3 is" \
+        "$(python3 --version 2>&1 || true) ($(command -v python3 || echo 'not found')), and none of python3.11 to" \
+        "python3.14 works either. Install one (Ubuntu: python3.11-venv), or name it: PYTHON=/path/to/python make setup"
+}
+
+# What the environment was made from. A checkout that moved, or a replaced interpreter, makes it useless.
+stamp_of() { printf '%s %s %s\n' "$(sha256sum <"$1")" "$root" "$(.venv/bin/python --version 2>&1)"; }
+
+install_python_packages() {
+    local list=envs/requirements.txt stamp=.venv/stamp-run python
+    [ "$purpose" = run ] || list=envs/requirements-dev.txt stamp=.venv/stamp-test
+    if [ -x .venv/bin/python ] && [ -f "$stamp" ] && [ "$(stamp_of "$list")" = "$(cat "$stamp")" ]; then
+        return
+    fi
+    python=$(find_python)
+    if ! grep -qsF " $root " .venv/stamp-* || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+        "$python" -m venv --clear .venv
+    fi
+    say "installing $(grep -c == "$list") pinned Python packages into .venv (log: .venv/setup.log)"
+    if ! .venv/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes \
+        --requirement "$list" >.venv/setup.log 2>&1; then
+        tail -n 15 .venv/setup.log >&2
+        fail "pip could not install $list exactly as pinned; the whole log: $root/.venv/setup.log"
+    fi
+    stamp_of "$list" >"$stamp"
+    # requirements-dev.txt holds all of requirements.txt, at the same versions
+    [ "$purpose" = run ] || stamp_of envs/requirements.txt >.venv/stamp-run
+    changed=yes
+}
+
+case $purpose in
+    run | test) ;;
+    *) fail "unknown purpose '$purpose', expected run or test" ;;
+esac
+changed=no
+install_packages
+install_python_packages
+if [ "$changed" = no ]; then
+    say "everything is there, nothing to do"
+else
+    say "done"
+fi

@@ -1,0 +1,100 @@
+"""Data directories: kept once as a snapshot, cloned for every run, checked before use."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from scripts import record, workplace
+from scripts.tree import tree_sha256
+
+DATA = "data"
+
+
+def pack(data: Path, snapshot: Path) -> tuple[str, int]:
+    """Keep a stopped server's data directory as `snapshot`; returns (SHA-256 of the content, allocated bytes)."""
+    snapshot.mkdir(parents=True, exist_ok=True)
+    _copy(data, snapshot / DATA)
+    return tree_sha256(snapshot / DATA), allocated_bytes(snapshot / DATA)
+
+
+def allocated_bytes(folder: Path) -> int:
+    """Return the bytes a tree takes on disk, holes left out."""
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
+
+
+def verify(snapshot: Path, sha256: str) -> None:
+    """Refuse a snapshot that is not the one described.
+
+    The content is read when a file's size or time changed since it was last read, else sizes and times are enough.
+    Raises ValueError naming the snapshot.
+    """
+    stamp = _stamp(snapshot / DATA, sha256)
+    known = snapshot.with_name("verified")
+    if known.exists() and known.read_text(encoding="utf-8") == stamp:
+        return
+    if (found := tree_sha256(snapshot / DATA)) != sha256:
+        raise ValueError(
+            f"{snapshot}: the data directory was altered (content {found[:12]}, expected {sha256[:12]}); "
+            f"remove {snapshot.parent}, and the workflow loads it again"
+        )
+    record.write_text(known, stamp)
+
+
+def _stamp(folder: Path, sha256: str) -> str:
+    found = hashlib.sha256(sha256.encode())
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        found.update(f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return found.hexdigest()
+
+
+@contextlib.contextmanager
+def cloned(snapshot: Path, storage: str | None) -> Iterator[Path]:
+    """Clone a snapshot into a new data directory owned by the server's user; it is removed afterwards."""
+    with workspace(storage) as folder:
+        _copy(snapshot / DATA, folder / DATA)
+        workplace.give(folder)
+        yield folder / DATA
+
+
+@contextlib.contextmanager
+def workspace(storage: str | None) -> Iterator[Path]:
+    """Have a folder for a data directory and what belongs to it; it is removed afterwards."""
+    folder = workplace.data_directory(storage)
+    try:
+        yield folder
+    finally:
+        workplace.remove(folder)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a tree by sharing its blocks where the file system can, else by copying what is not a hole."""
+    shares = shares_blocks(source, target.parent)
+    how = ["--reflink=always"] if shares else ["--reflink=never", "--sparse=always"]
+    subprocess.run(["cp", "--archive", *how, str(source), str(target)], check=True)
+
+
+def shares_blocks(source: Path, folder: Path) -> bool:
+    """Tell whether files of `source` can be cloned into `folder` without copying (reflink)."""
+    sample = next(path for path in source.rglob("*") if path.is_file())
+    with tempfile.TemporaryDirectory(dir=folder) as probe:
+        command = ["cp", "--reflink=always", str(sample), probe]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def drain() -> float:
+    """Write all dirty pages of the machine to disk; returns the seconds it took."""
+    begin_s = time.monotonic()
+    os.sync()
+    return time.monotonic() - begin_s
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the bytes free for us on a folder's file system."""
+    return shutil.disk_usage(folder).free

@@ -1,0 +1,126 @@
+"""Statistics of paired comparisons: functions over arrays of log ratios, no files and no frames."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+LEVEL = 0.95
+ALPHA = 0.05
+MIN_BLOCKS = 5
+FLOOR_PERCENTILE = 95
+MAX_SIGN_FLIP_BLOCKS = 16
+
+
+def geometric_mean(values: ArrayLike) -> float:
+    """Return exp(mean(log(values))) of non-negative values; NaNs are left out, no value at all gives NaN.
+
+    One zero makes it zero, which is its limit.
+    """
+    present = np.asarray(values, dtype=float)
+    present = present[~np.isnan(present)]
+    if present.size == 0:
+        return float("nan")
+    with np.errstate(divide="ignore"):
+        return float(np.exp(np.mean(np.log(present))))
+
+
+def t_interval(values: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (mean, low, high): mean ± t(1 - (1 - level)/2, n - 1) · s / √n, Student 1908.
+
+    `values` has shape (..., n): the last axis is the sample, here the log ratios of a cell's blocks. s is the standard
+    deviation with n - 1 below the line. With n < 2 the bounds are NaN, with n = 0 the mean too.
+    """
+    sample = np.asarray(values, dtype=float)
+    n = sample.shape[-1]
+    if n == 0:
+        nothing = np.full(sample.shape[:-1], np.nan)
+        return nothing, nothing, nothing
+    mean = sample.mean(axis=-1)
+    if n < 2:
+        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
+    half = special.stdtrit(n - 1, 0.5 + level / 2) * sample.std(axis=-1, ddof=1) / np.sqrt(n)
+    return mean, mean - half, mean + half
+
+
+def value_interval(values: ArrayLike) -> tuple[float, float]:
+    """Return the t interval of the geometric mean of positive values: exp of the interval of their logs."""
+    present = np.asarray(values, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        _, low, high = t_interval(np.log(present[~np.isnan(present)]))
+    return float(np.exp(low)), float(np.exp(high))
+
+
+def paired_t_p(values: ArrayLike) -> np.ndarray:
+    """Return the two-sided p value of the paired t test: 2 · P(T(n - 1) > |mean| / (s / √n)).
+
+    `values` has shape (..., n) and holds differences (of logs). NaN with n < 2. Without any spread p is 0, or 1 when
+    every difference is 0: the limits of the formula.
+    """
+    sample = np.asarray(values, dtype=float)
+    n = sample.shape[-1]
+    if n < 2:
+        return np.full(sample.shape[:-1], np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.abs(sample.mean(axis=-1)) / (sample.std(axis=-1, ddof=1) / np.sqrt(n))
+    return 2 * special.stdtr(n - 1, -np.nan_to_num(statistic, nan=0.0, posinf=np.inf))
+
+
+def sign_flip_p(values: ArrayLike) -> float:
+    """Return the exact two-sided p value of the sign-flip permutation test (Fisher 1935, paired data).
+
+    The share of the 2^n ways to give the differences signs whose |sum| is at least the observed one. The least
+    possible value is 2 / 2^n: 0.0625 at n = 5. NaN with no value or more than 16, where 2^n is too many.
+    """
+    sample = np.asarray(values, dtype=float)
+    if not 0 < sample.size <= MAX_SIGN_FLIP_BLOCKS:
+        return float("nan")
+    sums = sample[:1]
+    for value in sample[1:]:
+        sums = np.concatenate([sums + value, sums - value])
+    # Sums of the same numbers in another order differ in the last bits; without slack the observed one may miss itself.
+    slack = 1e-9 * np.abs(sample).sum()
+    return float(np.mean(np.abs(sums) >= abs(sample.sum()) - slack))
+
+
+def holm(p_values: ArrayLike) -> np.ndarray:
+    """Return p values adjusted for the number of tests by Holm's step-down method (Holm 1979).
+
+    The i-th smallest of m is multiplied by m - i + 1, then made monotone and capped at 1. NaN stays NaN and is not
+    counted as a test.
+    """
+    raw = np.asarray(p_values, dtype=float)
+    adjusted = np.full(raw.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(raw))
+    order = tested[np.argsort(raw[tested], kind="stable")]
+    steps = raw[order] * np.arange(order.size, 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if order.size else steps
+    return adjusted
+
+
+def noise_floor(cells: list[np.ndarray]) -> tuple[float, float, float]:
+    """Return (floor, from blocks, from cells): the A/A |log ratio| a cell's mean must exceed to get a word.
+
+    `cells` holds one array of A/A log ratios per cell, one value a block. What is judged is the mean of a cell's n
+    blocks, so the floor is stated for such a mean, in two ways, and the larger counts:
+
+    - from blocks: the 95th percentile of |log ratio| pooled over all cells and blocks, divided by √n (n: median number
+      of blocks of a cell). It rests on many values, but it supposes that noise averages out over blocks. Undivided it
+      would be the floor of a single block, √n times too high for a mean.
+    - from cells: the 95th percentile over cells of |mean log ratio|. It sees offsets that do not average out, but with
+      a handful of cells it rests on a handful of values.
+
+    NaN when no block has both runs.
+    """
+    present = [np.asarray(cell, dtype=float) for cell in cells if len(cell)]
+    if not present:
+        return float("nan"), float("nan"), float("nan")
+    blocks_per_cell = float(np.median([cell.size for cell in present]))
+    pooled = np.percentile(np.abs(np.concatenate(present)), FLOOR_PERCENTILE)
+    from_blocks = float(pooled / np.sqrt(blocks_per_cell))
+    from_cells = float(np.percentile([abs(cell.mean()) for cell in present], FLOOR_PERCENTILE))
+    return max(from_blocks, from_cells), from_blocks, from_cells
+
+
+def ratio(log_ratio: ArrayLike) -> np.ndarray:
+    """Return exp of a log ratio: the mean of log ratios becomes the geometric mean of ratios."""
+    return np.exp(np.asarray(log_ratio, dtype=float))

@@ -1,0 +1,136 @@
+"""Run one sysbench call to its end, telling the caller of every per-second report as it arrives."""
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.process import die_with_parent
+from scripts.sysbench_output import Output, SysbenchFailed, SysbenchMisused, parse, parse_report, reject_failure
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The arrival of one per-second report: `number` counts from 1, `pid` is sysbench's."""
+
+    number: int
+    monotonic_s: float
+    epoch_s: float
+    pid: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A call that ended well: what it printed, and when each of its reports arrived."""
+
+    output: Output
+    moments: tuple[Moment, ...]
+    wall_s: float
+
+
+def run(
+    argv: Sequence[str],
+    log_path: Path,
+    *,
+    timeout_s: float,
+    on_report: Callable[[Moment], None] = lambda moment: None,
+    cpus: Iterable[int] | None = None,
+) -> Finished:
+    """Run `sysbench … run`, keep its text in `log_path` as it comes, and return what it measured.
+
+    `on_report` is called at every per-second report, when it arrives (sysbench flushes each line, through a pipe
+    too); it should return well within a second, else the next report is stamped late. `cpus` pins sysbench.
+    sysbench dies with this process, and is killed when `on_report` raises.
+    Raises SysbenchFailed or SysbenchMisused with sysbench's own words and the log, or on a call beyond `timeout_s`.
+    """
+    begin_s = time.monotonic()
+    with started(argv, cpus) as process, watchdog(process, timeout_s) as timed_out:
+        moments = _follow(process, log_path, on_report)
+        status = process.wait()
+    text = log_path.read_text(encoding="utf-8", errors="replace")
+    try:
+        _reject(status, text, timeout_s if timed_out.is_set() else None)
+        return Finished(parse(text), moments, time.monotonic() - begin_s)
+    except (SysbenchFailed, SysbenchMisused) as error:
+        raise type(error)(f"{error}\n(command: {shlex.join(argv)}; log: {log_path})") from error
+
+
+@contextlib.contextmanager
+def started(argv: Sequence[str], cpus: Iterable[int] | None) -> Iterator[subprocess.Popen]:
+    """Start a command in its own session, its output a pipe; nothing of it is left when the body is left."""
+    wanted = set(cpus) if cpus is not None else None
+
+    def before_exec() -> None:
+        die_with_parent(signal.SIGKILL)
+        if wanted is not None:
+            os.sched_setaffinity(0, wanted)
+
+    process = subprocess.Popen(
+        list(argv),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=before_exec,
+    )
+    try:
+        yield process
+    finally:
+        _kill(process)
+        process.wait()
+        process.stdout.close()
+
+
+@contextlib.contextmanager
+def watchdog(process: subprocess.Popen, timeout_s: float) -> Iterator[threading.Event]:
+    """Kill a process group after `timeout_s`, unless the body is left before; the event says whether it did."""
+    fired = threading.Event()
+
+    def fire() -> None:
+        fired.set()
+        _kill(process)
+
+    timer = threading.Timer(timeout_s, fire)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield fired
+    finally:
+        timer.cancel()
+
+
+def _follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:
+    moments: list[Moment] = []
+    with log_path.open("wb") as log:
+        for line in iter(process.stdout.readline, b""):
+            monotonic_s, epoch_s = time.monotonic(), time.time()
+            log.write(line)
+            log.flush()
+            if parse_report(line.decode(errors="replace")):
+                moments.append(Moment(len(moments) + 1, monotonic_s, epoch_s, process.pid))
+                on_report(moments[-1])
+    return tuple(moments)
+
+
+def _reject(status: int, text: str, timed_out_s: float | None) -> None:
+    if timed_out_s is not None:
+        raise SysbenchFailed(f"sysbench was still running after {timed_out_s:g} s and was killed")
+    reject_failure(text)
+    tail = "\n".join(text.rstrip().splitlines()[-3:])
+    if status < 0:
+        # Seen with the pgsql driver of 1.0.20 when the server goes away.
+        raise SysbenchFailed(f"sysbench died of {signal.Signals(-status).name}; its last lines:\n{tail}")
+    if status > 0:
+        raise SysbenchFailed(f"sysbench ended with status {status}; its last lines:\n{tail}")
+
+
+def _kill(process: subprocess.Popen) -> None:
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,127 @@
+"""Train an instrumented build: run the training's workloads on it, stop it cleanly, keep its counters."""
+
+import argparse
+import json
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from scripts import families, placement, profile_audit, record, snapshot, sysbench, sysbench_run, toolchain, workplace
+from scripts.compile import COUNTERS
+from scripts.hostlock import exclusive
+from scripts.load_dataset import server_options
+from scripts.process import entry, say
+from scripts.server import Server, running
+from scripts.sysbench_flags import script_path
+from scripts.tree import tree_sha256
+
+ABOUT_COUNTERS = re.compile(r"profiling|libgcov|gcda", re.I)
+TIMEOUT_FACTOR = 3
+
+
+def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, profile: Path, log: Path) -> None:
+    """Make `counters` (the .gcda files), then `profile`, its record.
+
+    Raises ServerFailed when the server did not stop cleanly (a killed server leaves no profile), SysbenchFailed when
+    a load failed, ValueError when no counter is above zero.
+    """
+    begin_s = time.monotonic()
+    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    described = record.read(identity)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        exclusive(lambda holders: say(f"waiting for the host (processes {holders})")),
+        snapshot.workspace(None) as folder,
+    ):
+        written = folder / "written"
+        written.mkdir()
+        workplace.give(written)
+        runs = [run for dataset in datasets for run in train_on(recipe, identity, dataset, written, log)]
+        keep(written / COUNTERS.lstrip("/"), counters)
+    found = profile_audit.read_counters(counters, chosen.gcov_dump)
+    facts = {
+        "server": recipe["server"],
+        "training": recipe["training"],
+        "compiler": f"{chosen.name} {chosen.version}",
+        "source_path": described["source_path"],
+        **profile_audit.summary(found),
+        "counters_sha256": tree_sha256(counters),
+        "log_lines": [line for line in log.read_text(errors="replace").splitlines() if ABOUT_COUNTERS.search(line)],
+        "runs": runs,
+        "wall_s": time.monotonic() - begin_s,
+    }
+    profile_audit.demand_trained(facts)
+    record.write(profile, facts)
+
+
+def train_on(recipe: dict, identity: Path, dataset: Path, written: Path, log: Path) -> list[dict[str, Any]]:
+    """Run those workloads of the training that use this dataset on one server; its counters go below `written`."""
+    folder = dataset.parent
+    digest = folder.name.rsplit("-", 1)[1]
+    workloads = [workload for workload in recipe["workloads"] if workload["dataset_digest"] == digest]
+    snapshot.verify(folder / "snapshot", record.read(dataset)["snapshot_sha256"])
+    family, cpus = families.of(recipe["family"]), placement.place(placement.read_topology())
+    with (
+        snapshot.cloned(folder / "snapshot", None) as data,
+        running(
+            family,
+            workplace.installed(identity),
+            data,
+            server_options(family, {}),
+            log,
+            cpus=cpus.server_cpus,
+            environment={"GCOV_PREFIX": str(written)},
+        ) as server,
+    ):
+        runs = [run_workload(recipe, workload, server, cpus.client_cpus, log) for workload in workloads]
+        server.stop(keep_data=False)
+    return runs
+
+
+def run_workload(recipe: dict, workload: dict, server: Server, cpus: tuple[int, ...], log: Path) -> dict[str, Any]:
+    """Run one workload of the training and return what it reached."""
+    command = sysbench.run_command(
+        sysbench.read_capabilities(),
+        script_path(workload["script"]),
+        server.family.sysbench_flags(server.sockets),
+        workload["tables"]["tables"],
+        workload["tables"]["rows"],
+        workload.get("options", {}),
+        recipe["clients"],
+        recipe["seconds"],
+        seed=1,
+    )
+    text = log.with_name(f"{log.stem}-{workload['name']}.txt")
+    finished = sysbench_run.run(command, text, timeout_s=recipe["seconds"] * TIMEOUT_FACTOR + 60, cpus=cpus)
+    tps = finished.output.totals.transactions / finished.output.totals.duration_s
+    say(f"[training {recipe['server']} {recipe['training']}] {workload['name']}: {tps:.0f} TPS with counters")
+    return {"workload": workload["name"], "clients": recipe["clients"], "seconds": recipe["seconds"], "tps": tps}
+
+
+def keep(written: Path, counters: Path) -> None:
+    """Move the counter files from where the server wrote them. Raises ValueError when there are none."""
+    files = sorted(written.glob("*.gcda")) if written.exists() else []
+    if not files:
+        raise ValueError(
+            f"{written}: the instrumented server wrote no counters; expected .gcda files after its clean stop"
+        )
+    counters.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        shutil.copyfile(file, counters / file.name)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True)
+    parser.add_argument("--datasets", type=Path, nargs="+", required=True)
+    for name in ("identity", "counters", "profile", "log"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    arguments = _arguments()
+    with entry(arguments.log):
+        main(**vars(arguments))

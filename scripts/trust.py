@@ -1,0 +1,144 @@
+"""Can the figures be trusted: what the runs, blocks and builds themselves say about it."""
+
+import pandas as pd
+
+from scripts.comparison import AA, warning_set
+from scripts.metrics import METRICS
+from scripts.overall import without_flagged
+from scripts.timeline import order, overlap, own_share, phase_split, run_name
+from scripts.verdict import Finding, measured, noise_sentence
+from scripts.wording import floor_percent, listing, percent, plural, times
+
+
+def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], facts: list[dict]) -> list[Finding]:
+    """Return all findings in the order to show; `tables` holds comparisons, cells, overall and noise by name."""
+    return [
+        same_against_same(runs, tables, study["reference"]),
+        floor(tables["noise"]),
+        audited(study, facts),
+        outcomes(runs),
+        blocks(tables["comparisons"]),
+        order(study, runs),
+        overlap(runs),
+        warned(runs, tables),
+        stolen(runs),
+        hosts(runs),
+        own_share(runs),
+        phase_split(runs),
+    ]
+
+
+def same_against_same(runs: pd.DataFrame, tables: dict[str, pd.DataFrame], reference: str) -> Finding:
+    """Compare A/A with the reference: overall ratios, intervals that hold 1, and whether the bytes were the same."""
+    title = "The same build against itself"
+    rows = {row.metric: row for row in tables["overall"].itertuples() if row.variant == AA and row.n_cells}
+    if not rows:
+        return Finding(title, "look", "The study has no A/A block, so nothing here tells noise from effect.")
+    cells = tables["cells"]
+    tps = cells[(cells["variant"] == AA) & (cells["metric"] == "tps") & cells["ratio_low"].notna()]
+    holding = int(((tps["ratio_low"] <= 1) & (tps["ratio_high"] >= 1)).sum())
+    builds = [set(runs.loc[runs["variant"] == name, "build_id"].dropna()) for name in (reference, AA)]
+    same = builds[0] == builds[1] and len(builds[0]) == 1
+    text = f"{METRICS['tps'].label}: {measured(rows['tps'])}; the interval holds 1 in {holding} of {len(tps)} cells. "
+    text += "Both ran the same build-id." if same else "The two did not run the same build-id: this is not A/A."
+    more = [f"{METRICS[name].label}: {measured(rows[name])}" for name in ("p95_ms", "cpu_us_per_tx")]
+    off = rows["tps"].ratio_low > 1 or rows["tps"].ratio_high < 1
+    if off:
+        more.append(
+            "The interval over all cells excludes 1, as chance does in one study of twenty: effects of this size "
+        )
+        more[-1] += "are not to be believed here."
+    return Finding(title, "good" if same and not off else "look", text, tuple(more))
+
+
+def floor(floors: pd.DataFrame) -> Finding:
+    """Give the noise floor of every metric, and what it rests on."""
+    if floors["floor_log_ratio"].isna().all():
+        return Finding("Noise floor", "look", noise_sentence(floors))
+    each = [f"{METRICS[row.metric].label} {floor_percent(row.floor_log_ratio)}" for row in floors.itertuples()]
+    basis = f"{plural(int(floors['n_blocks'].max()), 'A/A block')} in {plural(int(floors['n_cells'].max()), 'cell')}"
+    text = f"A cell's mean must differ by more than this to get a word: {'; '.join(each)}. It rests on {basis}."
+    return Finding("Noise floor", "plain", text)
+
+
+def audited(study: dict, facts: list[dict]) -> Finding:
+    """Say how much of the profile every profile-using build took in."""
+    used = {(arm["server"], arm["build"]) for arm in study["variants"].values()}
+    texts, low = [], False
+    for build in facts:
+        audit, name = build.get("audit"), f"{build['build']} of {build['server']}"
+        if (build["server"], build["build"]) not in used or not (audit or build["flags"].get("profile")):
+            continue
+        low |= audit is None or not (audit["matched_share"] or 0) >= audit["threshold"]
+        texts.append(f"{name}: {audit_text(audit)}" if audit else f"{name}: compiled with a profile, but never audited")
+    if not texts:
+        return Finding("Profile used", "plain", "No build of this study was compiled with a profile.")
+    return Finding("Profile used", "look" if low else "good", f"{'; '.join(texts)}.")
+
+
+def audit_text(audit: dict) -> str:
+    """Write how many of the units that ran in training were compiled with their counters."""
+    return (
+        f"{audit['units_matched']} of {audit['units_nonzero']} units that ran in training were compiled with their "
+        f"counters ({percent(audit['matched_share'])}, least {percent(audit['threshold'], 0)})"
+    )
+
+
+def outcomes(runs: pd.DataFrame) -> Finding:
+    """Count the runs that are ok; list the others with their reasons."""
+    lost = runs[runs["outcome"] != "ok"]
+    holes = [f"{run_name(row)}: {row.outcome}, {row.reason}" for row in lost.itertuples()]
+    text = f"{len(runs) - len(lost)} of {plural(len(runs), 'planned run')} gave a measurement."
+    return Finding("Runs", "look" if holes else "good", text, tuple(holes))
+
+
+def blocks(comparisons: pd.DataFrame) -> Finding:
+    """Count pairs that are whole, split and incomplete; split ones are shown with their reason."""
+    pairs = comparisons[comparisons["metric"] == "tps"]
+    status = pairs["status"].value_counts()
+    split = pairs[pairs["status"] == "split"]
+    text = f"{status.get('paired', 0)} of {plural(len(pairs), 'pair')} (variant and reference in one block) are whole"
+    text += f", {len(split)} split, {status.get('incomplete', 0)} incomplete. Split ones are left out of intervals."
+    told = tuple(f"{run_name(row)}: {row.note}" for row in split.itertuples())
+    return Finding("Blocks", "good" if status.get("paired", 0) == len(pairs) else "look", text, told)
+
+
+def warned(runs: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> Finding:
+    """Count the warnings, and give the answer without the runs that stand out by one."""
+    named = runs["warning_codes"].astype(object).fillna("").map(warning_set)
+    codes = named.map(sorted).explode().value_counts()
+    if codes.empty:
+        return Finding("Warnings", "good", "No run has a warning.")
+    text = f"{int(named.map(bool).sum())} of {plural(len(runs), 'run')} have a warning: "
+    text += listing([f"{code} in {plural(amount, 'run')}" for code, amount in codes.items()]) + ". None was dropped."
+    if not tables["comparisons"]["flagged"].astype(bool).any():
+        return Finding("Warnings", "look", text, ("Every run has the same warnings, so none stands out.",))
+    again = without_flagged(tables["cells"], tables["comparisons"])
+    rows = again[(again["metric"] == "tps") & (again["variant"] != AA)].itertuples()
+    every = tables["overall"].query("metric == 'tps'").set_index("variant")["ratio"]
+    return Finding("Warnings", "look", text, tuple(_restricted(row, every[row.variant]) for row in rows))
+
+
+def _restricted(row: tuple, every: float) -> str:
+    if not row.n_cells:
+        return f"{row.variant}: without the runs that stand out by a warning no pair is left"
+    over = f"{row.n_cells} of {plural(row.n_cells_planned, 'cell')}"
+    without = f"without the runs that stand out by a warning {times(row.ratio)} the transactions per second over {over}"
+    return f"{row.variant}: {without}, with them {times(every)}"
+
+
+def stolen(runs: pd.DataFrame) -> Finding:
+    """Tell how much CPU time the hypervisor gave to others during the windows."""
+    shares = runs["steal_share"].dropna()
+    if shares.empty:
+        return Finding("Steal", "plain", "The kernel does not report steal.")
+    text = f"Share of CPU time the hypervisor gave to others in a window: median {percent(shares.median())}"
+    return Finding("Steal", "plain", f"{text}, largest {percent(shares.max())}.")
+
+
+def hosts(runs: pd.DataFrame) -> Finding:
+    """Count hosts, boots and sysbench programs: a pair needs the same of each."""
+    nouns = {"machine_id": ("host", None), "boot_id": ("boot", None), "sysbench_sha256": ("sysbench program", None)}
+    amounts = {key: runs[key].nunique() for key in nouns}
+    text = listing([plural(amounts[key], *noun) for key, noun in nouns.items()])
+    return Finding("One machine", "good" if max(amounts.values()) <= 1 else "look", f"All runs: {text}.")

@@ -1,0 +1,162 @@
+"""Tables of the published shape: one row a variant, one column a client count, then the ratios to the reference."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scripts.comparison import AA, NO_DIFFERENCE, TOO_FEW
+from scripts.metrics import METRICS, Metric
+from scripts.wording import NOTHING, count, floor_percent, interval, missing, plural, ratio
+
+SHOWN = (
+    (("tps", ""),),
+    (("p95_ms", ""),),
+    (("cpu_us_per_tx", "sum"), ("cpu_user_us_per_tx", "user"), ("cpu_system_us_per_tx", "system")),
+)
+COLUMN_HEADS = ("TPS", "p95, ms", "CPU per transaction, µs", "of it user", "of it system")
+SHORT_WORDS = {NO_DIFFERENCE: "not shown", TOO_FEW: "too few"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One field: its main text, smaller lines under it, a state (good, bad, hole or empty) and more on hovering."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    state: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a variant; `kind` is value or ratio."""
+
+    variant: str
+    kind: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of one metric; `title` is empty when the table has only one."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class ValueTable:
+    """One table of a workload; `head` holds the client counts, or the metrics when there is one client count."""
+
+    title: str
+    stub: str
+    head: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+
+class Lookup:
+    """Rows of cells.csv by variant, workload, clients and metric, and the reasons of failed runs."""
+
+    def __init__(self, cells: pd.DataFrame, runs: pd.DataFrame) -> None:
+        self.cells = {(row.variant, row.workload, row.clients, row.metric): row for row in cells.itertuples()}
+        self.reasons: dict[tuple, list[str]] = {}
+        for row in runs[runs["outcome"] != "ok"].itertuples():
+            said = f"repetition {int(row.repetition)}: {row.reason}"
+            self.reasons.setdefault((row.variant, row.workload, row.clients), []).append(said)
+
+
+def workload_tables(workload: str, study: dict, found: Lookup) -> list[ValueTable]:
+    """Return the tables of one workload: TPS, p95, and CPU per transaction as sum, user and system.
+
+    With one client count a table of one column would be repeated five times; then there is one, a column a metric.
+    """
+    if len(study["clients"]) == 1:
+        return [_single(workload, study, found)]
+    head = tuple(f"{number}" for number in study["clients"])
+    return [
+        ValueTable(
+            METRICS[parts[0][0]].heading,
+            "clients",
+            head,
+            tuple(Group(label, _rows(workload, METRICS[name], study, found)) for name, label in parts),
+        )
+        for parts in SHOWN
+    ]
+
+
+def _single(workload: str, study: dict, found: Lookup) -> ValueTable:
+    names = [name for parts in SHOWN for name, _ in parts]
+    columns = [_rows(workload, METRICS[name], study, found) for name in names]
+    rows = tuple(
+        Row(parts[0].variant, parts[0].kind, tuple(part.cells[0] for part in parts))
+        for parts in zip(*columns, strict=True)
+    )
+    return ValueTable(plural(study["clients"][0], "client"), "", COLUMN_HEADS, (Group("", rows),))
+
+
+def _rows(workload: str, metric: Metric, study: dict, found: Lookup) -> tuple[Row, ...]:
+    make = {"value": value_cell, "ratio": ratio_cell}
+    others = [name for name in study["variants"] if name != study["reference"]]
+    wanted = [*((name, "value") for name in study["variants"]), *((name, "ratio") for name in others)]
+    return tuple(
+        Row(name, kind, tuple(make[kind]((name, workload, clients), metric, found) for clients in study["clients"]))
+        for name, kind in wanted
+    )
+
+
+def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
+    """Return the field of a measured value; a hole when no run of the cell is ok."""
+    cell, reasons = found.cells.get((*key, metric.name)), "; ".join(found.reasons.get(key, []))
+    if cell is None:
+        return Cell(NOTHING, (), "hole", "not measured")
+    if not cell.n_ok:
+        return Cell("failed", (), "hole", reasons)
+    lost = (f"{int(cell.n_ok)} of {int(cell.n_runs)} runs",) if cell.n_ok < cell.n_runs else ()
+    return Cell(count(cell.value), lost, "", reasons)
+
+
+def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
+    """Return the field of a ratio: interval, number of blocks and verdict word under it."""
+    cell = found.cells.get((*key, metric.name))
+    if cell is None or missing(cell.ratio):
+        lost = cell is not None and not missing(cell.n_blocks)
+        return Cell(NOTHING, ("no whole block",) if lost else (), "hole", "; ".join(found.reasons.get(key, [])))
+    word = "A/A" if key[0] == AA else SHORT_WORDS.get(cell.word, cell.word)
+    notes = (interval(cell.ratio_low, cell.ratio_high), f"n {int(cell.n_blocks)}, {word}")
+    if cell.n_split:
+        notes += (f"{int(cell.n_split)} split",)
+    return Cell(ratio(cell.ratio), notes, state(metric, cell.word), _hint(cell))
+
+
+def state(metric: Metric, word: str | None) -> str:
+    """Return good or bad when a word says that something is better or worse, else nothing."""
+    if word not in (metric.above, metric.below):
+        return ""
+    return "bad" if word == metric.worse else "good"
+
+
+def _hint(cell: tuple) -> str:
+    if missing(cell.p_t):
+        return ""
+    adjusted = "" if missing(cell.p_holm) else f", after Holm {cell.p_holm:.2g}"
+    flips = "" if missing(cell.p_sign_flip) else f"; sign flips p {cell.p_sign_flip:.3g}"
+    return f"paired t p {cell.p_t:.2g}{adjusted}{flips}; noise floor {floor_percent(cell.floor_log_ratio)}"
+
+
+def overall_rows(study: dict, overall: pd.DataFrame, names: Sequence[str]) -> list[Row]:
+    """Return the table of means over cells: one row a variant, one field a metric of `names`."""
+    found = {(row.variant, row.metric): row for row in overall.itertuples()}
+    others = [variant for variant in study["variants"] if variant != study["reference"]]
+    return [
+        Row(variant, "ratio", tuple(_overall_cell(found.get((variant, name)), METRICS[name]) for name in names))
+        for variant in others
+    ]
+
+
+def _overall_cell(row: tuple | None, metric: Metric) -> Cell:
+    if row is None or not row.n_cells:
+        return Cell(NOTHING, ("no whole block",), "hole")
+    word = "A/A" if row.variant == AA else SHORT_WORDS.get(row.word, row.word)
+    lines = (interval(row.ratio_low, row.ratio_high), f"n {int(row.n_repetitions)}, {word}")
+    return Cell(ratio(row.ratio), lines, state(metric, row.word))

@@ -1,0 +1,151 @@
+"""The answer in sentences, composed from the tables by rules."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scripts.comparison import AA, NO_DIFFERENCE, NO_FLOOR, TOO_FEW
+from scripts.metrics import METRICS, TPS, Metric
+from scripts.stats import MIN_BLOCKS
+from scripts.wording import NARROW, floor_percent, interval, listing, missing, plural, times
+
+P95, CPU = METRICS["p95_ms"], METRICS["cpu_us_per_tx"]
+LAYOUT_LUCK = (
+    "A/A runs the same bytes twice, so it does not contain the luck of code layout: two builds of one source can "
+    "differ by the placement of their code alone, and each build here was made once."
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence; `bad` when it tells that something got worse."""
+
+    text: str
+    bad: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said about one variant: a sentence to quote, and what must stand beside it."""
+
+    variant: str
+    headline: str
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One answer to "can I trust it": `state` is good, look (read this first) or plain; `details` are more lines."""
+
+    title: str
+    state: str
+    text: str
+    details: tuple[str, ...] = ()
+
+
+def answers(study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> list[Answer]:
+    """Return one answer per variant that is neither the reference nor A/A, in the study's order."""
+    names = [name for name in study["variants"] if name not in (study["reference"], AA)]
+    return [answer(name, study, overall, cells) for name in names]
+
+
+def answer(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> Answer:
+    """Return the answer for one variant; overall.csv and cells.csv hold all it says."""
+    rows = {row.metric: row for row in overall[overall["variant"] == variant].itertuples()}
+    if TPS.name not in rows or not rows[TPS.name].n_cells:
+        return Answer(variant, f"{variant} cannot be compared with {study['reference']}: no block has both runs.", ())
+    ours = cells[cells["variant"] == variant]
+    said = [_range(rows[TPS.name]), *(_other(rows[metric.name], metric, ours) for metric in (P95, CPU))]
+    return Answer(variant, headline(variant, study, rows[TPS.name]), (*said, *_lost(rows[TPS.name], ours)))
+
+
+def measured(row: tuple) -> str:
+    """Return a ratio of overall.csv with its interval: `1.44 × (95 % interval 1.39–1.49)`."""
+    if missing(row.ratio_low):
+        return f"{times(row.ratio)} (no interval: {plural(row.n_repetitions, 'complete repetition')})"
+    return f"{times(row.ratio)} (95{NARROW}% interval {interval(row.ratio_low, row.ratio_high)})"
+
+
+def headline(variant: str, study: dict, row: tuple) -> str:
+    """Return the sentence to quote, on transactions per second over all cells."""
+    reference, planned = study["reference"], study["repetitions"]
+    over = f"geometric mean over {plural(row.n_cells, 'cell')}, {plural(row.n_repetitions, 'repetition')}"
+    value = f"{measured(row)} the transactions per second of {reference}, {over}"
+    match row.word:
+        case "faster" | "slower" as word:
+            return f"{variant} is {word} than {reference}: {value}."
+        case word if word == TOO_FEW and planned >= MIN_BLOCKS:
+            few = f"{row.n_repetitions} of {plural(planned, 'repetition')} are complete and {MIN_BLOCKS} are needed"
+            return f"No verdict over all cells, since {few}: {variant} gave {value}."
+        case word if word == TOO_FEW:
+            return f"Smoke test, no verdict under {MIN_BLOCKS} repetitions: {variant} gave {value}."
+        case word if word == NO_FLOOR:
+            return f"{variant} gave {value}; without A/A runs no verdict is given."
+        case _ if row.ratio_low > 1 or row.ratio_high < 1:
+            floor = floor_percent(row.floor_log_ratio)
+            return f"{variant} differs from {reference} by less than the noise floor of {floor}: {value}."
+        case _:
+            return f"No difference between {variant} and {reference} is shown: {value}."
+
+
+def _where(row: tuple, end: str) -> str:
+    name, clients = getattr(row, f"{end}_workload"), int(getattr(row, f"{end}_clients"))
+    return f"{times(getattr(row, f'{end}_ratio'))} ({name}, {plural(clients, 'client')})"
+
+
+def _range(row: tuple) -> Sentence:
+    spread = f"Cell by cell it ranges from {_where(row, 'lowest')} to {_where(row, 'highest')}"
+    if row.n_cells == 1:
+        spread = f"The only cell is {_where(row, 'lowest')}"
+    counted = f"{row.n_above} faster, {row.n_below} slower, {row.n_no_difference} {NO_DIFFERENCE}"
+    if row.n_wordless:
+        counted += f", {row.n_wordless} without a word (under {MIN_BLOCKS} blocks or no noise floor)"
+    return Sentence(f"{spread}: {counted}." if row.n_above + row.n_below + row.n_no_difference else f"{spread}.")
+
+
+def _other(row: tuple, metric: Metric, cells: pd.DataFrame) -> Sentence:
+    ours = cells[cells["metric"] == metric.name]
+    worse = [_cell_text(cell) for cell in ours[ours["word"] == metric.worse].itertuples()]
+    text = f"{metric.label}: {measured(row)}"
+    match (row.word, worse):
+        case (_, [_, *_]):
+            text += f"; it got worse in {listing(worse[:4])}"
+            text += f" and {plural(len(worse) - 4, 'more cell')}" if len(worse) > 4 else ""
+        case (word, _) if word == metric.worse:
+            text += ", worse overall"
+        case (word, _) if word in (TOO_FEW, NO_FLOOR):
+            text += f"; highest in a cell: {_where(row, 'highest')}"
+        case _:
+            text += "; shown to be worse in no cell"
+    return Sentence(f"{text}.", bad=bool(worse) or row.word == metric.worse)
+
+
+def _cell_text(cell: tuple) -> str:
+    return f"{cell.workload} at {plural(int(cell.clients), 'client')} ({times(cell.ratio)})"
+
+
+def _lost(row: tuple, cells: pd.DataFrame) -> list[Sentence]:
+    """Tell what the mean leaves out: cells without a pair, split and incomplete blocks."""
+    tps = cells[cells["metric"] == TPS.name]
+    split, incomplete = int(tps["n_split"].sum()), int(tps["n_incomplete"].sum())
+    said = []
+    if row.n_cells < row.n_cells_planned:
+        said.append(
+            f"{plural(row.n_cells_planned - row.n_cells, 'cell')} of {row.n_cells_planned} could not be compared"
+        )
+    if split:
+        said.append(f"{plural(split, 'split block')} left out")
+    if incomplete:
+        said.append(f"{plural(incomplete, 'block')} without both runs")
+    return [Sentence(f"Not in these figures: {', '.join(said)}.", bad=True)] if said else []
+
+
+def noise_sentence(floors: pd.DataFrame) -> str:
+    """Return what stands beside every comparison: the noise floor, and what it does not contain."""
+    found = {row.metric: row for row in floors.itertuples()}
+    if missing(found[TPS.name].floor_log_ratio):
+        return "No noise floor: the study has no A/A blocks, so no cell gets a word."
+    each = [
+        f"{METRICS[name].label} {floor_percent(found[name].floor_log_ratio)}" for name in (TPS.name, P95.name, CPU.name)
+    ]
+    return f"Noise floor (the same build against itself): {', '.join(each)}. {LAYOUT_LUCK}"

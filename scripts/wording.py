@@ -1,0 +1,102 @@
+"""How numbers are written in tables, figures and sentences."""
+
+import math
+from collections.abc import Sequence
+
+NOTHING = "–"
+NARROW = "\u202f"  # a space that does not break the line
+SECOND_STEPS = ((86400, "d"), (3600, "h"), (60, "min"))
+BYTE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def missing(value: object) -> bool:
+    """Tell whether a value is None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def count(value: float | None) -> str:
+    """Write a quantity with three significant digits or more, thousands set apart by a narrow space."""
+    if missing(value):
+        return NOTHING
+    size = abs(value)
+    digits = 0 if size >= 100 or value == 0 else 1 if size >= 10 else 2 if size >= 1 else 3
+    return f"{value:,.{digits}f}".replace(",", NARROW).replace("-", "\u2212")
+
+
+def number(value: float | None) -> str:
+    """Write a whole number, thousands set apart by a narrow space."""
+    return NOTHING if missing(value) else f"{value:,.0f}".replace(",", NARROW)
+
+
+def _ratio_digits(value: float) -> int:
+    return 3 if abs(value - 1) < 0.1 else 2
+
+
+def ratio(value: float | None) -> str:
+    """Write a ratio with two digits after the point, three when it is within 10 % of 1."""
+    return NOTHING if missing(value) else f"{value:.{_ratio_digits(value)}f}"
+
+
+def times(value: float | None) -> str:
+    """Write a ratio as a factor: `1.44 ×`."""
+    return f"{ratio(value)}{NARROW}×"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write the bounds of an interval of ratios with the digits of the ratio in their middle."""
+    if missing(low) or missing(high):
+        return NOTHING
+    digits = _ratio_digits(math.sqrt(low * high))
+    return f"{low:.{digits}f}–{high:.{digits}f}"
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """Write a share as per cent; what would round to zero but is not says so."""
+    if missing(share):
+        return NOTHING
+    least = 10.0**-digits
+    if 0 < share * 100 < least / 2:
+        return f"under {least:.{digits}f}{NARROW}%"
+    return f"{share * 100:.{digits}f}{NARROW}%"
+
+
+def floor_percent(log_ratio: float | None) -> str:
+    """Write a noise floor given as |log ratio| as the per cent by which a ratio may exceed 1."""
+    return NOTHING if missing(log_ratio) else f"±{math.expm1(log_ratio) * 100:.1f}{NARROW}%"
+
+
+def duration(seconds: float | None) -> str:
+    """Write a length of time in the two largest fitting units."""
+    if missing(seconds):
+        return NOTHING
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
+    rest, parts = round(seconds), []
+    for size, unit in (*SECOND_STEPS, (1, "s")):
+        if rest >= size and len(parts) < 2:
+            parts.append(f"{rest // size} {unit}")
+            rest %= size
+    return " ".join(parts)
+
+
+def size(value: float | None) -> str:
+    """Write bytes in the largest unit of 1024 that leaves at least 1."""
+    if missing(value):
+        return NOTHING
+    step = min(int(math.log(value, 1024)), len(BYTE_UNITS) - 1) if value >= 1 else 0
+    return f"{value / 1024**step:.0f} bytes" if step == 0 else f"{value / 1024**step:.1f} {BYTE_UNITS[step]}"
+
+
+def short(digest: str | None) -> str:
+    """Write the first twelve digits of a checksum."""
+    return NOTHING if missing(digest) else str(digest)[:12]
+
+
+def plural(amount: int, noun: str, several: str | None = None) -> str:
+    """Write an amount with its noun."""
+    return f"{number(amount)} {noun if amount == 1 else several or noun + 's'}"
+
+
+def listing(parts: Sequence[str]) -> str:
+    """Write a list in words: a, b and c."""
+    return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)

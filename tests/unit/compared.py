@@ -1,0 +1,25 @@
+"""Comparisons of a made-up study as frames."""
+
+from scripts import comparison, tables
+from tests.unit import synthetic
+
+PLAN = synthetic.Plan(workloads=("simple_select", "oltp"))
+
+
+def frames(plan=PLAN, edit=None, span_s=1800):
+    records = synthetic.runs(plan)
+    for facts in records:
+        if edit:
+            edit(facts)
+    runs, _ = tables.collect(synthetic.study(plan), ((f"{place}.json", facts) for place, facts in enumerate(records)))
+    pairs = comparison.pair_runs(runs, "baseline", span_s)
+    compared = comparison.compare(pairs)
+    floors = comparison.noise(compared)
+    return runs, compared, floors, comparison.cells(runs, compared, floors)
+
+
+def of(table, variant="pgo", metric="tps", **more):
+    chosen = (table["variant"] == variant) & (table["metric"] == metric)
+    for column, value in more.items():
+        chosen &= table[column] == value
+    return table[chosen]

@@ -1,0 +1,61 @@
+"""Make a whole report of a made-up study, and read it as a browser would."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+from scripts import collect_runs, compare_variants, plot_figures, render_report, trust, verdict
+from scripts.record import read
+from scripts.tables import read_csv
+from tests.unit import synthetic
+
+
+class Elements(HTMLParser):
+    """Every element of a page with its attributes, and its text outside style and script."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.found, self.text, self.within = [], [], None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        self.within = tag
+
+    def handle_data(self, data):
+        if self.within not in ("style", "script"):
+            self.text.append(data)
+
+    def names(self):
+        return {tag for tag, _ in self.found}
+
+    def said(self):
+        return re.sub(r"[ \n\t]+", " ", " ".join(self.text))
+
+
+def rendered(plan, root, edit=None):
+    """Make the whole report of a made-up study; `edit` changes every record before it is written."""
+    tree = synthetic.write_tree(plan, root)
+    listed = [tree.facts, tree.profiles, tree.sources, tree.datasets, collect_runs.listed(tree.runs_list), [tree.study]]
+    for path in (path for paths in listed for path in paths):
+        if edit:
+            path.write_text(json.dumps(edit(read(path))))
+    collect_runs.main(tree.study, tree.runs_list, tree.tables)
+    compare_variants.main(tree.study, tree.tables)
+    plot_figures.main(tree.study, tree.tables, tree.figures)
+    output, summary = tree.study.parent / "report.html", tree.study.parent / "summary.md"
+    records = {kind: getattr(tree, kind) for kind in render_report.RECORDS}
+    render_report.main(tree.study, tree.runs_list, tree.tables, tree.figures, output, summary, **records)
+    return tree, output.read_text(encoding="utf-8"), summary.read_text(encoding="utf-8")
+
+
+def answer_of(tree, variant="pgo"):
+    tables = [read_csv(tree.tables / f"{name}.csv") for name in ("overall", "cells")]
+    return next(each for each in verdict.answers(read(tree.study), *tables) if each.variant == variant)
+
+
+def findings_of(tree):
+    found = {name: read_csv(tree.tables / f"{name}.csv") for name in ("comparisons", "cells", "overall", "noise")}
+    facts = [read(path) for path in tree.facts]
+    runs = read_csv(tree.tables / "runs.csv")
+    return {finding.title: finding for finding in trust.findings(read(tree.study), runs, found, facts)}

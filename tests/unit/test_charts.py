@@ -1,0 +1,160 @@
+"""Figures: what they hold, that they are the same twice, and that no data becomes markup."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from scripts import charts, drawing, plot_figures, tables
+from scripts.comparison import cells, compare, noise, pair_runs
+from scripts.metrics import METRICS
+from tests.unit import synthetic
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+VARIANTS = ("baseline", "pgo", "pgo_lto", "aa")
+LOOK = drawing.look_of(VARIANTS, "baseline")
+
+
+def frames(plan):
+    declared = synthetic.study(plan)
+    records = ((f"{place}.json", facts) for place, facts in enumerate(synthetic.runs(plan)))
+    runs, _ = tables.collect(declared, records)
+    compared = compare(pair_runs(runs, "baseline", None))
+    return runs, plot_figures.in_order(cells(runs, compared, noise(compared)), declared)
+
+
+def plan(**more):
+    variants = {"baseline": 0.0, "pgo": 1.0, "pgo_lto": 1.3, "aa": 0.0}
+    return synthetic.Plan(workloads=("oltp",), variants=variants, **more)
+
+
+def texts(svg):
+    return [element.text for element in ET.fromstring(svg).iter(f"{NAMESPACE}text")]
+
+
+def dots(svg, colour):
+    return svg.count(f"fill: {colour}")
+
+
+def test_every_variant_has_its_own_colour_and_marker():
+    assert len(set(LOOK.colours.values())) == 4
+    assert LOOK.markers["pgo"] != LOOK.markers["pgo_lto"]
+
+
+def test_a_seventh_variant_shares_its_colour_but_not_its_marker():
+    many = drawing.look_of(["baseline", *(f"v{place}" for place in range(7))], "baseline")
+    assert many.colours["v6"] == many.colours["v0"]
+    assert many.markers["v6"] != many.markers["v0"]
+
+
+def test_a_variant_keeps_its_colour_where_another_one_failed():
+    runs, _ = frames(plan(failures=frozenset(("pgo", "oltp", 8, repetition) for repetition in range(1, 6))))
+    chart = charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")
+    assert dots(chart, LOOK.colours["pgo_lto"]) > 0
+    assert dots(chart, LOOK.colours["pgo"]) == 0
+    assert "pgo" not in texts(chart)
+
+
+def test_with_one_client_count_the_variants_stand_on_the_x_axis():
+    runs, _ = frames(plan())
+    assert set(VARIANTS) <= set(texts(charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")))
+
+
+def test_with_several_client_counts_they_stand_on_the_x_axis_and_the_legend_names_the_variants_in_order():
+    runs, _ = frames(plan(clients=(1, 8, 64)))
+    found = texts(charts.values_chart(runs, METRICS["p95_ms"], LOOK, "p95_ms-oltp"))
+    assert {"1", "8", "64", "clients"} <= set(found)
+    assert [text for text in found if text in VARIANTS] == list(VARIANTS)
+
+
+@pytest.mark.parametrize("clients", [(8,), (1, 8)])
+def test_every_ok_run_is_a_dot(clients):
+    runs, _ = frames(plan(clients=clients, failures=frozenset([("pgo", "oltp", 8, 2)])))
+    chart = charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")
+    collections = [g for g in ET.fromstring(chart).iter(f"{NAMESPACE}g") if "PathCollection" in (g.get("id") or "")]
+    uses = sum(len(list(group.iter(f"{NAMESPACE}use"))) for group in collections)
+    assert uses == len(clients) * 4 * 5 - 1
+
+
+def test_a_workload_without_any_ok_run_still_gives_a_figure():
+    runs, _ = frames(plan())
+    assert charts.values_chart(runs.assign(outcome="failed"), METRICS["tps"], LOOK, "tps-oltp").startswith("<svg")
+
+
+def test_forest_has_a_row_for_every_compared_cell_in_the_studys_order():
+    _, compared = frames(plan(clients=(1, 8)))
+    found = texts(charts.forest_chart(compared[compared["metric"] == "tps"], METRICS["tps"], LOOK, "forest-tps"))
+    labels = [
+        text for text in found if any(name in text.split() for name in ("oltp", *VARIANTS)) and "ratio" not in text
+    ]
+    assert [label.split() for label in labels] == [
+        ["oltp"], ["1", "client", "pgo"], ["pgo_lto"], ["aa"], ["8", "clients", "pgo"], ["pgo_lto"], ["aa"],
+    ]  # fmt: skip
+
+
+def test_forest_of_single_blocks_shows_the_ratio_without_an_interval():
+    _, compared = frames(plan(repetitions=1))
+    chart = charts.forest_chart(compared[compared["metric"] == "tps"], METRICS["tps"], LOOK, "forest-tps")
+    assert "nan" not in chart.lower()
+    assert dots(chart, LOOK.colours["pgo"]) > 0
+
+
+def test_forest_without_any_ratio_is_still_a_figure():
+    _, compared = frames(plan())
+    empty = compared[(compared["metric"] == "tps") & (compared["variant"] == "baseline")]
+    assert charts.forest_chart(empty, METRICS["tps"], LOOK, "forest-tps").startswith("<svg")
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.97, 1.03), (0.55, 1.02), (0.9, 1.8), (0.3, 9.0), (1.3, 1.31)])
+def test_ratio_ticks_are_few_and_within_the_bounds(low, high):
+    ticks = charts.ratio_ticks(low, high)
+    assert 2 <= len(ticks) <= 8
+    assert all(low <= tick <= high for tick in ticks)
+    assert (1.0 in ticks) == (low <= 1 <= high)
+
+
+def test_equal_data_give_equal_bytes_whatever_the_global_random_state():
+    runs, _ = frames(plan())
+    first = charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")
+    np.random.default_rng(1).random(5)
+    assert charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp") == first
+
+
+def test_two_figures_on_one_page_share_no_id():
+    runs, _ = frames(plan())
+    ids = [
+        {element.get("id") for element in ET.fromstring(svg).iter() if element.get("id")}
+        for svg in (charts.values_chart(runs, METRICS[name], LOOK, f"{name}-oltp") for name in ("tps", "p95_ms"))
+    ]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+
+
+def test_references_within_a_figure_lead_to_its_own_ids():
+    runs, _ = frames(plan())
+    root = ET.fromstring(charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp"))
+    links = [element.get("{http://www.w3.org/1999/xlink}href") for element in root.iter(f"{NAMESPACE}use")]
+    assert links
+    assert {link[1:] for link in links} <= {element.get("id") for element in root.iter()}
+
+
+def test_ink_follows_the_readers_text_colour():
+    runs, _ = frames(plan())
+    chart = charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")
+    assert "currentColor" in chart
+    assert drawing.INK not in chart
+
+
+def test_markup_and_mathematics_in_names_come_out_as_text():
+    runs, compared = frames(plan())
+    odd = 'p<i onload="x">$a_b$&'
+    look = drawing.look_of([odd if name == "pgo" else name for name in VARIANTS], "baseline")
+    svgs = (
+        charts.values_chart(runs.replace({"variant": {"pgo": odd}}), METRICS["tps"], look, f"tps-{odd}"),
+        charts.forest_chart(
+            compared[compared["metric"] == "tps"].replace({"variant": {"pgo": odd}}), METRICS["tps"], look, f"f-{odd}"
+        ),
+    )
+    for svg in svgs:
+        assert any(odd in text for text in texts(svg))
+        assert not list(ET.fromstring(svg).iter(f"{NAMESPACE}i"))

@@ -1,0 +1,108 @@
+"""The mean over cells, with and without the runs that stand out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts import comparison, stats
+from scripts.overall import overall, without_flagged
+from tests.unit import synthetic
+from tests.unit.compared import frames, of
+
+
+def test_overall_ratio_is_the_geometric_mean_over_cells():
+    _, compared, _, cells = frames()
+    row = of(overall(cells, compared)).iloc[0]
+    assert row["ratio"] == pytest.approx(stats.geometric_mean(of(cells)["ratio"]))
+    assert (row["n_cells"], row["n_repetitions"], row["n_above"]) == (2, 5, 2)
+    assert (row["lowest_workload"], row["highest_workload"]) == ("oltp", "simple_select")
+
+
+def test_overall_interval_comes_from_the_means_of_repetitions():
+    _, compared, _, cells = frames()
+    means = of(compared).pivot_table("log_ratio", "repetition", "workload").mean(axis=1)
+    _, low, high = stats.t_interval(means)
+    row = of(overall(cells, compared)).iloc[0]
+    assert (row["ratio_low"], row["ratio_high"]) == (pytest.approx(np.exp(low)), pytest.approx(np.exp(high)))
+
+
+def test_a_repetition_with_a_hole_does_not_count_as_complete():
+    plan = synthetic.Plan(workloads=("simple_select", "oltp"), failures=frozenset([("pgo", "oltp", 8, 2)]))
+    _, compared, _, cells = frames(plan)
+    row = of(overall(cells, compared)).iloc[0]
+    assert (row["n_repetitions"], row["n_cells"], row["word"]) == (4, 2, comparison.TOO_FEW)
+
+
+def test_a_cell_that_always_failed_is_left_out_and_counted():
+    lost = frozenset(("pgo", "oltp", 8, repetition) for repetition in range(1, 6))
+    _, compared, _, cells = frames(synthetic.Plan(workloads=("simple_select", "oltp"), failures=lost))
+    row = of(overall(cells, compared)).iloc[0]
+    assert (row["n_cells"], row["n_cells_planned"], row["n_repetitions"], row["word"]) == (1, 2, 5, "faster")
+
+
+def test_a_variant_that_never_ran_has_a_row_without_a_ratio():
+    lost = frozenset(("pgo", "oltp", 8, repetition) for repetition in range(1, 6))
+    _, compared, _, cells = frames(synthetic.Plan(workloads=("oltp",), failures=lost))
+    row = of(overall(cells, compared)).iloc[0]
+    assert row["n_cells"] == 0
+    assert np.isnan(row["ratio"])
+
+
+def test_without_flagged_leaves_out_pairs_of_which_a_run_has_a_warning():
+    def warn(facts):
+        facts["warnings"] = (
+            [{"code": "steal", "text": "", "value": 1, "threshold": 0}] if facts["repetition"] == 1 else []
+        )
+
+    _, compared, _, cells = frames(edit=warn)
+    kept = of(compared)[of(compared)["repetition"] != 1]
+    row = of(without_flagged(cells, compared)).iloc[0]
+    assert row["log_ratio"] == pytest.approx(kept.groupby("workload")["log_ratio"].mean().mean())
+    assert row["n_repetitions"] == 4
+
+
+def simulated_overall(seed):
+    generator = np.random.default_rng(seed)
+    shared = generator.normal(0, 0.02, 5)
+    rows = [
+        {"variant": "pgo", "workload": f"w{cell}", "clients": 8, "metric": "tps", "repetition": repetition,
+         "log_ratio": 0.1 + shared[repetition] + generator.normal(0, 0.02)}
+        for cell in range(4)
+        for repetition in range(5)
+    ]  # fmt: skip
+    compared = pd.DataFrame(rows)
+    cells = compared.groupby(["variant", "workload", "clients", "metric"])["log_ratio"].agg(["mean", "size"])
+    cells = cells.reset_index().rename(columns={"mean": "log_ratio", "size": "n_blocks"})
+    return overall(cells.assign(ratio=1.0, floor_log_ratio=0.0, word=None), compared).iloc[0]
+
+
+def test_overall_interval_covers_the_truth_when_cells_of_a_repetition_move_together():
+    found = [simulated_overall(seed) for seed in range(200)]
+    covered = np.mean([row["ratio_low"] <= np.exp(0.1) <= row["ratio_high"] for row in found])
+    assert 0.91 <= covered <= 0.985
+
+
+def with_warnings(codes_of):
+    """Return comparisons of a study in which `codes_of(facts)` names the warnings of each run."""
+
+    def warn(facts):
+        facts["warnings"] = [{"code": code, "text": code, "value": 1, "threshold": 0} for code in codes_of(facts)]
+
+    return frames(edit=warn)[1]
+
+
+def test_a_warning_that_every_run_has_makes_none_stand_out():
+    assert not with_warnings(lambda facts: ["governor"])["flagged"].any()
+
+
+def test_what_could_not_be_measured_makes_no_run_stand_out():
+    compared = with_warnings(lambda facts: ["not_measured"] if facts["repetition"] == 1 else [])
+    assert not compared["flagged"].any()
+
+
+def test_a_warning_of_the_reference_flags_every_pair_of_its_block():
+    compared = with_warnings(
+        lambda facts: ["governor", *["steal"] * (facts["variant"] == "baseline" and facts["repetition"] == 2)]
+    )
+    assert set(compared[compared["flagged"]]["variant"]) == {"pgo", "aa"}
+    assert set(compared[compared["flagged"]]["repetition"]) == {2}
