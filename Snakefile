@@ -1,8 +1,8 @@
 """Build database servers, benchmark them, and report what got faster, by how much and with what certainty.
 
-    snakemake --cores all results/report.html            the study of config.yaml
-    snakemake --cores all --configfile studies/quick.yaml  another study; its report is results/studies/quick/report.html
-    snakemake -n                                          what would be made, and how long it would take
+snakemake --cores all results/report.html            the study of config.yaml
+snakemake --cores all --configfile studies/quick.yaml  another study; its report is results/studies/quick/report.html
+snakemake -n                                          what would be made, and how long it would take
 """
 
 from snakemake.utils import min_version
@@ -15,6 +15,11 @@ if not workflow.configfiles:
 
 
 include: "rules/common.smk"
+
+
+# A dry run comes here not: looking is allowed beside a run.
+onstart:
+    take_directory()
 
 
 wildcard_constraints:
@@ -30,7 +35,7 @@ include: "rules/build.smk"
 include: "rules/train.smk"
 include: "rules/dataset.smk"
 include: "rules/measure.smk"
-# include: "rules/report.smk"
+include: "rules/report.smk"
 
 
 rule all:

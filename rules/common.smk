@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from scripts import preview, record
+from scripts import checkoutlock, description, preview, record
 from scripts.plan import LOADER, Plan
 from scripts.paths import Paths
 from scripts.study import ConfigError, load
@@ -31,6 +31,13 @@ if "host" not in workflow.global_resources:
 
 if workflow.is_main_process:
     sys.stderr.write(preview.text(PATHS, workflow.cores or 1))
+
+
+def take_directory():
+    try:
+        checkoutlock.hold(Path("results"))
+    except ValueError as error:
+        raise WorkflowError(str(error))
 
 
 def all_cores(wildcards):
@@ -71,7 +78,10 @@ def recipe_parts(kind, wildcards):
             server, dataset, options = PATHS.datasets[f"results/datasets/{server_part(wildcards)}"]
             return PLAN.dataset(server, dataset, options), wildcards.digest
         case "run":
-            return {"variant": PLAN.variant(wildcards.variant), "load": PLAN.load(wildcards.variant, wildcards.workload)}, None
+            return {
+                "variant": PLAN.variant(wildcards.variant),
+                "load": PLAN.load(wildcards.variant, wildcards.workload),
+            }, None
     raise WorkflowError(f"no recipe of kind {kind!r}")
 
 
@@ -177,6 +187,20 @@ def sources_of_study(wildcards):
     return [PATHS.source(server) for server in sorted({server for server, _ in PATHS.builds.values()})]
 
 
+def study_description(wildcards):
+    return record.canonical(description.describe(PLAN, [Path(file) for file in workflow.configfiles]))
+
+
 def code(*names):
     """Return scripts whose content decides what a cheap rule makes."""
     return [str(Path(workflow.basedir, "scripts", name)) for name in names]
+
+
+def report_code():
+    """Return everything figures and page are made with, so that a change of it renders every report again."""
+    modules = (
+        "plot_figures charts drawing render_report page verdict trust timeline wording value_tables run_details "
+        "build_details comparison overall stats metrics tables record"
+    )
+    templates = sorted(file.name for file in Path(workflow.basedir, "scripts", "templates").iterdir())
+    return code(*(f"{module}.py" for module in modules.split()), *(f"templates/{name}" for name in templates))

@@ -14,7 +14,7 @@ rule describe_study:
         host=1,
     params:
         study=study_description,
-        runs=run_paths,
+        runs=all_runs,
     script:
         "../scripts/describe_study.py"
 
@@ -25,7 +25,7 @@ rule collect_runs:
         runs=all_runs,
         study="results/studies/{study}/study.json",
         list="results/studies/{study}/runs.txt",
-        code=code("collect_runs.py", "tables.py", "metrics.py"),
+        code=code("collect_runs.py", "tables.py", "metrics.py", "record.py"),
     output:
         runs="results/studies/{study}/tables/runs.csv",
         series="results/studies/{study}/tables/series.csv",
@@ -41,5 +41,113 @@ rule collect_runs:
             --study {input.study:q} \
             --runs-list {input.list:q} \
             --tables results/studies/{wildcards.study}/tables \
-            > {log:q} 2>&1
+            >{log:q} 2>&1
+        """
+
+
+rule compare_variants:
+    """Compare the variants with the reference, block by block."""
+    input:
+        runs="results/studies/{study}/tables/runs.csv",
+        study="results/studies/{study}/study.json",
+        code=code("compare_variants.py", "comparison.py", "overall.py", "stats.py", "metrics.py", "tables.py"),
+    output:
+        comparisons="results/studies/{study}/tables/comparisons.csv",
+        cells="results/studies/{study}/tables/cells.csv",
+        overall="results/studies/{study}/tables/overall.csv",
+        noise="results/studies/{study}/tables/noise.csv",
+    log:
+        "results/logs/compare_variants/{study}.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    shell:
+        r"""
+        exec python -m scripts.compare_variants \
+            --study {input.study:q} \
+            --tables results/studies/{wildcards.study}/tables \
+            >{log:q} 2>&1
+        """
+
+
+rule plot_figures:
+    """Draw throughput, latency and speedups."""
+    input:
+        runs="results/studies/{study}/tables/runs.csv",
+        cells="results/studies/{study}/tables/cells.csv",
+        study="results/studies/{study}/study.json",
+        code=report_code(),
+    output:
+        figures=directory("results/studies/{study}/figures"),
+    log:
+        "results/logs/plot_figures/{study}.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    shell:
+        r"""
+        exec python -m scripts.plot_figures \
+            --study {input.study:q} \
+            --tables results/studies/{wildcards.study}/tables \
+            --figures {output.figures:q} \
+            >{log:q} 2>&1
+        """
+
+
+rule render_report:
+    """Write the report and its summary."""
+    input:
+        runs="results/studies/{study}/tables/runs.csv",
+        comparisons="results/studies/{study}/tables/comparisons.csv",
+        figures="results/studies/{study}/figures",
+        study="results/studies/{study}/study.json",
+        list="results/studies/{study}/runs.txt",
+        facts=facts_of("builds"),
+        profiles=facts_of("profiles"),
+        sources=sources_of_study,
+        datasets=facts_of("datasets"),
+        code=report_code(),
+    output:
+        report="results/studies/{study}/report.html",
+        summary="results/studies/{study}/summary.md",
+    log:
+        "results/logs/render_report/{study}.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    shell:
+        r"""
+        exec python -m scripts.render_report \
+            --study {input.study:q} \
+            --runs-list {input.list:q} \
+            --tables results/studies/{wildcards.study}/tables \
+            --figures {input.figures:q} \
+            --facts {input.facts:q} \
+            --profiles {input.profiles:q} \
+            --sources {input.sources:q} \
+            --datasets {input.datasets:q} \
+            --output {output.report:q} \
+            --summary {output.summary:q} \
+            >{log:q} 2>&1
+        """
+
+
+rule publish_report:
+    """Put the default study's report where everybody looks for it."""
+    input:
+        default_report,
+    output:
+        "results/report.html",
+    log:
+        "results/logs/publish_report/default.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    shell:
+        r"""
+        cp {input:q} {output:q} 2>{log:q}
         """

@@ -11,7 +11,7 @@ from typing import Any
 from scripts import binary, compile_records, families, profile_audit, record, toolchain
 from scripts.compile import Compiled, Flags, compile_server, instrument_flags, profile_flags, source_link
 from scripts.hostlock import shared
-from scripts.process import entry, say
+from scripts.process import entry, tell_wait
 from scripts.workplace import cache_directory
 
 
@@ -38,7 +38,7 @@ def main(
     scratch = install.parent / "scratch"
     build = (scratch / "build").absolute()
     flags = build_flags(recipe, chosen, build, profile, link)
-    with shared(lambda: say("waiting for a measurement on this host to end")):
+    with shared(tell_wait):
         compiled = compile_server(family, link, build, chosen, flags, recipe, threads, log)
         begin_s = time.monotonic()
         family.install(link, build, install.absolute(), log)

@@ -17,7 +17,7 @@ from scripts.toolchain import Toolchain
 WRAPPER = Path(__file__).parent / "compiler"
 PROGRESS_EVERY_S = 30
 ERROR_LINE = re.compile(r"(?:fatal )?error:|undefined reference|^FAILED:|CMake Error|configure: error|: Error \d", re.I)
-# Where an instrumented program writes counters below GCOV_PREFIX; without that variable the root-level path fails loudly.
+# Where an instrumented program writes counters, below GCOV_PREFIX; without that variable writing to it fails loudly.
 COUNTERS = "/counters"
 
 
@@ -36,7 +36,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Compiled:
-    """What compiling gave: seconds of each step, cost, the configure command and the folder of the wrapper's records."""
+    """What compiling gave: seconds of each step, cost, the configure command, the folder of the wrapper's records."""
 
     steps_s: dict[str, float]
     usage: Usage
@@ -137,7 +137,7 @@ def _step(command: list[str], build: Path, environment: dict[str, str], log: Pat
 
 
 def _first_errors(log: Path, offset: int, count: int = 6) -> str:
-    """Return the first error lines of a log from a byte offset on; compilers put the cause first, make the noise last."""
+    """Return the first error lines of a log from a byte offset on: the cause comes first, make's noise last."""
     with log.open(encoding="utf-8", errors="replace") as stream:
         stream.seek(offset)
         found = [line.rstrip() for line in stream if ERROR_LINE.search(line)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from scripts import families, host, record, snapshot, sysbench, workplace
 from scripts.hostlock import shared
-from scripts.process import entry, run, say
+from scripts.process import entry, run, say, tell_wait
 from scripts.server import running, write_options
 
 SCRIPT = "oltp_read_write"
@@ -24,14 +24,13 @@ def main(recipe: dict, identity: Path, snapshot_folder: Path, dataset: Path, thr
     family = families.of(recipe["family"])
     install = workplace.installed(identity)
     options = server_options(family, recipe)
-    with shared(lambda holders: say(f"waiting for a measurement on this host to end (processes {holders})")):
-        with snapshot.workspace(None) as folder:
-            data = initialise(family, install, folder, options, log)
-            with running(family, install, data, options, log) as server:
-                loaders = min(threads, recipe["tables"]["tables"], MOST_LOADERS)
-                fill(recipe, family.sysbench_flags(server.sockets), loaders, log)
-                server.stop(keep_data=True)
-            sha256, size = snapshot.pack(data, snapshot_folder)
+    with shared(tell_wait), snapshot.workspace(None) as folder:
+        data = initialise(family, install, folder, options, log)
+        with running(family, install, data, options, log) as server:
+            loaders = min(threads, recipe["tables"]["tables"], MOST_LOADERS)
+            fill(recipe, family.sysbench_flags(server.sockets), loaders, log)
+            server.stop(keep_data=True)
+        sha256, size = snapshot.pack(data, snapshot_folder)
     shown = {"server": recipe["server"], "dataset": recipe["dataset"], **recipe["tables"]}
     described = {**shown, "bytes": size, "snapshot_sha256": sha256}
     record.write(dataset, {**described, "load_s": time.monotonic() - begin_s})

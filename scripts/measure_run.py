@@ -12,7 +12,7 @@ from scripts import doubts, families, host, placement, record, snapshot, sysbenc
 from scripts.hostlock import exclusive
 from scripts.load_dataset import server_options
 from scripts.phases import Phases
-from scripts.process import entry, say, started_s
+from scripts.process import entry, say, started_s, tell_wait
 from scripts.run_facts import measured, planned_facts
 from scripts.server import Server, ServerFailed, running
 from scripts.sysbench_flags import script_path
@@ -71,7 +71,7 @@ def main(recipe: dict, place: dict, identity: Path, dataset: Path, run: Path, te
     cpus = placement.place(placement.read_topology(), recipe["load"]["placement"])
     setting = Setting(recipe, place, identity, dataset, text, log, sysbench.read_capabilities(), cpus)
     facts = planned_facts(setting, host.read_host(), record.read(identity))
-    with exclusive(lambda holders: say(f"waiting for the host (processes {holders})")) as waited_s:
+    with exclusive(tell_wait) as waited_s:
         phases.end("startup", less_s=waited_s, less_name="wait_lock")
         try:
             facts |= {"outcome": "ok", "reason": None} | measure(setting, phases)
@@ -111,7 +111,7 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
 def load(setting: Setting, server: Server, phases: Phases) -> dict[str, Any]:
     """Warm the server up with a call of its own, then measure; returns the facts of the window."""
     seconds, seed = setting.load["measure_s"], setting.place["repetition"]
-    # The window lies between two reports, and at the last one connections may be closing already: a second on each side.
+    # The window lies between two reports, and at the last one connections may be closing: a second on each side.
     called_s = seconds + 2
     with contextlib.closing(server.connect()) as connection:
         variables = setting.family.variables(connection)

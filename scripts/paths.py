@@ -46,7 +46,7 @@ class Paths:
 
     @cached_property
     def builds(self) -> dict[str, tuple[str, str]]:
-        """Return folder -> (server, build) of what the variants and the datasets' loader need, without instrumented ones."""
+        """Return folder -> (server, build) of what variants and the datasets' loader need, instrumented ones apart."""
         pairs = {
             (variant["server"], build)
             for variant in self.plan.study.variants.values()
@@ -105,7 +105,7 @@ class Paths:
         return {path: number for number, path in enumerate(self.runs, start=1)}
 
     def place(self, path: str) -> dict[str, Any]:
-        """Return what a run should know that decides nothing about it: its place in the study, and its storage's folder."""
+        """Return what a run should know that decides nothing about it: its place in the study, its storage's folder."""
         run, study = self.runs[path], self.plan.study
         left = len(self.runs) - self.numbers[path]
         storage = study.variants[run.variant].get("storage")

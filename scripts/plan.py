@@ -1,7 +1,7 @@
 """What a study makes: the recipe of each thing, the digest in its path, and the order of the runs.
 
-A recipe is what is declared and nothing else: no mirrors, paths, core counts or values that say nothing. Its digest is in
-the path, so an edit makes something new beside the old, and going back finds the old again.
+A recipe is what is declared and nothing else: no mirrors, paths, core counts or values that say nothing. Its digest
+is in the path, so an edit makes something new beside the old, and going back finds the old again.
 """
 
 import random

@@ -50,7 +50,7 @@ def names(pairs: list[tuple[str, str]]) -> str:
 
 
 def compile_estimate_s(paths: Paths, server: str, build: str, cores: int) -> float:
-    """Return seconds of a compile on `cores` cores: CPU seconds of an earlier build here, else the catalog's estimate."""
+    """Return seconds of a compile on `cores` cores: from an earlier build here, else from the catalog's estimate."""
     entry = paths.plan.study.entries["servers"][server]
     known = [json.loads(file.read_text())["cpu_s"] for file in Path("results/builds", server).glob("*/facts.json")]
     plain_s = min(known, default=entry.get("compile_cpu_minutes", 30) * 60)

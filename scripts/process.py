@@ -72,6 +72,11 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
+def tell_wait(holders: tuple[int, ...]) -> None:
+    """Tell that the machine is not free, and who has it."""
+    say(f"waiting for this machine: processes {', '.join(map(str, holders)) or 'unknown'} measure or compile on it")
+
+
 def started_s() -> float:
     """Return when this process began, in seconds since the epoch (Python's own start included)."""
     fields = Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()

@@ -34,11 +34,11 @@ def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict
 def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> dict[str, Any]:
     """Return the facts of the window: from the first per-second report to the last that was sampled.
 
-    Percentiles are those of the whole measuring call, from its histogram. Raises SysbenchFailed when a report is missing.
+    Percentiles are those of the whole measuring call, from its histogram. Raises SysbenchFailed when one is missing.
     """
     if len(samples) != 2:
         raise SysbenchFailed(
-            f"sysbench printed {len(finished.moments)} per-second reports, expected one for each second and no early end"
+            f"sysbench printed {len(finished.moments)} per-second reports, expected one for each second"
         )
     (first, before), (last, after) = samples
     output = finished.output

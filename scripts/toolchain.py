@@ -73,7 +73,8 @@ def probe_profile_flag(toolchain: Toolchain) -> None:
         command = [toolchain.cc, PREFIX_FLAG, "-fprofile-generate", "-c", str(source), "-o", f"{folder}/probe.o"]
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
+        flag = PREFIX_FLAG.partition("=")[0]
         raise ValueError(
-            f"toolchains.{toolchain.name}: {toolchain.cc} {toolchain.version} does not know {PREFIX_FLAG.split('=')[0]} "
-            f"(gcc 12 or newer does), so a profile would be lost in silence. It said: {answer.stderr.strip()}"
+            f"toolchains.{toolchain.name}: {toolchain.cc} {toolchain.version} does not know {flag}, gcc 12 and newer do; "
+            f"without it a profile is lost in silence. It said: {answer.stderr.strip()}"
         )

@@ -12,7 +12,7 @@ from scripts import families, placement, profile_audit, record, snapshot, sysben
 from scripts.compile import COUNTERS
 from scripts.hostlock import exclusive
 from scripts.load_dataset import server_options
-from scripts.process import entry, say
+from scripts.process import entry, say, tell_wait
 from scripts.server import Server, running
 from scripts.sysbench_flags import script_path
 from scripts.tree import tree_sha256
@@ -32,7 +32,7 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
     described = record.read(identity)
     log.parent.mkdir(parents=True, exist_ok=True)
     with (
-        exclusive(lambda holders: say(f"waiting for the host (processes {holders})")),
+        exclusive(tell_wait),
         snapshot.workspace(None) as folder,
     ):
         written = folder / "written"

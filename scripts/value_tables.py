@@ -9,11 +9,7 @@ from scripts.comparison import AA, NO_DIFFERENCE, TOO_FEW
 from scripts.metrics import METRICS, Metric
 from scripts.wording import NOTHING, count, floor_percent, interval, missing, plural, ratio
 
-SHOWN = (
-    (("tps", ""),),
-    (("p95_ms", ""),),
-    (("cpu_us_per_tx", "sum"), ("cpu_user_us_per_tx", "user"), ("cpu_system_us_per_tx", "system")),
-)
+SHOWN = ("tps", "p95_ms", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx")
 COLUMN_HEADS = ("TPS", "p95, ms", "CPU per transaction, µs", "of it user", "of it system")
 SHORT_WORDS = {NO_DIFFERENCE: "not shown", TOO_FEW: "too few"}
 
@@ -38,21 +34,13 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
-    """Rows of one metric; `title` is empty when the table has only one."""
-
-    title: str
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True)
 class ValueTable:
     """One table of a workload; `head` holds the client counts, or the metrics when there is one client count."""
 
     title: str
     stub: str
     head: tuple[str, ...]
-    groups: tuple[Group, ...]
+    rows: tuple[Row, ...]
 
 
 class Lookup:
@@ -75,24 +63,18 @@ def workload_tables(workload: str, study: dict, found: Lookup) -> list[ValueTabl
         return [_single(workload, study, found)]
     head = tuple(f"{number}" for number in study["clients"])
     return [
-        ValueTable(
-            METRICS[parts[0][0]].heading,
-            "clients",
-            head,
-            tuple(Group(label, _rows(workload, METRICS[name], study, found)) for name, label in parts),
-        )
-        for parts in SHOWN
+        ValueTable(METRICS[name].heading, "clients", head, _rows(workload, METRICS[name], study, found))
+        for name in SHOWN
     ]
 
 
 def _single(workload: str, study: dict, found: Lookup) -> ValueTable:
-    names = [name for parts in SHOWN for name, _ in parts]
-    columns = [_rows(workload, METRICS[name], study, found) for name in names]
+    columns = [_rows(workload, METRICS[name], study, found) for name in SHOWN]
     rows = tuple(
         Row(parts[0].variant, parts[0].kind, tuple(part.cells[0] for part in parts))
         for parts in zip(*columns, strict=True)
     )
-    return ValueTable(plural(study["clients"][0], "client"), "", COLUMN_HEADS, (Group("", rows),))
+    return ValueTable(plural(study["clients"][0], "client"), "", COLUMN_HEADS, rows)
 
 
 def _rows(workload: str, metric: Metric, study: dict, found: Lookup) -> tuple[Row, ...]:

@@ -27,7 +27,7 @@ def cache_directory() -> Path:
 
 
 def server_identity() -> dict[str, Any]:
-    """Return Popen's arguments for a server process: as root an unprivileged user, since servers refuse or shun root."""
+    """Return Popen's arguments for a server process: as root those of an unprivileged user."""
     if os.getuid() != 0:
         return {}
     user = pwd.getpwnam(SERVER_USER)

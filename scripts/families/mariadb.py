@@ -18,9 +18,36 @@ DATABASE = "sbtest"
 STOP_SIGNAL = "SIGTERM"
 
 # Plugins a benchmark of InnoDB does not touch; each costs compile time or a library.
-LEFT_OUT = ["MROONGA", "ROCKSDB", "SPIDER", "CONNECT", "SPHINX", "OQGRAPH", "COLUMNSTORE", "S3", "FEDERATED", "FEDERATEDX", "ARCHIVE", "EXAMPLE", "HANDLERSOCKET"]
-CMAKE_OPTIONS = ["WITH_WSREP=OFF", "WITH_MARIABACKUP=OFF", "WITHOUT_DYNAMIC_PLUGINS=1", "WITH_SSL=system", "WITH_PCRE=system", "WITH_UNIT_TESTS=OFF"]
-SYSTEM_TABLES = ["mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql", "maria_add_gis_sp_bootstrap.sql", "mysql_sys_schema.sql"]
+LEFT_OUT = [
+    "MROONGA",
+    "ROCKSDB",
+    "SPIDER",
+    "CONNECT",
+    "SPHINX",
+    "OQGRAPH",
+    "COLUMNSTORE",
+    "S3",
+    "FEDERATED",
+    "FEDERATEDX",
+    "ARCHIVE",
+    "EXAMPLE",
+    "HANDLERSOCKET",
+]
+CMAKE_OPTIONS = [
+    "WITH_WSREP=OFF",
+    "WITH_MARIABACKUP=OFF",
+    "WITHOUT_DYNAMIC_PLUGINS=1",
+    "WITH_SSL=system",
+    "WITH_PCRE=system",
+    "WITH_UNIT_TESTS=OFF",
+]
+SYSTEM_TABLES = [
+    "mysql_system_tables.sql",
+    "mysql_performance_tables.sql",
+    "mysql_system_tables_data.sql",
+    "maria_add_gis_sp_bootstrap.sql",
+    "mysql_sys_schema.sql",
+]
 COUNTERS = {
     "Innodb_buffer_pool_pages_dirty": "dirty_pages",
     "Innodb_history_list_length": "history_list_length",

@@ -20,7 +20,17 @@ PREFIX = "/usr/local/pgsql"
 PORT = 5432
 
 CONFIGURE_OPTIONS = ["--without-readline", "--without-icu", "--disable-nls"]
-PARTS = ["src/backend", "src/timezone", "src/include", "src/interfaces/libpq", "src/bin/initdb", "src/pl/plpgsql/src", "src/backend/snowball", "src/backend/utils/mb/conversion_procs", "src/backend/replication/libpqwalreceiver"]
+PARTS = [
+    "src/backend",
+    "src/timezone",
+    "src/include",
+    "src/interfaces/libpq",
+    "src/bin/initdb",
+    "src/pl/plpgsql/src",
+    "src/backend/snowball",
+    "src/backend/utils/mb/conversion_procs",
+    "src/backend/replication/libpqwalreceiver",
+]
 INITDB_FLAGS = {"data_checksums": "--data-checksums", "wal_segment_size": "--wal-segsize={}"}
 
 
@@ -132,7 +142,7 @@ def server_command(install: Path, data: Path, option_file: Path, sockets: Path) 
 
 
 def connect(sockets: Path) -> pg8000.dbapi.Connection:
-    """Connect to the benchmark's database; raises pg8000's InterfaceError or DatabaseError while the server is not ready."""
+    """Connect to the benchmark's database; raises pg8000's errors while the server is not ready."""
     connection = pg8000.dbapi.connect(user=USER, database=DATABASE, unix_sock=str(sockets / f".s.PGSQL.{PORT}"))
     connection.autocommit = True
     return connection
@@ -158,7 +168,7 @@ def sysbench_flags(sockets: Path) -> list[str]:
 
 def variables(connection: pg8000.dbapi.Connection) -> dict[str, str]:
     """Return every setting as the server has it."""
-    return {name: value for name, value in _rows(connection, "SELECT name, setting FROM pg_settings ORDER BY name")}
+    return dict(_rows(connection, "SELECT name, setting FROM pg_settings ORDER BY name"))
 
 
 def counters(connection: pg8000.dbapi.Connection) -> dict[str, float]:

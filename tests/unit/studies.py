@@ -1,0 +1,45 @@
+"""Small studies as a user would write them, and their plans."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+from scripts.paths import Paths
+from scripts.plan import Plan
+from scripts.study import load
+
+CHECKOUT = Path(__file__).parents[2]
+SMALL: dict[str, Any] = {
+    "study": "small",
+    "title": "Two builds",
+    "question": "Which is faster?",
+    "variants": {
+        "baseline": {"server": "postgresql-15", "build": "baseline"},
+        "pgo": {"server": "postgresql-15", "build": "pgo"},
+    },
+    "reference": "baseline",
+    "workloads": {"simple_select": None, "oltp": None},
+    "clients": [8],
+    "repetitions": 3,
+    "warmup_s": 2,
+    "measure_s": 5,
+    "block_span_s": 900,
+    "placement": "automatic",
+    "seed": 1,
+    "campaign": 1,
+}
+
+
+def config(**changes: Any) -> dict[str, Any]:
+    """Return the small study with some of its keys replaced."""
+    return {**copy.deepcopy(SMALL), **changes}
+
+
+def plan(root: Path = CHECKOUT, **changes: Any) -> Plan:
+    """Return the plan of the small study with some of its keys replaced."""
+    return Plan(load(config(**changes), root, "small.yaml"), root)
+
+
+def paths(root: Path = CHECKOUT, **changes: Any) -> Paths:
+    """Return the paths of the small study with some of its keys replaced."""
+    return Paths(plan(root, **changes))

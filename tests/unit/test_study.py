@@ -1,0 +1,184 @@
+"""A study is checked as a whole before anything runs, and every mistake is told in words the user wrote."""
+
+import shutil
+
+import pytest
+import yaml
+
+from scripts.study import ConfigError, load
+from tests.unit.studies import CHECKOUT, SMALL, config
+
+VARIANTS = SMALL["variants"]
+POINT = {"script": "oltp_point_select", "dataset": "sbtest"}
+
+
+def refusal(root=CHECKOUT, **changes):
+    with pytest.raises(ConfigError) as caught:
+        load(config(**changes), root, "small.yaml")
+    return str(caught.value)
+
+
+def one_more(**variant):
+    return {**VARIANTS, "more": {"server": "postgresql-15", "build": "pgo", **variant}}
+
+
+def test_small_study_is_accepted():
+    study = load(config(), CHECKOUT, "small.yaml")
+    assert (study.name, study.workloads) == ("small", ["simple_select", "oltp"])
+
+
+def test_reference_is_added_a_second_time_as_aa_and_comes_last():
+    variants = load(config(reference="pgo"), CHECKOUT, "small.yaml").variants
+    assert list(variants) == ["baseline", "pgo", "aa"]
+    assert variants["aa"] == VARIANTS["pgo"]
+
+
+def test_checked_study_does_not_change_with_the_config_it_came_from():
+    given = config()
+    study = load(given, CHECKOUT, "small.yaml")
+    given["variants"]["pgo"]["build"] = "other"
+    assert study.variants["pgo"]["build"] == "pgo"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"repetitons": 3}, "(top level): unknown key 'repetitons', did you mean 'repetitions'?"),
+        ({"variants": one_more(biuld="pgo")}, "variants.more: unknown key 'biuld', did you mean 'build'?"),
+        ({"repetitions": "five"}, "repetitions: 'five' is not of type 'integer' (Blocks of every cell.)"),
+        ({"repetitions": True}, "repetitions: True is not of type 'integer'"),
+        ({"clients": 8}, "clients: 8 is not of type 'array' (Concurrent connections; each number is measured.)"),
+        ({"clients": [0]}, "clients.0: 0 is less than the minimum of 1"),
+        ({"clients": [8, 8]}, "clients: [8, 8] has non-unique elements"),
+        ({"measure_s": 2}, "measure_s: 2 is less than the minimum of 3"),
+        ({"datasets": None}, "datasets: None is not of type 'object' (Tables loaded once, by name.)"),
+        ({"placement": {"server": "0"}}, "placement: 'client' is a required property"),
+    ],
+)
+def test_mistake_in_the_form_names_key_value_and_what_was_expected(changes, told):
+    assert told in refusal(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"reference": "basline"}, "reference: 'basline' is unknown, did you mean 'baseline'?"),
+        (
+            {"variants": one_more(server="postgresql-51")},
+            "variants.more.server: 'postgresql-51' is unknown, did you mean 'postgresql-15'?",
+        ),
+        ({"variants": one_more(build="pog")}, "variants.more.build: 'pog' is unknown, did you mean 'pgo'?"),
+        ({"variants": one_more(build="x")}, "variants.more.build: 'x' is unknown, expected one of baseline, pgo"),
+        (
+            {"variants": one_more(storage="disc"), "storage": {"disk": "/srv"}},
+            "variants.more.storage: 'disc' is unknown, did you mean 'disk'?",
+        ),
+        (
+            {"workloads": {"point": {**POINT, "dataset": "sbtset"}}},
+            "workloads.point.dataset: 'sbtset' is unknown, did you mean 'sbtest'?",
+        ),
+        ({"builds": {"pgo": {"profile": "mxied"}}}, "builds.pgo.profile: 'mxied' is unknown, did you mean 'mixed'?"),
+        ({"builds": {"o3": {"toolchain": "gcc-21"}}}, "builds.o3.toolchain: 'gcc-21' is unknown, did you mean"),
+        (
+            {"trainings": {"mixed": {"workloads": ["oltpp"], "clients": 4, "seconds": 20}}},
+            "trainings.mixed.workloads: 'oltpp' is unknown, did you mean 'oltp'?",
+        ),
+    ],
+)
+def test_name_that_leads_nowhere_is_told_with_the_nearest_known_one(changes, told):
+    assert told in refusal(**changes)
+
+
+@pytest.mark.parametrize("name", ["aa", "instrumented"])
+def test_names_of_the_workflow_itself_are_refused_for_variants(name):
+    assert f"{name}: the name is the workflow's own; choose another" in refusal(
+        variants={**VARIANTS, name: VARIANTS["pgo"]}
+    )
+
+
+def test_name_of_the_instrumented_stage_is_refused_for_builds():
+    assert "instrumented: the name is the workflow's own" in refusal(builds={"instrumented": {"flags": "-O3"}})
+
+
+@pytest.mark.parametrize("name", ["My Variant", "1st", "Pgo", "a/b", "-x", "x" * 61])
+def test_name_that_makes_no_good_path_is_refused(name):
+    text = refusal(variants={**VARIANTS, name: VARIANTS["pgo"]})
+    assert f"variants: name {name!r} cannot be used; names match ^[a-z][a-z0-9_.-]*$" in text
+
+
+def test_study_name_that_makes_no_good_path_is_refused():
+    assert "study: 'My Study' does not match" in refusal(study="My Study")
+
+
+def test_all_mistakes_of_form_are_told_at_once():
+    text = refusal(repetitons=3, clients=8, variants=one_more(biuld="pgo"))
+    assert text.startswith("small.yaml: 3 mistake(s)")
+    assert all(word in text for word in ("repetitons", "clients: 8", "biuld"))
+
+
+def test_all_names_that_lead_nowhere_are_told_at_once():
+    text = refusal(reference="basline", variants=one_more(server="x", build="y"))
+    assert text.startswith("small.yaml: 3 mistake(s)")
+
+
+def test_missing_key_is_named():
+    given = config()
+    del given["seed"]
+    with pytest.raises(ConfigError, match="'seed' is a required property"):
+        load(given, CHECKOUT, "small.yaml")
+
+
+def test_mistake_in_the_catalog_is_found_like_one_in_the_config(tmp_path):
+    for folder in ("catalog", "rules"):
+        shutil.copytree(CHECKOUT / folder, tmp_path / folder)
+    servers = tmp_path / "catalog" / "servers.yaml"
+    content = yaml.safe_load(servers.read_text())
+    content["servers"]["postgresql-15"]["famliy"] = "postgresql"
+    servers.write_text(yaml.safe_dump(content))
+    assert "servers.postgresql-15: unknown key 'famliy', did you mean 'family'?" in refusal(root=tmp_path)
+
+
+def test_own_entry_is_laid_over_the_catalogs_key_by_key():
+    study = load(config(builds={"pgo": {"flags": "-O3"}}), CHECKOUT, "small.yaml")
+    assert study.entries["builds"]["pgo"] == {"profile": "mixed", "flags": "-O3"}
+
+
+def test_unknown_workload_is_told_with_the_nearest_known_one():
+    assert "workloads.simple_selekt" in (text := refusal(workloads={"simple_selekt": None}))
+    assert "did you mean 'simple_select'?" in text
+
+
+def test_unknown_key_of_a_workload_is_told_with_the_nearest_known_one():
+    text = refusal(workloads={"point": {**POINT, "optoins": {}}})
+    assert "workloads.point: unknown key 'optoins', did you mean 'options'?" in text
+
+
+def test_unknown_placement_is_told_with_what_can_be_had():
+    text = refusal(placement="sharde")
+    assert "placement" in text
+    assert "automatic" in text
+
+
+def test_single_keys_of_workload_dataset_and_training_can_be_overridden():
+    study = load(
+        config(
+            workloads={"oltp": {"options": {"range_size": 20}}},
+            datasets={"sbtest": {"rows": 10}},
+            trainings={"mixed": {"seconds": 4}},
+        ),
+        CHECKOUT,
+        "small.yaml",
+    )
+    assert study.entries["workloads"]["oltp"]["script"] == "oltp_read_write"
+    assert study.entries["datasets"]["sbtest"] == {"tables": 4, "rows": 10}
+    assert study.entries["trainings"]["mixed"]["clients"] == 4
+
+
+def test_mistakes_of_form_and_of_names_are_told_together():
+    text = refusal(repetitons=3, reference="basline")
+    assert "repetitons" in text
+    assert "basline" in text
+
+
+def test_build_name_that_reads_like_an_instrumented_stage_is_refused():
+    assert "instrumented_o3" in refusal(builds={"instrumented_o3": {"flags": "-O3"}})
