@@ -73,6 +73,18 @@ def counter_name(unit: str) -> str:
     return re.sub(r"\.[^./]*$", "", unit).replace("/", "#") + ".gcda"
 
 
+def unit_name(counter_file: str) -> str:
+    """Return the unit a counter file belongs to as a path below the build tree, without what CMake adds to it."""
+    parts = counter_file.removesuffix(".gcda").split("#")
+    return "/".join(part for part in parts if part != "CMakeFiles" and not part.endswith(".dir"))
+
+
+def directory(counter_file: str, depth: int = 2) -> str:
+    """Return the first folders of a unit; a leading `src`, which says nothing, is left out."""
+    folders = unit_name(counter_file).removeprefix("src/").split("/")[:-1]
+    return "/".join(folders[:depth]) or "."
+
+
 def unmatched_reason(call: CompilerCall | None) -> str | None:
     """Return why a unit with counters was not optimised with them, or None when it was."""
     match call:
@@ -96,8 +108,8 @@ def audit(counters: Iterable[CounterFile], calls: Iterable[CompilerCall], traini
     executed = [file for file in counters if file.functions_nonzero]
     reasons = {file.name: unmatched_reason(compiled.get(file.name)) for file in executed}
     matched = [name for name, reason in reasons.items() if reason is None]
-    directories = Counter(name.split("#")[0] if "#" in name else "." for name in reasons)
-    matched_in = Counter(name.split("#")[0] if "#" in name else "." for name in matched)
+    directories = Counter(directory(name) for name in reasons)
+    matched_in = Counter(directory(name) for name in matched)
     return {
         "training": training,
         "units_with_counters": len(counters),
@@ -109,7 +121,7 @@ def audit(counters: Iterable[CounterFile], calls: Iterable[CompilerCall], traini
             {"directory": name, "units_nonzero": count, "units_matched": matched_in[name]}
             for name, count in sorted(directories.items())
         ],
-        "missing": [{"unit": name, "why": reason} for name, reason in sorted(reasons.items()) if reason],
+        "missing": [{"unit": unit_name(name), "why": reason} for name, reason in sorted(reasons.items()) if reason],
         "functions_not_found": sum(len(FUNCTION_MISSING.findall(call.said)) for call in compiled.values()),
         "mismatches": sum(bool(MISMATCH.search(call.said)) for call in compiled.values()),
     }

@@ -75,6 +75,6 @@ def probe_profile_flag(toolchain: Toolchain) -> None:
     if answer.returncode != 0:
         flag = PREFIX_FLAG.partition("=")[0]
         raise ValueError(
-            f"toolchains.{toolchain.name}: {toolchain.cc} {toolchain.version} does not know {flag}, gcc 12 and newer do; "
+            f"toolchains.{toolchain.name}: {toolchain.cc} {toolchain.version} does not know {flag}, gcc 12 does; "
             f"without it a profile is lost in silence. It said: {answer.stderr.strip()}"
         )
