@@ -69,7 +69,8 @@ def _entries(config: dict[str, Any], root: Path) -> dict[str, dict[str, dict[str
     for kind, file in CATALOG.items():
         found = yaml.safe_load((root / "catalog" / file).read_text(encoding="utf-8"))[kind]
         for name, own in config.get(kind, {}).items():
-            found[name] = {**found.get(name, {}), **(own or {})}
+            if own is not None:
+                found[name] = {**found.get(name, {}), **own}
         entries[kind] = found
     return entries
 
@@ -77,7 +78,9 @@ def _entries(config: dict[str, Any], root: Path) -> dict[str, dict[str, dict[str
 def _entry_mistakes(entries: dict, schema: dict) -> Iterator[str]:
     """Check the laid-over entries, so that a catalog edit is checked like a config edit."""
     for kind, named in entries.items():
-        shape = {"$defs": schema["$defs"], "$ref": f"#/$defs/{kind.removesuffix('s')}"}
+        kind_of_entry = kind.removesuffix("s")
+        whole = [{"$ref": f"#/$defs/{part}{kind_of_entry}"} for part in ("", "complete/")]
+        shape = {"$defs": schema["$defs"], "allOf": whole}
         validator = jsonschema.Draft202012Validator(shape)
         for name, entry in named.items():
             for error in validator.iter_errors(entry):
@@ -119,12 +122,15 @@ def _references(config: dict[str, Any], entries: dict) -> Iterator[str]:
         yield from missing(f"variants.{name}.build", variant["build"], entries["builds"])
         if "storage" in variant:
             yield from missing(f"variants.{name}.storage", variant["storage"], config.get("storage", {}))
+    for name in config["workloads"]:
+        yield from missing("workloads", name, entries["workloads"])
     for name, build in entries["builds"].items():
         yield from missing(f"builds.{name}.toolchain", build.get("toolchain", DEFAULT_TOOLCHAIN), entries["toolchains"])
         if "profile" in build:
             yield from missing(f"builds.{name}.profile", build["profile"], entries["trainings"])
     for name, training in entries["trainings"].items():
-        for workload in training["workloads"]:
+        for workload in training.get("workloads", []):
             yield from missing(f"trainings.{name}.workloads", workload, entries["workloads"])
     for name, workload in entries["workloads"].items():
-        yield from missing(f"workloads.{name}.dataset", workload["dataset"], entries["datasets"])
+        if "dataset" in workload:
+            yield from missing(f"workloads.{name}.dataset", workload["dataset"], entries["datasets"])
