@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from scripts.order import block_order
 from scripts.plan import Plan
 
 
@@ -20,5 +21,5 @@ def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
         "datasets": {name: study.entries["datasets"][name] for name in sorted(datasets)},
         "trainings": {name: study.entries["trainings"][name] for name in sorted(used - {None})},
         "config_text": "\n".join(file.read_text(encoding="utf-8") for file in files),
-        "order": [[*block, plan.block_order(*block)] for block in blocks],
+        "order": [[*block, block_order(study, *block)] for block in blocks],
     }

@@ -101,7 +101,8 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
             running(setting.family, install, data, options, server_log, cpus=setting.cpus.server_cpus)
         )
         phases.end("start")
-        facts = load(setting, server, phases)
+        with server.blamed():
+            facts = load(setting, server, phases)
         server.stop(keep_data=False)
         phases.end("stop")
     phases.end("remove")

@@ -3,7 +3,8 @@
 from functools import cache, cached_property
 from typing import Any
 
-from scripts.plan import LOADER, Plan, Run
+from scripts.order import Run
+from scripts.plan import LOADER, Plan
 from scripts.record import digest
 
 # What a run takes besides its load, for estimates only.

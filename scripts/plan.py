@@ -4,31 +4,19 @@ A recipe is what is declared and nothing else: no mirrors, paths, core counts or
 is in the path, so an edit makes something new beside the old, and going back finds the old again.
 """
 
-import random
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from scripts import families, toolchain
+from scripts.order import Run, runs_in_order
 from scripts.record import digest, file_sha256
-from scripts.study import DEFAULT_TOOLCHAIN, Study
+from scripts.study import DEFAULT_TOOLCHAIN, INSTRUMENTED, Study
 
 # Raised when code changes what a costly step makes from the same declaration.
 RECIPES = {"build": 1, "profile": 1, "dataset": 1, "run": 1}
-INSTRUMENTED = "instrumented"
 LOADER = "baseline"
-
-
-@dataclass(frozen=True, order=True)
-class Run:
-    """One run to measure; `position` is its place in the block, from 1."""
-
-    variant: str
-    workload: str
-    clients: int
-    repetition: int
-    position: int
 
 
 @dataclass(frozen=True)
@@ -87,7 +75,8 @@ class Plan:
     def instrumented(self, build: str) -> str:
         """Return the name of the instrumented build that serves a build; builds that differ in no flag share one."""
         declared = {key: value for key, value in self.study.entries["builds"][build].items() if key != "profile"}
-        for name, other in sorted(self.study.entries["builds"].items()):
+        # The first in the catalog's order: a study's own builds come behind, so a new one renames no stage.
+        for name, other in self.study.entries["builds"].items():
             if "profile" in other and {key: value for key, value in other.items() if key != "profile"} == declared:
                 return f"{INSTRUMENTED}_{name}"
         raise ValueError(f"builds.{build}: no build with a profile has its flags")
@@ -196,21 +185,8 @@ class Plan:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """Return all runs in the order of measuring: repetition, then block, then an order drawn for the block."""
-        config = self.study.config
-        return [
-            Run(variant, workload, clients, repetition, position)
-            for repetition in range(1, config["repetitions"] + 1)
-            for workload in self.study.workloads
-            for clients in config["clients"]
-            for position, variant in enumerate(self.block_order(workload, clients, repetition), start=1)
-        ]
-
-    def block_order(self, workload: str, clients: int, repetition: int) -> list[str]:
-        """Return the variants of a block in an order that depends on the seed and the block's name only."""
-        order = sorted(self.study.variants)
-        random.Random(f"{self.study.config['seed']}/{workload}/{clients}/{repetition}").shuffle(order)
-        return order
+        """Return all runs in the order of measuring."""
+        return runs_in_order(self.study)
 
 
 def said(recipe: dict[str, Any]) -> dict[str, Any]:

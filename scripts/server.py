@@ -68,6 +68,20 @@ class Server:
                     raise ServerFailed(self._story(f"was not ready after {READY_WITHIN_S} s ({error})")) from error
             time.sleep(0.02)
 
+    @contextlib.contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Turn any error of the body into ServerFailed when the server is dead: its death is the cause, not ours."""
+        try:
+            yield
+        except Exception as error:
+            # A dying server closes its connections a moment before it can be waited for.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=2)
+            if self.process.poll() is None:
+                raise
+            status = self.process.returncode
+            raise ServerFailed(self._story(f"died with status {status} under load ({error})")) from error
+
     def _story(self, what: str) -> str:
         return f"{Path(self.command[0]).name} {what}; its last lines (log: {self.log}):\n{last_lines(self.log)}"
 

@@ -19,7 +19,8 @@ CATALOG = {
     "datasets": "workloads.yaml",
 }
 DEFAULT_TOOLCHAIN = "gcc-12"
-RESERVED = {"aa", "instrumented"}
+AA = "aa"
+INSTRUMENTED = "instrumented"
 
 
 class ConfigError(ValueError):
@@ -38,7 +39,7 @@ class Study:
     def variants(self) -> dict[str, dict[str, Any]]:
         """Return the variants by name, `aa` (the reference a second time) the last."""
         variants = {name: dict(variant) for name, variant in self.config["variants"].items()}
-        return {**variants, "aa": dict(variants[self.config["reference"]])}
+        return {**variants, AA: dict(variants[self.config["reference"]])}
 
     @property
     def workloads(self) -> list[str]:
@@ -52,14 +53,20 @@ def load(config: dict[str, Any], root: Path, where: str) -> Study:
     `where` names the file in messages. Raises ConfigError with every mistake found, one a line.
     """
     schema = yaml.safe_load((root / "rules" / "config.schema.yaml").read_text(encoding="utf-8"))
-    mistakes = [_explain(error) for error in jsonschema.Draft202012Validator(schema).iter_errors(config)]
-    if not mistakes:
-        entries = _entries(config, root)
-        mistakes = [*_entry_mistakes(entries, schema), *_references(config, entries)]
+    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(config))
+    # What is sound in itself is checked further, so that the user sees everything at once.
+    broken = {str(error.absolute_path[0]) for error in errors if error.absolute_path}
+    sound = {key: config[key] for key in schema["properties"] if key in config and key not in broken}
+    entries = _entries(sound, root)
+    mistakes = {
+        *map(_explain, errors),
+        *_entry_mistakes(entries, schema),
+        *_references(sound, entries, broken),
+        *_reserved(sound, entries),
+    }
     if mistakes:
-        raise ConfigError(
-            f"{where}: {len(mistakes)} mistake(s)\n" + "\n".join(f"  {line}" for line in sorted(mistakes))
-        )
+        lines = "\n".join(f"  {line}" for line in sorted(mistakes))
+        raise ConfigError(f"{where}: {len(mistakes)} mistake(s)\n{lines}")
     return Study(config["study"], copy.deepcopy(config), entries)
 
 
@@ -107,30 +114,40 @@ def suggestion(name: str, known: Any) -> str:
     return f", did you mean {near[0]!r}?" if near else f", expected one of {', '.join(sorted(map(str, known)))}"
 
 
-def _references(config: dict[str, Any], entries: dict) -> Iterator[str]:
-    """Find names that lead nowhere, and names the workflow keeps for itself."""
+def _references(config: dict[str, Any], entries: dict, broken: set[str]) -> Iterator[str]:
+    """Find names that lead nowhere; what a broken section should have held cannot be judged."""
+    known = {**entries, "variants": config.get("variants", {}), "storage": config.get("storage", {})}
+    for key, name, kind in _names(config, entries):
+        if name not in known[kind] and kind not in broken:
+            yield f"{key}: {name!r} is unknown{suggestion(name, known[kind])}"
 
-    def missing(key: str, name: Any, known: Any) -> Iterator[str]:
-        if name not in known:
-            yield f"{key}: {name!r} is unknown{suggestion(name, known)}"
 
-    yield from missing("reference", config["reference"], config["variants"])
-    for name in sorted(RESERVED & {*config["variants"], *entries["builds"]}):
-        yield f"variants/builds.{name}: the name is the workflow's own; choose another"
-    for name, variant in config["variants"].items():
-        yield from missing(f"variants.{name}.server", variant["server"], entries["servers"])
-        yield from missing(f"variants.{name}.build", variant["build"], entries["builds"])
-        if "storage" in variant:
-            yield from missing(f"variants.{name}.storage", variant["storage"], config.get("storage", {}))
-    for name in config["workloads"]:
-        yield from missing("workloads", name, entries["workloads"])
+def _names(config: dict[str, Any], entries: dict) -> Iterator[tuple[str, str, str]]:
+    """Yield (key, name, kind of the thing named) of every reference in a config and the entries it may use."""
+    if "reference" in config:
+        yield "reference", config["reference"], "variants"
+    for name, variant in config.get("variants", {}).items():
+        for key, kind in (("server", "servers"), ("build", "builds"), ("storage", "storage")):
+            if key in variant:
+                yield f"variants.{name}.{key}", variant[key], kind
+    for name in config.get("workloads", {}):
+        yield "workloads", name, "workloads"
     for name, build in entries["builds"].items():
-        yield from missing(f"builds.{name}.toolchain", build.get("toolchain", DEFAULT_TOOLCHAIN), entries["toolchains"])
+        yield f"builds.{name}.toolchain", build.get("toolchain", DEFAULT_TOOLCHAIN), "toolchains"
         if "profile" in build:
-            yield from missing(f"builds.{name}.profile", build["profile"], entries["trainings"])
+            yield f"builds.{name}.profile", build["profile"], "trainings"
     for name, training in entries["trainings"].items():
         for workload in training.get("workloads", []):
-            yield from missing(f"trainings.{name}.workloads", workload, entries["workloads"])
+            yield f"trainings.{name}.workloads", workload, "workloads"
     for name, workload in entries["workloads"].items():
         if "dataset" in workload:
-            yield from missing(f"workloads.{name}.dataset", workload["dataset"], entries["datasets"])
+            yield f"workloads.{name}.dataset", workload["dataset"], "datasets"
+
+
+def _reserved(config: dict[str, Any], entries: dict) -> Iterator[str]:
+    """Find names the workflow keeps for itself."""
+    if AA in config.get("variants", {}):
+        yield f"variants.{AA}: the name is the workflow's own, for the reference a second time; choose another"
+    for name in entries["builds"]:
+        if name.startswith(INSTRUMENTED):
+            yield f"builds.{name}: names that begin with {INSTRUMENTED!r} are the workflow's own; choose another"

@@ -75,7 +75,8 @@ def train_on(recipe: dict, identity: Path, dataset: Path, written: Path, log: Pa
             environment={"GCOV_PREFIX": str(written)},
         ) as server,
     ):
-        runs = [run_workload(recipe, workload, server, cpus.client_cpus, log) for workload in workloads]
+        with server.blamed():
+            runs = [run_workload(recipe, workload, server, cpus.client_cpus, log) for workload in workloads]
         server.stop(keep_data=False)
     return runs
 
