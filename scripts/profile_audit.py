@@ -1,5 +1,6 @@
 """Counters of a profile, and proof that a build used them."""
 
+import posixpath
 import re
 import subprocess
 from collections import Counter
@@ -75,8 +76,9 @@ def counter_name(unit: str) -> str:
 
 def unit_name(counter_file: str) -> str:
     """Return the unit a counter file belongs to as a path below the build tree, without what CMake adds to it."""
-    parts = counter_file.removesuffix(".gcda").split("#")
-    return "/".join(part for part in parts if part != "CMakeFiles" and not part.endswith(".dir"))
+    parts = [".." if part == "__" else part for part in counter_file.removesuffix(".gcda").split("#")]
+    kept = [part for part in parts if part != "CMakeFiles" and not part.endswith(".dir")]
+    return posixpath.normpath("/".join(kept))
 
 
 def directory(counter_file: str, depth: int = 2) -> str:
