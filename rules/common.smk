@@ -1,5 +1,6 @@
 """Names derived from the config, and the functions rules take their inputs and recipes from; no rules here."""
 
+import json
 import os
 import re
 import sys
@@ -188,7 +189,8 @@ def sources_of_study(wildcards):
 
 
 def study_description(wildcards):
-    return record.canonical(description.describe(PLAN, [Path(file) for file in workflow.configfiles]))
+    # Not the canonical form: variants and workloads are shown in the order of the config.
+    return json.dumps(description.describe(PLAN, [Path(file) for file in workflow.configfiles]))
 
 
 def code(*names):
