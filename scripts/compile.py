@@ -94,7 +94,13 @@ def compile_server(
         folder.mkdir(parents=True)
     compiler = {"cc": str(WRAPPER / "cc"), "cxx": str(WRAPPER / "c++")}
     tools = {"ar": toolchain.ar, "ranlib": toolchain.ranlib, "nm": toolchain.nm}
-    bare = {"BUILD_CC": toolchain.cc, "BUILD_CXX": toolchain.cxx, "CCACHE_DISABLE": "1", "BUILD_RECORDS": ""}
+    bare = {
+        "BUILD_CC": toolchain.cc,
+        "BUILD_CXX": toolchain.cxx,
+        "BUILD_RECORDS": "",
+        "CCACHE_DISABLE": "1",
+        "PATH": toolchain.search_path(),
+    }
     configure = family.configure_command(source, {**compiler, **tools}, recipe)
     configured = _step(configure, build, bare, log)
     with _progress(f"{recipe['server']} {recipe['build']}", log, records):

@@ -1,5 +1,6 @@
 """Compilers: where a toolchain's commands are, which version they have, what they can do."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -23,6 +24,11 @@ class Toolchain:
     ranlib: str
     nm: str
     gcov_dump: str
+
+    def search_path(self) -> str:
+        """Return PATH with the compiler's folder: a toolset elsewhere brings its own assembler and linker."""
+        folder, usual = str(Path(self.cc).parent), os.get_exec_path()
+        return os.pathsep.join(usual if folder in usual else [folder, *usual])
 
     def facts(self) -> dict[str, str]:
         """Return what a build's facts keep of the toolchain."""
