@@ -23,6 +23,7 @@ os.environ.update(
     PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.getenv('PATH')}",
     PYTHONPATH=str(workflow.basedir),
     PYTHONDONTWRITEBYTECODE="1",
+    WORKFLOW_PID=str(os.getpid()),
 )
 
 # A readers/writer lock on this machine: building takes one share, measuring and training take all of them.
@@ -143,7 +144,7 @@ def datasets_of_profile(wildcards):
     return [f"{folder}/dataset.json" for folder in PATHS.training_datasets(server, build)]
 
 
-def loader_of_dataset(wildcards):
+def loader_of_server(wildcards):
     return f"{PATHS.build(wildcards.server, LOADER)}/identity.json"
 
 

@@ -1,10 +1,29 @@
 """Load tables once. Needs: a server's baseline build. Makes: results/datasets/{server}/{dataset}-{digest}/."""
 
 
+rule choose_loader:
+    """Note the build that loads a server's datasets; another one later makes no dataset stale."""
+    input:
+        loader_of_server,
+    output:
+        "results/datasets/{server}/loader.txt",
+    log:
+        "results/logs/choose_loader/{server}.log",
+    priority: 4000000
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    shell:
+        r"""
+        echo {input:q} >{output:q} 2>{log:q}
+        """
+
+
 rule load_dataset:
     """Load a dataset's tables and keep the stopped data directory."""
     input:
-        identity=loader_of_dataset,
+        loader=ancient("results/datasets/{server}/loader.txt"),
     output:
         snapshot=directory("results/datasets/{server}/{dataset}-{digest}/snapshot"),
         dataset="results/datasets/{server}/{dataset}-{digest}/dataset.json",
@@ -22,7 +41,7 @@ rule load_dataset:
         r"""
         exec python -m scripts.load_dataset \
             --recipe {params.recipe:q} \
-            --identity {input.identity:q} \
+            --loader {input.loader:q} \
             --snapshot {output.snapshot:q} \
             --dataset {output.dataset:q} \
             --threads {threads} \

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import binary, compile_records, families, profile_audit, record, toolchain
-from scripts.compile import Compiled, Flags, compile_server, instrument_flags, profile_flags, source_link
+from scripts.compile import Compiled, Flags, build_tree, compile_server, instrument_flags, profile_flags, source_link
 from scripts.hostlock import shared
 from scripts.process import entry, tell_wait
 from scripts.workplace import cache_directory
@@ -35,19 +35,17 @@ def main(
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
     described = record.read(source)
     link = source_link(source.parent / "tree", described["tree_sha256"], cache_directory())
-    scratch = install.parent / "scratch"
-    build = (scratch / "build").absolute()
-    flags = build_flags(recipe, chosen, build, profile, link)
-    with shared(tell_wait):
+    install.parent.mkdir(parents=True, exist_ok=True)
+    with shared(tell_wait), build_tree(described["tree_sha256"], cache_directory()) as build:
+        flags = build_flags(recipe, chosen, build, profile, link)
         compiled = compile_server(family, link, build, chosen, flags, recipe, threads, log)
         begin_s = time.monotonic()
         family.install(link, build, install.absolute(), log)
-    calls = compile_records.read_calls(compiled.records, build)
-    steps_s = {**compiled.steps_s, "install": time.monotonic() - begin_s}
+        steps_s = {**compiled.steps_s, "install": time.monotonic() - begin_s}
+        calls = compile_records.read_calls(compiled.records, build)
+        keep_headers(build, headers)
     program = install / family.SERVER
     audited = _audit(recipe, profile, calls, chosen)
-    keep_headers(build, headers)
-    shutil.rmtree(scratch)
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": described["release"]}
     known = binary.identify(program)
     shown = {**names, "source_sha256": described["tree_sha256"], "toolchain": chosen.facts(), "flags": flags.facts()}

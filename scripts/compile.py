@@ -1,6 +1,7 @@
 """Compile one server: configure it like every other build of it, then compile with the build's own flags."""
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -79,6 +80,24 @@ def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
         temporary.symlink_to(tree.parent.resolve())
         temporary.replace(link)
     return link / tree.name
+
+
+@contextlib.contextmanager
+def build_tree(tree_sha256: str, cache: Path) -> Iterator[Path]:
+    """Have an empty build tree whose path depends only on the sources' content, alone; it is removed afterwards.
+
+    Sources that are generated while compiling, such as a parser, hold its path, and gcc compares a function's path with
+    that in its profile (seen: both of MariaDB's parsers were "coverage mismatches" when each build had its own tree).
+    """
+    place = cache / "build" / tree_sha256[:16]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            yield place / "build"
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def compile_server(

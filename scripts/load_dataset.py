@@ -15,14 +15,14 @@ SCRIPT = "oltp_read_write"
 MOST_LOADERS = 16
 
 
-def main(recipe: dict, identity: Path, snapshot_folder: Path, dataset: Path, threads: int, log: Path) -> None:
-    """Make the snapshot, then `dataset`, its record.
+def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threads: int, log: Path) -> None:
+    """Make the snapshot, then `dataset`, its record; the file `loader` names the identity of the build that loads.
 
     Raises ServerFailed or CommandFailed with the last lines of the server or of sysbench.
     """
     begin_s = time.monotonic()
     family = families.of(recipe["family"])
-    install = workplace.installed(identity)
+    install = workplace.installed(Path(loader.read_text(encoding="utf-8").strip()))
     options = server_options(family, recipe)
     with shared(tell_wait), snapshot.workspace(None) as folder:
         data = initialise(family, install, folder, options, log)
@@ -66,7 +66,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--recipe", type=json.loads, required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--snapshot", type=Path, required=True, dest="snapshot_folder")
-    for name in ("identity", "dataset", "log"):
+    for name in ("loader", "dataset", "log"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     return parser.parse_args()
 

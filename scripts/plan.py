@@ -15,7 +15,7 @@ from scripts.record import digest, file_sha256
 from scripts.study import DEFAULT_TOOLCHAIN, INSTRUMENTED, Study
 
 # Raised when code changes what a costly step makes from the same declaration.
-RECIPES = {"build": 1, "profile": 1, "dataset": 1, "run": 1}
+RECIPES = {"plain": 1, "instrumented": 2, "optimised": 2, "profile": 1, "dataset": 1, "run": 1}
 LOADER = "baseline"
 
 
@@ -40,7 +40,7 @@ class Plan:
         commands = self.study.entries["toolchains"][chosen]
         flags = declared.get("flags", [])
         recipe = {
-            "recipe": RECIPES["build"],
+            "recipe": RECIPES[stage],
             "family": entry["family"],
             "source": self.source(server),
             "server": server,

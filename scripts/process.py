@@ -43,8 +43,11 @@ def _leave(number: int, _frame: object) -> None:
 
 
 def become_entry_script() -> None:
-    """Tie this process to its parent and turn INT, TERM and HUP into SystemExit, so that `finally` runs."""
-    parent = os.getppid()
+    """Tie this process to its parent and turn INT, TERM and HUP into SystemExit, so that `finally` runs.
+
+    Under the workflow, which tells its process id in WORKFLOW_PID, a job whose parent died before this ends as well.
+    """
+    parent = int(os.environ.get("WORKFLOW_PID", os.getppid()))
     die_with_parent()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)

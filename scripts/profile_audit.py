@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+import struct
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
@@ -12,8 +13,10 @@ from typing import Any
 from scripts.compile_records import CompilerCall
 
 THRESHOLD = 0.99
-FUNCTION = re.compile(r":\s+01000000:\s+\d+:FUNCTION ident=")
+HEADER_BYTES = 16
 ARCS = re.compile(r":\s+01a10000:\s+-?\d+:COUNTERS arcs (\d+) counts( \(all zero\))?")
+# What gcov-dump says of a file that is cut off or not its own; it ends with status 0 all the same.
+COMPLAINT = re.compile(r"record size mismatch|current version is|truncated|not a gcov|cannot open|unexpected")
 FILE_MISSING = re.compile(r"profile count data file not found")
 FUNCTION_MISSING = re.compile(r"profile for function '.*?' not found in profile data")
 MISMATCH = re.compile(r"\[-Wcoverage-mismatch\]|coverage mismatch")
@@ -48,15 +51,29 @@ def _parse(text: str, files: list[Path]) -> list[CounterFile]:
     functions: Counter[str] = Counter()
     nonzero: Counter[str] = Counter()
     for line in text.splitlines():
-        name = line.split(":", 1)[0]
-        if re.search(r"version `.*' (?:prefer|is|!=)|truncated|not a gcov", line):
-            raise ValueError(
-                f"{name}: {line.split(':', 1)[1].strip()}; the counters are of another compiler or damaged"
-            )
+        file, _, told = line.partition(".gcda:")
+        if COMPLAINT.search(told):
+            raise ValueError(f"{file}.gcda: {told.strip()}; the counters are damaged or of another compiler")
         if match := ARCS.search(line):
-            functions[name] += 1
-            nonzero[name] += match.group(2) is None
+            functions[f"{file}.gcda"] += 1
+            nonzero[f"{file}.gcda"] += match.group(2) is None
+    for path in files:
+        if not functions[str(path)] or not is_whole(path.read_bytes()):
+            raise ValueError(f"{path}: the counters are cut off; train again")
     return [CounterFile(path.name, functions[str(path)], nonzero[str(path)]) for path in files]
+
+
+def is_whole(content: bytes) -> bool:
+    """Tell whether the records of a .gcda file fill it up to the zero word at its end (gcov-io.h of gcc 12 and newer).
+
+    gcov-dump does not miss records that were cut off between two of them. A record is tag, length in bytes, content;
+    a negative length stands for counters that are all zero and not written.
+    """
+    position = HEADER_BYTES
+    while position + 8 <= len(content):
+        _tag, length = struct.unpack_from("=Ii", content, position)
+        position += 8 + max(length, 0)
+    return position == len(content) - 4 and content[position:] == bytes(4)
 
 
 def summary(counters: list[CounterFile]) -> dict[str, int]:

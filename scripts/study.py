@@ -96,7 +96,7 @@ def _entry_mistakes(entries: dict, schema: dict) -> Iterator[str]:
 
 def _explain(error: jsonschema.ValidationError, prefix: str = "") -> str:
     """Return one mistake as a line: key, value, what was expected, nearest key."""
-    best = jsonschema.exceptions.best_match([error]) if error.context else error
+    best = _nearest(error)
     key = ".".join([prefix, *map(str, best.absolute_path)] if prefix else map(str, best.absolute_path)) or "(top level)"
     if best.validator == "additionalProperties":
         known = best.schema.get("properties", {})
@@ -106,6 +106,16 @@ def _explain(error: jsonschema.ValidationError, prefix: str = "") -> str:
         return f"{key}: name {best.instance!r} cannot be used; names match {best.schema.get('pattern', '')}"
     meaning = best.schema.get("description", "") if isinstance(best.schema, dict) else ""
     return f"{key}: {best.message}" + (f" ({meaning})" if meaning else "")
+
+
+def _nearest(error: jsonschema.ValidationError) -> jsonschema.ValidationError:
+    """Return the cause inside an error of alternatives: that of the alternative whose key is there."""
+    alternatives = error.validator_value if isinstance(error.instance, dict) and error.context else []
+    for index, alternative in enumerate(alternatives):
+        own = [cause for cause in error.context if cause.relative_schema_path[0] == index]
+        if own and set(alternative.get("properties", {})) & set(error.instance):
+            return own[0]
+    return jsonschema.exceptions.best_match([error]) if error.context else error
 
 
 def suggestion(name: str, known: Any) -> str:

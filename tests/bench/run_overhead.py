@@ -53,16 +53,28 @@ def main(config: Path, rows: int, runs: int) -> None:
         folder = Path(name)
         folder.chmod(0o755)
         kept = folder / Path(folder_name).name
-        common = ["--identity", identity, "--log", folder / "log.txt"]
+        (folder / "loader.txt").write_text(str(identity))
+        common = ["--log", folder / "log.txt"]
         recipe = record.canonical(plan.dataset(server, dataset, options))
         places = ["--snapshot", kept / "snapshot", "--dataset", kept / "dataset.json"]
-        entry_script("load_dataset", "--recipe", recipe, *places, "--threads", 2, *common)
+        entry_script(
+            "load_dataset", "--recipe", recipe, *places, "--threads", 2, "--loader", folder / "loader.txt", *common
+        )
         measured, copies = [], []
         chosen = [(path, run) for path, run in paths.runs.items() if run.variant == settings["reference"]]
         for path, run in chosen[:runs]:
             recipe = {"variant": plan.variant(run.variant), "load": plan.load(run.variant, run.workload)}
             texts = ["--recipe", record.canonical(recipe), "--place", record.canonical(paths.place(path))]
-            files = ["--dataset", kept / "dataset.json", "--run", folder / "run.json", "--text", folder / "run.txt"]
+            files = [
+                "--dataset",
+                kept / "dataset.json",
+                "--run",
+                folder / "run.json",
+                "--text",
+                folder / "run.txt",
+                "--identity",
+                identity,
+            ]
             entry_script("measure_run", *texts, *files, *common)
             measured.append(record.read(folder / "run.json")["phases_s"])
             copies.append(copy_s(kept / "snapshot", folder))

@@ -181,7 +181,6 @@ def test_mistakes_of_form_and_of_names_are_told_together():
     assert "basline" in text
 
 
-@pytest.mark.xfail(strict=True, reason="what a source lacks is not told, only that it is not valid")
 def test_source_without_its_checksum_is_told_what_is_missing():
     own = {
         "family": "postgresql",

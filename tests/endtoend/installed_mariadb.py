@@ -1,0 +1,135 @@
+"""The distribution's MariaDB server laid out as a build of ours, and the entry scripts run on it by hand."""
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts import binary, record
+from scripts.families import mariadb
+from scripts.paths import Paths
+from scripts.plan import Plan
+from scripts.study import load
+from tests.workflow.running import CHECKOUT, environment
+
+SERVER = Path("/usr/sbin/mariadbd")
+SHARE = Path("/usr/share/mysql")
+NAME = "mariadb-installed"
+MEASURE_S = 3
+
+
+def missing() -> str:
+    """Return why the installed server cannot be used, an empty text when it can."""
+    needed = [SERVER, SHARE / "charsets", *(SHARE / name for name in mariadb.SYSTEM_TABLES)]
+    lost = [str(path) for path in needed if not path.exists()]
+    return f"package mariadb-server-core is not installed: no {', '.join(lost)}" if lost else ""
+
+
+def release() -> str:
+    """Return what the program says of itself, such as 10.11.18."""
+    said = subprocess.run([SERVER, "--version"], capture_output=True, text=True, check=True).stdout
+    return re.search(r"Ver (\d+\.\d+\.\d+)", said)[1]
+
+
+def lay_out(build: Path) -> Path:
+    """Make an install tree of links as a build has it, and its identity; returns the identity."""
+    install = build / "install"
+    (install / "bin").mkdir(parents=True)
+    (install / mariadb.SERVER).symlink_to(SERVER)
+    (install / "share").mkdir()
+    chosen = [SHARE / "charsets", *(SHARE / name for name in mariadb.SYSTEM_TABLES)]
+    for path in [*chosen, *(messages.parent for messages in SHARE.glob("*/errmsg.sys"))]:
+        (install / "share" / path.name).symlink_to(path)
+    names = {"server": NAME, "family": "mariadb", "build": "baseline", "release": release()}
+    known = {**binary.identify(SERVER), "server_file": mariadb.SERVER, "source_path": "none"}
+    record.write(build / "identity.json", {**names, **known})
+    return build / "identity.json"
+
+
+def plan() -> Paths:
+    """Return the plan of a study of this server alone: one workload, four small tables, a window of three seconds."""
+    own = {"family": "mariadb", "product": "MariaDB", "version": release(), "sources": [{"file": "/nowhere"}]}
+    config: dict[str, Any] = {
+        "study": "installed",
+        "title": "The installed server",
+        "question": "Can it be measured?",
+        "servers": {NAME: own},
+        "variants": {"baseline": {"server": NAME, "build": "baseline"}},
+        "reference": "baseline",
+        "workloads": {"oltp": None},
+        "datasets": {"sbtest": {"tables": 2, "rows": 1000}},
+        "options": {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "32M"},
+        "clients": [2],
+        "repetitions": 2,
+        "warmup_s": 1,
+        "measure_s": MEASURE_S,
+        "block_span_s": 900,
+        "placement": "automatic",
+        "seed": 1,
+        "campaign": 1,
+    }
+    return Paths(Plan(load(config, CHECKOUT, "installed"), CHECKOUT))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder with the laid-out server, its dataset and the runs measured on it."""
+
+    folder: Path
+    identity: Path
+    paths: Paths
+
+    @property
+    def dataset(self) -> Path:
+        return self.folder / "set" / "dataset.json"
+
+    def load_command(self) -> list[str]:
+        """Return the command line of load_dataset."""
+        ((server, dataset, options),) = self.paths.datasets.values()
+        recipe = record.canonical(self.paths.plan.dataset(server, dataset, options))
+        loader = self.folder / "loader.txt"
+        loader.write_text(f"{self.identity}\n")
+        places = [
+            "--loader",
+            loader,
+            "--snapshot",
+            self.folder / "set" / "snapshot",
+            "--dataset",
+            self.dataset,
+        ]
+        return self._command("load_dataset", "--recipe", recipe, *places, "--threads", 2, "--log", self.log("load"))
+
+    def run_command(self, name: str) -> list[str]:
+        """Return the command line of measure_run for the first planned run; its files have this name."""
+        path, run = next(iter(self.paths.runs.items()))
+        made = self.paths.plan
+        recipe = {"variant": made.variant(run.variant), "load": made.load(run.variant, run.workload)}
+        texts = ["--recipe", record.canonical(recipe), "--place", record.canonical(self.paths.place(path))]
+        inputs = ["--identity", self.identity, "--dataset", self.dataset]
+        files = ["--run", self.run(name), "--text", self.run(name).with_suffix(".txt"), "--log", self.log(name)]
+        return self._command("measure_run", *texts, *inputs, *files)
+
+    def run(self, name: str) -> Path:
+        return self.folder / "runs" / f"{name}.json"
+
+    def log(self, name: str) -> Path:
+        return self.folder / "logs" / f"{name}.log"
+
+    def _command(self, script: str, *arguments: object) -> list[str]:
+        return [sys.executable, "-m", f"scripts.{script}", *map(str, arguments)]
+
+
+def start(command: list[str]) -> subprocess.Popen:
+    """Start an entry script from the checkout, as the workflow does."""
+    return subprocess.Popen(
+        command, cwd=CHECKOUT, env=environment(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+
+def finish(command: list[str]) -> tuple[int, str]:
+    """Run an entry script to its end; returns its status and what it told the user."""
+    with start(command) as process:
+        _, said = process.communicate(timeout=300)
+    return process.returncode, said

@@ -1,0 +1,79 @@
+"""The quick study shortened: it is made once, and what came of it is read from its files."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from scripts import workplace
+from tests.endtoend.watching import Seen, leftovers, wait_until_gone, watched
+from tests.workflow.running import CHECKOUT, command_line, environment
+
+SHORT = {
+    "study": "short",
+    "repetitions": 3,
+    "warmup_s": 1,
+    "measure_s": 3,
+    "datasets": {"sbtest": {"tables": 4, "rows": 10000}},
+    "trainings": {"mixed": {"workloads": ["simple_select", "index_update", "oltp"], "clients": 4, "seconds": 4}},
+}
+PROGRAMS = ["postgres", "sysbench"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A finished study and what was seen of it while it ran."""
+
+    folder: Path
+    config: Path
+    seen: dict[str, Seen]
+    left: set[Path]
+    running: list
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "results" / "studies" / "short"
+
+    def read(self, name: str) -> dict:
+        return json.loads((self.home / name).read_text())
+
+    def table(self, name: str) -> pd.DataFrame:
+        return pd.read_csv(self.home / "tables" / f"{name}.csv")
+
+    def runs(self) -> list[dict]:
+        """Return the records of all runs by their start, each with its own path."""
+        files = (self.home / "runs").rglob("*.json")
+        found = [{**json.loads(file.read_text()), "path": file} for file in files]
+        return sorted(found, key=lambda run: run["times"]["started_at"])
+
+    def build(self, name: str) -> dict:
+        (file,) = (self.folder / "results" / "builds" / "postgresql-15").glob(f"{name}-*/facts.json")
+        return json.loads(file.read_text())
+
+    def jobs(self) -> list[tuple[str, float, float]]:
+        """Return (rule, start, end) of every job as Snakemake recorded them, in seconds since the epoch."""
+        found = {}
+        for file in (self.folder / ".snakemake" / "metadata").rglob("*"):
+            facts = json.loads(file.read_text()) if file.is_file() else {}
+            if facts.get("endtime"):
+                found[facts["rule"], tuple(facts["log"])] = (facts["rule"], facts["starttime"], facts["endtime"])
+        return sorted(found.values(), key=lambda job: job[1])
+
+
+def made(folder: Path) -> Study:
+    """Make the whole study in an empty folder, and watch it."""
+    config = folder / "short.yaml"
+    quick = yaml.safe_load((CHECKOUT / "studies" / "quick.yaml").read_text())
+    config.write_text(yaml.safe_dump({**quick, **SHORT}, sort_keys=False))
+    before, places = leftovers(), (str(folder), f"/var/tmp/{workplace.NAME}-{os.getuid()}", f"/tmp/{workplace.NAME}-")
+    with watched(PROGRAMS, places) as seen, (folder / "snakemake.log").open("w") as log:
+        command = command_line(folder, "--cores", "all", "--configfile", config)
+        done = subprocess.run(
+            command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        )
+    assert done.returncode == 0, "\n".join((folder / "snakemake.log").read_text().splitlines()[-60:])
+    return Study(folder, config, seen, leftovers() - before, wait_until_gone(PROGRAMS, places))

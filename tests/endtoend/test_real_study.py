@@ -1,0 +1,175 @@
+"""The quick study shortened, from the source archive to the report: PostgreSQL compiled three times, trained, measured.
+
+Nothing is taken from an earlier study: the working directory is empty at the start.
+"""
+
+import json
+import math
+import os
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from scripts import workplace
+from tests.endtoend import recomputing
+from tests.endtoend.short_study import SHORT, made
+from tests.workflow.running import snakemake
+
+pytestmark = pytest.mark.real
+
+CELLS = [("baseline", "simple_select"), ("pgo", "oltp"), ("aa", "oltp")]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("real-study"))
+
+
+def test_every_planned_run_is_there_and_went_well(study):
+    runs = study.runs()
+    assert len(runs) == 2 * 3 * 3
+    assert {run["outcome"] for run in runs} == {"ok"}
+    assert [run["run_number"] for run in runs] == list(range(1, 19))
+
+
+def test_runs_were_measured_in_the_planned_random_order(study):
+    planned = [
+        (variant, workload, clients, repetition)
+        for workload, clients, repetition, variants in study.read("study.json")["order"]
+        for variant in variants
+    ]
+    measured = [(run["variant"], run["workload"], run["clients"], run["repetition"]) for run in study.runs()]
+    assert measured == planned
+    assert len({tuple(variants) for *_, variants in study.read("study.json")["order"]}) > 1
+
+
+def test_no_run_overlaps_another(study):
+    times = [run["times"] for run in study.runs()]
+    assert all(one["ended_at"] <= other["started_at"] for one, other in pairwise(times))
+    edges = ("started_at", "window_started_at", "window_ended_at", "ended_at")
+    assert all([run[edge] for edge in edges] == sorted(run[edge] for edge in edges) for run in times)
+
+
+def test_no_run_and_no_training_overlaps_any_other_job(study):
+    found = study.jobs()
+    alone = [job for job in found if job[0] in ("measure_run", "train_server")]
+    overlaps = [
+        (one, other) for one in alone for other in found if one is not other and one[1] < other[2] and other[1] < one[2]
+    ]
+    assert len(alone) == 19
+    assert overlaps == []
+
+
+def test_everything_was_compiled_trained_and_loaded_before_the_first_run(study):
+    first = study.runs()[0]["times"]["started_at"]
+    before = [job for job in study.jobs() if job[0] in ("fetch_source", "build_server", "train_server", "load_dataset")]
+    assert len(before) == 1 + 3 + 1 + 1
+    assert max(end for *_, end in before) <= first
+
+
+def test_profile_was_used_by_what_ran_in_training(study):
+    audit = study.build("pgo")["audit"]
+    assert audit["units_nonzero"] > 100
+    assert audit["matched_share"] >= 0.99
+    assert study.build("baseline")["audit"] is None
+
+
+def test_reference_measured_again_is_the_same_program_and_pgo_another(study):
+    ids = {run["variant"]: run["server"]["build_id"] for run in study.runs()}
+    assert ids["aa"] == ids["baseline"] != ids["pgo"]
+    assert all(ids.values())
+
+
+def test_builds_differ_in_their_flags_and_in_nothing_configure_found(study):
+    folders = sorted((study.folder / "results" / "builds" / "postgresql-15").glob("*/headers"))
+    trees = [{path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.h")} for folder in folders]
+    assert len(trees) == 3
+    assert Path("src/include/pg_config.h") in trees[0]
+    assert trees[0] == trees[1] == trees[2]
+    assert len({json.dumps(study.build(name)["configure_command"]) for name in ("baseline", "pgo")}) == 1
+    assert any("-fprofile-use" in flag for flag in study.build("pgo")["compile_arguments"])
+    assert not any("profile" in flag for flag in study.build("baseline")["compile_arguments"])
+
+
+@pytest.mark.parametrize(("variant", "workload"), CELLS)
+def test_cell_is_what_sysbench_printed(study, variant, workload):
+    runs = study.table("runs")
+    cell = runs[(runs["variant"] == variant) & (runs["workload"] == workload)]
+    assert len(cell) == 3
+    for row in cell.itertuples():
+        text = (study.folder / row.file).with_suffix(".txt")
+        assert row.tps == pytest.approx(recomputing.tps(text, SHORT["measure_s"]), rel=0.01)
+        assert row.p95_ms == pytest.approx(recomputing.p95_ms(text), rel=1e-6)
+        assert row.transactions == pytest.approx(row.tps * row.duration_s, rel=0.01)
+
+
+def test_speedup_is_that_of_the_printed_rates_block_by_block(study):
+    printed = {
+        (run["variant"], run["workload"], run["repetition"]): recomputing.tps(run["path"].with_suffix(".txt"), 3)
+        for run in study.runs()
+    }
+    ratios = [
+        math.log(printed["pgo", workload, repetition] / printed["baseline", workload, repetition])
+        for workload in ("simple_select", "oltp")
+        for repetition in (1, 2, 3)
+    ]
+    overall = study.table("overall").set_index(["variant", "metric"])
+    assert overall.loc[("pgo", "tps"), "ratio"] == pytest.approx(math.exp(sum(ratios) / len(ratios)), rel=0.01)
+
+
+def test_run_besides_its_load_takes_no_more_than_five_seconds(study):
+    load = {"warmup", "measure", "drain", "drain_clone", "wait_lock"}
+    for run in study.runs():
+        assert sum(seconds for phase, seconds in run["phases_s"].items() if phase not in load) <= 5
+
+
+def test_server_and_load_generator_were_seen_on_disjoint_cpus_and_the_server_not_as_root(study):
+    expected = workplace.server_identity().get("user", os.getuid())
+    assert study.seen["postgres"].users == {expected}
+    placement = study.runs()[0]["placement"]
+    assert tuple(placement["client_cpus"]) in study.seen["sysbench"].cpus
+    assert tuple(placement["server_cpus"]) in study.seen["postgres"].cpus
+    if os.cpu_count() > 1:
+        assert not set(placement["client_cpus"]) & set(placement["server_cpus"])
+
+
+def test_nothing_is_left_behind(study):
+    assert study.running == []
+    assert study.left == set()
+    assert list((study.folder / "results" / "builds" / "postgresql-15").glob("*/scratch")) == []
+
+
+class Loads(HTMLParser):
+    """Everything a page would fetch by itself."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if tag != "a":
+            self.found += [value for name, value in attrs if name in ("src", "href", "xlink:href", "srcset") and value]
+
+
+def test_report_is_one_file_that_fetches_nothing(study):
+    page = (study.home / "report.html").read_text()
+    assert [load for load in Loads(page).found if not load.startswith(("#", "data:"))] == []
+    assert not re.search(r"url\(\s*['\"]?(?!#|data:|['\"]?#)[^)]|@import", page)
+    assert study.read("study.json")["title"] in page
+    assert "Smoke test, no verdict under 5 repetitions: pgo gave" in page
+
+
+def test_report_names_the_release_that_was_compiled(study):
+    release = study.build("pgo")["release"]
+    assert re.fullmatch(r"15\.\d+", release)
+    assert release in (study.home / "report.html").read_text()
+
+
+def test_same_command_again_finds_nothing_to_do(study):
+    answer = snakemake(study.folder, "--cores", "all", "--configfile", study.config)
+    assert answer.status == 0
+    assert "Nothing to be done" in answer.text

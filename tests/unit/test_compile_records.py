@@ -1,0 +1,49 @@
+"""Records of the wrapper are read back as calls; sorted, without failed ones, and with the arguments that matter."""
+
+from pathlib import Path
+
+from scripts.compile_records import CompilerCall, effective_arguments, read_calls, units
+
+
+def record(folder, name, *fields, said=None, failed=False):
+    (folder / name).write_bytes(b"".join(field.encode() + b"\0" for field in fields))
+    if said is not None:
+        (folder / f"{name}.stderr").write_bytes(said)
+    if failed:
+        (folder / f"{name}.failed").touch()
+
+
+def call(unit, *arguments):
+    return CompilerCall(unit, arguments, links="-c" not in arguments, said="")
+
+
+def test_calls_come_in_the_order_of_their_objects(tmp_path):
+    record(tmp_path, "AAAA", "/b", "/b/sub/z.o", "gcc", "-c", "z.c")
+    record(tmp_path, "BBBB", "/b", "/b/a.o", "gcc", "-c", "a.c", said=b"warning: \xff\n")
+    calls = read_calls(tmp_path, Path("/b"))
+    assert [(each.unit, each.said) for each in calls] == [("a.o", "warning: \ufffd\n"), ("sub/z.o", "")]
+
+
+def test_failed_calls_are_left_out(tmp_path):
+    record(tmp_path, "AAAA", "/b", "/b/a.o", "gcc", "-c", "a.c", said=b"error", failed=True)
+    record(tmp_path, "BBBB", "/b", "/b/a.o", "gcc", "-c", "a.c", "-fPIC")
+    (only,) = read_calls(tmp_path, tmp_path)
+    assert only.arguments[-1] == "-fPIC"
+
+
+def test_argument_with_a_line_break_or_of_no_text_stays_one(tmp_path):
+    record(tmp_path, "AAAA", "/b", "/b/a.o", "gcc", "-DX=a\nb", "", "-c")
+    (only,) = read_calls(tmp_path, tmp_path)
+    assert only.arguments == ("gcc", "-DX=a\nb", "", "-c")
+
+
+def test_calls_that_preprocess_or_link_are_no_units():
+    calls = [call("a.o", "gcc", "-c", "a.c"), call("program", "gcc", "a.o"), call("a.i", "gcc", "-E", "a.c")]
+    assert [each.unit for each in units(calls)] == ["a.o"]
+
+
+def test_effective_arguments_are_those_that_bear_on_the_code():
+    arguments = ["gcc", "-O2", "-fPIC", "-march=native", "-g1", "-std=c11", "-Wl,-O1", "-D_FORTIFY_SOURCE=2", "-pipe"]
+    nothing_of = ["-DNAME=1", "-I/usr/include", "-Wall", "-c", "a.c", "-o", "a.o", "-MD", "-lm"]
+    found = effective_arguments([call("a.o", *arguments, *nothing_of), call("b.o", "gcc", "-O2", "-flto=2")])
+    assert found == sorted({*arguments[1:], "-flto=2"})

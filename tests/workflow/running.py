@@ -1,0 +1,64 @@
+"""Run Snakemake as a user does, and read what it says it would do."""
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[2]
+COSTLY = {"fetch_source", "build_server", "train_server", "load_dataset", "measure_run"}
+REPORTING = {"describe_study", "collect_runs", "compare_variants", "plot_figures", "render_report"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call of Snakemake said; `jobs` counts the planned jobs by rule, `outputs` are their files by rule."""
+
+    status: int
+    text: str
+
+    @property
+    def jobs(self) -> Counter[str]:
+        """Count the jobs of a dry run by rule, without the target `all`."""
+        table = re.search(r"^Job stats:\njob +count\n[- ]+\n(.*?)^total ", self.text, re.M | re.S)
+        rows = [line.split() for line in table[1].splitlines()] if table else []
+        return Counter({rule: int(count) for rule, count in rows if rule != "all"})
+
+    @property
+    def costly(self) -> dict[str, int]:
+        """Count the jobs that compile, train, load or measure."""
+        return {rule: count for rule, count in self.jobs.items() if rule in COSTLY}
+
+    def made(self, rule: str) -> list[str]:
+        """Return the first output of every planned job of a rule."""
+        return re.findall(rf"^rule {rule}:\n(?: +input: .*\n)? +output: ([^,\n]+)", self.text, re.M)
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return this process's environment without what pytest and a developer's shell put into it."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")}
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def command_line(directory: Path, *arguments: str | Path, root: Path = CHECKOUT) -> list[str]:
+    """Return the command line of a call that works in `directory` on the checkout `root`."""
+    places = ["--snakefile", root / "Snakefile", "--directory", directory]
+    return [sys.executable, "-m", "snakemake", *map(str, [*places, *arguments])]
+
+
+def snakemake(directory: Path, *arguments: str | Path, root: Path = CHECKOUT, **more: str) -> Answer:
+    """Run Snakemake on the checkout `root` in `directory`; `more` is laid over its environment."""
+    done = subprocess.run(
+        command_line(directory, *arguments, root=root),
+        cwd=directory,
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    return Answer(done.returncode, done.stdout)

@@ -1,0 +1,21 @@
+"""Python imports this at the start of every job, and so every job of the workflow notes when it began and ended.
+
+Whole lines are appended, which the kernel does not mix up.
+"""
+
+import atexit
+import os
+import sys
+import time
+
+
+def note(edge: str) -> None:
+    """Append one line: edge, process, seconds since the epoch, command line."""
+    line = "\t".join([edge, str(os.getpid()), f"{time.time():.6f}", " ".join(sys.orig_argv[1:])])
+    with open(os.environ["STUB_JOURNAL"], "a", encoding="utf-8") as journal:  # noqa: PTH123
+        journal.write(line.replace("\n", " ") + "\n")
+
+
+if "STUB_JOURNAL" in os.environ:
+    note("begin")
+    atexit.register(note, "end")

@@ -1,0 +1,45 @@
+"""What the stubs of the costly steps share: their arguments, and a short rest in place of the work."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from sitecustomize import note
+
+from scripts.process import become_entry_script
+
+REST_S = float(os.environ.get("STUB_REST_S", "0.03"))
+JSON = {"recipe", "sources", "place"}
+
+
+def begin() -> argparse.Namespace:
+    """Tie this job to Snakemake like a real one, and return its options, paths as Path."""
+    become_entry_script()
+    if "STUB_JOURNAL" in os.environ:
+        note("work")
+    found: dict[str, list[str]] = {}
+    for word in sys.argv[1:]:
+        if word.startswith("--"):
+            found[word.removeprefix("--")] = values = []
+        else:
+            values.append(word)
+    options = {name: [_value(name, word) for word in words] for name, words in found.items()}
+    for name, words in options.items():
+        if name != "datasets":
+            options[name] = words[0] if words else None
+    time.sleep(REST_S)
+    return argparse.Namespace(**options)
+
+
+def _value(name: str, word: str):
+    return json.loads(word) if name in JSON else Path(word)
+
+
+def fill(folder: Path, name: str, text: str) -> Path:
+    """Make a folder with one file in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    return folder / name

@@ -1,0 +1,131 @@
+"""What a study would make, as `snakemake -n` tells it, from a directory that is not the checkout."""
+
+import shutil
+
+import pytest
+import yaml
+
+from tests.workflow.running import CHECKOUT, REPORTING, snakemake
+
+REPORTS = dict.fromkeys(REPORTING, 1)
+POSTGRESQL = {"server": "postgresql-15"}
+PREPARED = {
+    "fetch_source": 1,
+    "build_server": 3,
+    "train_server": 1,
+    "choose_loader": 1,
+    "load_dataset": 1,
+    "finish_preparations": 1,
+}
+STUDIES = sorted((CHECKOUT / "studies").glob("*.yaml"))
+
+
+@pytest.fixture
+def checkout_copy(tmp_path):
+    """A copy of what a dry run reads, to be edited."""
+    for name in ("rules", "catalog", "scripts", "studies", "profiles", "envs"):
+        shutil.copytree(CHECKOUT / name, tmp_path / "copy" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy2(CHECKOUT / name, tmp_path / "copy" / name)
+    return tmp_path / "copy"
+
+
+def quick(**changes):
+    return {**yaml.safe_load((CHECKOUT / "studies" / "quick.yaml").read_text()), **changes}
+
+
+def written(path, config):
+    path.write_text(yaml.safe_dump(config, sort_keys=False))
+    return path
+
+
+def planned(directory, *arguments, **more):
+    answer = snakemake(directory, "--dry-run", *arguments, **more)
+    assert answer.status == 0, answer.text
+    return answer
+
+
+def test_default_study_plans_its_sixty_runs_after_three_compiles(tmp_path):
+    answer = planned(tmp_path)
+    assert answer.jobs == {**PREPARED, **REPORTS, "measure_run": 60, "publish_report": 1}
+    assert "plan of study default" in answer.text
+    assert "runs to measure      60 of 60" in answer.text
+    assert "estimated: compiling about" in answer.text
+
+
+def test_quick_study_plans_exactly_its_own_variants_and_workloads(tmp_path):
+    answer = planned(tmp_path, "--configfile", CHECKOUT / "studies" / "quick.yaml")
+    assert answer.jobs == {**PREPARED, **REPORTS, "measure_run": 30}
+    runs = [path.split("/") for path in answer.made("measure_run")]
+    assert {parts[4].rsplit("-", 1)[0] for parts in runs} == {"baseline", "pgo", "aa"}
+    assert {parts[5].rsplit("-", 1)[0] for parts in runs} == {"simple_select", "oltp"}
+    assert len(runs) == 30
+    assert "mariadb" not in answer.text
+
+
+def test_study_of_its_own_variant_names_gets_none_of_the_default_ones(tmp_path):
+    arms = {"plain": {**POSTGRESQL, "build": "baseline"}, "trained": {**POSTGRESQL, "build": "pgo"}}
+    config = written(tmp_path / "own.yaml", quick(study="own", variants=arms, reference="plain"))
+    runs = planned(tmp_path, "--configfile", config).made("measure_run")
+    assert {path.split("/")[4].rsplit("-", 1)[0] for path in runs} == {"plain", "trained", "aa"}
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda path: path.stem)
+def test_every_study_of_the_checkout_can_be_planned(study, tmp_path):
+    answer = planned(tmp_path, "--configfile", study)
+    assert answer.jobs["render_report"] == 1
+    assert yaml.safe_load(study.read_text())["study"] == study.stem
+
+
+def test_new_workload_adds_its_runs_and_nothing_else(tmp_path):
+    workloads = {**quick()["workloads"], "point_select": {"script": "oltp_point_select", "dataset": "sbtest"}}
+    answer = planned(tmp_path, "--configfile", written(tmp_path / "more.yaml", quick(workloads=workloads)))
+    assert answer.jobs == {**PREPARED, **REPORTS, "measure_run": 45}
+
+
+def test_new_release_is_one_entry_in_the_catalog(checkout_copy, tmp_path):
+    catalog = checkout_copy / "catalog" / "servers.yaml"
+    entry = "  postgresql-16:\n    family: postgresql\n    product: PostgreSQL\n    version: '16'\n    sources:\n"
+    catalog.write_text(catalog.read_text() + entry + "      - debian: postgresql-16\n")
+    arms = {"new": {"server": "postgresql-16", "build": "baseline"}}
+    config = written(tmp_path / "new.yaml", quick(variants=arms, reference="new"))
+    answer = planned(tmp_path, "--configfile", config, root=checkout_copy)
+    assert answer.made("fetch_source") == ["results/sources/postgresql-16/tree"]
+
+
+def test_dry_run_leaves_nothing_but_snakemakes_own_folder(tmp_path):
+    planned(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".snakemake"]
+
+
+def test_report_of_the_default_study_is_refused_with_another_config(tmp_path):
+    answer = snakemake(
+        tmp_path, "--dry-run", "results/report.html", "--configfile", CHECKOUT / "studies" / "quick.yaml"
+    )
+    assert answer.status != 0
+    assert "this config file's is `quick`: ask for results/studies/quick/report.html" in answer.text
+
+
+def test_digest_of_another_config_is_refused_as_a_target(tmp_path):
+    target = "results/builds/postgresql-15/baseline-000000000000/identity.json"
+    answer = snakemake(tmp_path, "--dry-run", target, "--configfile", CHECKOUT / "studies" / "quick.yaml")
+    assert answer.status != 0
+    assert "not 000000000000" in answer.text
+
+
+def test_mistakes_in_the_config_are_told_under_dry_run_without_a_traceback(tmp_path):
+    arms = {**quick()["variants"], "more": {"server": "postgresql-51", "build": "pog"}}
+    config = written(tmp_path / "wrong.yaml", quick(variants=arms, reference="basline"))
+    answer = snakemake(tmp_path, "--dry-run", "--configfile", config)
+    assert answer.status != 0
+    assert "wrong.yaml: 3 mistake(s)" in answer.text
+    assert "'postgresql-51' is unknown, did you mean 'postgresql-15'?" in answer.text
+    assert "Traceback (most recent call last)" not in answer.text
+
+
+def test_missing_compiler_is_told_under_dry_run(tmp_path):
+    tools = dict.fromkeys(("cc", "cxx", "ar", "ranlib", "nm", "gcov_dump"), "gcc-99")
+    config = written(tmp_path / "gcc.yaml", quick(toolchains={"gcc-12": tools}))
+    answer = snakemake(tmp_path, "--dry-run", "--configfile", config)
+    assert answer.status != 0
+    assert "toolchains.gcc-12.cc: command 'gcc-99' found neither on PATH" in answer.text

@@ -1,0 +1,228 @@
+"""The workflow's own logic, end to end and after edits, on a copy of the checkout whose costly steps are stubs.
+
+fetch_source, build_server, train_server, load_dataset and measure_run are replaced by small scripts that write
+believable records (tests/workflow/stubs), so nothing here says anything about a compiler, a server or sysbench: what is
+shown is which jobs run, in which order, what an edit makes stale, and that the runs' figures reach the report unharmed.
+"""
+
+import json
+import re
+import subprocess
+
+import pandas as pd
+import pytest
+
+from tests.workflow.running import COSTLY, REPORTING
+from tests.workflow.stubbed import STUDY, copied
+
+REPORTS = dict.fromkeys([*REPORTING, "publish_report"], 1)
+VARIANTS = STUDY["variants"]
+TRAINING = {"workloads": ["simple_select", "index_update", "oltp"], "clients": 4, "seconds": 5}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The study of stubs, brought to its report on two cores."""
+    made = copied(tmp_path_factory.mktemp("stub-study"))
+    answer = made.run("--cores", "2", "results/report.html")
+    assert answer.status == 0, answer.text
+    return made
+
+
+@pytest.fixture
+def study(finished):
+    """The finished study, to be edited: its config is put back afterwards."""
+    yield finished
+    finished.configure()
+
+
+def table(made, name):
+    return pd.read_csv(made.root / "results" / "studies" / "default" / "tables" / f"{name}.csv")
+
+
+def described(made):
+    return json.loads((made.root / "results" / "studies" / "default" / "study.json").read_text())
+
+
+def planned_runs(made):
+    return [
+        (variant, workload, clients, repetition)
+        for workload, clients, repetition, variants in described(made)["order"]
+        for variant in variants
+    ]
+
+
+def place_of(event):
+    found = re.search(r"/runs/([^/]+)-\w{12}/([^/]+)-\w{12}/(\d+)/(\d+)\.json", event.words)
+    return found[1], found[2], int(found[3]), int(found[4])
+
+
+def test_speedup_of_the_stubs_reaches_the_table_exactly(finished):
+    overall = table(finished, "overall").set_index(["variant", "metric"])
+    assert overall.loc[("pgo", "tps"), "ratio"] == pytest.approx(1.25, rel=1e-9)
+    assert overall.loc[("other", "tps"), "ratio"] == pytest.approx(0.8, rel=1e-9)
+    assert overall.loc[("pgo", "tps"), ["ratio_low", "ratio_high"]].tolist() == pytest.approx([1.25, 1.25], rel=1e-9)
+    assert overall.loc[("pgo", "tps"), ["n_cells", "n_repetitions", "word"]].tolist() == [2, 5, "faster"]
+    assert overall.loc[("other", "tps"), "word"] == "slower"
+
+
+def test_speedup_of_the_stubs_stands_in_the_page(finished):
+    page = re.sub(r"[\u00a0\u202f]", " ", (finished.root / "results" / "report.html").read_text())
+    over = "geometric mean over 2 cells, 5 repetitions."
+    said = f"1.25 × (95 % interval 1.25–1.25) the transactions per second of baseline, {over}"
+    assert f"pgo is faster than baseline: {said}" in page
+    assert f"other is slower than baseline: {said.replace('1.25', '0.80')}" in page
+
+
+def test_published_report_is_the_studys_own(finished):
+    results = finished.root / "results"
+    assert (results / "report.html").read_bytes() == (results / "studies" / "default" / "report.html").read_bytes()
+
+
+def test_runs_begin_in_the_planned_order_repetition_outermost(finished):
+    begun = [place_of(event) for event in finished.events() if event.module == "measure_run"]
+    assert begun == planned_runs(finished)
+    assert [repetition for *_, repetition in begun] == sorted(repetition for *_, repetition in begun)
+    assert len(begun) == 40
+
+
+def test_no_run_and_no_training_overlaps_any_other_job(finished):
+    events = finished.events()
+    alone = [event for event in events if event.module in ("measure_run", "train_server")]
+    overlaps = [
+        (one.words, other.words)
+        for one in alone
+        for other in events
+        if one is not other and one.begin_s < other.end_s and other.begin_s < one.end_s
+    ]
+    assert len(alone) == 42
+    assert overlaps == []
+
+
+def test_no_run_begins_before_everything_is_built_and_loaded(finished):
+    events = finished.events()
+    first = min(event.begin_s for event in events if event.module == "measure_run")
+    prepared = [event for event in events if event.module in COSTLY - {"measure_run"}]
+    assert len(prepared) == 2 + 6 + 2 + 2
+    assert max(event.end_s for event in prepared) < first
+
+
+def test_each_run_was_told_its_number_in_the_order(finished):
+    runs = table(finished, "runs").sort_values("started_at")
+    assert runs["run_number"].tolist() == list(range(1, 41))
+
+
+def test_description_keeps_the_order_of_the_config(finished):
+    assert list(described(finished)["variants"]) == [*VARIANTS, "aa"]
+    assert list(described(finished)["workloads"]) == list(STUDY["workloads"])
+
+
+def test_nothing_changed_then_there_is_nothing_to_do(study):
+    answer = study.plan()
+    assert "Nothing to be done" in answer.text
+    assert not answer.jobs
+
+
+def test_comment_in_the_config_only_writes_the_report_again(study):
+    with (study.root / "config.yaml").open("a") as stream:
+        stream.write("# a thought\n")
+    assert study.plan().jobs == REPORTS
+
+
+def test_three_lines_for_a_workload_give_its_runs_and_the_report(study):
+    text = (study.root / "config.yaml").read_text()
+    lines = "workloads:\n  point_select:\n    script: oltp_point_select\n    dataset: sbtest\n"
+    (study.root / "config.yaml").write_text(text.replace("workloads:\n", lines))
+    answer = study.plan()
+    assert answer.jobs == {**REPORTS, "measure_run": 4 * 5}
+    assert all("/point_select-" in path for path in answer.made("measure_run"))
+
+
+def test_sixth_repetition_measures_that_one_alone(study):
+    study.configure(repetitions=6)
+    answer = study.plan()
+    assert answer.jobs == {**REPORTS, "measure_run": 4 * 2}
+    assert all(path.endswith("/6.json") for path in answer.made("measure_run"))
+
+
+def test_further_client_count_measures_that_one_alone(study):
+    study.configure(clients=[8, 16])
+    answer = study.plan()
+    assert answer.jobs == {**REPORTS, "measure_run": 4 * 2 * 5}
+    assert all("/16/" in path for path in answer.made("measure_run"))
+
+
+def test_server_option_of_one_variant_measures_that_variant_alone(study):
+    study.configure(variants={**VARIANTS, "pgo": {**VARIANTS["pgo"], "options": {"work_mem": "8MB"}}})
+    answer = study.plan()
+    assert answer.jobs == {**REPORTS, "measure_run": 2 * 5}
+    assert all("/runs/pgo-" in path for path in answer.made("measure_run"))
+
+
+def test_seconds_of_measuring_measure_everything_and_build_nothing(study):
+    study.configure(measure_s=4)
+    assert study.plan().costly == {"measure_run": 40}
+
+
+def test_flag_of_a_build_with_a_profile_remakes_its_stages_profile_and_runs(study):
+    study.configure(builds={"pgo": {"profile": "mixed", "flags": "-O3"}})
+    answer = study.plan()
+    assert answer.costly == {"build_server": 4, "train_server": 2, "measure_run": 20}
+    assert all(re.search("/(instrumented_)?pgo-", path) for path in answer.made("build_server"))
+
+
+def test_flag_of_the_plain_build_measures_its_variants_alone(study):
+    study.configure(builds={"baseline": {"flags": "-O3"}})
+    answer = study.plan()
+    assert answer.costly == {"build_server": 2, "measure_run": 20}
+
+
+def test_seconds_of_training_remake_the_profile_and_what_uses_it(study):
+    study.configure(trainings={"mixed": TRAINING})
+    assert study.plan().costly == {"train_server": 2, "build_server": 2, "measure_run": 20}
+
+
+def test_another_place_of_the_sources_makes_nothing_costly(study):
+    server = {"family": "postgresql", "product": "PostgreSQL", "version": "15", "compile_cpu_minutes": 1}
+    study.configure(servers={"postgresql-15": {**server, "sources": [{"file": "/srv/postgresql.tar.gz"}]}})
+    assert study.plan().costly == {}
+
+
+def test_change_of_the_pages_code_draws_and_renders_only(study):
+    code = study.root / "scripts" / "page.py"
+    before = code.read_text()
+    code.write_text(before + "# a comment\n")
+    try:
+        assert study.plan().jobs == {"plot_figures": 1, "render_report": 1, "publish_report": 1}
+    finally:
+        code.write_text(before)
+
+
+CODE = [
+    "envs/python.yaml",
+    "rules/measure.smk",
+    "rules/config.schema.yaml",
+    "scripts/measure_run.py",
+    "scripts/plan.py",
+]
+
+
+def test_comments_in_the_code_of_costly_steps_make_nothing_again(study):
+    kept = {name: (study.root / name).read_text() for name in CODE}
+    try:
+        for name, text in kept.items():
+            (study.root / name).write_text(text + "# a comment\n")
+        assert not study.plan().jobs
+    finally:
+        for name, text in kept.items():
+            (study.root / name).write_text(text)
+
+
+def test_other_core_count_makes_nothing_again(study):
+    assert "Nothing to be done" in study.run("--dry-run", "--cores", "7", "results/report.html").text
+
+
+def test_fresh_dates_everywhere_make_nothing_costly(study):
+    command = "find . -path ./.snakemake -prune -o -print0 | sort -zr | xargs -0 touch"
+    subprocess.run(["bash", "-c", command], cwd=study.root, check=True)
+    assert study.plan().costly == {}

@@ -1,0 +1,71 @@
+"""The rules keep the house's form, and the tools that check form find nothing."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.workflow.running import CHECKOUT, environment, snakemake
+
+RULE = re.compile(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", re.M)
+RULES = {
+    name: body for file in sorted((CHECKOUT / "rules").glob("*.smk")) for name, body in RULE.findall(file.read_text())
+}
+ALONE = {"measure_run", "train_server"}
+COMMANDS = [
+    ["ruff", "check", "."],
+    ["ruff", "format", "--check", "."],
+    ["snakefmt", "--check", "Snakefile", "rules"],
+]
+
+
+def test_all_rules_were_read():
+    named = [
+        line for file in (CHECKOUT / "rules").glob("*.smk") for line in re.findall("^rule .*", file.read_text(), re.M)
+    ]
+    assert len(RULES) == len(named) > 10
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_rule_takes_its_share_of_the_host(name):
+    declared = re.search(r"^    resources:\n        host=(\w+),$", RULES[name], re.M)
+    assert declared, f"rule {name} declares no `host`, so it could run beside a measurement"
+    assert declared[1] == ("HOST" if name in ALONE else "1")
+
+
+def test_the_whole_host_is_as_much_as_snakemake_has():
+    common = (CHECKOUT / "rules" / "common.smk").read_text()
+    assert 'workflow.register_resource("host", HOST)' in common
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_rule_says_what_it_does_and_keeps_a_log(name):
+    body = RULES[name]
+    assert re.match(r'    """[A-Z][^"]+\."""\n', body)
+    assert re.search(r"^    log:\n        \"results/logs/" + name + "/", body, re.M)
+    assert "    run:\n" not in body
+    assert "lambda" not in body
+
+
+@pytest.mark.parametrize("name", sorted(name for name in RULES if "scripts." in RULES[name]))
+def test_entry_script_replaces_the_shell_so_that_it_is_a_direct_child(name):
+    assert f"exec python -m scripts.{name} " in RULES[name]
+
+
+def test_snakemake_lint_is_content(tmp_path):
+    answer = snakemake(tmp_path, "--lint")
+    assert answer.status == 0, answer.text
+    assert "Congratulations, your workflow is in a good condition!" in answer.text
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_tool_finds_nothing(command):
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=CHECKOUT, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_snakefile_is_a_table_of_contents():
+    assert len((CHECKOUT / "Snakefile").read_text().splitlines()) < 50
