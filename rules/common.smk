@@ -203,7 +203,7 @@ def report_code():
     """Return everything figures and page are made with, so that a change of it renders every report again."""
     modules = (
         "plot_figures charts drawing render_report page verdict trust timeline wording value_tables run_details "
-        "build_details comparison overall stats metrics tables record"
+        "build_details comparison overall stats metrics tables record sysbench"
     )
     templates = sorted(file.name for file in Path(workflow.basedir, "scripts", "templates").iterdir())
     return code(*(f"{module}.py" for module in modules.split()), *(f"templates/{name}" for name in templates))

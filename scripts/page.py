@@ -14,6 +14,7 @@ from scripts import build_details, run_details, stats, tables, trust
 from scripts.comparison import AA
 from scripts.drawing import look_of
 from scripts.metrics import METRICS
+from scripts.sysbench import option_text
 from scripts.value_tables import Lookup, overall_rows, workload_tables
 from scripts.verdict import answers, noise_sentence
 from scripts.wording import duration, plural
@@ -86,7 +87,10 @@ def _workload_view(evidence: Evidence) -> dict[str, Any]:
             {
                 "name": name,
                 "script": " ".join(
-                    [str(load.get("script", "")), *(f"{k}={v}" for k, v in (load.get("options") or {}).items())]
+                    [
+                        str(load.get("script", "")),
+                        *(f"{k}={option_text(v)}" for k, v in (load.get("options") or {}).items()),
+                    ]
                 ),
                 "dataset": load.get("dataset"),
                 "tables": workload_tables(name, study, lookup),

@@ -143,10 +143,11 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
         owner = OWNED.get(name.replace("_", "-"))
         if owner:
             raise ValueError(f"options: {name!r} cannot be set here, it comes from {owner}")
-    return [f"--{name}={_text(value)}" for name, value in options.items()]
+    return [f"--{name}={option_text(value)}" for name, value in options.items()]
 
 
-def _text(value: Any) -> str:
+def option_text(value: Any) -> str:
+    """Return an option's value as sysbench reads it."""
     # YAML reads `off` as false, which sysbench would take for the string "False".
     match value:
         case True:
