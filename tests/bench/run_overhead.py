@@ -96,6 +96,6 @@ def show(measured: list[dict[str, float]], reference_s: float, size_mib: float) 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", type=Path, default=ROOT / "config.yaml")
-    parser.add_argument("--rows", type=int, default=450_000)
+    parser.add_argument("--rows", type=int, default=240_000)
     parser.add_argument("--runs", type=int, default=3)
     main(**vars(parser.parse_args()))

@@ -73,10 +73,11 @@ def test_root_runs_servers_as_an_unprivileged_user_without_groups():
     assert user.pw_uid != 0
 
 
-def test_other_users_run_servers_as_themselves(monkeypatch):
+def test_other_users_run_servers_as_themselves(monkeypatch, tmp_path):
+    (tmp_path / "private").mkdir(mode=0o700)
     monkeypatch.setattr(workplace.os, "getuid", lambda: 1000)
     assert workplace.server_identity() == {}
-    assert workplace.reachable(Path("/root/x"))
+    assert workplace.reachable(tmp_path / "private" / "x")
 
 
 @AS_ROOT
