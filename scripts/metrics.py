@@ -73,10 +73,3 @@ METRICS: dict[str, Metric] = {
         ),
     )
 }
-
-
-def metric_named(name: str) -> Metric:
-    """Return a metric; raises ValueError naming it and the known ones."""
-    if name not in METRICS:
-        raise ValueError(f"metric {name!r} is unknown; known are {', '.join(METRICS)}")
-    return METRICS[name]

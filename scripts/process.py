@@ -115,7 +115,7 @@ def run(
     with log.open("a", encoding="utf-8") as stream, open(stdin or os.devnull, "rb") as source:  # noqa: PTH123
         stream.write(f"$ {shlex.join(command)}\n")
         stream.flush()
-        begin_s, process = time.monotonic(), None
+        begin_s = time.monotonic()
         process = subprocess.Popen(
             command,
             cwd=cwd,

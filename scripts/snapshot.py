@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 import time
@@ -93,8 +92,3 @@ def drain() -> float:
     begin_s = time.monotonic()
     os.sync()
     return time.monotonic() - begin_s
-
-
-def free_bytes(folder: Path) -> int:
-    """Return the bytes free for us on a folder's file system."""
-    return shutil.disk_usage(folder).free

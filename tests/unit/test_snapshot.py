@@ -142,8 +142,3 @@ def test_sharing_blocks_is_tried_without_leaving_anything(packed, storage):
     before = sorted(storage.iterdir())
     assert snapshot.shares_blocks(packed[0] / snapshot.DATA, storage) in (True, False)
     assert sorted(storage.iterdir()) == before
-
-
-def test_free_bytes_are_those_of_the_file_system(storage):
-    known = os.statvfs(storage)
-    assert snapshot.free_bytes(storage) == pytest.approx(known.f_bavail * known.f_frsize, rel=0.05)
