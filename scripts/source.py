@@ -48,7 +48,8 @@ def from_url(recipe: Recipe, source: dict[str, Any], downloads: Path) -> Fetched
     if not source.get("sha256"):
         raise SourceError(f"{mirrors[0]}: sha256 is missing; what comes over the network is used only if it is stated")
     file = download.fetch(mirrors, source["sha256"].lower(), downloads)
-    return Fetched("url", mirrors[0], recipe["version"], (file,), lambda target: archive.unpack(file, target))
+    origin = mirrors[0] if len(mirrors) == 1 else f"one of {', '.join(mirrors)}"
+    return Fetched("url", origin, recipe["version"], (file,), lambda target: archive.unpack(file, target))
 
 
 def from_file(recipe: Recipe, source: dict[str, Any], downloads: Path) -> Fetched:
