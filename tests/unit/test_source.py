@@ -57,7 +57,7 @@ def test_first_usable_source_makes_the_tree_and_its_record(tmp_path, place):
             "version": "15",
             "release": "15.18",
             "kind": "url",
-            "origin": url["url"][0],
+            "origin": f"one of {', '.join(url['url'])}",
             "files": [{"name": "pg.tar.gz", "sha256": sha256(good)}],
             "tree_sha256": tree_sha256(tree),
         }
