@@ -9,6 +9,7 @@ rule build_server:
     output:
         install=directory("results/builds/{server}/{build}-{digest}/install"),
         headers=directory("results/builds/{server}/{build}-{digest}/headers"),
+        calls="results/builds/{server}/{build}-{digest}/calls.json.gz",
         facts="results/builds/{server}/{build}-{digest}/facts.json",
         identity="results/builds/{server}/{build}-{digest}/identity.json",
     log:
@@ -30,6 +31,7 @@ rule build_server:
             --threads {threads} \
             --install {output.install:q} \
             --headers {output.headers:q} \
+            --calls {output.calls:q} \
             --facts {output.facts:q} \
             --identity {output.identity:q} \
             --log {log:q}

@@ -21,6 +21,7 @@ def main(
     profile: Path | None,
     install: Path,
     headers: Path,
+    calls: Path,
     identity: Path,
     facts: Path,
     threads: int,
@@ -42,10 +43,11 @@ def main(
         begin_s = time.monotonic()
         family.install(link, build, install.absolute(), log)
         steps_s = {**compiled.steps_s, "install": time.monotonic() - begin_s}
-        calls = compile_records.read_calls(compiled.records, build)
+        made = compile_records.read_calls(compiled.records, build)
+        compile_records.keep(made, calls)
         keep_headers(build, headers)
     program = install / family.SERVER
-    audited = _audit(recipe, profile, calls, chosen)
+    audited = _audit(recipe, profile, made, chosen)
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": described["release"]}
     known = binary.identify(program)
     shown = {**names, "source_sha256": described["tree_sha256"], "toolchain": chosen.facts(), "flags": flags.facts()}
@@ -53,7 +55,7 @@ def main(
         facts,
         {
             **shown,
-            **_effort(compiled, steps_s, calls),
+            **_effort(compiled, steps_s, made),
             **known,
             **binary.sizes(program, install),
             "threads": threads,
@@ -118,7 +120,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--recipe", type=json.loads, required=True)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--profile", type=Path, nargs="?")
-    for name in ("source", "install", "headers", "identity", "facts", "log"):
+    for name in ("source", "install", "headers", "calls", "identity", "facts", "log"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     return parser.parse_args()
 

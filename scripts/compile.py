@@ -28,7 +28,8 @@ class Flags:
 
     common: tuple[str, ...] = ()
     profile: tuple[str, ...] = ()
-    link: tuple[str, ...] = ("-Wl,--build-id=sha1",)
+    # Traced twice, the linker names every object it takes in, members of archives too.
+    link: tuple[str, ...] = ("-Wl,--build-id=sha1", "-Wl,--trace", "-Wl,--trace")
 
     def facts(self) -> dict[str, list[str]]:
         """Return what a build's facts keep of the flags."""

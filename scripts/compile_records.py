@@ -1,21 +1,30 @@
-"""Read what the compiler wrapper kept of each call: object, command line, warnings."""
+"""Read what the compiler wrapper kept of each call: object, command line, warnings, objects linked."""
 
+import gzip
+import json
+import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 EFFECTIVE = re.compile(r"-(O|f|m|g|std=|Wl,|D_FORTIFY|flto|pipe)")
+# The linker's trace of a member of an archive: (libx.a)x.o
+MEMBER = re.compile(r"\((?P<archive>.*)\)(?P<member>[^()]+)$")
 
 
 @dataclass(frozen=True)
 class CompilerCall:
-    """One call: the object relative to the build tree, the argv, whether it linked, what the compiler said."""
+    """One call: the object relative to the build tree, the argv, whether it linked, what the compiler said.
+
+    `linked` names what the linker took in as it said it, paths within the build tree relative to it.
+    """
 
     unit: str
     arguments: tuple[str, ...]
     links: bool
     said: str
+    linked: tuple[str, ...] = ()
 
 
 def read_calls(records: Path, build: Path) -> list[CompilerCall]:
@@ -29,14 +38,39 @@ def read_calls(records: Path, build: Path) -> list[CompilerCall]:
 
 
 def _read(record: Path, build: Path) -> CompilerCall:
-    _cwd, output, *argv = record.read_text(encoding="utf-8", errors="surrogateescape").split("\0")[:-1]
-    said = record.with_name(f"{record.name}.stderr")
+    folder, output, *argv = record.read_text(encoding="utf-8", errors="surrogateescape").split("\0")[:-1]
     return CompilerCall(
         unit=output.removeprefix(f"{build}/"),
         arguments=tuple(argv),
         links=not {"-c", "-E", "-S", "-M", "-MM"} & set(argv),
-        said=said.read_text(encoding="utf-8", errors="replace") if said.exists() else "",
+        said=_text(record.with_name(f"{record.name}.stderr")),
+        linked=tuple(_linked(_text(record.with_name(f"{record.name}.stdout")), Path(folder), build)),
     )
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+
+
+def _linked(trace: str, folder: Path, build: Path) -> Iterable[str]:
+    """Yield the objects of a linker's trace once each, those within the build tree relative to it."""
+    for line in dict.fromkeys(trace.splitlines()):
+        member = MEMBER.match(line)
+        path = os.path.normpath(folder / (member["archive"] if member else line))
+        yield path.removeprefix(f"{build}/") + (f"({member['member']})" if member else "")
+
+
+def keep(calls: Iterable[CompilerCall], file: Path) -> None:
+    """Write calls to a compressed JSON file; `kept` reads it."""
+    text = json.dumps([asdict(call) for call in calls], ensure_ascii=True)
+    file.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def kept(file: Path) -> list[CompilerCall]:
+    """Read the calls that `keep` wrote."""
+    entries = json.loads(gzip.decompress(file.read_bytes()))
+    lists = ("arguments", "linked")
+    return [CompilerCall(**{**entry, **{key: tuple(entry[key]) for key in lists}}) for entry in entries]
 
 
 def units(calls: Iterable[CompilerCall]) -> list[CompilerCall]:

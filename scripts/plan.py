@@ -33,7 +33,7 @@ class Plan:
         return said({**names, "sha256": entry["sources"][0].get("sha256")})
 
     def build(self, server: str, build: str) -> dict[str, Any]:
-        """Return the recipe of a build; `instrumented-<toolchain>` is the instrumented stage of that toolchain."""
+        """Return the recipe of a build, or of an instrumented stage by the name that `instrumented` gives it."""
         entry = self.study.entries["servers"][server]
         stage, declared = self._declared(build)
         chosen = declared.get("toolchain", DEFAULT_TOOLCHAIN)
@@ -57,11 +57,9 @@ class Plan:
         return said(recipe)
 
     def _declared(self, build: str) -> tuple[str, dict[str, Any]]:
-        """Return the stage and the declaration of a build; an instrumented one has the flags of the build it serves."""
-        if build.startswith(f"{INSTRUMENTED}_"):
-            served = dict(self.study.entries["builds"][build.removeprefix(f"{INSTRUMENTED}_")])
-            served.pop("profile")
-            return "instrumented", served
+        """Return stage and declaration of a build; an instrumented one has the flags of the builds it serves."""
+        if build in self._instrumented:
+            return "instrumented", self._instrumented[build]
         declared = self.study.entries["builds"][build]
         return ("optimised" if "profile" in declared else "plain"), declared
 
@@ -73,13 +71,24 @@ class Plan:
         return {name: toolchain.find(name, self.study.entries["toolchains"][name]) for name in sorted(names)}
 
     def instrumented(self, build: str) -> str:
-        """Return the name of the instrumented build that serves a build; builds that differ in no flag share one."""
-        declared = {key: value for key, value in self.study.entries["builds"][build].items() if key != "profile"}
-        # The first in the catalog's order: a study's own builds come behind, so a new one renames no stage.
-        for name, other in self.study.entries["builds"].items():
-            if "profile" in other and {key: value for key, value in other.items() if key != "profile"} == declared:
-                return f"{INSTRUMENTED}_{name}"
-        raise ValueError(f"builds.{build}: no build with a profile has its flags")
+        """Return the name of the instrumented build that serves a build: it follows from compiler and flags alone."""
+        declared = self._served(build)
+        flags = {key: value for key, value in declared.items() if key != "toolchain"}
+        name = f"{INSTRUMENTED}_{declared.get('toolchain', DEFAULT_TOOLCHAIN)}"
+        return f"{name}_{digest(flags)[:6]}" if flags else name
+
+    def _served(self, build: str) -> dict[str, Any]:
+        """Return what an instrumented build has in common with the build it serves."""
+        declared = self.study.entries["builds"][build]
+        flags = declared.get("flags", [])
+        split = flags.split() if isinstance(flags, str) else flags
+        return said({**{key: declared.get(key) for key in ("toolchain", "debug_information")}, "flags": split})
+
+    @cached_property
+    def _instrumented(self) -> dict[str, dict[str, Any]]:
+        """Return the declarations of the instrumented builds of all builds with a profile, by name."""
+        named = [name for name, declared in self.study.entries["builds"].items() if "profile" in declared]
+        return {self.instrumented(name): self._served(name) for name in named}
 
     def profile(self, server: str, training: str, build: str) -> dict[str, Any]:
         """Return the recipe of the profile that a training of a build's instrumented stage yields."""

@@ -35,18 +35,24 @@ class Toolchain:
         return {key: asdict(self)[key] for key in ("name", "version", "cc", "cxx")}
 
 
+def toolset_directory(toolset: str) -> Path:
+    """Return the commands' folder of a software collection, as Red Hat lays it out."""
+    return Path("/opt/rh", toolset, "root", "usr", "bin")
+
+
 def _command(entry: dict, key: str, toolchain: str) -> str:
-    """Return the absolute path of one command: in the entry's folders under its plain name, else on PATH."""
-    for folder in entry.get("directories", []):
+    """Return the absolute path of one command: in the entry's folders, also under its plain name, else on PATH."""
+    folders = [Path(folder) for folder in entry.get("directories", [])]
+    folders += [toolset_directory(entry["toolset"])] if "toolset" in entry else []
+    for folder in folders:
         for name in (entry[key], entry[key].rsplit("-", 1)[0]):
-            candidate = Path(folder) / name
-            if candidate.exists():
-                return str(candidate)
+            if (folder / name).exists():
+                return str(folder / name)
     if found := shutil.which(entry[key]):
         return found
     raise ValueError(
         f"toolchains.{toolchain}.{key}: command {entry[key]!r} found neither on PATH nor in "
-        f"{entry.get('directories', [])}; install the compiler (`make setup` does), or name another toolchain"
+        f"{[str(folder) for folder in folders]}; install the compiler (`make setup` does), or name another toolchain"
     )
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scripts.compile_records import CompilerCall, effective_arguments, read_calls, units
+from scripts.compile_records import CompilerCall, effective_arguments, keep, kept, read_calls, units
 
 
 def record(folder, name, *fields, said=None, failed=False):
@@ -47,3 +47,19 @@ def test_effective_arguments_are_those_that_bear_on_the_code():
     nothing_of = ["-DNAME=1", "-I/usr/include", "-Wall", "-c", "a.c", "-o", "a.o", "-MD", "-lm"]
     found = effective_arguments([call("a.o", *arguments, *nothing_of), call("b.o", "gcc", "-O2", "-flto=2")])
     assert found == sorted({*arguments[1:], "-flto=2"})
+
+
+def test_linkers_trace_names_what_went_into_a_program(tmp_path):
+    record(tmp_path, "AAAA", "/b/sub", "/b/server", "g++", "main.o", "-o", "../server")
+    trace = ["/usr/lib/crt1.o", "main.o", "../libx.a", "(../libx.a)odd name.o", "../libx.a", "/b/other.o"]
+    (tmp_path / "AAAA.stdout").write_text("\n".join(trace) + "\n")
+    (only,) = read_calls(tmp_path, Path("/b"))
+    assert only.linked == ("/usr/lib/crt1.o", "sub/main.o", "libx.a", "libx.a(odd name.o)", "other.o")
+
+
+def test_kept_calls_are_read_back_the_same_and_kept_as_the_same_bytes(tmp_path):
+    calls = [CompilerCall("a.o", ("gcc", "-DX=a\n\udce9"), False, "warning: \ufffd", ("b.o",)), call("p", "gcc", "a.o")]
+    keep(calls, tmp_path / "first.gz")
+    keep(kept(tmp_path / "first.gz"), tmp_path / "second.gz")
+    assert kept(tmp_path / "second.gz") == calls
+    assert (tmp_path / "first.gz").read_bytes() == (tmp_path / "second.gz").read_bytes()

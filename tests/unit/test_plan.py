@@ -24,7 +24,7 @@ def digests(root=CHECKOUT, **changes):
     recipes = {
         "baseline": made.build(SERVER, "baseline"),
         "pgo": made.build(SERVER, "pgo"),
-        "instrumented": made.build(SERVER, "instrumented_pgo"),
+        "instrumented": made.build(SERVER, made.instrumented("pgo")),
         "profile": made.profile(SERVER, "mixed", "pgo"),
         "dataset": made.dataset(SERVER, "sbtest", made.options("pgo")),
         **{f"variant {name}": made.variant(name) for name in made.study.variants},

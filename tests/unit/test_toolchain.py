@@ -41,6 +41,12 @@ def test_folder_of_a_toolset_comes_first_under_the_plain_name(tmp_path):
     assert found.version == "13.1.0"
 
 
+def test_toolset_is_where_red_hat_puts_it():
+    assert str(toolchain.toolset_directory("gcc-toolset-12")).split("/") == [
+        "", "opt", "rh", "gcc-toolset-12", "root", "usr", "bin",
+    ]  # fmt: skip
+
+
 def test_old_compiler_is_refused(tmp_path):
     for key in GCC.values():
         program(tmp_path, key, "echo 8.5.0")

@@ -94,6 +94,14 @@ def test_link_flags_go_to_link_lines_only(tree):
     assert "Build ID" in notes.stdout
 
 
+def test_traced_link_names_its_objects_and_keeps_them_from_the_build_log(tree):
+    assert tree.compile("-c", source(tree, "main"), "-o", "sub/main.o").returncode == 0
+    done = tree.compile("sub/main.o", "-o", "program", BUILD_LINK_FLAGS="-Wl,--trace -Wl,--trace")
+    assert (done.returncode, done.stdout) == (0, "")
+    calls = {call.unit: call for call in read_calls(tree.records, tree.path)}
+    assert "sub/main.o" in calls["program"].linked
+
+
 def test_preprocessing_is_no_link(tree):
     assert tree.compile("-E", source(tree), BUILD_LINK_FLAGS="-Wl,-x").returncode == 0
     assert not only_call(tree).links

@@ -10,6 +10,7 @@ if __name__ == "__main__":
     recipe = job.recipe
     program = fill(job.install / "bin", "server", record.canonical(recipe))
     fill(job.headers, "config.h", "#define SAME 1\n")
+    job.calls.write_bytes(b"")
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": "1.2.9"}
     known = {"sha256": record.file_sha256(program), "build_id": record.digest(recipe)}
     facts = build_facts(recipe["build"], trained="profile" in recipe)
