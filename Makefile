@@ -1,13 +1,14 @@
 # Every target does its own set-up. `make` alone explains the targets.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup report quick plan test lint lock clean
+.PHONY: help setup report quick package plan test lint lock clean
 
 STUDY ?=
 CORES ?= all
 TESTS ?=
 ALL ?=
 
+CONFIG := $(if $(STUDY),studies/$(STUDY).yaml,config.yaml)
 PYTHON_BIN := .venv/bin/python
 # the target goes before --configfile, which takes everything behind it for configuration files
 ARGUMENTS := $(if $(STUDY),results/studies/$(STUDY)/report.html --configfile studies/$(STUDY).yaml,results/report.html)
@@ -20,14 +21,18 @@ help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 	@echo '  A study: make report STUDY=quick. Fewer cores: make report CORES=4. Some tests: make test TESTS=tests/unit'
 
-setup: ## install what is missing: packages of the distribution, and .venv
-	@scripts/setup.sh run
+setup: ## install what is missing: packages of the distribution, and .venv; STUDY=x: what x needs
+	@scripts/setup.sh run $(CONFIG)
 
 report: study setup ## build, measure and write the report of config.yaml, or of studies/x.yaml with STUDY=x
 	$(SNAKEMAKE) $(ARGUMENTS)
 
 quick: ## the same for studies/quick.yaml: a first look
 	@$(MAKE) --no-print-directory report STUDY=quick
+
+package: study setup ## pack the build of VARIANT=pgo (of studies/x.yaml with STUDY=x) to take it to another machine
+	@test -n '$(VARIANT)' || { echo 'VARIANT= is missing: make package VARIANT=pgo' >&2; exit 2; }
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.package_build --config $(CONFIG) --variant $(VARIANT)
 
 plan: study setup ## show what `make report` would do, and how long it would take
 	$(SNAKEMAKE) --dry-run $(ARGUMENTS)

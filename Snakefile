@@ -15,6 +15,7 @@ if not workflow.configfiles:
 
 
 include: "rules/common.smk"
+include: "rules/inputs.smk"
 
 
 # A dry run comes here not: looking is allowed beside a run.
@@ -32,6 +33,7 @@ wildcard_constraints:
 
 include: "rules/source.smk"
 include: "rules/build.smk"
+include: "rules/check.smk"
 include: "rules/train.smk"
 include: "rules/dataset.smk"
 include: "rules/measure.smk"

@@ -1,4 +1,4 @@
-"""Compile servers. Needs: sources, profiles. Makes: results/builds/{server}/{build}-{digest}/."""
+"""Make servers. Needs: sources, profiles. Makes: results/builds/{server}/{build}-{digest}/."""
 
 
 rule build_server:
@@ -14,6 +14,8 @@ rule build_server:
         identity="results/builds/{server}/{build}-{digest}/identity.json",
     log:
         "results/logs/build_server/{server}/{build}-{digest}.log",
+    wildcard_constraints:
+        build=names_of(COMPILED),
     priority: 2000000
     conda:
         "../envs/python.yaml"
@@ -34,5 +36,104 @@ rule build_server:
             --calls {output.calls:q} \
             --facts {output.facts:q} \
             --identity {output.identity:q} \
+            --log {log:q}
+        """
+
+
+rule bolt_server:
+    """Instrument a finished server with BOLT, or lay it out anew by a profile."""
+    input:
+        base=input_of_bolt,
+        profile=profile_of_build,
+    output:
+        install=directory("results/builds/{server}/{build}-{digest}/install"),
+        facts="results/builds/{server}/{build}-{digest}/facts.json",
+        identity="results/builds/{server}/{build}-{digest}/identity.json",
+    log:
+        "results/logs/bolt_server/{server}/{build}-{digest}.log",
+    wildcard_constraints:
+        build=names_of(BOLTED),
+    priority: 2000000
+    conda:
+        "../envs/python.yaml"
+    threads: all_cores
+    resources:
+        host=1,
+    params:
+        recipe=build_recipe,
+    shell:
+        r"""
+        exec python -m scripts.bolt_server \
+            --recipe {params.recipe:q} \
+            --base {input.base:q} \
+            --profile {input.profile:q} \
+            --install {output.install:q} \
+            --facts {output.facts:q} \
+            --identity {output.identity:q} \
+            --log {log:q}
+        """
+
+
+rule install_prebuilt:
+    """Take a ready-made server as it is."""
+    input:
+        source="results/sources/{server}/source.json",
+    output:
+        install=directory("results/builds/{server}/{build}-{digest}/install"),
+        facts="results/builds/{server}/{build}-{digest}/facts.json",
+        identity="results/builds/{server}/{build}-{digest}/identity.json",
+    log:
+        "results/logs/install_prebuilt/{server}/{build}-{digest}.log",
+    wildcard_constraints:
+        build=PREBUILT,
+    priority: 2000000
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    params:
+        recipe=build_recipe,
+    shell:
+        r"""
+        exec python -m scripts.install_prebuilt \
+            --recipe {params.recipe:q} \
+            --source {input.source:q} \
+            --install {output.install:q} \
+            --facts {output.facts:q} \
+            --identity {output.identity:q} \
+            --log {log:q}
+        """
+
+
+rule audit_build:
+    """Find out how much of its profile a build was optimised with, and refuse one that lost it."""
+    input:
+        calls="results/builds/{server}/{build}-{digest}/calls.json.gz",
+        identity="results/builds/{server}/{build}-{digest}/identity.json",
+        profile=profile_of_build,
+        instrumented=instrumented_of_build,
+        code=code("audit_build"),
+    output:
+        "results/builds/{server}/{build}-{digest}/audit.json",
+    log:
+        "results/logs/audit_build/{server}/{build}-{digest}.log",
+    wildcard_constraints:
+        build=names_of(COMPILED),
+    priority: 2000000
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    params:
+        recipe=build_recipe,
+    shell:
+        r"""
+        exec python -m scripts.audit_build \
+            --recipe {params.recipe:q} \
+            --calls {input.calls:q} \
+            --identity {input.identity:q} \
+            --profile {input.profile:q} \
+            --instrumented {input.instrumented:q} \
+            --audit {output:q} \
             --log {log:q}
         """

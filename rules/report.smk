@@ -3,6 +3,8 @@
 
 rule describe_study:
     """Write the study as the workflow understood it, and the list of its runs."""
+    input:
+        published=published_figures,
     output:
         study="results/studies/{study}/study.json",
         runs="results/studies/{study}/runs.txt",
@@ -25,7 +27,7 @@ rule collect_runs:
         runs=all_runs,
         study="results/studies/{study}/study.json",
         list="results/studies/{study}/runs.txt",
-        code=code("collect_runs.py", "tables.py", "metrics.py", "record.py"),
+        code=code("collect_runs"),
     output:
         runs="results/studies/{study}/tables/runs.csv",
         series="results/studies/{study}/tables/series.csv",
@@ -50,12 +52,13 @@ rule compare_variants:
     input:
         runs="results/studies/{study}/tables/runs.csv",
         study="results/studies/{study}/study.json",
-        code=code("compare_variants.py", "comparison.py", "overall.py", "stats.py", "metrics.py", "tables.py"),
+        code=code("compare_variants"),
     output:
         comparisons="results/studies/{study}/tables/comparisons.csv",
         cells="results/studies/{study}/tables/cells.csv",
         overall="results/studies/{study}/tables/overall.csv",
         noise="results/studies/{study}/tables/noise.csv",
+        factors="results/studies/{study}/tables/factors.csv",
     log:
         "results/logs/compare_variants/{study}.log",
     conda:
@@ -76,8 +79,9 @@ rule plot_figures:
     input:
         runs="results/studies/{study}/tables/runs.csv",
         cells="results/studies/{study}/tables/cells.csv",
+        factors="results/studies/{study}/tables/factors.csv",
         study="results/studies/{study}/study.json",
-        code=report_code(),
+        code=code("plot_figures"),
     output:
         figures=directory("results/studies/{study}/figures"),
     log:
@@ -101,14 +105,18 @@ rule render_report:
     input:
         runs="results/studies/{study}/tables/runs.csv",
         comparisons="results/studies/{study}/tables/comparisons.csv",
+        factors="results/studies/{study}/tables/factors.csv",
         figures="results/studies/{study}/figures",
         study="results/studies/{study}/study.json",
         list="results/studies/{study}/runs.txt",
         facts=facts_of("builds"),
+        audits=audits_of_builds,
+        checks=checks_of_builds,
+        proofs="results/studies/{study}/proofs.json",
         profiles=facts_of("profiles"),
         sources=sources_of_study,
         datasets=facts_of("datasets"),
-        code=report_code(),
+        code=code("render_report"),
     output:
         report="results/studies/{study}/report.html",
         summary="results/studies/{study}/summary.md",
@@ -126,6 +134,9 @@ rule render_report:
             --tables results/studies/{wildcards.study}/tables \
             --figures {input.figures:q} \
             --facts {input.facts:q} \
+            --audits {input.audits:q} \
+            --checks {input.checks:q} \
+            --proofs {input.proofs:q} \
             --profiles {input.profiles:q} \
             --sources {input.sources:q} \
             --datasets {input.datasets:q} \

@@ -1,144 +1,153 @@
-"""Builds, training, machine, data and sources for the page, side by side."""
+"""Every build of every server side by side: how it was made, what that took, what came out; differences marked."""
 
-import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from scripts.build_arguments import Arguments, Facts, arguments, input_of
+from scripts.comparison import AA
 from scripts.tables import fact
-from scripts.wording import NOTHING, count, duration, missing, number, percent, short, size
+from scripts.wording import NARROW, NOTHING, count, duration, missing, number, short, size
 
-HOST = {
-    "hostname": "name", "cpu_model": "CPU", "cpus": "CPUs", "memory_mib": "memory, MiB", "kernel": "kernel",
-    "virtualisation": "virtualisation", "governor": "frequency governor", "smt": "SMT", "numa_nodes": "NUMA nodes",
-    "thp": "transparent huge pages", "swap_mib": "swap, MiB", "clocksource": "clock source",
+UNKNOWN = "unknown"
+MADE = {
+    "plain": "compiled without a profile", "optimised": "compiled with a profile",
+    "instrumented": "instrumented by the compiler, to be trained", "prebuilt": "made elsewhere",
+    "published": "compiled with a profile by the published recipe",
+    "relocatable": "linked so that BOLT can move its code",
+    "published_instrumented": "instrumented by the published recipe, to be trained",
+    "bolt_instrumented": "instrumented by BOLT, to be trained",
+    "bolted": "its code moved by BOLT with a profile of its own",
 }  # fmt: skip
-EFFORT = {
-    "server": ("server", str), "release": ("release", str), "units_compiled": ("units compiled", number),
-    "steps_s.configure": ("configure", duration), "steps_s.compile": ("compile", duration),
-    "steps_s.install": ("install", duration), "wall_s": ("in all", duration), "cpu_s": ("CPU time", duration),
-    "threads": ("threads", number), "peak_rss_mib": ("largest process, MiB", count), "text_bytes": (".text", size),
-    "file_bytes": ("server file", size), "install_bytes": ("install tree", size), "build_id": ("build-id", short),
+EFFORT: dict[str, tuple[str, Callable]] = {
+    "units_compiled": ("units compiled", number), "steps_s.configure": ("configure", duration),
+    "steps_s.compile": ("compile", duration), "steps_s.install": ("install", duration),
+    "wall_s": ("in all", duration), "cpu_s": ("CPU time", duration), "threads": ("threads", number),
+    "peak_rss_mib": ("largest process, MiB", count), "install_bytes": ("install tree", size),
+    "build_id": ("build-id", short), "text_sha256": (".text SHA-256", short),
     "sha256": ("SHA-256", short), "source_sha256": ("source tree SHA-256", short),
 }  # fmt: skip
+SIZES = {"text_bytes": ".text", "file_bytes": "server file"}
 
 
-def build_rows(facts: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...]]]:
-    """Return (property, one value a build): compiler, flags, seconds, sizes, identity."""
-    toolchain = (
-        "compiler",
-        tuple(f"{fact(build, 'toolchain.name')} {fact(build, 'toolchain.version')}" for build in facts),
-    )
-    flags = [
-        (f"flags, {part}", tuple(shlex.join(fact(build, f"flags.{part}") or []) or NOTHING for build in facts))
-        for part in ("common", "profile")
-    ]
-    effort = [
-        (label, tuple(NOTHING if missing(fact(build, where)) else write(fact(build, where)) for build in facts))
-        for where, (label, write) in EFFORT.items()
-    ]
-    return [*effort[:2], toolchain, *flags, *effort[2:]]
+@dataclass(frozen=True)
+class Field:
+    """One value of one build: `state` is same or differs, against the first build; a smaller note under it."""
+
+    text: str
+    state: str = ""
+    note: str = ""
 
 
-def arguments(facts: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    """Return (build, part, arguments) of what compiler and linker were given: in all builds, then only there."""
-    rows = []
-    for part, key in (("compile", "compile_arguments"), ("link", "link_arguments")):
-        given = {f"{build['build']} of {build['server']}": list(build.get(key) or []) for build in facts}
-        shared = set.intersection(*map(set, given.values())) if given else set()
-        first = next(iter(given.values()), [])
-        rows.append(("all builds", part, shlex.join([argument for argument in first if argument in shared])))
-        own = [(name, [argument for argument in said if argument not in shared]) for name, said in given.items()]
-        rows += [(name, part, shlex.join(rest)) for name, rest in own if rest]
-    return [row for row in rows if row[2]]
+@dataclass(frozen=True)
+class Sided:
+    """A table with a column a build."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Field, ...]], ...]
 
 
-def configure_commands(facts: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return (builds, configure command), equal commands once."""
-    by_command: dict[str, list[str]] = {}
-    for build in facts:
-        by_command.setdefault(shlex.join(build.get("configure_command") or []), []).append(build["build"])
-    return [(", ".join(names), command) for command, names in by_command.items() if command]
+@dataclass(frozen=True)
+class ServerBuilds:
+    """The builds of one server: those variants use, those behind them, and the arguments of all."""
+
+    server: str
+    measured: Sided
+    behind: Sided | None
+    arguments: tuple[Arguments, ...]
 
 
-def audits(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the audit of every profile-using build: rows by directory, what is missing, and counts."""
-    return [
-        {
-            "name": f"{build['build']} of {build['server']}",
-            "training": audit["training"],
-            "share": percent(audit["matched_share"]),
-            "rows": [
-                (part["directory"], number(part["units_nonzero"]), number(part["units_matched"]),
-                 percent(part["units_matched"] / part["units_nonzero"]) if part["units_nonzero"] else NOTHING)
-                for part in audit["by_directory"]
-            ],
-            "missing": [(entry["unit"], entry["why"]) for entry in audit["missing"]],
-            "units_with_counters": number(audit["units_with_counters"]),
-            "units_nonzero": number(audit["units_nonzero"]),
-            "units_matched": number(audit["units_matched"]),
-            "functions_not_found": number(audit["functions_not_found"]),
-            "mismatches": number(audit["mismatches"]),
-        }
-        for build in facts
-        if (audit := build.get("audit"))
-    ]  # fmt: skip
+def by_server(study: Facts, facts: list[Facts]) -> list[ServerBuilds]:
+    """Return the builds server by server in the study's order, those that variants use before the others."""
+    used = [(arm["server"], arm["build"]) for name, arm in study["variants"].items() if name != AA]
+    rank = {pair: place for place, pair in reversed(list(enumerate(used)))}
+    ordered = sorted(facts, key=lambda build: rank.get((build["server"], build["build"]), len(rank)))
+    servers = dict.fromkeys(build["server"] for build in ordered)
+    return [_of_server(study, [build for build in ordered if build["server"] == name], set(rank)) for name in servers]
 
 
-def trainings(profiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what each profile was trained with and what came out."""
-    return [
-        {
-            "name": f"{profile['training']} of {profile['server']}",
-            "runs": [
-                (run["workload"], number(run["clients"]), duration(run["seconds"]), count(run["tps"]))
-                for run in profile.get("runs") or []
-            ],
-            "counters": f"{number(profile.get('files_nonzero'))} of {number(profile.get('files'))} files and "
-            f"{number(profile.get('functions_nonzero'))} of {number(profile.get('functions'))} functions ran",
-            "compiler": str(profile.get("compiler")),
-            "time": duration(profile.get("wall_s")),
-            "log_lines": [str(line) for line in profile.get("log_lines") or []],
-        }
-        for profile in profiles
-    ]
+def _of_server(study: Facts, facts: list[Facts], used: set[tuple[str, str]]) -> ServerBuilds:
+    measured = [build for build in facts if (build["server"], build["build"]) in used]
+    rest = [build for build in facts if build not in measured]
+    tables = [_sided(study, part, facts) for part in (measured or rest, rest if measured else [])]
+    return ServerBuilds(facts[0]["server"], tables[0], tables[1] if tables[1].head else None, arguments(facts))
 
 
-def _word(value: Any) -> str:
+def _sided(study: Facts, shown: list[Facts], facts: list[Facts]) -> Sided:
+    columns = [_properties(study, build, facts) for build in shown]
+    first = _properties(study, facts[0], facts)
+    labels = dict.fromkeys(label for column in [first, *columns] for label in column)
+    rows = [(label, tuple(_marked(column.get(label), first.get(label)) for column in columns)) for label in labels]
+    rows += [(label, tuple(_sized(build, key, facts[0]) for build in shown)) for key, label in SIZES.items()]
+    effort = {label: [_written(build, where, write) for build in shown] for where, (label, write) in EFFORT.items()}
+    rows += [(label, tuple(map(Field, texts))) for label, texts in effort.items()]
+    told = [(label, texts) for label, texts in rows if any(field.text != NOTHING for field in texts)]
+    return Sided(tuple(build["build"] for build in shown), tuple(told))
+
+
+def _written(build: Facts, where: str, write: Callable) -> str:
+    value = fact(build, where)
+    return NOTHING if missing(value) else write(value)
+
+
+def _marked(text: str | None, first: str | None) -> Field:
+    return Field(text or NOTHING, "same" if text == first else "differs")
+
+
+def _sized(build: Facts, key: str, first: Facts) -> Field:
+    """Return a size, with what it is more or less than the first build's."""
+    ours, base = build.get(key), first.get(key)
+    if missing(ours) or missing(base) or build is first or not base:
+        return Field(size(ours))
+    change = f"{(ours / base - 1) * 100:+.1f}{NARROW}%".replace("-", "\u2212")
+    return Field(size(ours), "", change if ours != base else "")
+
+
+def _properties(study: Facts, build: Facts, facts: list[Facts]) -> dict[str, str]:
+    """Return what was declared and what the binary tells, by label; a bolted build was compiled as its input was."""
+    declared = (study.get("builds") or {}).get(build["build"]) or {}
+    made, compiled = build.get("stage"), input_of(build, facts) or build
+    said = {
+        "made": MADE.get(made, UNKNOWN if made is None else str(made)),
+        "release": str(build.get("release") or UNKNOWN),
+        "compiler": _tool(compiled),
+        "link-time optimisation": _lto(compiled),
+        "training of its profile": str(_training(compiled, declared) or "none"),
+    }
+    if build.get("bolt"):
+        said |= {"BOLT": _tool(build), "training of BOLT": str(fact(build, "bolt.training") or "none")}
+    for part in ("common", "profile", "lto", "link"):
+        flags = fact(compiled, f"flags.{part}")
+        unknown = UNKNOWN if compiled.get("flags") is None else NOTHING
+        said[f"flags, {part}"] = unknown if flags is None else "\n".join(map(str, flags)) or "none"
+    return said | {f"binary: {key.replace('_', ' ')}": _told(value) for key, value in (build.get("told") or {}).items()}
+
+
+def _tool(build: Facts) -> str:
+    return " ".join(filter(None, (fact(build, f"toolchain.{key}") for key in ("name", "version")))) or UNKNOWN
+
+
+def _training(build: Facts, declared: Facts) -> str | None:
+    if build.get("stage") == "prebuilt":
+        return UNKNOWN
+    used = declared.get("profile") or fact(build, "audit.training")
+    given = any(flag.startswith("-fprofile-use") for flag in fact(build, "flags.profile") or [])
+    return used or ("yes, which one is unknown" if given and declared == {} else None)
+
+
+def _told(value: Any) -> str:
     match value:
-        case None:
-            return NOTHING
+        case dict():
+            return "\n".join(f"{key.replace('_', ' ')}: {_told(inner)}" for key, inner in value.items()) or UNKNOWN
+        case None | "":
+            return UNKNOWN
         case bool():
-            return "on" if value else "off"
+            return "yes" if value else "no"
     return str(value)
 
 
-def machine(records: list[tuple[str, dict]]) -> list[tuple[str, str]]:
-    """Return (property, value) of the host; several values, should there be any, side by side."""
-    rows = []
-    for key, label in HOST.items():
-        values = [fact(facts, f"host.{key}") for _, facts in records if facts.get("host")]
-        found = dict.fromkeys(_word(value) for value in values)
-        rows.append((label, "; ".join(found) or NOTHING))
-    return rows
-
-
-def dataset_rows(datasets: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Return one row a dataset: name, server, tables, rows a table, size, load time, snapshot checksum."""
-    return [
-        (data["dataset"], data["server"], number(data.get("tables")), number(data.get("rows")), size(data.get("bytes")),
-         duration(data.get("load_s")), short(data.get("snapshot_sha256")))
-        for data in datasets
-    ]  # fmt: skip
-
-
-def source_rows(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return where the sources came from, with the checksums of what was fetched."""
-    return [
-        {
-            "server": source["server"],
-            "product": f"{source.get('product')} {source.get('release')}",
-            "origin": str(source.get("origin")),
-            "tree": source.get("tree_sha256") or NOTHING,
-            "files": [(entry["name"], entry["sha256"]) for entry in source.get("files") or []],
-        }
-        for source in sources
-    ]
+def _lto(build: Facts) -> str:
+    found = build.get("compile_arguments")
+    if found is None:
+        return UNKNOWN
+    return "yes" if any(argument.startswith("-flto") for argument in found) else "no"

@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts import binary, compile_records, families, profile_audit, record, toolchain
-from scripts.compile import Compiled, Flags, build_tree, compile_server, instrument_flags, profile_flags, source_link
+from scripts import binary, compile_records, families, record, toolchain
+from scripts.compile import Compiled, build_tree, compile_server, source_link
+from scripts.flags import build_flags, published_options
 from scripts.hostlock import shared
 from scripts.process import entry, tell_wait
 from scripts.workplace import cache_directory
@@ -29,66 +30,46 @@ def main(
 ) -> None:
     """Make `install`, then `facts`, then `identity`, which consumers depend on.
 
-    Raises ValueError when the compiler lacks the profile flag, the profile belongs to other sources or another
-    compiler, or the build did not use it; CommandFailed when a command fails.
+    Raises ValueError when the compiler lacks a profile flag or the profile belongs to other sources or another
+    compiler; CommandFailed when a command fails.
     """
     family = families.of(recipe["family"])
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
     described = record.read(source)
     link = source_link(source.parent / "tree", described["tree_sha256"], cache_directory())
     install.parent.mkdir(parents=True, exist_ok=True)
-    with shared(tell_wait), build_tree(described["tree_sha256"], cache_directory()) as build:
-        flags = build_flags(recipe, chosen, build, profile, link)
-        compiled = compile_server(family, link, build, chosen, flags, recipe, threads, log)
+    with shared(tell_wait), build_tree(described["tree_sha256"], cache_directory(), recipe["stage"]) as build:
+        flags = build_flags(recipe, chosen, build, profile, link, threads)
+        options = [*recipe.get("configure", []), *published_options(recipe, profile)]
+        configured = {**recipe, "configure": options}
+        compiled = compile_server(family, link, build, chosen, flags, configured, threads, log)
         begin_s = time.monotonic()
         family.install(link, build, install.absolute(), log)
         steps_s = {**compiled.steps_s, "install": time.monotonic() - begin_s}
         made = compile_records.read_calls(compiled.records, build)
+        if chosen.kind == "clang" and recipe["stage"] == "instrumented":
+            # Clang's profile names functions, not units: only the objects tell which unit has which.
+            made = compile_records.with_functions(made, build, chosen.nm)
         compile_records.keep(made, calls)
         keep_headers(build, headers)
     program = install / family.SERVER
-    audited = _audit(recipe, profile, made, chosen)
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": described["release"]}
     known = binary.identify(program)
-    shown = {**names, "source_sha256": described["tree_sha256"], "toolchain": chosen.facts(), "flags": flags.facts()}
+    declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": flags.facts()}
     record.write(
         facts,
         {
-            **shown,
+            **names,
+            "source_sha256": described["tree_sha256"],
+            **declared,
             **_effort(compiled, steps_s, made),
             **known,
             **binary.sizes(program, install),
             "threads": threads,
             "server_file": family.SERVER,
-            "audit": audited,
         },
     )
     record.write(identity, {**names, **known, "server_file": family.SERVER, "source_path": str(link)})
-
-
-def build_flags(recipe: dict, chosen: toolchain.Toolchain, build: Path, profile: Path | None, source: Path) -> Flags:
-    """Return the flags of this build's stage; a profile of other sources or of another compiler is refused."""
-    common = tuple(recipe.get("flags", []))
-    if recipe["stage"] == "instrumented":
-        toolchain.probe_profile_flag(chosen)
-        return Flags(common=common, profile=instrument_flags(build))
-    if profile is None:
-        return Flags(common=common)
-    toolchain.probe_profile_flag(chosen)
-    trained = record.read(profile)
-    for key, here in (("compiler", f"{chosen.name} {chosen.version}"), ("source_path", str(source))):
-        if trained[key] != here:
-            raise ValueError(f"{profile}: {key} is {trained[key]!r}, this build has {here!r}; the profile does not fit")
-    return Flags(common=common, profile=profile_flags(build, (profile.parent / "counters").absolute()))
-
-
-def _audit(recipe: dict, profile: Path | None, calls: list, chosen: toolchain.Toolchain) -> dict[str, Any] | None:
-    if profile is None:
-        return None
-    counters = profile_audit.read_counters(profile.parent / "counters", chosen.gcov_dump)
-    audited = profile_audit.audit(counters, compile_records.units(calls), recipe["profile"]["training"])
-    profile_audit.demand(audited)
-    return audited
 
 
 def _effort(compiled: Compiled, steps_s: dict[str, float], calls: list) -> dict[str, Any]:

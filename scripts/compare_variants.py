@@ -1,8 +1,9 @@
-"""Compare every variant with the reference: tables/comparisons.csv, cells.csv, overall.csv, noise.csv from runs.csv."""
+"""Compare the variants: tables/comparisons.csv, cells.csv, overall.csv, noise.csv and factors.csv from runs.csv."""
 
 import argparse
 from pathlib import Path
 
+from scripts import factors
 from scripts.comparison import cells, compare, noise, pair_runs
 from scripts.overall import overall
 from scripts.record import read
@@ -10,7 +11,7 @@ from scripts.tables import read_csv, write_csv
 
 
 def main(study: Path, tables: Path) -> None:
-    """Read `tables`/runs.csv and write the four tables beside it."""
+    """Read `tables`/runs.csv and write the five tables beside it."""
     declared = read(study)
     runs = read_csv(tables / "runs.csv")
     pairs = pair_runs(runs, declared["reference"], declared.get("block_span_s"))
@@ -21,6 +22,7 @@ def main(study: Path, tables: Path) -> None:
     write_csv(floors, tables / "noise.csv")
     write_csv(by_cell, tables / "cells.csv")
     write_csv(overall(by_cell, comparisons), tables / "overall.csv")
+    write_csv(factors.table(declared, runs, floors), tables / "factors.csv")
 
 
 if __name__ == "__main__":

@@ -12,28 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.families import Family
+from scripts.flags import Flags
 from scripts.process import CommandFailed, Usage, run, say
 from scripts.toolchain import Toolchain
 
 WRAPPER = Path(__file__).parent / "compiler"
 PROGRESS_EVERY_S = 30
 ERROR_LINE = re.compile(r"(?:fatal )?error:|undefined reference|^FAILED:|CMake Error|configure: error|: Error \d", re.I)
-# Where an instrumented program writes counters, below GCOV_PREFIX; without that variable writing to it fails loudly.
-COUNTERS = "/counters"
-
-
-@dataclass(frozen=True)
-class Flags:
-    """Flags the wrapper adds: to every unit, to units of the server only, and to link lines."""
-
-    common: tuple[str, ...] = ()
-    profile: tuple[str, ...] = ()
-    # Traced twice, the linker names every object it takes in, members of archives too.
-    link: tuple[str, ...] = ("-Wl,--build-id=sha1", "-Wl,--trace", "-Wl,--trace")
-
-    def facts(self) -> dict[str, list[str]]:
-        """Return what a build's facts keep of the flags."""
-        return {"common": list(self.common), "profile": list(self.profile), "link": list(self.link)}
+# The published recipe compiles in two directories, which is what loses its profile.
+FOLDERS = {"published_instrumented": "build-generate", "published": "build-use"}
 
 
 @dataclass(frozen=True)
@@ -44,28 +31,6 @@ class Compiled:
     usage: Usage
     configure_command: list[str]
     records: Path
-
-
-def instrument_flags(build: Path) -> tuple[str, ...]:
-    """Return the flags of an instrumented unit (gcc manual, Program Instrumentation Options).
-
-    Counters are updated atomically, as servers with threads lose counts otherwise; the build tree is cut from the
-    names of the counter files, so that a build in another tree finds them.
-    """
-    return (f"-fprofile-generate={COUNTERS}", "-fprofile-update=atomic", f"-fprofile-prefix-path={build}")
-
-
-def profile_flags(build: Path, counters: Path) -> tuple[str, ...]:
-    """Return the flags of a unit optimised with a profile; what it misses is said, and audited."""
-    return (
-        f"-fprofile-use={counters}",
-        "-fprofile-correction",
-        f"-fprofile-prefix-path={build}",
-        "-Wmissing-profile",
-        "-Wno-error=missing-profile",
-        "-Wcoverage-mismatch",
-        "-Wno-error=coverage-mismatch",
-    )
 
 
 def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
@@ -84,7 +49,7 @@ def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
 
 
 @contextlib.contextmanager
-def build_tree(tree_sha256: str, cache: Path) -> Iterator[Path]:
+def build_tree(tree_sha256: str, cache: Path, stage: str = "plain") -> Iterator[Path]:
     """Have an empty build tree whose path depends only on the sources' content, alone; it is removed afterwards.
 
     Sources that are generated while compiling, such as a parser, hold its path, and gcc compares a function's path with
@@ -96,7 +61,7 @@ def build_tree(tree_sha256: str, cache: Path) -> Iterator[Path]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         shutil.rmtree(place, ignore_errors=True)
         try:
-            yield place / "build"
+            yield place / FOLDERS.get(stage, "build")
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
@@ -119,7 +84,13 @@ def compile_server(
         "BUILD_CXX": toolchain.cxx,
         "BUILD_RECORDS": "",
         "CCACHE_DISABLE": "1",
+        # The audit reads the compiler's warnings.
+        "LC_MESSAGES": "C",
+        "LANGUAGE": "",
         "PATH": toolchain.search_path(),
+        # Build tools and the programs of configure checks may be instrumented too; their counters are nobody's profile.
+        "GCOV_PREFIX": str(build.parent / "compile-time-counters"),
+        "LLVM_PROFILE_FILE": str(build.parent / "compile-time-counters" / "%p.profraw"),
     }
     configure = family.configure_command(source, {**compiler, **tools}, recipe)
     configured = _step(configure, build, bare, log)
@@ -146,11 +117,9 @@ def _environment(family: Family, build: Path, records: Path, flags: Flags) -> di
         "BUILD_RECORDS": str(records),
         "BUILD_ROOT": str(build),
         "BUILD_FLAGS": " ".join(flags.common),
-        "BUILD_PROFILE_FLAGS": " ".join(flags.profile),
+        "BUILD_PROFILE_FLAGS": " ".join([*flags.profile, *flags.lto]),
         "BUILD_PROFILE_SCOPE": family.PROFILE_SCOPE,
         "BUILD_LINK_FLAGS": " ".join(flags.link),
-        # Build tools may be instrumented too; their counters are nobody's profile.
-        "GCOV_PREFIX": str(build.parent / "compile-time-counters"),
     }
 
 

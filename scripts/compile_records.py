@@ -4,20 +4,25 @@ import gzip
 import json
 import os
 import re
+import subprocess
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 EFFECTIVE = re.compile(r"-(O|f|m|g|std=|Wl,|D_FORTIFY|flto|pipe)")
 # The linker's trace of a member of an archive: (libx.a)x.o
 MEMBER = re.compile(r"\((?P<archive>.*)\)(?P<member>[^()]+)$")
+# A line of `nm -A` about the counters of a function: object, colon, address, letter, name
+COUNTED = re.compile(r"^(?P<object>.*?):\s*[0-9a-f]+ \w __profc_(?P<function>.+)$", re.M)
 
 
 @dataclass(frozen=True)
 class CompilerCall:
     """One call: the object relative to the build tree, the argv, whether it linked, what the compiler said.
 
-    `linked` names what the linker took in as it said it, paths within the build tree relative to it.
+    `linked` names what the linker took in as it said it, paths within the build tree relative to it; `functions` are
+    those that clang instrumented in the object, `folder` is where the compiler was called.
     """
 
     unit: str
@@ -25,6 +30,8 @@ class CompilerCall:
     links: bool
     said: str
     linked: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    folder: str = ""
 
 
 def read_calls(records: Path, build: Path) -> list[CompilerCall]:
@@ -45,6 +52,7 @@ def _read(record: Path, build: Path) -> CompilerCall:
         links=not {"-c", "-E", "-S", "-M", "-MM"} & set(argv),
         said=_text(record.with_name(f"{record.name}.stderr")),
         linked=tuple(_linked(_text(record.with_name(f"{record.name}.stdout")), Path(folder), build)),
+        folder=folder,
     )
 
 
@@ -69,8 +77,27 @@ def keep(calls: Iterable[CompilerCall], file: Path) -> None:
 def kept(file: Path) -> list[CompilerCall]:
     """Read the calls that `keep` wrote."""
     entries = json.loads(gzip.decompress(file.read_bytes()))
-    lists = ("arguments", "linked")
-    return [CompilerCall(**{**entry, **{key: tuple(entry[key]) for key in lists}}) for entry in entries]
+    return [CompilerCall(**{key: _frozen(value) for key, value in entry.items()}) for entry in entries]
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def with_functions(calls: Iterable[CompilerCall], build: Path, nm: str, batch: int = 200) -> list[CompilerCall]:
+    """Return the calls with the functions that clang instrumented in their objects, as `nm` names their counters.
+
+    An object that is no more has none. Raises CalledProcessError when `nm` cannot read one.
+    """
+    calls = list(calls)
+    objects = sorted({call.unit for call in units(calls) if (build / call.unit).exists()})
+    found: dict[str, list[str]] = {}
+    for start in range(0, len(objects), batch):
+        command = [nm, "-A", "--defined-only", *objects[start : start + batch]]
+        told = subprocess.run(command, cwd=build, capture_output=True, text=True, check=True).stdout
+        for match in COUNTED.finditer(told):
+            found.setdefault(match["object"], []).append(match["function"])
+    return [replace(call, functions=tuple(sorted(found.get(call.unit, [])))) for call in calls]
 
 
 def units(calls: Iterable[CompilerCall]) -> list[CompilerCall]:

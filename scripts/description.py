@@ -5,13 +5,16 @@ from typing import Any
 
 from scripts.order import block_order
 from scripts.plan import Plan
+from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, split_flags
 
 
 def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
     """Return the study with options, workloads, datasets and trainings it uses, and the text of its config files."""
     study, config = plan.study, plan.study.config
     blocks = dict.fromkeys((run.workload, run.clients, run.repetition) for run in plan.runs)
-    used = {study.entries["builds"][variant["build"]].get("profile") for variant in study.variants.values()}
+    builds = list(dict.fromkeys(variant["build"] for variant in study.variants.values()))
+    trained = {name: trainings_of(plan, name) for name in builds}
+    used = {training for names in trained.values() for training in names}
     datasets = {study.entries["workloads"][name]["dataset"] for name in study.workloads}
     keys = "study title question reference clients repetitions seed campaign warmup_s measure_s block_span_s placement"
     return {
@@ -19,7 +22,38 @@ def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
         "variants": {name: {**variant, "options": plan.options(name)} for name, variant in study.variants.items()},
         "workloads": {name: study.entries["workloads"][name] for name in study.workloads},
         "datasets": {name: study.entries["datasets"][name] for name in sorted(datasets)},
-        "trainings": {name: study.entries["trainings"][name] for name in sorted(used - {None})},
+        "trainings": {name: study.entries["trainings"][name] for name in sorted(used)},
+        "builds": {name: build_facts(plan, name) for name in builds},
+        "trained_on": {name: loads_of(plan, trained[name]) for name in builds if trained[name]},
         "config_text": "\n".join(file.read_text(encoding="utf-8") for file in files),
         "order": [[*block, block_order(study, *block)] for block in blocks],
+    }
+
+
+def trainings_of(plan: Plan, build: str) -> list[str]:
+    """Return the trainings whose profiles a build is made with, BOLT's included."""
+    found = [plan.stages.profile(name) for name in [build, *plan.stages.behind(build)]]
+    return list(dict.fromkeys(used.training for used in found if used))
+
+
+def loads_of(plan: Plan, trainings: list[str]) -> list[str]:
+    """Return the workloads of these trainings; a workload that is not among them is held out."""
+    entries = plan.study.entries["trainings"]
+    return list(dict.fromkeys(load for name in trainings for load in entries[name]["workloads"]))
+
+
+def build_facts(plan: Plan, build: str) -> dict[str, Any]:
+    """Return what is declared of a build, every key with its value: what a factor table tells builds apart by."""
+    if build == PREBUILT:
+        return {"prebuilt": True}
+    declared = plan.study.entries["builds"][build]
+    return {
+        "flags": split_flags(declared.get("flags", [])),
+        "lto": declared.get("lto", False),
+        "profile": declared.get("profile"),
+        "bolt": declared.get("bolt"),
+        "bolt_toolchain": declared.get("bolt_toolchain", DEFAULT_BOLT) if "bolt" in declared else None,
+        "toolchain": declared.get("toolchain", DEFAULT_TOOLCHAIN),
+        "published": declared.get("published", False),
+        "debug_information": declared.get("debug_information", False),
     }

@@ -2,16 +2,21 @@
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from scripts.comparison import AA
 
 INK = "#010203"  # stands for the reader's text colour until the SVG is written
 REFERENCE_COLOUR = "#8a8f98"
 AA_COLOUR = "#b9bdc4"
+PUBLISHED = {"color": "#7d848d", "linewidth": 1.0, "linestyle": "--", "zorder": 1}
+DRAWN = ("tps", "p95_ms", "cpu_us_per_tx")
 # Okabe and Ito 2008, without the black and the yellow that one of the two backgrounds swallows
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 MARKERS = ("D", "s", "^", "v", "P", "X")
@@ -56,6 +61,35 @@ def look_of(variants: Sequence[str], reference: str) -> Look:
     colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(others)}
     markers = {name: MARKERS[(place + place // len(COLOURS)) % len(MARKERS)] for place, name in enumerate(others)}
     return Look(tuple(variants), reference, greys | colours, dict.fromkeys(variants, "o") | markers)
+
+
+def figure_names(study: dict[str, Any], factors: bool) -> list[str]:
+    """Return the names of the figures of a study; `factors` tells that its table of factors has a row."""
+    names = [f"{metric}-{workload}" for metric in DRAWN for workload in study["workloads"]]
+    names += [f"{kind}-{metric}" for kind in ("forest", *(["factors"] if factors else [])) for metric in DRAWN]
+    return names + [f"ratio-{workload}" for workload in study["workloads"] if beside_published(study, workload)]
+
+
+def beside_published(study: dict[str, Any], workload: str) -> bool:
+    """Tell whether a workload has a figure of its ratios beside published ones: it needs several client counts."""
+    rows = (study.get("published") or {}).get("rows") or []
+    return len(study["clients"]) > 1 and any(row["workload"] == workload and row["metric"] == "tps" for row in rows)
+
+
+def grid(axes: Axes, axis: str) -> None:
+    """Draw faint lines across one axis."""
+    axes.grid(axis=axis, color=INK, alpha=0.13, linewidth=0.6)
+    axes.tick_params(length=3 if axis == "y" else 0)
+
+
+def client_axis(axes: Axes, clients: Iterable[int]) -> None:
+    """Make x a logarithmic axis with a tick at every client count."""
+    counts = sorted(int(number) for number in clients)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator(counts))
+    axes.xaxis.set_major_formatter(FixedFormatter(list(map(str, counts))))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("clients")
 
 
 def svg(figure: Figure, name: str) -> str:

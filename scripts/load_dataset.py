@@ -48,7 +48,7 @@ def initialise(family: families.Family, install: Path, folder: Path, options: di
     """Make an empty data directory in `folder` and return its path."""
     data = folder / snapshot.DATA
     data.mkdir(mode=0o700)
-    option_file = write_options(family, folder, options)
+    option_file = write_options(family, install, folder, options)
     workplace.give(folder)
     family.initialise(install, data, option_file, options, log, workplace.server_identity())
     return data

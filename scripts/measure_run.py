@@ -91,6 +91,7 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
     snapshot.verify(folder, record.read(setting.dataset)["snapshot_sha256"])
     install = workplace.installed(setting.identity)
     options = server_options(setting.family, setting.recipe["variant"])
+    written = setting.family.option_text(setting.family.options_of_release(install, options))
     server_log = setting.log.with_suffix(SERVER_LOG)
     server_log.unlink(missing_ok=True)
     with contextlib.ExitStack() as stack:
@@ -106,7 +107,7 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
         server.stop(keep_data=False)
         phases.end("stop")
     phases.end("remove")
-    return {**facts, "option_file": setting.family.option_text(options)}
+    return {**facts, "option_file": written}
 
 
 def load(setting: Setting, server: Server, phases: Phases) -> dict[str, Any]:

@@ -92,3 +92,14 @@ def without_flagged(cells: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFr
     again["ratio"] = stats.ratio(again["log_ratio"])
     merged = cells.drop(columns=["log_ratio", "n_blocks", "ratio"]).merge(again, on=key)
     return overall(merged, kept).drop(columns="word")
+
+
+def over_workloads(tables: dict[str, pd.DataFrame], workloads: list[str], metric: str) -> dict[str, Any]:
+    """Return the rows that overall.csv would have over these workloads alone, by variant, for one metric."""
+    parts = [
+        table[table["workload"].isin(workloads) & (table["metric"] == metric)]
+        for table in (tables["cells"], tables["comparisons"])
+    ]
+    if parts[0]["n_blocks"].notna().sum() == 0:
+        return {}
+    return {row.variant: row for row in overall(*parts).itertuples()}

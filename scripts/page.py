@@ -1,25 +1,35 @@
-"""The report: everything the page shows as plain values, and the page and the summary made from them."""
+"""The report: everything the page shows, as plain values."""
 
-import base64
-import hashlib
+from collections import ChainMap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from scripts import build_details, run_details, stats, tables, trust
+from scripts import (
+    audit_details,
+    build_arguments,
+    build_details,
+    build_trust,
+    effect_tables,
+    heldout,
+    origin_details,
+    published,
+    run_details,
+    stats,
+    tables,
+    trust,
+)
 from scripts.comparison import AA
-from scripts.drawing import look_of
+from scripts.drawing import DRAWN, look_of
 from scripts.metrics import METRICS
 from scripts.sysbench import option_text
 from scripts.value_tables import Lookup, overall_rows, workload_tables
 from scripts.verdict import answers, noise_sentence
 from scripts.wording import duration, plural
 
-TEMPLATES = Path(__file__).parent / "templates"
 OVERALL = (
     "tps",
     "p95_ms",
@@ -29,18 +39,23 @@ OVERALL = (
     "cpu_system_us_per_tx",
     "host_cpu_us_per_tx",
 )
-DRAWN = ("tps", "p95_ms", "cpu_us_per_tx")
 SHORT = ("TPS", "p95", "p99", "server CPU", "user CPU", "system CPU", "host CPU without client")
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All a report is made of. `tables` holds runs, comparisons, cells, overall and noise; `records` the run files."""
+    """All a report is made of.
+
+    `tables` holds runs, comparisons, cells, overall, noise and factors; `records` the run files.
+    """
 
     study: dict[str, Any]
     tables: dict[str, pd.DataFrame]
     records: list[tuple[str, dict[str, Any]]]
     facts: list[dict[str, Any]]
+    audits: list[dict[str, Any]]
+    checks: list[dict[str, Any]]
+    proofs: list[dict[str, Any]]
     profiles: list[dict[str, Any]]
     sources: list[dict[str, Any]]
     datasets: list[dict[str, Any]]
@@ -50,10 +65,17 @@ class Evidence:
 
 def view(evidence: Evidence) -> dict[str, Any]:
     """Return the values the templates show, text unescaped, figures as markup."""
-    return {**_answer_view(evidence), **_workload_view(evidence), **_run_view(evidence), **_origin_view(evidence)}
+    built = build_trust.Built(
+        evidence.facts,
+        audit_details.known_audits(evidence.facts, evidence.audits),
+        evidence.checks,
+        [proof for record in evidence.proofs for proof in record["proofs"]],
+    )
+    parts = (_workload_view(evidence), _effect_view(evidence), _run_view(evidence), _origin_view(evidence))
+    return _answer_view(evidence, built) | _build_view(evidence.study, built) | dict(ChainMap(*parts))
 
 
-def _answer_view(evidence: Evidence) -> dict[str, Any]:
+def _answer_view(evidence: Evidence, built: build_trust.Built) -> dict[str, Any]:
     study, found = evidence.study, evidence.tables
     times = found["runs"][["started_at", "ended_at"]]
     began, ended = (
@@ -66,9 +88,9 @@ def _answer_view(evidence: Evidence) -> dict[str, Any]:
         "reference": study["reference"],
         "aa": AA,
         "colours": look_of(list(study["variants"]), study["reference"]).colours,
-        "answers": answers(study, found["overall"], found["cells"]),
+        "answers": answers(study, found, build_trust.lost_profiles(study, built)),
         "noise": noise_sentence(found["noise"]),
-        "findings": trust.findings(study, found["runs"], found, evidence.facts),
+        "findings": trust.findings(study, found["runs"], found, built),
         "overall_head": SHORT,
         "overall": overall_rows(study, found["overall"], OVERALL),
         "measured_at": ""
@@ -93,8 +115,13 @@ def _workload_view(evidence: Evidence) -> dict[str, Any]:
                     ]
                 ),
                 "dataset": load.get("dataset"),
+                "training": heldout.label(study, name),
                 "tables": workload_tables(name, study, lookup),
-                "figures": [Markup(evidence.figures[f"{metric}-{name}"]) for metric in DRAWN],
+                "figures": [
+                    Markup(evidence.figures[figure])
+                    for figure in (*(f"{metric}-{name}" for metric in DRAWN), f"ratio-{name}")
+                    if figure in evidence.figures
+                ],
             }
             for name, load in study["workloads"].items()
         ],
@@ -114,42 +141,40 @@ def _run_view(evidence: Evidence) -> dict[str, Any]:
         "loads": run_details.loads(evidence.study, records),
         "differing": differing,
         "settings": settings,
-        "machine": build_details.machine(records),
+        "machine": origin_details.machine(records),
+    }
+
+
+def _effect_view(evidence: Evidence) -> dict[str, Any]:
+    study, drawn = evidence.study, [f"factors-{metric}" for metric in DRAWN]
+    return {
+        "factor_head": list(effect_tables.FACTOR_METRICS.values()),
+        "factors": effect_tables.factor_rows(evidence.tables["factors"]),
+        "factor_figures": [Markup(evidence.figures[name]) for name in drawn if name in evidence.figures],
+        "published": effect_tables.published_tables(study, evidence.tables),
+        "published_source": (study.get("published") or {}).get("source"),
+        "published_gaps": published.gaps(study),
+    }
+
+
+def _build_view(study: dict[str, Any], built: build_trust.Built) -> dict[str, Any]:
+    return {
+        "servers": build_details.by_server(study, built.facts),
+        "configures": build_arguments.configure_commands(built.facts),
+        "audits": audit_details.audit_views(built.facts, built.audits),
+        "bolts": audit_details.bolt_views(built.facts),
+        "check_head": build_trust.CHECK_HEAD,
+        "checks": build_trust.check_rows(built.checks),
     }
 
 
 def _origin_view(evidence: Evidence) -> dict[str, Any]:
     return {
-        "builds": [f"{build['build']} ({build['server']})" for build in evidence.facts],
-        "build_rows": build_details.build_rows(evidence.facts),
-        "arguments": build_details.arguments(evidence.facts),
-        "configures": build_details.configure_commands(evidence.facts),
-        "audits": build_details.audits(evidence.facts),
-        "trainings": build_details.trainings(evidence.profiles),
-        "sources": build_details.source_rows(evidence.sources),
-        "datasets": build_details.dataset_rows(evidence.datasets),
+        "trainings": origin_details.trainings(evidence.profiles),
+        "sources": origin_details.source_rows(evidence.sources),
+        "datasets": origin_details.dataset_rows(evidence.datasets),
         "min_blocks": stats.MIN_BLOCKS,
         "alpha": stats.ALPHA,
         "metrics": list(METRICS.values()),
         "columns": {name: meaning for name, (_, meaning) in tables.FACTS.items()} | tables.DERIVED,
     }
-
-
-def markdown(text: object) -> str:
-    """Escape a text for a Markdown table or sentence: markup and line breaks lose their meaning."""
-    escaped = str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", " ")
-    return "".join(f"\\{sign}" if sign in "\\`*_|[]#~" else sign for sign in escaped)
-
-
-def render(values: dict[str, Any]) -> tuple[str, str]:
-    """Return (report.html, summary.md)."""
-    places = jinja2.FileSystemLoader(TEMPLATES)
-    strict = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    pages = jinja2.Environment(loader=places, autoescape=True, **strict)
-    script = (TEMPLATES / "script.js").read_text(encoding="utf-8")
-    seal = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    inlined = {"style": Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")), "script": Markup(script)}
-    html = pages.get_template("report.html.j2").render(values, seal=seal, **inlined)
-    plain = jinja2.Environment(loader=places, autoescape=False, **strict)
-    plain.filters["md"] = markdown
-    return html, plain.get_template("summary.md.j2").render(values)

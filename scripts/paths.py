@@ -4,8 +4,9 @@ from functools import cache, cached_property
 from typing import Any
 
 from scripts.order import Run
-from scripts.plan import LOADER, Plan
+from scripts.plan import Plan
 from scripts.record import digest
+from scripts.stages import COMPILED
 
 # What a run takes besides its load, for estimates only.
 OVERHEAD_S = 5
@@ -30,7 +31,7 @@ class Paths:
         return f"results/builds/{server}/{build}-{digest(self.plan.build(server, build))}"
 
     def profile(self, server: str, build: str) -> str | None:
-        """Return the folder of the profile that a build uses, None for a build without one."""
+        """Return the folder of the profile that a build or stage uses, None without one."""
         if "profile" not in (recipe := self.plan.build(server, build)):
             return None
         return f"results/profiles/{server}/{recipe['profile']['training']}-{recipe['profile']['digest']}"
@@ -47,19 +48,49 @@ class Paths:
 
     @cached_property
     def builds(self) -> dict[str, tuple[str, str]]:
-        """Return folder -> (server, build) of what variants and the datasets' loader need, instrumented ones apart."""
-        pairs = {
-            (variant["server"], build)
-            for variant in self.plan.study.variants.values()
-            for build in (variant["build"], LOADER)
-        }
+        """Return folder -> (server, build) of what variants and the datasets' loader need, stages behind them apart."""
+        variants = self.plan.study.variants.values()
+        pairs = {(variant["server"], variant["build"]) for variant in variants}
+        pairs |= {(variant["server"], self.plan.loader(variant["server"])) for variant in variants}
         return {self.build(*pair): pair for pair in sorted(pairs)}
 
     @cached_property
-    def profiles(self) -> dict[str, tuple[str, str]]:
-        """Return folder -> (server, build that uses it) of the study's profiles."""
-        found = {self.profile(*pair): pair for pair in self.builds.values()}
-        return {folder: pair for folder, pair in found.items() if folder}
+    def stages(self) -> dict[str, tuple[str, str]]:
+        """Return folder -> (server, stage) of the stages behind the study's builds."""
+        pairs = {(server, stage) for server, build in self.builds.values() for stage in self.plan.stages.behind(build)}
+        return {self.build(*pair): pair for pair in sorted(pairs)}
+
+    @cached_property
+    def profiles(self) -> dict[str, tuple[str, str, str]]:
+        """Return folder -> (server, training, trained stage) of the study's profiles."""
+        found = {}
+        for server, build in [*self.builds.values(), *self.stages.values()]:
+            if used := self.plan.stages.profile(build):
+                found[self.profile(server, build)] = (server, used.training, used.stage)
+        return found
+
+    @cached_property
+    def audits(self) -> list[str]:
+        """Return the audits of all builds and stages that a compiler optimised with a profile."""
+        made = [*self.builds.items(), *self.stages.items()]
+        kinds = {folder: self.plan.stages.of(build).kind for folder, (_, build) in made}
+        trained = [folder for folder, pair in made if self.profile(*pair)]
+        return [f"{folder}/audit.json" for folder in trained if kinds[folder] in COMPILED]
+
+    @cached_property
+    def measured_builds(self) -> dict[str, tuple[str, str]]:
+        """Return folder -> (server, build) of what variants use."""
+        pairs = dict.fromkeys((variant["server"], variant["build"]) for variant in self.plan.study.variants.values())
+        return {self.build(*pair): pair for pair in pairs}
+
+    @cached_property
+    def checks(self) -> list[str]:
+        """Return the differential checks of the measured builds."""
+        return [f"{self.answers(*pair)}/check.json" for pair in self.measured_builds.values()]
+
+    def answers(self, server: str, build: str) -> str:
+        """Return the folder of a build's answers to the statements of the differential check."""
+        return self.build(server, build).replace("results/builds/", "results/checks/", 1)
 
     @cached_property
     def datasets(self) -> dict[str, tuple[str, str, dict]]:
@@ -73,27 +104,18 @@ class Paths:
                     name,
                     plan.options(variant),
                 )
-        for server, build in self.profiles.values():
-            for folder in self.training_datasets(server, build):
+        for server, training, _ in self.profiles.values():
+            for folder in self.training_datasets(server, training):
                 found.setdefault(folder, (server, folder.rsplit("/", 1)[1].rsplit("-", 1)[0], {}))
         return found
 
-    def training_datasets(self, server: str, build: str) -> list[str]:
-        """Return the folders of the datasets that the training of a build's profile runs on."""
+    def training_datasets(self, server: str, training: str) -> list[str]:
+        """Return the folders of the datasets that a training runs on."""
         entries = self.plan.study.entries
-        names = {
-            entries["workloads"][name]["dataset"]
-            for name in entries["trainings"][entries["builds"][build]["profile"]]["workloads"]
-        }
+        names = {entries["workloads"][name]["dataset"] for name in entries["trainings"][training]["workloads"]}
         return [
             f"results/datasets/{server}/{name}-{self.plan.dataset_digest(server, name, {})}" for name in sorted(names)
         ]
-
-    @cached_property
-    def instrumented_builds(self) -> dict[str, tuple[str, str]]:
-        """Return folder -> (server, instrumented build) of the stages that trainings need."""
-        pairs = {(server, self.plan.instrumented(build)) for server, build in self.profiles.values()}
-        return {self.build(*pair): pair for pair in sorted(pairs)}
 
     @cached_property
     def runs(self) -> dict[str, Run]:

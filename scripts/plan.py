@@ -9,13 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scripts import families, toolchain
+from scripts import families, source_kinds, statements, toolchain
+from scripts.build_recipes import BuildRecipes, said
 from scripts.order import Run, runs_in_order
 from scripts.record import digest, file_sha256
-from scripts.study import DEFAULT_TOOLCHAIN, INSTRUMENTED, Study
+from scripts.stages import PREBUILT, Stages
+from scripts.study import Study
 
 # Raised when code changes what a costly step makes from the same declaration.
-RECIPES = {"plain": 1, "instrumented": 2, "optimised": 2, "profile": 1, "dataset": 1, "run": 1}
+RECIPES = {"profile": 1, "dataset": 1, "run": 1, "check": 1}
 LOADER = "baseline"
 
 
@@ -30,71 +32,50 @@ class Plan:
         """Return the recipe of a server's sources: the checksum is that of the first; the others stand in for it."""
         entry = self.study.entries["servers"][server]
         names = {"server": server, "product": entry["product"], "version": entry["version"]}
-        return said({**names, "sha256": entry["sources"][0].get("sha256")})
+        return said({**names, **source_kinds.declared(entry["sources"])})
 
     def build(self, server: str, build: str) -> dict[str, Any]:
-        """Return the recipe of a build, or of an instrumented stage by the name that `instrumented` gives it."""
-        entry = self.study.entries["servers"][server]
-        stage, declared = self._declared(build)
-        chosen = declared.get("toolchain", DEFAULT_TOOLCHAIN)
-        commands = self.study.entries["toolchains"][chosen]
-        flags = declared.get("flags", [])
-        recipe = {
-            "recipe": RECIPES[stage],
-            "family": entry["family"],
-            "source": self.source(server),
+        """Return the recipe of a build, or of a stage behind one, by its name."""
+        return self._builds.of(server, build)
+
+    @cached_property
+    def stages(self) -> Stages:
+        """Return the stages behind the study's builds."""
+        return Stages(self.study.entries["builds"])
+
+    @cached_property
+    def _builds(self) -> BuildRecipes:
+        entries = self.study.entries
+        return BuildRecipes(entries, self.stages, self.source, self.profile, self.toolchain)
+
+    def toolchain(self, name: str) -> toolchain.Toolchain:
+        """Return a toolchain of this machine by its name. Raises ValueError naming a command that is missing."""
+        return toolchain.find(name, self.study.entries["toolchains"][name])
+
+    def loader(self, server: str) -> str:
+        """Return the name of the build that loads a server's datasets."""
+        return PREBUILT if source_kinds.prebuilt(self.study.entries["servers"][server]["sources"]) else LOADER
+
+    def check(self, server: str, build: str) -> dict[str, Any]:
+        """Return the recipe of a build's answers to the statements of the differential check."""
+        family = self.family(server)
+        return {
+            "recipe": RECIPES["check"],
             "server": server,
-            "build": build,
-            "stage": stage,
-            "toolchain": {"name": chosen, "version": self.toolchains[chosen].version, "commands": commands},
-            "flags": flags.split() if isinstance(flags, str) else flags,
-            "configure": entry.get("configure", []),
-            "debug_information": declared.get("debug_information", False),
+            "family": family,
+            "build_digest": digest(self.build(server, build)),
+            "statements_sha256": statements.statements_sha256(self.root, family),
         }
-        if "profile" in declared:
-            training = declared["profile"]
-            recipe["profile"] = {"training": training, "digest": digest(self.profile(server, training, build))}
-        return said(recipe)
 
-    def _declared(self, build: str) -> tuple[str, dict[str, Any]]:
-        """Return stage and declaration of a build; an instrumented one has the flags of the builds it serves."""
-        if build in self._instrumented:
-            return "instrumented", self._instrumented[build]
-        declared = self.study.entries["builds"][build]
-        return ("optimised" if "profile" in declared else "plain"), declared
+    def check_reference(self, server: str) -> str:
+        """Return the build a server's others must answer like: its baseline if a variant uses it, else the first."""
+        used = [variant["build"] for variant in self.study.variants.values() if variant["server"] == server]
+        return self.loader(server) if self.loader(server) in used else used[0]
 
-    @cached_property
-    def toolchains(self) -> dict[str, toolchain.Toolchain]:
-        """Return the compilers on this machine that the study's builds name."""
-        builds = {variant["build"] for variant in self.study.variants.values()} | {LOADER}
-        names = {self.study.entries["builds"][build].get("toolchain", DEFAULT_TOOLCHAIN) for build in builds}
-        return {name: toolchain.find(name, self.study.entries["toolchains"][name]) for name in sorted(names)}
-
-    def instrumented(self, build: str) -> str:
-        """Return the name of the instrumented build that serves a build: it follows from compiler and flags alone."""
-        declared = self._served(build)
-        flags = {key: value for key, value in declared.items() if key != "toolchain"}
-        name = f"{INSTRUMENTED}_{declared.get('toolchain', DEFAULT_TOOLCHAIN)}"
-        return f"{name}_{digest(flags)[:6]}" if flags else name
-
-    def _served(self, build: str) -> dict[str, Any]:
-        """Return what an instrumented build has in common with the build it serves."""
-        declared = self.study.entries["builds"][build]
-        flags = declared.get("flags", [])
-        split = flags.split() if isinstance(flags, str) else flags
-        return said({**{key: declared.get(key) for key in ("toolchain", "debug_information")}, "flags": split})
-
-    @cached_property
-    def _instrumented(self) -> dict[str, dict[str, Any]]:
-        """Return the declarations of the instrumented builds of all builds with a profile, by name."""
-        named = [name for name, declared in self.study.entries["builds"].items() if "profile" in declared]
-        return {self.instrumented(name): self._served(name) for name in named}
-
-    def profile(self, server: str, training: str, build: str) -> dict[str, Any]:
-        """Return the recipe of the profile that a training of a build's instrumented stage yields."""
+    def profile(self, server: str, training: str, stage: str) -> dict[str, Any]:
+        """Return the recipe of the profile that a training of an instrumented stage yields."""
         declared = self.study.entries["trainings"][training]
-        instrumented = self.instrumented(build)
-        compiler = self.build(server, instrumented)["toolchain"]
+        made = self.build(server, stage)
         workloads = [
             {
                 "name": name,
@@ -109,8 +90,8 @@ class Plan:
                 "server": server,
                 "family": self.family(server),
                 "training": training,
-                "instrumented": {"name": instrumented, "digest": digest(self.build(server, instrumented))},
-                "toolchain": compiler,
+                "instrumented": {"name": stage, "digest": digest(made)},
+                "toolchain": made["toolchain"],
                 "workloads": workloads,
                 "clients": declared["clients"],
                 "seconds": declared["seconds"],
@@ -196,8 +177,3 @@ class Plan:
     def runs(self) -> list[Run]:
         """Return all runs in the order of measuring."""
         return runs_in_order(self.study)
-
-
-def said(recipe: dict[str, Any]) -> dict[str, Any]:
-    """Return a recipe without neutral values, so that a new key of a later release leaves old digests as they were."""
-    return {key: value for key, value in recipe.items() if value not in (None, False, [], {}, "")}

@@ -4,12 +4,14 @@ import argparse
 from pathlib import Path
 
 from scripts.collect_runs import listed
-from scripts.page import DRAWN, Evidence, render, view
+from scripts.drawing import figure_names
+from scripts.layout import render
+from scripts.page import Evidence, view
 from scripts.record import read, write_text
 from scripts.tables import read_csv, read_records
 
-RECORDS = ("facts", "profiles", "sources", "datasets")
-TABLES = ("runs", "comparisons", "cells", "overall", "noise")
+RECORDS = ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets")
+TABLES = ("runs", "comparisons", "cells", "overall", "noise", "factors")
 
 
 def main(
@@ -17,17 +19,17 @@ def main(
 ) -> None:
     """Write the page to `output` and the text for a pull request to `summary`.
 
-    `records` holds the paths of facts, profiles, sources and datasets. Links to run files are relative to the folder
-    of `output`.
+    `records` holds the paths of the records of each kind in RECORDS; there are none of a kind that is not given.
+    Links to run files are relative to the folder of `output`.
     """
     declared = read(study)
-    drawn = [f"{metric}-{workload}" for metric in DRAWN for workload in declared["workloads"]]
-    drawn += [f"forest-{metric}" for metric in DRAWN]
+    found = {name: read_csv(tables / f"{name}.csv") for name in TABLES}
+    drawn = figure_names(declared, len(found["factors"]) > 0)
     evidence = Evidence(
         study=declared,
-        tables={name: read_csv(tables / f"{name}.csv") for name in TABLES},
+        tables=found,
         records=list(read_records(listed(runs_list))),
-        **{kind: [read(path) for path in records[kind]] for kind in RECORDS},
+        **{kind: [read(path) for path in records.get(kind, [])] for kind in RECORDS},
         figures={name: (figures / f"{name}.svg").read_text(encoding="utf-8") for name in drawn},
         folder=output.parent,
     )

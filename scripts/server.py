@@ -100,7 +100,8 @@ def running(
     """Run a server on a data directory, on the given CPUs; whatever happens, nothing of it is left afterwards."""
     sockets = workplace.socket_directory()
     try:
-        option_file = write_options(family, data.parent, options)
+        option_file = write_options(family, install, data.parent, options)
+        family.fit_data(install, data, options)
         command = family.server_command(install, data, option_file, sockets)
         process = _start(command, data, log, cpus, environment)
         try:
@@ -113,10 +114,10 @@ def running(
         workplace.remove(sockets)
 
 
-def write_options(family: Family, folder: Path, options: dict[str, Any]) -> Path:
-    """Write the option file beside a data directory and return its path."""
+def write_options(family: Family, install: Path, folder: Path, options: dict[str, Any]) -> Path:
+    """Write the option file beside a data directory, as the installed release names options, and return its path."""
     option_file = folder / "server.cnf"
-    option_file.write_text(family.option_text(options), encoding="utf-8")
+    option_file.write_text(family.option_text(family.options_of_release(install, options)), encoding="utf-8")
     option_file.chmod(0o644)
     return option_file
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Install what is missing: packages of the distribution, then the pinned Python packages into .venv.
-# Usage: scripts/setup.sh [run|test]      run (the default): for the workflow; test: for the tests as well.
+# Usage: scripts/setup.sh [run|test] [config file]    run (the default): for the workflow; test: for the tests as well.
+# With a study's config file: what its toolchains and sources need, too.
 # A second run finds the stamps and changes nothing.
 set -euo pipefail
 
 purpose=${1:-run}
+study=${2-}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 # an activated .venv must not be the Python that .venv is made from
@@ -63,8 +65,29 @@ install_dnf() {
     as_root "${enable}dnf -y install --setopt=install_weak_deps=False $*"
 }
 
+# Install those of the named packages that are missing.
+install_missing() {
+    local wanted=("$@") missing=()
+    mapfile -t missing < <("missing_$manager" "${wanted[@]}")
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    say "${#missing[@]} of ${#wanted[@]} packages are missing: ${missing[*]}"
+    "install_$manager" "${missing[@]}"
+    changed=yes
+    mapfile -t missing < <("missing_$manager" "${wanted[@]}")
+    [ "${#missing[@]}" -eq 0 ] || fail "still not installed: ${missing[*]}"
+}
+
+# Tests of what not every distribution has are skipped where it is not.
+install_optional() {
+    local name known=()
+    for name in "$@"; do
+        ! apt-cache show "$name" >/dev/null 2>&1 || known+=("$name")
+    done
+    [ "${#known[@]}" -eq 0 ] || install_missing "${known[@]}"
+}
+
 install_packages() {
-    local manager lists=() wanted=() missing=()
+    local lists=() wanted=()
     if command -v apt-get >/dev/null; then
         manager=apt lists=(envs/apt.txt)
         [ "$purpose" = run ] || lists+=(envs/apt-test.txt)
@@ -75,13 +98,18 @@ install_packages() {
             "python3 -m venv .venv && .venv/bin/pip install --require-hashes -r envs/requirements.txt"
     fi
     mapfile -t wanted < <(names "${lists[@]}")
-    mapfile -t missing < <("missing_$manager" "${wanted[@]}")
-    [ "${#missing[@]}" -gt 0 ] || return 0
-    say "${#missing[@]} of ${#wanted[@]} packages are missing: ${missing[*]}"
-    "install_$manager" "${missing[@]}"
-    changed=yes
-    mapfile -t missing < <("missing_$manager" "${wanted[@]}")
-    [ "${#missing[@]}" -eq 0 ] || fail "still not installed: ${missing[*]}"
+    install_missing "${wanted[@]}"
+    [ "$purpose/$manager" != test/apt ] || mapfile -t wanted < <(names envs/apt-test-optional.txt)
+    [ "$purpose/$manager" != test/apt ] || install_optional "${wanted[@]}"
+}
+
+# Compilers and fetchers that a study names; a package the distribution lacks is an error of its package manager's.
+install_study_packages() {
+    local told wanted
+    told=$(.venv/bin/python -m scripts.study_packages "$study" --manager "$manager") || fail "$study: see above"
+    [ -n "$told" ] || return 0
+    mapfile -t wanted <<<"$told"
+    install_missing "${wanted[@]}"
 }
 
 # Print the first Python that is new enough and can make a virtual environment.
@@ -127,9 +155,10 @@ case $purpose in
     run | test) ;;
     *) fail "unknown purpose '$purpose', expected run or test" ;;
 esac
-changed=no
+changed=no manager=
 install_packages
 install_python_packages
+[ -z "$study" ] || install_study_packages
 if [ "$changed" = no ]; then
     say "everything is there, nothing to do"
 else

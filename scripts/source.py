@@ -1,93 +1,31 @@
 """Make the source tree of a server from the first of its sources that can be had.
 
-Needs a recipe: {"server": …, "product": …, "version": release or series, "sources": […]}, a source being one of
-{"debian": package}, {"url": [mirrors], "sha256": hex}, {"file": path, "sha256": hex}; {version} in URL and path
-is filled in.
+Needs a recipe: {"server": …, "product": …, "version": release or series, "sources": […]} and what source_kinds.declared
+gives, a source being one of {"debian": package}, {"url": [mirrors], "sha256": hex}, {"file": path, "sha256": hex},
+{"maven": coordinates, "sha256": hex}, {"git": repository, "commit": hex}, {"directory": path}, {"installed": path};
+{version} in URL, path of a file and coordinates is filled in.
 """
 
 import logging
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import archive, debian, download
+from scripts import debian, server_program
+from scripts.fetched import FROM, PREFIX, Fetched, Recipe, SourceError, is_of
 from scripts.record import file_sha256, read, write
+from scripts.source_kinds import ALONE, Source, candidates, kind_of, prebuilt
 from scripts.tree import release_of, require_buildable, tree_sha256
 
 log = logging.getLogger(__name__)
-
-Recipe = dict[str, Any]
-
-
-class SourceError(RuntimeError):
-    """No source gave a usable tree; the text tells why for each, and where to put a file by hand."""
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """Files of one source on disk, and how to unpack them into a new directory."""
-
-    kind: str
-    origin: str
-    release: str
-    files: tuple[Path, ...]
-    unpack: Callable[[Path], None]
-
-
-def from_debian(recipe: Recipe, source: dict[str, Any], downloads: Path) -> Fetched:
-    package = debian.fetch(source["debian"], recipe["version"], downloads)
-    origin = f"source package {package.name} {package.version}"
-    return Fetched("debian", origin, package.release, package.files, lambda target: debian.unpack(package, target))
-
-
-def from_url(recipe: Recipe, source: dict[str, Any], downloads: Path) -> Fetched:
-    declared = source["url"]
-    mirrors = [filled(url, recipe) for url in ([declared] if isinstance(declared, str) else declared)]
-    if not source.get("sha256"):
-        raise SourceError(f"{mirrors[0]}: sha256 is missing; what comes over the network is used only if it is stated")
-    file = download.fetch(mirrors, source["sha256"].lower(), downloads)
-    origin = mirrors[0] if len(mirrors) == 1 else f"one of {', '.join(mirrors)}"
-    return Fetched("url", origin, recipe["version"], (file,), lambda target: archive.unpack(file, target))
-
-
-def from_file(recipe: Recipe, source: dict[str, Any], downloads: Path) -> Fetched:
-    file = Path(filled(source["file"], recipe)).expanduser()
-    if not file.is_file():
-        raise SourceError(f"{file}: no such file")
-    expected = source.get("sha256")
-    if expected and (found := file_sha256(file)) != expected.lower():
-        raise SourceError(f"{file}: sha256 is {found}, expected {expected}")
-    return Fetched("file", str(file), recipe["version"], (file,), lambda target: archive.unpack(file, target))
-
-
-def filled(text: str, recipe: Recipe) -> str:
-    return text.replace("{version}", recipe["version"])
-
-
-def kind_of(source: dict[str, Any]) -> str:
-    """Return which of debian, url and file an entry of `sources` is."""
-    match [kind for kind in ("debian", "url", "file") if kind in source]:
-        case [kind]:
-            return kind
-        case _:
-            raise SourceError(f"source {source}: expected exactly one of the keys debian, url, file")
 
 
 def satisfies(identity: dict[str, Any], recipe: Recipe) -> bool:
     """Tell whether a tree with this identity is one that the recipe could have made."""
     if any(identity.get(key) != recipe[key] for key in ("server", "product", "version")):
         return False
-    kind, origin = identity.get("kind"), str(identity.get("origin"))
-    sums = {file["sha256"] for file in identity.get("files", [])}
-    for source in (source for source in recipe["sources"] if kind_of(source) == kind):
-        if kind == "debian":
-            if origin.startswith(f"source package {source['debian']} "):
-                return True
-        elif source.get("sha256", "").lower() in sums:
-            return True
-    return False
+    stated = (source for source in candidates(recipe["sources"]) if kind_of(source) == identity.get("kind"))
+    return any(is_of(identity, source, recipe) for source in stated)
 
 
 def kept(recipe: Recipe, tree: Path, identity: Path) -> bool:
@@ -108,7 +46,7 @@ def make(recipe: Recipe, tree: Path, identity: Path) -> dict[str, Any]:
         return read(identity)
     downloads = tree.parent / "downloads"
     failures = []
-    for source in recipe["sources"]:
+    for source in candidates(recipe["sources"]):
         try:
             return make_from(source, recipe, tree, identity)
         except (RuntimeError, OSError, ValueError) as error:
@@ -116,22 +54,31 @@ def make(recipe: Recipe, tree: Path, identity: Path) -> dict[str, Any]:
             log.warning("%s: %s", recipe["server"], error)
     told = "\n".join("  " + line for failure in failures for line in failure.splitlines())
     raise SourceError(
-        f"no source of {recipe['server']} ({recipe['product']} {recipe['version']}) could be used:\n{told}\n"
-        f"to go on by hand: put an archive of the sources under {downloads.resolve()} and name it in the server's "
-        f"`sources` as {{file: {downloads.resolve()}/NAME}}"
+        f"no source of {recipe['server']} ({recipe['product']} {recipe['version']}) could be used:\n{told}"
+        f"{_by_hand(recipe, downloads.resolve())}"
     )
 
 
-def make_from(source: dict[str, Any], recipe: Recipe, tree: Path, identity: Path) -> dict[str, Any]:
-    fetch = {"debian": from_debian, "url": from_url, "file": from_file}[kind_of(source)]
-    fetched = fetch(recipe, source, tree.parent / "downloads")
+def _by_hand(recipe: Recipe, downloads: Path) -> str:
+    """Say how to go on without a network, where that is possible."""
+    if kind_of(recipe["sources"][0]) in ALONE:
+        return ""
+    held = "the server's archive" if prebuilt(recipe["sources"]) else "an archive of the sources"
+    return (
+        f"\nto go on by hand: put {held} under {downloads} and name it in the server's `sources` as "
+        f"{{file: {downloads}/NAME}}"
+    )
+
+
+def make_from(source: Source, recipe: Recipe, tree: Path, identity: Path) -> dict[str, Any]:
+    fetched = FROM[kind_of(source)](recipe, source, tree.parent / "downloads")
     fresh = tree.with_name(f".{tree.name}.unpacking")
     shutil.rmtree(fresh.parent / f"{fresh.name}.top", ignore_errors=True)
     shutil.rmtree(fresh, ignore_errors=True)
     log.info("%s: unpacking %s", recipe["server"], fetched.origin)
     try:
         fetched.unpack(fresh)
-        release = usable_release(fresh, fetched, recipe["version"])
+        release = usable_release(fresh, fetched, recipe)
         facts = facts_of(recipe, fetched, release, tree_sha256(fresh))
         identity.unlink(missing_ok=True)
         shutil.rmtree(tree, ignore_errors=True)
@@ -143,12 +90,17 @@ def make_from(source: dict[str, Any], recipe: Recipe, tree: Path, identity: Path
     return read(identity)
 
 
-def usable_release(tree: Path, fetched: Fetched, version: str) -> str:
+def usable_release(tree: Path, fetched: Fetched, recipe: Recipe) -> str:
     """Return the release of an unpacked tree; raise SourceError if it is of another version than wanted."""
-    require_buildable(tree)
-    release = release_of(tree) or fetched.release
-    if not debian.in_series(release, version):
-        raise SourceError(f"{fetched.origin}: these are the sources of release {release}, wanted {version}")
+    if prebuilt(recipe["sources"]):
+        program = server_program.find(tree / PREFIX if fetched.kind == "installed" else tree, fetched.kind)
+        release = server_program.release(program)
+    else:
+        require_buildable(tree)
+        release = release_of(tree) or fetched.release
+    if not debian.in_series(release, recipe["version"]):
+        what = "this is" if prebuilt(recipe["sources"]) else "these are the sources of"
+        raise SourceError(f"{fetched.origin}: {what} release {release}, wanted {recipe['version']}")
     return release
 
 
@@ -158,6 +110,7 @@ def facts_of(recipe: Recipe, fetched: Fetched, release: str, tree_digest: str) -
         "release": release,
         "kind": fetched.kind,
         "origin": fetched.origin,
+        **fetched.known,
         "files": [{"name": file.name, "sha256": file_sha256(file)} for file in fetched.files],
         "tree_sha256": tree_digest,
     }

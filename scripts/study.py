@@ -10,6 +10,9 @@ from typing import Any
 import jsonschema
 import yaml
 
+from scripts.source_kinds import prebuilt
+from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, RESERVED
+
 CATALOG = {
     "servers": "servers.yaml",
     "builds": "builds.yaml",
@@ -18,9 +21,7 @@ CATALOG = {
     "workloads": "workloads.yaml",
     "datasets": "workloads.yaml",
 }
-DEFAULT_TOOLCHAIN = "gcc-12"
 AA = "aa"
-INSTRUMENTED = "instrumented"
 
 
 class ConfigError(ValueError):
@@ -63,6 +64,7 @@ def load(config: dict[str, Any], root: Path, where: str) -> Study:
         *_entry_mistakes(entries, schema),
         *_references(sound, entries, broken),
         *_reserved(sound, entries),
+        *_unfit(sound, entries),
     }
     if mistakes:
         lines = "\n".join(f"  {line}" for line in sorted(mistakes))
@@ -138,14 +140,17 @@ def _names(config: dict[str, Any], entries: dict) -> Iterator[tuple[str, str, st
         yield "reference", config["reference"], "variants"
     for name, variant in config.get("variants", {}).items():
         for key, kind in (("server", "servers"), ("build", "builds"), ("storage", "storage")):
-            if key in variant:
+            if key in variant and (key, variant[key]) != ("build", PREBUILT):
                 yield f"variants.{name}.{key}", variant[key], kind
     for name in config.get("workloads", {}):
         yield "workloads", name, "workloads"
     for name, build in entries["builds"].items():
         yield f"builds.{name}.toolchain", build.get("toolchain", DEFAULT_TOOLCHAIN), "toolchains"
-        if "profile" in build:
-            yield f"builds.{name}.profile", build["profile"], "trainings"
+        if "bolt" in build:
+            yield f"builds.{name}.bolt_toolchain", build.get("bolt_toolchain", DEFAULT_BOLT), "toolchains"
+        for key in ("profile", "bolt"):
+            if key in build:
+                yield f"builds.{name}.{key}", build[key], "trainings"
     for name, training in entries["trainings"].items():
         for workload in training.get("workloads", []):
             yield f"trainings.{name}.workloads", workload, "workloads"
@@ -159,5 +164,25 @@ def _reserved(config: dict[str, Any], entries: dict) -> Iterator[str]:
     if AA in config.get("variants", {}):
         yield f"variants.{AA}: the name is the workflow's own, for the reference a second time; choose another"
     for name in entries["builds"]:
-        if name.startswith(INSTRUMENTED):
-            yield f"builds.{name}: names that begin with {INSTRUMENTED!r} are the workflow's own; choose another"
+        for own in RESERVED:
+            if name.startswith(own):
+                yield f"builds.{name}: names that begin with {own!r} are the workflow's own; choose another"
+
+
+def _unfit(config: dict[str, Any], entries: dict) -> Iterator[str]:
+    """Find what is sound in itself but does not go together."""
+    for name, variant in config.get("variants", {}).items():
+        server, build = entries["servers"].get(variant.get("server"), {}), variant.get("build")
+        ready = prebuilt(server["sources"]) if server.get("sources") else None
+        if ready is not None and build is not None and ready != (build == PREBUILT):
+            expected = f"{PREBUILT!r}, the only one a ready-made server has" if ready else "a way of compiling it"
+            yield f"variants.{name}.build: {build!r} of {variant['server']!r}, expected {expected}"
+    for name, build in entries["builds"].items():
+        compiler = entries["toolchains"].get(build.get("toolchain", DEFAULT_TOOLCHAIN), {})
+        tool = entries["toolchains"].get(build.get("bolt_toolchain", DEFAULT_BOLT), {})
+        if compiler.get("kind", "gcc") == "bolt":
+            yield f"builds.{name}.toolchain: {build['toolchain']!r} is no compiler; BOLT's is `bolt_toolchain`"
+        if "bolt" in build and tool and tool.get("kind") != "bolt":
+            yield f"builds.{name}.bolt_toolchain: {build['bolt_toolchain']!r} is of kind gcc or clang, expected bolt"
+        if build.get("published") and not (compiler.get("kind", "gcc") == "gcc" and "profile" in build):
+            yield f"builds.{name}.published: the published recipe is a profile of gcc's: give `profile`, and a gcc"

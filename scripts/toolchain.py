@@ -1,38 +1,54 @@
-"""Compilers: where a toolchain's commands are, which version they have, what they can do."""
+"""Toolchains: where their commands are, which version they have, what they can do."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 OLDEST_GCC = 9
-PREFIX_FLAG = "-fprofile-prefix-path=/nowhere"
+COMMANDS = {
+    "gcc": ("cc", "cxx", "ar", "ranlib", "nm", "gcov_dump"),
+    "clang": ("cc", "cxx", "ar", "ranlib", "nm", "profdata"),
+    "bolt": ("bolt", "merge_fdata"),
+}
+# gcc 12 brought -fprofile-prefix-path; without it the directory is part of each counter file's name.
+PROBES = {"gcc": ["-fprofile-prefix-path=/nowhere", "-fprofile-generate"], "clang": ["-fprofile-generate"]}
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """Absolute commands of one toolchain and the compiler's full version, such as 12.2.0."""
+    """Absolute commands of one toolchain and its full version, such as 12.2.0; `kind` is gcc, clang or bolt."""
 
     name: str
+    kind: str
     version: str
-    cc: str
-    cxx: str
-    ar: str
-    ranlib: str
-    nm: str
-    gcov_dump: str
+    commands: dict[str, str] = field(hash=False)
+    probe: tuple[str, ...] = ()
+
+    def __getattr__(self, key: str) -> str:
+        """Return a command by its key in the catalog: cc, cxx, ar, ranlib, nm, gcov_dump, profdata, bolt …"""
+        commands = self.__dict__.get("commands", {})
+        if key not in commands:
+            raise AttributeError(f"toolchain {self.__dict__.get('name')} has no command {key!r}")
+        return commands[key]
 
     def search_path(self) -> str:
         """Return PATH with the compiler's folder: a toolset elsewhere brings its own assembler and linker."""
         folder, usual = str(Path(self.cc).parent), os.get_exec_path()
         return os.pathsep.join(usual if folder in usual else [folder, *usual])
 
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str | None]:
         """Return what a build's facts keep of the toolchain."""
-        return {key: asdict(self)[key] for key in ("name", "version", "cc", "cxx")}
+        shown = {key: self.commands.get(key) for key in ("cc", "cxx", "bolt")}
+        return {"name": self.name, "kind": self.kind, "version": self.version, **said(shown)}
+
+
+def said(shown: dict[str, str | None]) -> dict[str, str]:
+    return {key: value for key, value in shown.items() if value}
 
 
 def toolset_directory(toolset: str) -> Path:
@@ -45,14 +61,15 @@ def _command(entry: dict, key: str, toolchain: str) -> str:
     folders = [Path(folder) for folder in entry.get("directories", [])]
     folders += [toolset_directory(entry["toolset"])] if "toolset" in entry else []
     for folder in folders:
-        for name in (entry[key], entry[key].rsplit("-", 1)[0]):
+        for name in (entry[key], re.sub(r"-[\d.]+$", "", entry[key])):
             if (folder / name).exists():
                 return str(folder / name)
     if found := shutil.which(entry[key]):
-        return found
+        # BOLT looks for its run-time library beside the file itself, not beside a link to it.
+        return os.path.realpath(found) if entry.get("kind") == "bolt" else found
     raise ValueError(
         f"toolchains.{toolchain}.{key}: command {entry[key]!r} found neither on PATH nor in "
-        f"{[str(folder) for folder in folders]}; install the compiler (`make setup` does), or name another toolchain"
+        f"{[str(folder) for folder in folders]}; install the package of that name, or name another toolchain"
     )
 
 
@@ -61,11 +78,23 @@ def find(name: str, entry: dict) -> Toolchain:
 
     Raises ValueError naming the key when a command is missing or gcc is older than 9.
     """
-    commands = {key: _command(entry, key, name) for key in ("cc", "cxx", "ar", "ranlib", "nm", "gcov_dump")}
-    version = _output(commands["cc"], "-dumpfullversion").strip()
-    if int(version.split(".")[0]) < OLDEST_GCC:
+    kind = entry.get("kind", "gcc")
+    commands = {key: _command(entry, key, name) for key in COMMANDS[kind]}
+    version = _version(kind, commands)
+    if kind == "gcc" and int(version.split(".")[0]) < OLDEST_GCC:
         raise ValueError(f"toolchains.{name}.cc: gcc {version} is too old, {OLDEST_GCC} or newer is needed")
-    return Toolchain(name=name, version=version, **commands)
+    return Toolchain(name, kind, version, commands, tuple(entry.get("probe", PROBES.get(kind, []))))
+
+
+def _version(kind: str, commands: dict[str, str]) -> str:
+    if kind == "gcc":
+        return _output(commands["cc"], "-dumpfullversion").strip()
+    if kind == "clang":
+        return _output(commands["cc"], "-dumpversion").strip()
+    told = _output(commands["bolt"], "--version")
+    if match := re.search(r"version (\d[\w.]*)", told):
+        return match.group(1)
+    raise ValueError(f"{commands['bolt']} --version: no version in {told.strip()[:200]!r}")
 
 
 @cache
@@ -73,20 +102,19 @@ def _output(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def probe_profile_flag(toolchain: Toolchain) -> None:
-    """Refuse a compiler that cannot find a profile again from another build directory.
+def probe_profile_flags(toolchain: Toolchain) -> None:
+    """Refuse a compiler that cannot make a profile which another build directory finds again.
 
-    gcc 12 brought -fprofile-prefix-path; without it the directory is part of each counter file's name.
-    Raises ValueError naming the compiler and its version.
+    Raises ValueError naming the compiler, its version, the flags, and what it said.
     """
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "probe.c"
         source.write_text("int probe;\n")
-        command = [toolchain.cc, PREFIX_FLAG, "-fprofile-generate", "-c", str(source), "-o", f"{folder}/probe.o"]
+        command = [toolchain.cc, *toolchain.probe, "-c", str(source), "-o", f"{folder}/probe.o"]
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        flag = PREFIX_FLAG.partition("=")[0]
         raise ValueError(
-            f"toolchains.{toolchain.name}: {toolchain.cc} {toolchain.version} does not know {flag}, gcc 12 does; "
-            f"without it a profile is lost in silence. It said: {answer.stderr.strip()}"
+            f"toolchains.{toolchain.name}: {toolchain.cc} {toolchain.version} does not know "
+            f"{' '.join(toolchain.probe)}, gcc 12 and clang do; without it a profile is lost in silence. "
+            f"It said: {answer.stderr.strip()}"
         )

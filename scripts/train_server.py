@@ -3,13 +3,22 @@
 import argparse
 import json
 import re
-import shutil
 import time
 from pathlib import Path
 from typing import Any
 
-from scripts import families, placement, profile_audit, record, snapshot, sysbench, sysbench_run, toolchain, workplace
-from scripts.compile import COUNTERS
+from scripts import (
+    families,
+    placement,
+    profile_audit,
+    profiles,
+    record,
+    snapshot,
+    sysbench,
+    sysbench_run,
+    toolchain,
+    workplace,
+)
 from scripts.hostlock import exclusive
 from scripts.load_dataset import server_options
 from scripts.process import entry, say, tell_wait
@@ -17,7 +26,7 @@ from scripts.server import Server, running
 from scripts.sysbench_flags import script_path
 from scripts.tree import tree_sha256
 
-ABOUT_COUNTERS = re.compile(r"profiling|libgcov|gcda", re.I)
+ABOUT_COUNTERS = re.compile(r"profiling|libgcov|gcda|LLVM Profile|BOLT", re.I)
 TIMEOUT_FACTOR = 3
 
 
@@ -31,22 +40,19 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
     described = record.read(identity)
     log.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        exclusive(tell_wait),
-        snapshot.workspace(None) as folder,
-    ):
-        written = folder / "written"
-        written.mkdir()
-        workplace.give(written)
-        runs = [run for dataset in datasets for run in train_on(recipe, identity, dataset, written, log)]
-        keep(written / COUNTERS.lstrip("/"), counters)
-    found = profile_audit.read_counters(counters, chosen.gcov_dump)
+    with exclusive(tell_wait), snapshot.workspace(None) as folder:
+        written = profiles.place(identity, folder)
+        environment = profiles.TOOLS[chosen.kind].environment(written)
+        runs = [run for dataset in datasets for run in train_on(recipe, identity, dataset, environment, log)]
+        profiles.keep(written, counters, chosen, log)
     facts = {
         "server": recipe["server"],
         "training": recipe["training"],
+        "trained": described["build"],
+        "tool": chosen.kind,
         "compiler": f"{chosen.name} {chosen.version}",
         "source_path": described["source_path"],
-        **profile_audit.summary(found),
+        **profiles.summary(counters, chosen),
         "counters_sha256": tree_sha256(counters),
         "log_lines": [line for line in log.read_text(errors="replace").splitlines() if ABOUT_COUNTERS.search(line)],
         "runs": runs,
@@ -56,8 +62,10 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
     record.write(profile, facts)
 
 
-def train_on(recipe: dict, identity: Path, dataset: Path, written: Path, log: Path) -> list[dict[str, Any]]:
-    """Run those workloads of the training that use this dataset on one server; its counters go below `written`."""
+def train_on(
+    recipe: dict, identity: Path, dataset: Path, environment: dict[str, str], log: Path
+) -> list[dict[str, Any]]:
+    """Run those workloads of the training that use this dataset on one server, started in this environment."""
     folder = dataset.parent
     digest = folder.name.rsplit("-", 1)[1]
     workloads = [workload for workload in recipe["workloads"] if workload["dataset_digest"] == digest]
@@ -72,7 +80,7 @@ def train_on(recipe: dict, identity: Path, dataset: Path, written: Path, log: Pa
             server_options(family, {}),
             log,
             cpus=cpus.server_cpus,
-            environment={"GCOV_PREFIX": str(written)},
+            environment=environment,
         ) as server,
     ):
         with server.blamed():
@@ -99,18 +107,6 @@ def run_workload(recipe: dict, workload: dict, server: Server, cpus: tuple[int, 
     tps = finished.output.totals.transactions / finished.output.totals.duration_s
     say(f"[training {recipe['server']} {recipe['training']}] {workload['name']}: {tps:.0f} TPS with counters")
     return {"workload": workload["name"], "clients": recipe["clients"], "seconds": recipe["seconds"], "tps": tps}
-
-
-def keep(written: Path, counters: Path) -> None:
-    """Move the counter files from where the server wrote them. Raises ValueError when there are none."""
-    files = sorted(written.glob("*.gcda")) if written.exists() else []
-    if not files:
-        raise ValueError(
-            f"{written}: the instrumented server wrote no counters; expected .gcda files after its clean stop"
-        )
-    counters.mkdir(parents=True, exist_ok=True)
-    for file in files:
-        shutil.copyfile(file, counters / file.name)
 
 
 def _arguments() -> argparse.Namespace:

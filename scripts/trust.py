@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from scripts.build_trust import Built, audited, checked, proven
 from scripts.comparison import AA, warning_set
 from scripts.metrics import METRICS
 from scripts.overall import without_flagged
@@ -10,12 +11,15 @@ from scripts.verdict import Finding, measured, noise_sentence
 from scripts.wording import floor_percent, listing, percent, plural, times
 
 
-def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], facts: list[dict]) -> list[Finding]:
+def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], built: Built) -> list[Finding]:
     """Return all findings in the order to show; `tables` holds comparisons, cells, overall and noise by name."""
+    of_builds = [audited(study, built), checked(study, built), proven(built)]
     return [
+        *(finding for finding in of_builds[:1] if finding.state == "look"),
         same_against_same(runs, tables, study["reference"]),
         floor(tables["noise"]),
-        audited(study, facts),
+        *(finding for finding in of_builds[:1] if finding.state != "look"),
+        *of_builds[1:],
         outcomes(runs),
         blocks(tables["comparisons"]),
         order(study, runs),
@@ -59,29 +63,6 @@ def floor(floors: pd.DataFrame) -> Finding:
     basis = f"{plural(int(floors['n_blocks'].max()), 'A/A block')} in {plural(int(floors['n_cells'].max()), 'cell')}"
     text = f"A cell's mean must differ by more than this to get a word: {'; '.join(each)}. It rests on {basis}."
     return Finding("Noise floor", "plain", text)
-
-
-def audited(study: dict, facts: list[dict]) -> Finding:
-    """Say how much of the profile every profile-using build took in."""
-    used = {(arm["server"], arm["build"]) for arm in study["variants"].values()}
-    texts, low = [], False
-    for build in facts:
-        audit, name = build.get("audit"), f"{build['build']} of {build['server']}"
-        if (build["server"], build["build"]) not in used or not (audit or build["flags"].get("profile")):
-            continue
-        low |= audit is None or not (audit["matched_share"] or 0) >= audit["threshold"]
-        texts.append(f"{name}: {audit_text(audit)}" if audit else f"{name}: compiled with a profile, but never audited")
-    if not texts:
-        return Finding("Profile used", "plain", "No build of this study was compiled with a profile.")
-    return Finding("Profile used", "look" if low else "good", f"{'; '.join(texts)}.")
-
-
-def audit_text(audit: dict) -> str:
-    """Write how many of the units that ran in training were compiled with their counters."""
-    return (
-        f"{audit['units_matched']} of {audit['units_nonzero']} units that ran in training were compiled with their "
-        f"counters ({percent(audit['matched_share'])}, least {percent(audit['threshold'], 0)})"
-    )
 
 
 def outcomes(runs: pd.DataFrame) -> Finding:

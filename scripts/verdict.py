@@ -1,10 +1,11 @@
 """The answer in sentences, composed from the tables by rules."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from scripts.comparison import AA, NO_DIFFERENCE, NO_FLOOR, TOO_FEW
+from scripts.heldout import Split, splits
 from scripts.metrics import METRICS, TPS, Metric
 from scripts.stats import MIN_BLOCKS
 from scripts.wording import NARROW, floor_percent, interval, listing, missing, plural, times
@@ -43,10 +44,17 @@ class Finding:
     details: tuple[str, ...] = ()
 
 
-def answers(study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> list[Answer]:
-    """Return one answer per variant that is neither the reference nor A/A, in the study's order."""
+def answers(study: dict, tables: dict[str, pd.DataFrame], doubts: dict[str, str]) -> list[Answer]:
+    """Return one answer per variant that is neither the reference nor A/A, in the study's order.
+
+    `tables` holds overall, cells and comparisons; `doubts` a sentence by variant that must stand before all others.
+    """
     names = [name for name in study["variants"] if name not in (study["reference"], AA)]
-    return [answer(name, study, overall, cells) for name in names]
+    split = splits(study, tables)
+    more = {name: [_by_training(split[name])] if name in split and name not in doubts else [] for name in names}
+    first = {name: [Sentence(doubts[name], bad=True)] if name in doubts else [] for name in names}
+    made = [answer(name, study, tables["overall"], tables["cells"]) for name in names]
+    return [replace(each, sentences=(*first[each.variant], *each.sentences, *more[each.variant])) for each in made]
 
 
 def answer(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> Answer:
@@ -57,6 +65,13 @@ def answer(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame
     ours = cells[cells["variant"] == variant]
     said = [_range(rows[TPS.name]), *(_other(rows[metric.name], metric, ours) for metric in (P95, CPU))]
     return Answer(variant, headline(variant, study, rows[TPS.name]), (*said, *_lost(rows[TPS.name], ours)))
+
+
+def _by_training(split: Split) -> Sentence:
+    """Set the mean over the workloads of the training beside the one over those it never saw."""
+    kinds = (("trained", split.trained, split.on_trained), ("held-out", split.held_out, split.on_held_out))
+    parts = [f"{kind} workloads ({listing(names)}) {measured(row)}" for kind, names, row in kinds]
+    return Sentence(f"{TPS.label}, by what its profile was trained with: {'; '.join(parts)}.")
 
 
 def measured(row: tuple) -> str:

@@ -6,16 +6,15 @@ from typing import Any
 
 import pymysql
 
-from scripts.process import run
+from scripts.families import innodb, layouts, plain
 
 SERVER = "bin/mariadbd"
 PROFILE_SCOPE = "*"
 DATA_OPTIONS = frozenset(
     {"innodb_page_size", "innodb_undo_tablespaces", "innodb_checksum_algorithm", "lower_case_table_names"}
 )
-SYSBENCH_DRIVER = "mysql"
-DATABASE = "sbtest"
-STOP_SIGNAL = "SIGTERM"
+SYSBENCH_DRIVER = innodb.DRIVER
+STOP_SIGNAL = innodb.STOP_SIGNAL
 
 # Plugins a benchmark of InnoDB does not touch; each costs compile time or a library.
 LEFT_OUT = [
@@ -64,24 +63,9 @@ COUNTERS = {
 def configure_command(source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
     """Return the CMake call, the same for every build of a server; run it in the build tree."""
     optimise = "-O2 -g -DNDEBUG" if recipe.get("debug_information") else "-O2 -DNDEBUG"
-    return [
-        "cmake",
-        "-G",
-        "Ninja",
-        "-S",
-        str(source),
-        "-B",
-        ".",
-        f"-DCMAKE_C_COMPILER={compiler['cc']}",
-        f"-DCMAKE_CXX_COMPILER={compiler['cxx']}",
-        *(f"-DCMAKE_{tool.upper()}={compiler[tool]}" for tool in ("ar", "ranlib", "nm")),
-        "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-        f"-DCMAKE_C_FLAGS_RELWITHDEBINFO={optimise}",
-        f"-DCMAKE_CXX_FLAGS_RELWITHDEBINFO={optimise}",
-        *(f"-DPLUGIN_{plugin}=NO" for plugin in LEFT_OUT),
-        *(f"-D{option}" for option in CMAKE_OPTIONS),
-        *recipe.get("configure", []),
-    ]
+    left_out = [f"-DPLUGIN_{plugin}=NO" for plugin in LEFT_OUT]
+    wanted = [f"-D{option}" for option in CMAKE_OPTIONS]
+    return innodb.cmake_command(source, compiler, optimise, [*left_out, *wanted, *recipe.get("configure", [])])
 
 
 def compile_commands(threads: int) -> list[list[str]]:
@@ -108,7 +92,7 @@ def default_options(memory_mib: int) -> dict[str, Any]:
     """
     return {
         "skip_networking": True,
-        "innodb_buffer_pool_size": f"{min(4096, max(128, memory_mib // 4))}M",
+        "innodb_buffer_pool_size": innodb.pool_size(memory_mib),
         "innodb_log_file_size": "512M",
         "innodb_flush_log_at_trx_commit": 1,
         "innodb_buffer_pool_dump_at_shutdown": False,
@@ -120,92 +104,46 @@ def default_options(memory_mib: int) -> dict[str, Any]:
     }
 
 
-def option_text(options: dict[str, Any]) -> str:
-    """Return the option file: one `[mysqld]` section; true and false become ON and OFF."""
-    lines = [f"{name}={_text(value)}" for name, value in options.items()]
-    return "\n".join(["[mysqld]", *lines, ""])
-
-
-def _text(value: Any) -> str:
-    match value:
-        case True:
-            return "ON"
-        case False:
-            return "OFF"
-        case _:
-            return str(value)
+published_options = plain.published_options
+options_of_release = plain.options_of_release
+fit_data = plain.fit_data
 
 
 def initialise(
     install: Path, data: Path, option_file: Path, options: dict[str, Any], log: Path, identity: dict
 ) -> None:
     """Make a data directory: the system tables, fed to the server's bootstrap mode; root without a password."""
-    statements = data.parent / "bootstrap.sql"
     scripts = [(install / "share" / name).read_text(encoding="utf-8") for name in SYSTEM_TABLES]
     head = "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n"
-    statements.write_text(head + "\n".join(scripts) + f"\nCREATE DATABASE {DATABASE};\n", encoding="utf-8")
-    statements.chmod(0o644)
-    (data / "mysql").mkdir(exist_ok=True)
-    (data / "mysql").rmdir()
-    command = [*_common(install, data, option_file), "--bootstrap", "--silent-startup"]
-    run(command, log, cwd=data, stdin=statements, identity=identity)
-    statements.unlink()
-
-
-def _common(install: Path, data: Path, option_file: Path) -> list[str]:
-    return [
-        str(install / SERVER),
-        f"--defaults-file={option_file}",
-        f"--basedir={install}",
-        f"--datadir={data}",
-        f"--tmpdir={data}",
-        f"--lc-messages-dir={install / 'share'}",
-        f"--character-sets-dir={install / 'share' / 'charsets'}",
-    ]
+    statements = head + "\n".join(scripts) + f"\nCREATE DATABASE {innodb.DATABASE};\n"
+    command = [*innodb.base_command(install / SERVER, install, data, option_file), "--bootstrap", "--silent-startup"]
+    innodb.bootstrap(command, statements, data, log, identity)
 
 
 def server_command(install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
     """Return the server's command line; it listens on `sockets`/server.sock and nowhere else."""
-    return [
-        *_common(install, data, option_file),
-        f"--socket={sockets / 'server.sock'}",
-        f"--pid-file={sockets / 'server.pid'}",
-    ]
+    command = innodb.base_command(install / SERVER, install, data, option_file)
+    return [*command, *innodb.socket_arguments(sockets)]
 
 
-def connect(sockets: Path) -> pymysql.Connection:
-    """Connect as root; raises pymysql.Error while the server is not ready."""
-    return pymysql.connect(unix_socket=str(sockets / "server.sock"), user="root", autocommit=True)
-
-
-def before_stop(connection: pymysql.Connection, keep_data: bool) -> None:
-    """Choose how the server will stop: all purged and flushed when the data is kept, else without flushing pages."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET GLOBAL innodb_fast_shutdown={0 if keep_data else 2}")
-
-
-def sysbench_flags(sockets: Path) -> list[str]:
-    """Return sysbench's connection options."""
-    return [
-        "--db-driver=mysql",
-        f"--mysql-socket={sockets / 'server.sock'}",
-        "--mysql-user=root",
-        f"--mysql-db={DATABASE}",
-    ]
-
-
-def variables(connection: pymysql.Connection) -> dict[str, str]:
-    """Return every global variable as the server has it."""
-    return _pairs(connection, "SHOW GLOBAL VARIABLES")
+option_text = innodb.option_text
+connect = innodb.connect
+before_stop = innodb.before_stop
+sysbench_flags = innodb.sysbench_flags
+variables = innodb.variables
 
 
 def counters(connection: pymysql.Connection) -> dict[str, float]:
     """Return the counters worth comparing at both edges of a window; those the release lacks are left out."""
-    status = _pairs(connection, "SHOW GLOBAL STATUS")
+    status = innodb.pairs(connection, "SHOW GLOBAL STATUS")
     return {name: float(status[key]) for key, name in COUNTERS.items() if key in status}
 
 
-def _pairs(connection: pymysql.Connection, statement: str) -> dict[str, str]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return {str(name): str(value) for name, value in cursor.fetchall()}
+def layout(prefix: Path) -> dict[str, Path]:
+    """Return the names of an install tree and where an installed server has them.
+
+    `prefix` is the server program or what it was installed under. Raises ValueError when it is neither.
+    """
+    program, root = layouts.program_of(prefix, ["mariadbd"])
+    shares = [root / "share" / name for name in ("mysql", "mariadb", ".")]
+    return layouts.with_shared_files(program, SERVER, shares, SYSTEM_TABLES)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pg8000.dbapi
 
+from scripts.families import layouts, plain
 from scripts.process import run
 
 SERVER = "bin/postgres"
@@ -41,11 +42,7 @@ def configure_command(source: Path, compiler: dict[str, str], recipe: dict) -> l
         f"--prefix={PREFIX}",
         *CONFIGURE_OPTIONS,
         *(["--enable-debug"] if recipe.get("debug_information") else []),
-        f"CC={compiler['cc']}",
-        f"CXX={compiler['cxx']}",
-        f"AR={compiler['ar']}",
-        f"RANLIB={compiler['ranlib']}",
-        f"NM={compiler['nm']}",
+        *(f"{tool.upper()}={compiler[tool]}" for tool in ("cc", "cxx", "ar", "ranlib", "nm")),
         *recipe.get("configure", []),
     ]
 
@@ -89,6 +86,11 @@ def option_text(options: dict[str, Any]) -> str:
     return "".join(f"{name} = '{_text(value)}'\n" for name, value in options.items() if name not in INITDB_FLAGS)
 
 
+published_options = plain.published_options
+options_of_release = plain.options_of_release
+fit_data = plain.fit_data
+
+
 def _text(value: Any) -> str:
     match value:
         case True:
@@ -117,13 +119,8 @@ def initialise(
     statement = data.parent / "bootstrap.sql"
     statement.write_text(f"CREATE DATABASE {DATABASE};\n", encoding="utf-8")
     statement.chmod(0o644)
-    run(
-        [str(install / SERVER), "--single", "-D", str(data), "postgres"],
-        log,
-        cwd=data,
-        stdin=statement,
-        identity=identity,
-    )
+    alone = [str(install / SERVER), "--single", "-D", str(data), "postgres"]
+    run(alone, log, cwd=data, stdin=statement, identity=identity)
     statement.unlink()
 
 
@@ -190,3 +187,13 @@ def _rows(connection: pg8000.dbapi.Connection, statement: str) -> list[tuple]:
     cursor = connection.cursor()
     cursor.execute(statement)
     return list(cursor.fetchall())
+
+
+def layout(prefix: Path) -> dict[str, Path]:
+    """Return the names of an install tree and where an installed server has them; it finds its other files itself.
+
+    `prefix` is the server program or what it was installed under. Raises ValueError when it is neither.
+    """
+    program, root = layouts.program_of(prefix, ["postgres"])
+    folders = {name: root / name for name in ("lib", "share") if (root / name).is_dir()}
+    return {SERVER: program, **layouts.beside(program, "initdb"), **folders}

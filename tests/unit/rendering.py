@@ -4,10 +4,12 @@ import json
 import re
 from html.parser import HTMLParser
 
-from scripts import collect_runs, compare_variants, plot_figures, render_report, trust, verdict
+from scripts import build_trust, collect_runs, compare_variants, plot_figures, render_report, trust, verdict
 from scripts.record import read
 from scripts.tables import read_csv
 from tests.unit import synthetic
+
+KINDS = ("facts", "audits", "checks")
 
 
 class Elements(HTMLParser):
@@ -33,10 +35,11 @@ class Elements(HTMLParser):
         return re.sub(r"[ \n\t]+", " ", " ".join(self.text))
 
 
-def rendered(plan, root, edit=None):
-    """Make the whole report of a made-up study; `edit` changes every record before it is written."""
+def rendered(plan, root, edit=None, without=()):
+    """Make the whole report of a made-up study without some kinds of records; `edit` changes every record first."""
     tree = synthetic.write_tree(plan, root)
-    listed = [tree.facts, tree.profiles, tree.sources, tree.datasets, collect_runs.listed(tree.runs_list), [tree.study]]
+    records = [getattr(tree, kind) for kind in render_report.RECORDS]
+    listed = [*records, collect_runs.listed(tree.runs_list), [tree.study]]
     for path in (path for paths in listed for path in paths):
         if edit:
             path.write_text(json.dumps(edit(read(path))))
@@ -44,18 +47,23 @@ def rendered(plan, root, edit=None):
     compare_variants.main(tree.study, tree.tables)
     plot_figures.main(tree.study, tree.tables, tree.figures)
     output, summary = tree.study.parent / "report.html", tree.study.parent / "summary.md"
-    records = {kind: getattr(tree, kind) for kind in render_report.RECORDS}
+    records = {kind: getattr(tree, kind) for kind in render_report.RECORDS if kind not in without}
     render_report.main(tree.study, tree.runs_list, tree.tables, tree.figures, output, summary, **records)
     return tree, output.read_text(encoding="utf-8"), summary.read_text(encoding="utf-8")
 
 
 def answer_of(tree, variant="pgo"):
-    tables = [read_csv(tree.tables / f"{name}.csv") for name in ("overall", "cells")]
-    return next(each for each in verdict.answers(read(tree.study), *tables) if each.variant == variant)
+    tables = {name: read_csv(tree.tables / f"{name}.csv") for name in ("overall", "cells", "comparisons")}
+    doubts = build_trust.lost_profiles(read(tree.study), built(tree))
+    return next(each for each in verdict.answers(read(tree.study), tables, doubts) if each.variant == variant)
+
+
+def built(tree):
+    proofs = [proof for path in tree.proofs for proof in read(path)["proofs"]]
+    return build_trust.Built(*([read(path) for path in getattr(tree, kind)] for kind in KINDS), proofs)
 
 
 def findings_of(tree):
     found = {name: read_csv(tree.tables / f"{name}.csv") for name in ("comparisons", "cells", "overall", "noise")}
-    facts = [read(path) for path in tree.facts]
     runs = read_csv(tree.tables / "runs.csv")
-    return {finding.title: finding for finding in trust.findings(read(tree.study), runs, found, facts)}
+    return {finding.title: finding for finding in trust.findings(read(tree.study), runs, found, built(tree))}

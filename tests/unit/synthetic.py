@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.unit.made_records import build_facts, others
+from tests.unit import made_records
 from tests.unit.made_run import WORKLOADS, Asked, failed, one_run, variant
 
 
@@ -50,6 +50,7 @@ def study(plan: Plan) -> dict[str, Any]:
         "clients": list(plan.clients), "repetitions": plan.repetitions, "seed": plan.seed, "campaign": 1,
         "warmup_s": 3, "measure_s": 6, "block_span_s": 1800,
         "trainings": {"mixed": {"workloads": ["simple_select", "oltp"], "clients": 4, "seconds": 20}},
+        **made_records.declared({variant(name)["build"] for name in plan.variants}),
         "config_text": f"study: {plan.study}\n# <b>what the user wrote</b>\nclients: {list(plan.clients)}\n",
         "order": order,
     }  # fmt: skip
@@ -81,6 +82,9 @@ class Tree:
     tables: Path
     figures: Path
     facts: list[Path]
+    audits: list[Path]
+    checks: list[Path]
+    proofs: list[Path]
     profiles: list[Path]
     sources: list[Path]
     datasets: list[Path]
@@ -101,15 +105,9 @@ def write_tree(plan: Plan, root: Path, made: list[dict[str, Any]] | None = None)
         paths.append(_json(folder / f"{facts['repetition']}.json", facts))
     listing = home / "runs.txt"
     listing.write_text("".join(f"{path}\n" for path in paths))
-    builds = sorted({variant(name)["build"] for name in plan.variants})
-    facts_files = [
-        _json(root / "builds" / name / "facts.json", build_facts(name, trained=name != "baseline")) for name in builds
-    ]
-    named = {"profiles": "profile", "sources": "source", "datasets": "dataset"}
-    rest = {
-        kind: [_json(root / kind / f"{named[kind]}.json", record) for record in records]
-        for kind, records in others().items()
+    records = made_records.of_builds(dict.fromkeys(variant(name)["build"] for name in plan.variants))
+    written = {
+        kind: [_json(root / kind / f"{place}.json", record) for place, record in enumerate(found)]
+        for kind, found in {**records, **made_records.others()}.items()
     }
-    return Tree(
-        _json(home / "study.json", study(plan)), listing, home / "tables", home / "figures", facts_files, **rest
-    )
+    return Tree(_json(home / "study.json", study(plan)), listing, home / "tables", home / "figures", **written)

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from scripts import charts, drawing, plot_figures, tables
+from scripts import charts, drawing, plot_figures, ratio_charts, tables
 from scripts.comparison import cells, compare, noise, pair_runs
 from scripts.metrics import METRICS
 from tests.unit import synthetic
@@ -83,7 +83,7 @@ def test_a_workload_without_any_ok_run_still_gives_a_figure():
 
 def test_forest_has_a_row_for_every_compared_cell_in_the_studys_order():
     _, compared = frames(plan(clients=(1, 8)))
-    found = texts(charts.forest_chart(compared[compared["metric"] == "tps"], METRICS["tps"], LOOK, "forest-tps"))
+    found = texts(ratio_charts.forest_chart(compared[compared["metric"] == "tps"], METRICS["tps"], LOOK, "forest-tps"))
     labels = [
         text for text in found if any(name in text.split() for name in ("oltp", *VARIANTS)) and "ratio" not in text
     ]
@@ -94,7 +94,7 @@ def test_forest_has_a_row_for_every_compared_cell_in_the_studys_order():
 
 def test_forest_of_single_blocks_shows_the_ratio_without_an_interval():
     _, compared = frames(plan(repetitions=1))
-    chart = charts.forest_chart(compared[compared["metric"] == "tps"], METRICS["tps"], LOOK, "forest-tps")
+    chart = ratio_charts.forest_chart(compared[compared["metric"] == "tps"], METRICS["tps"], LOOK, "forest-tps")
     assert "nan" not in chart.lower()
     assert dots(chart, LOOK.colours["pgo"]) > 0
 
@@ -102,12 +102,12 @@ def test_forest_of_single_blocks_shows_the_ratio_without_an_interval():
 def test_forest_without_any_ratio_is_still_a_figure():
     _, compared = frames(plan())
     empty = compared[(compared["metric"] == "tps") & (compared["variant"] == "baseline")]
-    assert charts.forest_chart(empty, METRICS["tps"], LOOK, "forest-tps").startswith("<svg")
+    assert ratio_charts.forest_chart(empty, METRICS["tps"], LOOK, "forest-tps").startswith("<svg")
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.97, 1.03), (0.55, 1.02), (0.9, 1.8), (0.3, 9.0), (1.3, 1.31)])
 def test_ratio_ticks_are_few_and_within_the_bounds(low, high):
-    ticks = charts.ratio_ticks(low, high)
+    ticks = ratio_charts.ratio_ticks(low, high)
     assert 2 <= len(ticks) <= 8
     assert all(low <= tick <= high for tick in ticks)
     assert (1.0 in ticks) == (low <= 1 <= high)
@@ -151,7 +151,7 @@ def test_markup_and_mathematics_in_names_come_out_as_text():
     look = drawing.look_of([odd if name == "pgo" else name for name in VARIANTS], "baseline")
     svgs = (
         charts.values_chart(runs.replace({"variant": {"pgo": odd}}), METRICS["tps"], look, f"tps-{odd}"),
-        charts.forest_chart(
+        ratio_charts.forest_chart(
             compared[compared["metric"] == "tps"].replace({"variant": {"pgo": odd}}), METRICS["tps"], look, f"f-{odd}"
         ),
     )

@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from scripts.compile import build_tree, instrument_flags, profile_flags, source_link
+from scripts.compile import build_tree, source_link
+from scripts.flags import instrument_flags, profile_flags
 
 DIGEST = "4c939f9d67cfbc3d" + 48 * "0"
 

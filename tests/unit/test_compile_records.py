@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scripts.compile_records import CompilerCall, effective_arguments, keep, kept, read_calls, units
+from scripts.compile_records import CompilerCall, effective_arguments, keep, kept, read_calls, units, with_functions
 
 
 def record(folder, name, *fields, said=None, failed=False):
@@ -63,3 +63,25 @@ def test_kept_calls_are_read_back_the_same_and_kept_as_the_same_bytes(tmp_path):
     keep(kept(tmp_path / "first.gz"), tmp_path / "second.gz")
     assert kept(tmp_path / "second.gz") == calls
     assert (tmp_path / "first.gz").read_bytes() == (tmp_path / "second.gz").read_bytes()
+
+
+def test_functions_that_clang_counts_in_an_object_are_kept_with_its_call(tmp_path):
+    stub = tmp_path / "nm"
+    stub.write_text(
+        "#!/bin/sh\nshift 2\nfor object; do\n"
+        "echo \"$object: 0000000000000000 n __profc_first\"\necho \"$object:0000000000000000 V __profc__Z1fv.12\"\n"
+        "echo \"$object: 0000000000000010 T first\"\ndone\n"
+    )  # fmt: skip
+    stub.chmod(0o755)
+    (tmp_path / "a.o").touch()
+    calls = [call("a.o", "clang", "-c"), call("gone.o", "clang", "-c"), call("program", "clang", "a.o")]
+    found = with_functions(calls, tmp_path, str(stub))
+    assert [each.functions for each in found] == [("_Z1fv.12", "first"), (), ()]
+    keep(found, tmp_path / "calls.gz")
+    assert kept(tmp_path / "calls.gz") == found
+
+
+def test_folder_of_a_call_is_kept(tmp_path):
+    record(tmp_path, "AAAA", "/b/sub", "/b/sub/a.o", "gcc", "-c", "a.c", "-o", "a.o")
+    (only,) = read_calls(tmp_path, Path("/b"))
+    assert (only.unit, only.folder) == ("sub/a.o", "/b/sub")

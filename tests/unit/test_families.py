@@ -15,15 +15,22 @@ def family(request):
     return families.of(request.param)
 
 
+@pytest.fixture
+def source(tmp_path):
+    """A source tree that names a release, as MySQL's configuring asks for one."""
+    (tmp_path / "MYSQL_VERSION").write_text("MYSQL_VERSION_MAJOR=8\nMYSQL_VERSION_MINOR=0\nMYSQL_VERSION_PATCH=36\n")
+    return tmp_path
+
+
 def test_unknown_family_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="'mysqll' is unknown, expected one of mariadb, postgresql"):
+    with pytest.raises(ValueError, match="'mysqll' is unknown, expected one of mariadb, mysql, postgresql"):
         families.of("mysqll")
 
 
-def test_configure_command_knows_nothing_of_the_build(family):
-    plain = family.configure_command(Path("/src"), COMPILER, {"build": "baseline", "stage": "plain"})
+def test_configure_command_knows_nothing_of_the_build(family, source):
+    plain = family.configure_command(source, COMPILER, {"build": "baseline", "stage": "plain"})
     optimised = family.configure_command(
-        Path("/src"),
+        source,
         COMPILER,
         {"build": "pgo", "stage": "optimised", "profile": {"training": "mixed"}, "flags": ["-O3"]},
     )
@@ -31,14 +38,14 @@ def test_configure_command_knows_nothing_of_the_build(family):
     assert not [argument for argument in plain if "profile" in argument or "flto" in argument]
 
 
-def test_configure_command_names_wrapper_and_tools_that_understand_lto(family):
-    command = " ".join(family.configure_command(Path("/src"), COMPILER, {}))
+def test_configure_command_names_wrapper_and_tools_that_understand_lto(family, source):
+    command = " ".join(family.configure_command(source, COMPILER, {}))
     assert all(tool in command for tool in COMPILER.values())
 
 
-def test_debug_information_is_left_out_unless_asked_for(family):
+def test_debug_information_is_left_out_unless_asked_for(family, source):
     def text(recipe):
-        return " ".join(family.configure_command(Path("/src"), COMPILER, recipe))
+        return " ".join(family.configure_command(source, COMPILER, recipe))
 
     assert text({}) != text({"debug_information": True})
     assert " -g " not in f"{text({})} "

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scripts import render_report
-from scripts.page import markdown
+from scripts.layout import markdown
 from scripts.run_details import link, spark
 from scripts.tables import read_csv
 from tests.unit import synthetic

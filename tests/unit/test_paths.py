@@ -31,7 +31,7 @@ def test_builds_are_those_of_the_variants_and_the_loaders():
 def test_build_without_a_profile_needs_no_training():
     only_plain = {"baseline": VARIANTS["baseline"]}
     made = paths(variants=only_plain)
-    assert (made.profiles, made.instrumented_builds) == ({}, {})
+    assert (made.profiles, made.stages) == ({}, {})
     assert made.profile("postgresql-15", "baseline") is None
 
 

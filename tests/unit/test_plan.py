@@ -24,8 +24,8 @@ def digests(root=CHECKOUT, **changes):
     recipes = {
         "baseline": made.build(SERVER, "baseline"),
         "pgo": made.build(SERVER, "pgo"),
-        "instrumented": made.build(SERVER, made.instrumented("pgo")),
-        "profile": made.profile(SERVER, "mixed", "pgo"),
+        "instrumented": made.build(SERVER, made.stages.profile("pgo").stage),
+        "profile": made.profile(SERVER, "mixed", made.stages.profile("pgo").stage),
         "dataset": made.dataset(SERVER, "sbtest", made.options("pgo")),
         **{f"variant {name}": made.variant(name) for name in made.study.variants},
         **loads,

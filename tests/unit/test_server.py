@@ -35,7 +35,9 @@ def made_family(tmp_path, program):
 
     return SimpleNamespace(
         STOP_SIGNAL="SIGTERM",
+        options_of_release=lambda install, options: options,
         option_text=lambda options: f"{options}\n",
+        fit_data=lambda install, data, options: None,
         server_command=lambda *_: [os.sys.executable, str(script), str(up)],
         connect=connect,
         before_stop=lambda connection, keep_data: None,

@@ -43,6 +43,7 @@ case "$1" in
             "venv --clear")
                 mkdir -p .venv/bin && rm -f .venv/stamp-*
                 cat "$0" >.venv/bin/python && chmod +x .venv/bin/python ;;
+            "scripts.study_packages study.yaml") echo "${STUDY_NEEDS-}" ;;
             "pip install") [ -z "${PIP_BREAKS-}" ] || { echo "no matching hash"; exit 1; } ;;
         esac ;;
 esac
@@ -50,10 +51,12 @@ esac
 APT_GET = """\
 echo "apt-get $* ${DEBIAN_FRONTEND-}" >>"$CALLS"
 case "$*" in *install*) touch "$INSTALLED" ;; esac
+case "$*" in *clang* | *known*) touch "$INSTALLED-more" ;; esac
 """
 DPKG_QUERY = r"""
 printf 'ii \tgit, \nii \tpkgconf, pkg-config (= 1.8.1), other (= 2)\nhi \tmake, \niF \tcmake, \n'
 [ ! -e "$INSTALLED" ] || printf 'ii \tcmake, \nii \tbison, \n'
+[ ! -e "$INSTALLED-more" ] || printf 'ii \tclang-16, \nii \tknown, \n'
 """
 
 
@@ -96,6 +99,7 @@ def machine(tmp_path) -> Machine:
     shutil.copy(CHECKOUT / "scripts" / "setup.sh", checkout / "scripts")
     (checkout / "envs/apt.txt").write_text("# tools\ngit\nmake  # on hold\n\npkg-config\ncmake\nbison\n")
     (checkout / "envs/apt-test.txt").write_text("shellcheck\n")
+    (checkout / "envs/apt-test-optional.txt").write_text("known\nunheard-of\n")
     (checkout / "envs/dnf.txt").write_text("git\nsysbench\n")
     for name in ("requirements", "requirements-dev"):
         (checkout / f"envs/{name}.txt").write_text("rich==15.0.0 \\\n    --hash=sha256:ab\n")
@@ -343,7 +347,29 @@ def make(folder: Path, *arguments: str, **environment: str) -> subprocess.Comple
 def test_make_target_sets_up_and_then_runs_this_command(tmp_path, arguments, command):
     lines = make(tmp_path, "--dry-run", *arguments).stdout.splitlines()
     assert lines[-1] == f'PATH="{tmp_path}/.venv/bin:$PATH" .venv/bin/python -m {command}'
-    assert "scripts/setup.sh run" in lines
+    config = command.rpartition("--configfile ")[2] if "studies" in command else "config.yaml"
+    assert f"scripts/setup.sh run {config}" in lines
+
+
+def test_packages_of_the_studys_toolchains_are_installed_after_the_usual_ones(machine):
+    ended = machine.run("run", "study.yaml", STUDY_NEEDS="git\nclang-16")
+    assert ended.returncode == 0
+    assert "1 of 2 packages are missing: clang-16" in ended.stderr
+    assert machine.calls("apt-get")[-1].endswith(" clang-16 noninteractive")
+    assert machine.calls("apt-get")[1].endswith("cmake bison noninteractive")
+
+
+def test_study_that_needs_nothing_more_installs_nothing_more(machine):
+    assert machine.run("run", "study.yaml").returncode == 0
+    assert len(machine.calls("apt-get")) == 2
+
+
+def test_packages_that_the_distribution_lacks_are_left_out_of_the_tests(machine):
+    machine.stub("apt-cache", '[ "$2" = known ]')
+    machine.stub("dpkg-query", DPKG_QUERY + r"printf 'ii \tshellcheck, \n'")
+    assert machine.run("test").returncode == 0
+    assert machine.calls("apt-get")[-1].endswith(" known noninteractive")
+    assert not any("unheard-of" in call for call in machine.calls("apt-get"))
 
 
 def test_unknown_study_is_refused_naming_those_there_are(tmp_path):

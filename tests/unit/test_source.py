@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts import archive, source
+from scripts import archive, file_digests, source
 from scripts.source import SourceError, make, satisfies
+from scripts.source_kinds import declared
 from scripts.tree import tree_sha256
 
 CHECKOUT = Path(__file__).parents[2]
@@ -34,6 +35,11 @@ def sha256(path: Path) -> str:
 
 def recipe(*sources: dict, version: str = "15") -> dict:
     return {"server": "postgresql-15", "product": "PostgreSQL", "version": version, "sources": list(sources)}
+
+
+@pytest.fixture(autouse=True)
+def own_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_digests, "cache_directory", lambda: tmp_path / "cache")
 
 
 @pytest.fixture
@@ -167,6 +173,105 @@ def test_failed_try_keeps_the_tree_that_was_there(tmp_path, place):
     assert tree_sha256(place[0]) == first["tree_sha256"]
 
 
+def working_tree(path: Path, release: str = "15.18") -> Path:
+    (path / "src").mkdir(parents=True)
+    (path / "configure").write_text(f"PACKAGE_VERSION='{release}'\n")
+    (path / "src" / "main.c").write_text("int x;\n")
+    return path
+
+
+def test_directory_is_copied_as_the_recipe_has_it(tmp_path, place):
+    sources = [{"directory": str(working_tree(tmp_path / "mine"))}]
+    wanted = {**recipe(*sources), **declared(sources)}
+    facts = make(wanted, *place)
+    assert (facts["kind"], facts["release"], facts["files"]) == ("directory", "15.18", [])
+    assert facts["content_sha256"] == wanted["content_sha256"]
+    assert (place[0] / "src/main.c").read_text() == "int x;\n"
+    born = place[0].stat().st_ino
+    assert make(wanted, *place) == facts
+    assert place[0].stat().st_ino == born
+
+
+def test_directory_that_changed_since_the_recipe_is_told_and_nothing_stands_in(tmp_path, place):
+    sources = [{"directory": str(working_tree(tmp_path / "mine"))}, {"file": str(ball(tmp_path / "pg.tar.gz"))}]
+    wanted = {**recipe(*sources), **declared(sources)}
+    (tmp_path / "mine" / "src" / "main.c").write_text("int other;\n")
+    with pytest.raises(SourceError, match=f"directory: {tmp_path}/mine: changed since .*; run again$"):
+        make(wanted, *place)
+    assert not place[0].exists()
+
+
+def test_edited_directory_replaces_the_tree(tmp_path, place):
+    sources = [{"directory": str(working_tree(tmp_path / "mine"))}]
+    make({**recipe(*sources), **declared(sources)}, *place)
+    (tmp_path / "mine" / "src" / "main.c").write_text("int patched;\n")
+    make({**recipe(*sources), **declared(sources)}, *place)
+    assert (place[0] / "src/main.c").read_text() == "int patched;\n"
+
+
+def committed(path: Path, release: str = "15.18") -> str:
+    working_tree(path, release)
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@y", *arguments], cwd=path, check=True)
+    return subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=path, text=True).strip()
+
+
+def test_commit_of_a_repository_makes_the_tree(tmp_path, place):
+    commit = committed(tmp_path / "server")
+    wanted = recipe({"git": str(tmp_path / "server"), "commit": commit})
+    facts = make(wanted, *place)
+    assert (facts["kind"], facts["release"], facts["commit"], facts["files"]) == ("git", "15.18", commit, [])
+    assert facts["origin"] == f"commit {commit} of {tmp_path}/server"
+    assert sorted(path.name for path in place[0].iterdir()) == ["configure", "src"]
+    (tmp_path / "server").rename(tmp_path / "moved")
+    assert make(wanted, *place) == facts
+
+
+def test_commit_of_another_release_is_refused(tmp_path, place):
+    commit = committed(tmp_path / "server", "16.1")
+    with pytest.raises(SourceError, match=rf"{commit} .*these are the sources of release 16\.1, wanted 15"):
+        make(recipe({"git": str(tmp_path / "server"), "commit": commit}), *place)
+
+
+def postgres(prefix: Path, release: str = "15.18") -> Path:
+    (prefix / "bin").mkdir(parents=True, exist_ok=True)
+    program = prefix / "bin" / "postgres"
+    program.write_text(f"#!/bin/sh\necho 'postgres (PostgreSQL) {release} (Debian {release}-0)'\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize("below", ["", "bin/postgres"])
+def test_installed_server_is_pointed_at_and_nothing_is_fetched(tmp_path, place, below):
+    program = postgres(tmp_path / "prefix")
+    path = tmp_path / "prefix" / below
+    facts = make(recipe({"installed": str(path)}), *place)
+    assert (facts["kind"], facts["release"], facts["path"]) == ("installed", "15.18", str(path))
+    assert facts["files"] == [{"name": "postgres", "sha256": sha256(program)}]
+    assert [entry.name for entry in place[0].iterdir()] == ["prefix"]
+    assert (place[0] / "prefix").readlink() == path
+    assert sorted(entry.name for entry in place[0].parent.iterdir()) == ["source.json", "tree"]
+
+
+def test_upgraded_installed_server_is_pointed_at_anew(tmp_path, place):
+    postgres(tmp_path)
+    first = make(recipe({"installed": str(tmp_path)}), *place)
+    postgres(tmp_path, "15.19")
+    assert make(recipe({"installed": str(tmp_path)}), *place)["release"] == "15.19"
+    assert first["release"] == "15.18"
+
+
+def test_installed_server_that_is_not_the_recipes_or_of_another_release_is_told(tmp_path, place):
+    sources = [{"installed": str(tmp_path)}]
+    postgres(tmp_path)
+    wanted = {**recipe(*sources), **declared(sources)}
+    postgres(tmp_path, "16.1")
+    with pytest.raises(SourceError, match=r"bin/postgres: changed since .*; run again"):
+        make(wanted, *place)
+    with pytest.raises(SourceError, match=r"this is release 16\.1, wanted 15"):
+        make(recipe(*sources), *place)
+
+
 IDENTITY = {
     "server": "postgresql-15",
     "product": "PostgreSQL",
@@ -188,6 +293,15 @@ IDENTITY = {
         ({"kind": "url", "origin": "u"}, recipe({"url": ["v"], "sha256": "AB"}), True),
         ({"kind": "url", "origin": "u"}, recipe({"url": ["u"], "sha256": "cd"}), False),
         ({"kind": "file", "origin": "/x"}, recipe({"file": "/x"}), False),
+        ({"kind": "maven", "maven": "g:a:zip:c:15"}, recipe({"maven": "g:a:zip:c:{version}"}), True),
+        ({"kind": "maven", "maven": "g:a:zip:c:15"}, recipe({"maven": "g:a:zip:c:15", "sha256": "AB"}), True),
+        ({"kind": "maven", "maven": "g:a:zip:c:15"}, recipe({"maven": "g:a:zip:c:15", "sha256": "cd"}), False),
+        ({"kind": "maven", "maven": "g:a:zip:c:14"}, recipe({"maven": "g:a:zip:c:15"}), False),
+        ({"kind": "git", "commit": "1"}, recipe({"git": "/other", "commit": "1"}), True),
+        ({"kind": "git", "commit": "1"}, recipe({"git": "/x", "commit": "2"}), False),
+        ({"kind": "directory", "content_sha256": "1"}, {**recipe({"directory": "/x"}), "content_sha256": "1"}, True),
+        ({"kind": "directory", "content_sha256": "1"}, {**recipe({"directory": "/x"}), "content_sha256": "2"}, False),
+        ({"kind": "directory", "content_sha256": "1"}, recipe({"debian": "x"}, {"directory": "/x"}), False),
     ],
 )
 def test_tree_satisfies_a_recipe_by_package_or_checksum_never_by_mirror(change, wanted, expected):

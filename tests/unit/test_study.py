@@ -68,7 +68,7 @@ def test_mistake_in_the_form_names_key_value_and_what_was_expected(changes, told
             "variants.more.server: 'postgresql-51' is unknown, did you mean 'postgresql-15'?",
         ),
         ({"variants": one_more(build="pog")}, "variants.more.build: 'pog' is unknown, did you mean 'pgo'?"),
-        ({"variants": one_more(build="x")}, "variants.more.build: 'x' is unknown, expected one of baseline, pgo"),
+        ({"variants": one_more(build="x")}, "variants.more.build: 'x' is unknown, expected one of as_published, "),
         (
             {"variants": one_more(storage="disc"), "storage": {"disk": "/srv"}},
             "variants.more.storage: 'disc' is unknown, did you mean 'disk'?",
@@ -98,6 +98,40 @@ def test_name_of_the_reference_measured_again_is_refused_for_variants():
 def test_build_name_that_reads_like_an_instrumented_stage_is_refused(name):
     told = "names that begin with 'instrumented' are the workflow's own; choose another"
     assert f"builds.{name}: {told}" in refusal(builds={name: {"flags": "-O3"}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"variants": one_more(server="mariadb-installed", build="pgo")},
+            "variants.more.build: 'pgo' of 'mariadb-installed', expected 'prebuilt'",
+        ),
+        (
+            {"variants": one_more(build="prebuilt")},
+            "variants.more.build: 'prebuilt' of 'postgresql-15', expected a way of compiling it",
+        ),
+        ({"builds": {"o3": {"toolchain": "bolt-16"}}}, "builds.o3.toolchain: 'bolt-16' is no compiler"),
+        (
+            {"builds": {"x": {"bolt": "mixed", "bolt_toolchain": "gcc-12"}}},
+            "builds.x.bolt_toolchain: 'gcc-12' is of kind gcc or clang, expected bolt",
+        ),
+        ({"builds": {"x": {"published": True}}}, "builds.x.published: the published recipe is a profile of gcc's"),
+        (
+            {"builds": {"x": {"published": True, "profile": "mixed", "toolchain": "clang-16"}}},
+            "builds.x.published: the published recipe is a profile of gcc's",
+        ),
+        ({"builds": {"prebuilt": {"flags": "-O3"}}}, "builds.prebuilt: names that begin with 'prebuilt' are"),
+        ({"builds": {"x": {"bolt": "mxied"}}}, "builds.x.bolt: 'mxied' is unknown, did you mean 'mixed'?"),
+        (
+            {"toolchains": {"mine": {"kind": "clang", "cc": "clang", "cxx": "c", "ar": "a", "ranlib": "r", "nm": "n"}}},
+            "toolchains.mine: 'profdata' is a required property",
+        ),
+        ({"toolchains": {"mine": {"kind": "bolt", "bolt": "b"}}}, "toolchains.mine: 'merge_fdata' is a required"),
+    ],
+)
+def test_what_does_not_go_together_is_told(changes, told):
+    assert told in refusal(**changes)
 
 
 @pytest.mark.parametrize("name", ["My Variant", "1st", "Pgo", "a/b", "-x", "x" * 61])

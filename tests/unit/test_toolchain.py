@@ -25,7 +25,7 @@ def test_installed_gcc_is_found_with_its_full_version():
     found = toolchain.find("gcc-12", GCC)
     assert found.version.startswith("12.")
     assert found.cc.startswith("/")
-    toolchain.probe_profile_flag(found)
+    toolchain.probe_profile_flags(found)
 
 
 def test_missing_command_is_told_by_key_and_value():
@@ -59,4 +59,4 @@ def test_compiler_without_the_prefix_flag_is_refused_for_profiles(tmp_path):
         program(tmp_path, key, "case $* in *prefix-path*) echo unrecognized >&2; exit 1;; esac; echo 11.4.0")
     found = toolchain.find("eleven", {**GCC, "directories": [str(tmp_path)]})
     with pytest.raises(ValueError, match=r"(?s)11.4.0 does not know -fprofile-prefix-path.*unrecognized"):
-        toolchain.probe_profile_flag(found)
+        toolchain.probe_profile_flags(found)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from scripts import timeline, trust, verdict, wording
+from scripts import build_trust, timeline, verdict, wording
 from tests.unit.rendering import findings_of
 
 
@@ -57,9 +57,11 @@ def test_an_audit_under_its_threshold_or_absent_is_not_called_good():
     study = {"variants": {"pgo": {"server": "m", "build": "pgo"}}}
     audit = {"units_matched": 90, "units_nonzero": 100, "matched_share": 0.9, "threshold": 0.99}
     build = {"server": "m", "build": "pgo", "flags": {"profile": ["-fprofile-use"]}}
-    assert trust.audited(study, [{**build, "audit": audit}]).state == "look"
-    assert trust.audited(study, [{**build, "audit": None}]).state == "look"
-    assert trust.audited(study, [{**build, "audit": {**audit, "matched_share": 1.0}}]).state == "good"
+    of_build = {"server": "m", "build": "pgo", **audit}
+    found = [build_trust.audited(study, build_trust.Built([build], audits, [], [])) for audits in ([of_build], [])]
+    assert [finding.state for finding in found] == ["look", "look"]
+    whole = build_trust.Built([build], [{**of_build, "matched_share": 1.0}], [], [])
+    assert build_trust.audited(study, whole).state == "good"
 
 
 def timed(*spans):

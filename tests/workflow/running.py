@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
-COSTLY = {"fetch_source", "build_server", "train_server", "load_dataset", "measure_run"}
+COSTLY = {
+    "fetch_source",
+    "build_server",
+    "bolt_server",
+    "install_prebuilt",
+    "train_server",
+    "load_dataset",
+    "answer_statements",
+    "measure_run",
+}
 REPORTING = {"describe_study", "collect_runs", "compare_variants", "plot_figures", "render_report"}
 
 

@@ -1,5 +1,6 @@
 """What a study would make, as `snakemake -n` tells it, from a directory that is not the checkout."""
 
+import re
 import shutil
 
 import pytest
@@ -15,6 +16,10 @@ PREPARED = {
     "train_server": 1,
     "choose_loader": 1,
     "load_dataset": 1,
+    "audit_build": 1,
+    "answer_statements": 2,
+    "compare_answers": 2,
+    "prove_builds": 1,
     "finish_preparations": 1,
 }
 STUDIES = sorted((CHECKOUT / "studies").glob("*.yaml"))
@@ -72,7 +77,10 @@ def test_study_of_its_own_variant_names_gets_none_of_the_default_ones(tmp_path):
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda path: path.stem)
 def test_every_study_of_the_checkout_can_be_planned(study, tmp_path):
-    answer = planned(tmp_path, "--configfile", study)
+    answer = snakemake(tmp_path, "--dry-run", f"results/studies/{study.stem}/report.html", "--configfile", study)
+    if missing := re.search(r"toolchains\..* found neither on PATH.*", answer.text):
+        pytest.skip(missing[0])
+    assert answer.status == 0, answer.text
     assert answer.jobs["render_report"] == 1
     assert yaml.safe_load(study.read_text())["study"] == study.stem
 

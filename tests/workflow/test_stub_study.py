@@ -1,12 +1,13 @@
 """The workflow's own logic, end to end and after edits, on a copy of the checkout whose costly steps are stubs.
 
-fetch_source, build_server, train_server, load_dataset and measure_run are replaced by small scripts that write
+The costly steps, and those that read what only real ones write, are replaced by small scripts that write
 believable records (tests/workflow/stubs), so nothing here says anything about a compiler, a server or sysbench: what is
 shown is which jobs run, in which order, what an edit makes stale, and that the runs' figures reach the report unharmed.
 """
 
 import json
 import re
+import shutil
 import subprocess
 
 import pandas as pd
@@ -103,7 +104,7 @@ def test_no_run_begins_before_everything_is_built_and_loaded(finished):
     events = finished.events()
     first = min(event.begin_s for event in events if event.module == "measure_run")
     prepared = [event for event in events if event.module in COSTLY - {"measure_run"}]
-    assert len(prepared) == 2 + 6 + 2 + 2
+    assert len(prepared) == 2 + 6 + 2 + 2 + 3  # sources, builds, profiles, datasets, checks
     assert max(event.end_s for event in prepared) < first
 
 
@@ -167,19 +168,61 @@ def test_seconds_of_measuring_measure_everything_and_build_nothing(study):
 def test_flag_of_a_build_with_a_profile_remakes_its_stages_profile_and_runs(study):
     study.configure(builds={"pgo": {"profile": "mixed", "flags": "-O3"}})
     answer = study.plan()
-    assert answer.costly == {"build_server": 4, "train_server": 2, "measure_run": 20}
+    assert answer.costly == {"build_server": 4, "train_server": 2, "answer_statements": 2, "measure_run": 20}
     assert all(re.search("/(instrumented_gcc-12_[0-9a-f]{6}|pgo)-", path) for path in answer.made("build_server"))
 
 
 def test_flag_of_the_plain_build_measures_its_variants_alone(study):
     study.configure(builds={"baseline": {"flags": "-O3"}})
     answer = study.plan()
-    assert answer.costly == {"build_server": 2, "measure_run": 20}
+    assert answer.costly == {"build_server": 2, "answer_statements": 1, "measure_run": 20}
+
+
+@pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-16 is not installed")
+def test_variant_with_bolt_brings_its_stages_along_and_ends_in_the_report(study):
+    variants = {"baseline": VARIANTS["baseline"], "bolt": {"server": "postgresql-15", "build": "pgo_lto_bolt"}}
+    study.configure(study="bolted", variants=variants, repetitions=1)
+    answer = study.run("--cores", "2", "results/studies/bolted/report.html")
+    assert answer.status == 0, answer.text
+    costly = {"build_server": 1, "bolt_server": 2, "train_server": 1, "answer_statements": 1, "measure_run": 6}
+    assert answer.costly == costly
+    assert "relocatable_gcc-12" in (study.root / "results" / "studies" / "bolted" / "report.html").read_text()
+
+
+def test_second_training_shares_the_instrumented_build(study):
+    variant = {"server": "postgresql-15", "build": "pgo_read"}
+    study.configure(builds={"pgo_read": {"profile": "read"}}, variants={**VARIANTS, "read": variant})
+    costly = {"build_server": 1, "train_server": 1, "answer_statements": 1, "measure_run": 10}
+    assert study.plan().costly == costly
+
+
+def test_ready_made_server_is_installed_and_not_compiled(study):
+    study.configure(variants={**VARIANTS, "ready": {"server": "postgresql-installed", "build": "prebuilt"}})
+    answer = study.plan()
+    costly = {"fetch_source": 1, "install_prebuilt": 1, "load_dataset": 1, "answer_statements": 1, "measure_run": 10}
+    assert answer.costly == costly
+    assert answer.made("load_dataset")[0].startswith("results/datasets/postgresql-installed/")
+
+
+def test_check_reference_is_the_baseline_or_the_first_build_of_the_same_server(finished):
+    checks = [json.loads(file.read_text()) for file in finished.root.glob("results/checks/*/*/check.json")]
+    references = {(check["server"], check["build"]): check["reference_build"] for check in checks}
+    expected = {
+        ("postgresql-15", "baseline"): "baseline",
+        ("postgresql-15", "pgo"): "baseline",
+        ("mariadb-10.11", "pgo"): "pgo",
+    }
+    assert expected.items() <= references.items()
 
 
 def test_seconds_of_training_remake_the_profile_and_what_uses_it(study):
     study.configure(trainings={"mixed": TRAINING})
-    assert study.plan().costly == {"train_server": 2, "build_server": 2, "measure_run": 20}
+    assert study.plan().costly == {
+        "train_server": 2,
+        "build_server": 2,
+        "answer_statements": 2,
+        "measure_run": 20,
+    }
 
 
 def test_another_place_of_the_sources_makes_nothing_costly(study):
@@ -188,12 +231,12 @@ def test_another_place_of_the_sources_makes_nothing_costly(study):
     assert study.plan().costly == {}
 
 
-def test_change_of_the_pages_code_draws_and_renders_only(study):
+def test_change_of_the_pages_code_renders_only(study):
     code = study.root / "scripts" / "page.py"
     before = code.read_text()
     code.write_text(before + "# a comment\n")
     try:
-        assert study.plan().jobs == {"plot_figures": 1, "render_report": 1, "publish_report": 1}
+        assert study.plan().jobs == {"render_report": 1, "publish_report": 1}
     finally:
         code.write_text(before)
 

@@ -1,4 +1,4 @@
-"""Stub: makes an install tree of one file, and facts with an audit for builds with a profile."""
+"""Stub: makes an install tree of one file, and facts."""
 
 from scripts.stub import begin, fill
 
@@ -13,6 +13,6 @@ if __name__ == "__main__":
     job.calls.write_bytes(b"")
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": "1.2.9"}
     known = {"sha256": record.file_sha256(program), "build_id": record.digest(recipe)}
-    facts = build_facts(recipe["build"], trained="profile" in recipe)
+    facts = {**build_facts(recipe["build"]), "stage": recipe["stage"]}
     record.write(job.facts, {**facts, **names, **known, "server_file": "bin/server"})
     record.write(job.identity, {**names, **known, "server_file": "bin/server", "source_path": "source"})

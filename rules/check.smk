@@ -1,0 +1,74 @@
+"""Check builds before they are measured. Needs: builds. Makes: results/checks/{server}/{build}-{digest}/, proofs.json."""
+
+
+rule answer_statements:
+    """Let a build answer the statements of the differential check."""
+    input:
+        "results/builds/{server}/{build}-{digest}/identity.json",
+    output:
+        "results/checks/{server}/{build}-{digest}/answers.json.gz",
+    log:
+        "results/logs/answer_statements/{server}/{build}-{digest}.log",
+    priority: 4000000
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    params:
+        recipe=check_recipe,
+    shell:
+        r"""
+        exec python -m scripts.answer_statements \
+            --recipe {params.recipe:q} \
+            --identity {input:q} \
+            --answers {output:q} \
+            --log {log:q}
+        """
+
+
+rule compare_answers:
+    """Demand that a build answers every statement as its check reference does."""
+    input:
+        answers="results/checks/{server}/{build}-{digest}/answers.json.gz",
+        reference=reference_answers,
+    output:
+        "results/checks/{server}/{build}-{digest}/check.json",
+    log:
+        "results/logs/compare_answers/{server}/{build}-{digest}.log",
+    priority: 4000000
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    shell:
+        r"""
+        exec python -m scripts.compare_answers \
+            --answers {input.answers:q} \
+            --reference {input.reference:q} \
+            --check {output:q} \
+            --log {log:q}
+        """
+
+
+rule prove_builds:
+    """Prove that the builds of a study differ where they should, and nowhere else."""
+    input:
+        builds=facts_of("builds"),
+        calls=calls_of_builds,
+        code=code("prove_builds"),
+    output:
+        "results/studies/{study}/proofs.json",
+    log:
+        "results/logs/prove_builds/{study}.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    shell:
+        r"""
+        exec python -m scripts.prove_builds \
+            --builds {input.builds:q} \
+            --calls {input.calls:q} \
+            --proofs {output:q} \
+            --log {log:q}
+        """

@@ -1,0 +1,201 @@
+"""Functions that rules take their inputs, recipes and priorities from; no rules here."""
+
+
+def all_cores(wildcards):
+    return workflow.cores
+
+
+def report_to_make(wildcards):
+    return "results/report.html" if PLAN.study.name == "default" else f"{PATHS.study}/report.html"
+
+
+def default_report(wildcards):
+    if PLAN.study.name != "default":
+        raise WorkflowError(
+            f"results/report.html is the report of the study `default`, this config file's is `{PLAN.study.name}`: "
+            f"ask for {PATHS.study}/report.html"
+        )
+    return f"{PATHS.study}/report.html"
+
+
+def recipe(kind, wildcards):
+    """Return the canonical JSON of what a costly rule makes; a digest in the path that no config gives is refused."""
+    made, part = recipe_parts(kind, wildcards)
+    if part is not None and part != record.digest(made):
+        raise WorkflowError(f"{kind} {dict(wildcards)}: this config makes digest {record.digest(made)}, not {part}")
+    return record.canonical(made)
+
+
+def recipe_parts(kind, wildcards):
+    match kind:
+        case "source":
+            return PLAN.source(wildcards.server), None
+        case "build":
+            return PLAN.build(wildcards.server, wildcards.build), wildcards.digest
+        case "profile":
+            return PLAN.profile(*profile_parts(wildcards)), wildcards.digest
+        case "check":
+            return PLAN.check(wildcards.server, wildcards.build), None
+        case "dataset":
+            server, dataset, options = PATHS.datasets[f"results/datasets/{server_part(wildcards)}"]
+            return PLAN.dataset(server, dataset, options), wildcards.digest
+        case "run":
+            return {
+                "variant": PLAN.variant(wildcards.variant),
+                "load": PLAN.load(wildcards.variant, wildcards.workload),
+            }, None
+    raise WorkflowError(f"no recipe of kind {kind!r}")
+
+
+def server_part(wildcards):
+    return f"{wildcards.server}/{wildcards.dataset}-{wildcards.digest}"
+
+
+def profile_parts(wildcards):
+    """Return server, training and trained stage of a profile."""
+    folder = f"results/profiles/{wildcards.server}/{wildcards.training}-{wildcards.digest}"
+    if folder not in PATHS.profiles:
+        raise WorkflowError(f"{folder}: no build of this config uses such a profile")
+    return PATHS.profiles[folder]
+
+
+def names_of(kinds):
+    """Return a pattern of the names of all builds and stages of these kinds."""
+    return "|".join(map(re.escape, PLAN.stages.names(kinds))) or "(?!)"
+
+
+def source_recipe(wildcards):
+    return recipe("source", wildcards)
+
+
+def build_recipe(wildcards):
+    return recipe("build", wildcards)
+
+
+def profile_recipe(wildcards):
+    return recipe("profile", wildcards)
+
+
+def dataset_recipe(wildcards):
+    return recipe("dataset", wildcards)
+
+
+def check_recipe(wildcards):
+    return recipe("check", wildcards)
+
+
+def run_recipe(wildcards):
+    return recipe("run", wildcards)
+
+
+# A param whose function takes `output` is left out of Snakemake's comparison: mirrors, numbers and folders
+# may change without anything being made again.
+def source_places(wildcards, output):
+    return record.canonical(PLAN.study.entries["servers"][wildcards.server]["sources"])
+
+
+def run_place(wildcards, output):
+    return record.canonical(PATHS.place(output.run))
+
+
+def profile_of_build(wildcards):
+    folder = PATHS.profile(wildcards.server, wildcards.build)
+    return f"{folder}/profile.json" if folder else []
+
+
+def input_of_bolt(wildcards):
+    return f"{PATHS.build(wildcards.server, PLAN.stages.input(wildcards.build))}/identity.json"
+
+
+def instrumented_of_build(wildcards):
+    used = PLAN.stages.profile(wildcards.build)
+    return f"{PATHS.build(wildcards.server, used.stage)}/identity.json" if used else []
+
+
+def instrumented_of_profile(wildcards):
+    server, _, stage = profile_parts(wildcards)
+    return f"{PATHS.build(server, stage)}/identity.json"
+
+
+def datasets_of_profile(wildcards):
+    server, training, _ = profile_parts(wildcards)
+    return [f"{folder}/dataset.json" for folder in PATHS.training_datasets(server, training)]
+
+
+def loader_of_server(wildcards):
+    return f"{PATHS.build(wildcards.server, PLAN.loader(wildcards.server))}/identity.json"
+
+
+def reference_answers(wildcards):
+    return f"{PATHS.answers(wildcards.server, PLAN.check_reference(wildcards.server))}/answers.json.gz"
+
+
+def build_of_run(wildcards):
+    variant = PLAN.study.variants[wildcards.variant]
+    return f"{PATHS.build(variant['server'], variant['build'])}/identity.json"
+
+
+def dataset_of_run(wildcards):
+    return f"{PATHS.dataset(wildcards.variant, wildcards.workload)}/dataset.json"
+
+
+def order_of_run(wildcards):
+    return PATHS.priority(wildcards.variant, wildcards.workload, int(wildcards.clients), int(wildcards.repetition))
+
+
+def preparations(wildcards):
+    builds = [f"{folder}/identity.json" for folder in PATHS.builds]
+    proofs = [f"{PATHS.study}/proofs.json"]
+    return builds + PATHS.audits + PATHS.checks + proofs + [f"{folder}/dataset.json" for folder in PATHS.datasets]
+
+
+def all_runs(wildcards):
+    return list(RUNS)
+
+
+def facts_of(kind):
+    """Return a function that gives the records of one kind the report shows."""
+    folders = {
+        "builds": ("facts.json", [*PATHS.builds, *PATHS.stages]),
+        "profiles": ("profile.json", PATHS.profiles),
+        "datasets": ("dataset.json", PATHS.datasets),
+    }
+
+    def records(wildcards):
+        name, found = folders[kind]
+        return [f"{folder}/{name}" for folder in found]
+
+    return records
+
+
+def calls_of_builds(wildcards):
+    compiled = set(PLAN.stages.names(COMPILED))
+    made = {**PATHS.builds, **PATHS.stages}
+    return [f"{folder}/calls.json.gz" for folder, (_, build) in made.items() if build in compiled]
+
+
+def audits_of_builds(wildcards):
+    return PATHS.audits
+
+
+def checks_of_builds(wildcards):
+    return PATHS.checks
+
+
+def sources_of_study(wildcards):
+    return [PATHS.source(server) for server in sorted({server for server, _ in PATHS.builds.values()})]
+
+
+def study_description(wildcards):
+    # Not the canonical form: variants and workloads are shown in the order of the config.
+    return json.dumps(description.describe(PLAN, [Path(file) for file in workflow.configfiles]))
+
+
+def code(script):
+    """Return everything of ours that a cheap rule's script is made of, so that a change of it makes its output anew."""
+    return [str(Path(workflow.basedir, "scripts", name)) for name in own_imports.files_of(script)]
+
+
+def published_figures(wildcards):
+    named = PLAN.study.config.get("published")
+    return [str(Path(workflow.basedir, named))] if named else []

@@ -1,0 +1,82 @@
+"""Audit a build: how much of its profile it was optimised with, from the compiler's calls and the counters."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from scripts import clang_profile, gcc_counters, gcc_profile, profile_audit, record, toolchain
+from scripts.compile_records import CompilerCall, kept, units
+from scripts.gcc_symbols import function_symbols
+from scripts.linked_units import linked_units
+from scripts.process import entry
+from scripts.profile_units import Unit
+
+Found = tuple[list[Unit], dict[str, Any]]
+
+
+def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented: Path, audit: Path, log: Path) -> None:
+    """Make `audit`; counters lie beside `profile`, install trees and calls beside the two identities.
+
+    Raises ValueError when too little of the profile was used, unless the recipe is the published one, which is known
+    to lose it; and when counters or programs cannot be read.
+    """
+    described = record.read(identity)
+    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    made, published = kept(calls), bool(recipe.get("published"))
+    linked, ambiguous = linked_units(made, described["server_file"], identity.parent / "install")
+    counters = profile.parent / "counters"
+    if chosen.kind == "clang":
+        judged, shown = by_clang(made, counters, linked, instrumented, chosen)
+    else:
+        judged, shown = by_gcc(made, counters, linked, instrumented, chosen, published)
+    facts = profile_audit.audit(judged, recipe["profile"]["training"])
+    names = {"server": described["server"], "build": described["build"], "tool": chosen.kind, "published": published}
+    if not published:
+        profile_audit.demand(facts)
+    record.write(audit, {**names, **facts, "members_ambiguous": ambiguous, **shown})
+
+
+def by_gcc(
+    calls: list[CompilerCall],
+    counters: Path,
+    linked: set[str] | None,
+    instrumented: Path,
+    chosen: toolchain.Toolchain,
+    published: bool,
+) -> Found:
+    """Return the units of a profile by gcc; for the published recipe also names of counters sought and present."""
+    files = gcc_counters.read_counters(counters, chosen.gcov_dump)
+    symbols = function_symbols(instrumented.parent / "install")
+    judged = gcc_profile.profile_units(files, units(calls), linked, symbols)
+    if not published:
+        return judged, {}
+    pairs, counts = gcc_profile.names_compared(files, units(calls))
+    return judged, {"names": pairs, **counts}
+
+
+def by_clang(
+    calls: list[CompilerCall],
+    counters: Path,
+    linked: set[str] | None,
+    instrumented: Path,
+    chosen: toolchain.Toolchain,
+) -> Found:
+    """Return the units of a profile by clang; the instrumented build's calls tell which functions a unit has."""
+    functions = clang_profile.read_functions(counters, chosen.profdata)
+    trained = units(kept(instrumented.parent / "calls.json.gz"))
+    return clang_profile.profile_units(functions, units(calls), trained, linked), {}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True)
+    for name in ("calls", "identity", "profile", "instrumented", "audit", "log"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    arguments = _arguments()
+    with entry(arguments.log):
+        main(**vars(arguments))

@@ -1,0 +1,107 @@
+"""Take a finished server apart with BOLT: instrument it, or lay it out anew by the profile of a training."""
+
+import argparse
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from scripts import binary, bolt, families, record, toolchain
+from scripts.hostlock import shared
+from scripts.process import Usage, entry, run, tell_wait
+from scripts.record import digest
+from scripts.workplace import cache_directory
+
+
+def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
+    """Make `install` from the install tree beside `base`, the identity of BOLT's input; then `facts`, `identity`.
+
+    Raises CommandFailed when llvm-bolt fails, ValueError when it used no profile or the input is another than declared.
+    """
+    family = families.of(recipe["family"])
+    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    given = record.read(base)
+    program = base.parent / "install" / given["server_file"]
+    require_same(program, given)
+    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": given["release"]}
+    written = profile_place(recipe)
+    shutil.rmtree(install, ignore_errors=True)
+    with shared(tell_wait):
+        shutil.copytree(base.parent / "install", install, symlinks=True)
+        made = install / family.SERVER
+        made.unlink()
+        command = command_of(recipe, chosen, program, made, profile, written)
+        offset = log.stat().st_size if log.exists() else 0
+        begin_s = time.monotonic()
+        usage = run(command, log)
+        steps_s = {"bolt": time.monotonic() - begin_s}
+    known = binary.identify(made)
+    said = log.read_bytes()[offset:].decode(errors="replace")
+    record.write(
+        facts,
+        {
+            **names,
+            "stage": recipe["stage"],
+            "toolchain": chosen.facts(),
+            "flags": None,
+            "bolt": bolt_facts(recipe, chosen, command, said),
+            **_effort(steps_s, usage),
+            **known,
+            **binary.sizes(made, install),
+            "threads": 1,
+            "server_file": family.SERVER,
+        },
+    )
+    place = {"profile_folder": str(written)} if recipe["stage"] == "bolt_instrumented" else {}
+    kept = {"server_file": family.SERVER, "source_path": given["source_path"], **place}
+    record.write(identity, {**names, **known, **kept})
+
+
+def require_same(program: Path, given: dict[str, Any]) -> None:
+    """Refuse a server file that is not the one its identity describes. Raises ValueError naming it."""
+    if record.file_sha256(program) != given["sha256"]:
+        raise ValueError(f"{program}: is not what its identity.json describes; remove its folder to build it again")
+
+
+def profile_place(recipe: dict) -> Path:
+    """Return the folder an instrumented server writes its profile to: BOLT builds the path into the program."""
+    return cache_directory() / "bolt" / digest(recipe)
+
+
+def command_of(
+    recipe: dict, chosen: toolchain.Toolchain, program: Path, made: Path, profile: Path | None, written: Path
+) -> list[str]:
+    """Return llvm-bolt's command line for this stage."""
+    if profile is None:
+        return bolt.instrument_command(chosen.bolt, program, made, written)
+    return bolt.optimise_command(chosen.bolt, program, made, profile.parent / "counters" / bolt.PROFILE)
+
+
+def bolt_facts(recipe: dict, chosen: toolchain.Toolchain, command: list[str], said: str) -> dict[str, Any]:
+    """Return what the facts keep of BOLT: input, version, arguments, and what it said of the profile."""
+    about = bolt.told(said) if "profile" in recipe else {}
+    arguments = [part for part in command[1:] if part.startswith("-")]
+    training = recipe.get("profile", {}).get("training")
+    shown = {"input_build": recipe["input"]["name"], "version": chosen.version, "training": training}
+    return {**shown, "arguments": arguments, **about}
+
+
+def _effort(steps_s: dict[str, float], usage: Usage) -> dict[str, Any]:
+    seconds = {"steps_s": steps_s, "wall_s": sum(steps_s.values()), "cpu_s": usage.cpu_s}
+    return {**seconds, "peak_rss_mib": usage.peak_rss_mib}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True)
+    parser.add_argument("--profile", type=Path, nargs="?")
+    for name in ("base", "install", "identity", "facts", "log"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    arguments = _arguments()
+    with entry(arguments.log):
+        main(**vars(arguments))

@@ -1,0 +1,90 @@
+"""Tables of effects for the page: factors of builds, and published ratios beside ours."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts import published
+from scripts.comparison import AA
+from scripts.metrics import METRICS, Metric
+from scripts.value_tables import SHORT_WORDS, Cell, state
+from scripts.wording import NOTHING, interval, plural, ratio
+
+FACTOR_METRICS = {
+    "tps": "TPS", "p95_ms": "p95", "cpu_us_per_tx": "server CPU per transaction",
+    "cpu_user_us_per_tx": "user CPU per transaction",
+}  # fmt: skip
+PUBLISHED_METRICS = ("tps", "p95_ms")
+
+
+@dataclass(frozen=True)
+class FactorRow:
+    """One factor: what it is, the variants it is computed from, its server, a field a metric."""
+
+    factor: str
+    formula: str
+    server: str
+    cells: tuple[Cell, ...]
+
+
+def factor_rows(table: pd.DataFrame) -> list[FactorRow]:
+    """Return the rows of factors.csv for the page, one a contrast."""
+    groups = table.groupby(["factor", "formula", "server"], sort=False)
+    return [FactorRow(*key, tuple(_factor_cells(group))) for key, group in groups]
+
+
+def _factor_cells(group: pd.DataFrame) -> Iterable[Cell]:
+    found = {row.metric: row for row in group.itertuples()}
+    for name in FACTOR_METRICS:
+        word = found[name].word
+        yield _ratio_cell(found[name], word if isinstance(word, str) else None, METRICS[name])
+
+
+def _ratio_cell(row: Any, word: str | None, metric: Metric) -> Cell:
+    if row is None or not row.n_cells:
+        return Cell(NOTHING, ("no whole block",), "hole")
+    note = f"n {int(row.n_repetitions)}"
+    if word:
+        note += f", {SHORT_WORDS.get(word, word)}"
+    return Cell(ratio(row.ratio), (interval(row.ratio_low, row.ratio_high), note), state(metric, word))
+
+
+@dataclass(frozen=True)
+class BesideTable:
+    """Published ratios beside ours for one metric; `rows` hold a workload and its fields."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+
+def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[BesideTable]:
+    """Return one table a metric that was published and that is measured here too, for the workloads both have."""
+    found = [_published(study, tables, METRICS[name]) for name in PUBLISHED_METRICS]
+    return [table for table in found if table.rows]
+
+
+def _published(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: Metric) -> BesideTable:
+    sides = published.beside(study, tables, metric.name)
+    theirs = list(dict.fromkeys(variant for side in sides for variant in side.everywhere))
+    ours = [name for name in study["variants"] if name not in (study["reference"], AA)]
+    base = published.base_of(study, published.frame(study))
+    head = (
+        *(f"published {name} / {base}" for name in theirs),
+        *(f"published {name} / {base} at our client counts" for name in theirs),
+        *(f"{name} / {study['reference']}" for name in ours),
+    )
+    return BesideTable(metric.label, head, tuple((side.workload, _side(side, theirs, ours, metric)) for side in sides))
+
+
+def _side(side: published.Beside, theirs: list[str], ours: list[str], metric: Metric) -> tuple[Cell, ...]:
+    counted = ((side.everywhere, side.clients), (side.here, side.common))
+    there = [
+        Cell(ratio(means.get(name)), (plural(count, "client count"),) if name in means else (), "")
+        for means, count in counted
+        for name in theirs
+    ]
+    here = [_ratio_cell(side.ours.get(name), None, metric) for name in ours]
+    return (*there, *here)

@@ -1,0 +1,18 @@
+"""Of a family whose configure step knows no profiles, whose releases name options alike and start with any of them."""
+
+from pathlib import Path
+from typing import Any
+
+
+def published_options(counters: Path, use: bool) -> list[str]:
+    """Return nothing: the configure step knows no profiles, so the published recipe's flags go to the compiler."""
+    return []
+
+
+def options_of_release(install: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """Return options as the server in `install` names them: as they are written."""
+    return options
+
+
+def fit_data(install: Path, data: Path, options: dict[str, Any]) -> None:
+    """Leave a data directory as it is."""

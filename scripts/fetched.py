@@ -1,0 +1,142 @@
+"""One source of a server on disk: what each kind fetches, and how its tree is made from that."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scripts import archive, debian, download, git_source, maven, server_program, working_tree
+from scripts.record import file_sha256
+from scripts.source_kinds import Source, path_of
+
+Recipe = dict[str, Any]
+
+PREFIX = "prefix"
+
+
+class SourceError(RuntimeError):
+    """A source that gave no usable tree; the text tells why, and where to put a file by hand."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Files of one source on disk, and how to unpack them into a new directory.
+
+    `release` is what the source says itself, for a tree that names none; `known` is what identifies the source.
+    """
+
+    kind: str
+    origin: str
+    release: str
+    files: tuple[Path, ...]
+    unpack: Callable[[Path], None]
+    known: dict[str, str] = field(default_factory=dict)
+
+
+def from_debian(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
+    package = debian.fetch(source["debian"], recipe["version"], downloads)
+    origin = f"source package {package.name} {package.version}"
+    return Fetched("debian", origin, package.release, package.files, lambda target: debian.unpack(package, target))
+
+
+def from_url(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
+    declared = source["url"]
+    mirrors = [filled(url, recipe) for url in ([declared] if isinstance(declared, str) else declared)]
+    if not source.get("sha256"):
+        raise SourceError(f"{mirrors[0]}: sha256 is missing; what comes over the network is used only if it is stated")
+    file = download.fetch(mirrors, source["sha256"].lower(), downloads)
+    origin = mirrors[0] if len(mirrors) == 1 else f"one of {', '.join(mirrors)}"
+    return Fetched("url", origin, recipe["version"], (file,), lambda target: archive.unpack(file, target))
+
+
+def from_file(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
+    file = Path(filled(source["file"], recipe)).expanduser()
+    if not file.is_file():
+        raise SourceError(f"{file}: no such file")
+    expected = source.get("sha256")
+    if expected and (found := file_sha256(file)) != expected.lower():
+        raise SourceError(f"{file}: sha256 is {found}, expected {expected}")
+    return Fetched("file", str(file), recipe["version"], (file,), lambda target: archive.unpack(file, target))
+
+
+def from_maven(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
+    coordinates = filled(source["maven"], recipe)
+    file = maven.fetch(coordinates, source.get("sha256", "").lower() or None, downloads)
+    known = {"maven": coordinates}
+    origin = f"Maven artifact {coordinates}"
+    return Fetched("maven", origin, recipe["version"], (file,), lambda target: archive.unpack(file, target), known)
+
+
+def from_git(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
+    repository, commit = git_source.location(source["git"]), source["commit"]
+    git_source.fetch(repository, commit, downloads)
+    return Fetched(
+        "git",
+        f"commit {commit} of {repository}",
+        recipe["version"],
+        (),
+        lambda target: git_source.unpack(repository, commit, downloads, target),
+        {"commit": commit},
+    )
+
+
+def from_directory(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
+    """Copy a working tree; what was copied must be what the recipe was written from."""
+    root = path_of(source["directory"])
+    expected = recipe.get("content_sha256") or working_tree.content_sha256(root)
+
+    def copied(target: Path) -> None:
+        if working_tree.copy(root, target) != expected:
+            raise SourceError(f"directory: {root}: changed since the workflow started and read it; run again")
+
+    return Fetched("directory", f"working tree {root}", recipe["version"], (), copied, {"content_sha256": expected})
+
+
+def from_installed(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
+    """Point at a server of this machine: the tree is one link to the declared path."""
+    path = path_of(source["installed"])
+    program = server_program.find(path, "installed")
+    known = {"path": str(path), "program_sha256": file_sha256(program)}
+    if recipe.get("program_sha256") not in (None, known["program_sha256"]):
+        raise SourceError(f"installed: {program}: changed since the workflow started and read it; run again")
+
+    def linked(target: Path) -> None:
+        target.mkdir(parents=True)
+        (target / PREFIX).symlink_to(path)
+
+    return Fetched("installed", f"server installed as {program}", recipe["version"], (program,), linked, known)
+
+
+FROM: dict[str, Callable[[Recipe, Source, Path], Fetched]] = {
+    "debian": from_debian,
+    "url": from_url,
+    "file": from_file,
+    "maven": from_maven,
+    "git": from_git,
+    "directory": from_directory,
+    "installed": from_installed,
+}
+
+
+def filled(text: str, recipe: Recipe) -> str:
+    """Return a declared text with the server's version in place of {version}."""
+    return text.replace("{version}", recipe["version"])
+
+
+def is_of(identity: dict[str, Any], source: Source, recipe: Recipe) -> bool:
+    """Tell whether a tree with this identity came from a source of the same kind, and from the same content."""
+    sums = {file["sha256"] for file in identity.get("files", [])}
+    match identity["kind"]:
+        case "debian":
+            return str(identity.get("origin")).startswith(f"source package {source['debian']} ")
+        case "maven":
+            same = identity.get("maven") == filled(source["maven"], recipe)
+            return same and source.get("sha256", "").lower() in {*sums, ""}
+        case "git":
+            return identity.get("commit") == source["commit"]
+        case "directory":
+            return identity.get("content_sha256") == recipe.get("content_sha256", "")
+        case "installed":
+            path = path_of(source["installed"])
+            return identity.get("path") == str(path) and file_sha256(server_program.find(path, "installed")) in sums
+    return source.get("sha256", "").lower() in sums

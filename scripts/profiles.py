@@ -1,0 +1,81 @@
+"""Profiles of the three tools: where a trained server leaves its counters, and how they are kept."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts import bolt, profile_audit, record, workplace
+from scripts.flags import COUNTERS, MERGED
+from scripts.process import run
+from scripts.toolchain import Toolchain
+
+
+@dataclass(frozen=True)
+class Tool:
+    """How a kind of toolchain profiles.
+
+    `environment` gives the server's variables for a folder to write to, `keep` moves what it wrote below that folder
+    to the profile's own.
+    """
+
+    environment: Callable[[Path], dict[str, str]]
+    pattern: str
+    keep: Callable[[list[Path], Path, Toolchain, Path], None]
+
+
+def _copy(files: list[Path], counters: Path, chosen: Toolchain, log: Path) -> None:
+    for file in files:
+        shutil.copyfile(file, counters / file.name)
+
+
+def _merge_clang(files: list[Path], counters: Path, chosen: Toolchain, log: Path) -> None:
+    run([chosen.profdata, "merge", "-o", counters / MERGED, *files], log)
+
+
+def _merge_bolt(files: list[Path], counters: Path, chosen: Toolchain, log: Path) -> None:
+    run(bolt.merge_command(chosen.merge_fdata, files, counters / bolt.PROFILE), log)
+
+
+TOOLS = {
+    "gcc": Tool(lambda folder: {"GCOV_PREFIX": str(folder)}, f"{COUNTERS.lstrip('/')}/*.gcda", _copy),
+    # Processes of one program share four files, locked while they add up (clang's manual, %4m).
+    "clang": Tool(lambda folder: {"LLVM_PROFILE_FILE": str(folder / "%4m.profraw")}, "*.profraw", _merge_clang),
+    "bolt": Tool(lambda folder: {}, "profile*.fdata", _merge_bolt),
+}
+
+
+def place(identity: Path, folder: Path) -> Path:
+    """Return an empty folder, the server's user's own, that the trained server writes to: BOLT's is built into it."""
+    described = record.read(identity)
+    written = Path(described.get("profile_folder", folder / "written"))
+    shutil.rmtree(written, ignore_errors=True)
+    written.mkdir(parents=True)
+    if "profile_folder" in described:
+        shutil.copy2(identity.parent / "install" / described["server_file"], written / "program")
+    workplace.give(written)
+    return written
+
+
+def keep(written: Path, counters: Path, chosen: Toolchain, log: Path) -> None:
+    """Keep what the trained server wrote as the profile's counters. Raises ValueError when it wrote nothing."""
+    tool = TOOLS[chosen.kind]
+    files = sorted(written.glob(tool.pattern))
+    if not files:
+        raise ValueError(
+            f"{written}: the instrumented server wrote no counters; expected {tool.pattern} after its clean stop"
+        )
+    shutil.rmtree(counters, ignore_errors=True)
+    counters.mkdir(parents=True)
+    tool.keep(files, counters, chosen, log)
+    shutil.rmtree(written)
+
+
+def summary(counters: Path, chosen: Toolchain) -> dict[str, int]:
+    """Return counts of a profile: files, functions, those with a counter above zero; BOLT's also of branches.
+
+    Raises ValueError naming a file that is damaged or that another tool wrote.
+    """
+    if chosen.kind == "bolt":
+        return {"files": 1, **bolt.read_profile(counters / bolt.PROFILE)}
+    return profile_audit.read_profile(chosen.kind, counters, chosen.commands)

@@ -1,0 +1,49 @@
+"""Print the distribution's packages that a study needs beside the usual ones: of its toolchains and kinds of source."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
+from scripts.study import Study, load
+
+MANAGERS = ("apt", "dnf")
+# Packages that fetch a kind of source, the same in both.
+FETCHERS = {"maven": ["maven"]}
+
+
+def packages(study: Study, manager: str) -> list[str]:
+    """Return the packages, each once, for a package manager: apt or dnf."""
+    entries = study.entries
+    builds = [entries["builds"].get(variant["build"], {}) for variant in study.variants.values()]
+    tools = [build.get("toolchain", DEFAULT_TOOLCHAIN) for build in builds]
+    tools += [build.get("bolt_toolchain", DEFAULT_BOLT) for build in builds if "bolt" in build]
+    wanted = [name for tool in tools for name in entries["toolchains"][tool].get("packages", {}).get(manager, [])]
+    servers = [entries["servers"][variant["server"]] for variant in study.variants.values()]
+    wanted += [name for server in servers for name in server.get("packages", {}).get(manager, [])]
+    wanted += [name for server in servers for source in server["sources"] for name in _fetchers(source)]
+    return list(dict.fromkeys(wanted))
+
+
+def _fetchers(source: dict[str, Any]) -> list[str]:
+    return [name for kind in source for name in FETCHERS.get(kind, [])]
+
+
+def main(config: Path, manager: str) -> None:
+    """Print one package a line. Raises ConfigError when the study has mistakes."""
+    root = Path(__file__).parents[1]
+    study = load(yaml.safe_load(config.read_text(encoding="utf-8")), root, str(config))
+    sys.stdout.writelines(f"{name}\n" for name in packages(study, manager))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("config", type=Path, help="the study's config file")
+    parser.add_argument("--manager", choices=MANAGERS, required=True)
+    try:
+        main(**vars(parser.parse_args()))
+    except ValueError as error:
+        sys.exit(str(error))

@@ -1,0 +1,133 @@
+"""The distribution's servers answer the check's statements: twice the same, in order, and their death is named."""
+
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from scripts import answer_statements, answers, families, record, statements, workplace
+from scripts.server import ServerFailed, running
+from scripts.snapshot import workspace
+from scripts.statements import Statement
+from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend.asking import ask, compare
+from tests.endtoend.watching import leftovers
+
+pytestmark = pytest.mark.real
+INSTALLED = {"mariadb": installed_mariadb, "postgresql": installed_postgresql}
+
+
+def identity_of(family):
+    """Lay out the installed server in a folder every user can enter; yields its identity."""
+    if lost := INSTALLED[family].missing():
+        pytest.skip(lost)
+    with tempfile.TemporaryDirectory(prefix="installed-server-", dir="/var/tmp") as name:
+        Path(name).chmod(0o755)
+        yield INSTALLED[family].lay_out(Path(name) / "build")
+
+
+@pytest.fixture(scope="module", params=sorted(INSTALLED))
+def identity(request):
+    yield from identity_of(request.param)
+
+
+@pytest.fixture(scope="module")
+def asked(identity, tmp_path_factory):
+    """Two runs on one server, each on a data directory of its own, and what they left behind."""
+    folder, before = tmp_path_factory.mktemp("answers"), leftovers()
+    return [ask(identity, folder, name) for name in ("first", "second")], leftovers() - before
+
+
+@pytest.fixture(scope="module")
+def answered(asked):
+    (first, second), left = asked
+    assert (first.status, second.status) == (0, 0), first.said + second.said
+    assert left == set()
+    return answers.read(first.answers)
+
+
+def test_two_runs_of_one_server_answer_the_same_to_the_byte(asked, answered, tmp_path):
+    first, second = (one.answers for one in asked[0])
+    assert first.read_bytes() == second.read_bytes()
+    status, said = compare(second, first, tmp_path / "check.json")
+    assert status == 0, said
+    facts = record.read(tmp_path / "check.json")
+    assert facts["answered_identically"] == len(answered["answers"]) >= 300
+    assert facts["statements"] == facts["answered_identically"] + facts["skipped"]
+    assert facts["tables_checksummed"] > 30
+    assert facts["is_check_reference"] is True
+
+
+def test_statements_are_no_heap_of_errors_and_cover_every_topic(answered):
+    failed = [one for one in answered["answers"] if one["error"]]
+    assert 40 <= len(failed) <= 100
+    assert not {"errno 1064", "SQLSTATE 42601"} & {one["error"] for one in failed if one["topic"] == "session"}
+    known = {one.topic for one in statements.read(answer_statements.ROOT, answered["family"])}
+    assert {one["topic"] for one in answered["answers"]} == known
+
+
+def test_only_the_sentence_without_a_condition_is_bad_syntax_everywhere(answered):
+    wrong = [one["statement"] for one in answered["answers"] if one["error"] in ("errno 1064", "SQLSTATE 42601")]
+    assert "SELECT id FROM items WHERE" in wrong
+    assert set(wrong) <= {"SELECT id FROM items WHERE", "EXECUTE ranged (12)"}
+
+
+def test_answers_of_several_rows_have_an_order(answered):
+    loose = [
+        one["statement"]
+        for one in answered["answers"]
+        if len(one["rows"] or []) > 1
+        and re.match("SELECT|WITH", one["statement"])
+        and not re.search("ORDER BY", one["statement"])
+    ]
+    assert loose == []
+
+
+def test_tables_hold_real_volume_and_innodb_adds_its_own_checksum(answered):
+    rows = {table["table"]: table["rows"] for table in answered["tables"]}
+    assert sum(rows.values()) > 40_000
+    assert rows["items"] > 9000
+    own = {table["server_checksum"] is None for table in answered["tables"]}
+    assert own == {answered["family"] == "postgresql"}
+
+
+def test_scans_beside_transfers_saw_the_constant_sum_and_nothing_else(answered):
+    outcome = answered["concurrency"]
+    assert outcome["scanned"] == outcome["accounts"]
+    assert [text.split()[1] for text in outcome["accounts"][0]] == ["2000", "2000000"]
+    assert sum(int(n.split()[1]) for _, n in outcome["counters"]) == 400
+
+
+DEATHS = {"mariadb": "SHUTDOWN", "postgresql": "SELECT pg_terminate_backend(pg_backend_pid())"}
+
+
+@pytest.fixture
+def server(identity, tmp_path):
+    """A server that was just initialised and runs."""
+    described = record.read(identity)
+    family, install, log = families.of(described["family"]), workplace.installed(identity), tmp_path / "server.log"
+    options = {**family.default_options(1024), **answer_statements.OPTIONS[statements.DIALECTS[described["family"]]]}
+    with workspace(None) as folder:
+        data = answer_statements.initialise(family, install, folder, options, log)
+        with running(family, install, data, options, log) as started:
+            yield described["family"], started
+
+
+def test_server_that_goes_away_is_a_failure_that_names_the_statement(server):
+    family, started = server
+    asked = [
+        Statement(41, "before", "SELECT 1"),
+        Statement(42, "deaths", DEATHS[family]),
+        Statement(43, "x", "SELECT 2"),
+    ]
+    with pytest.raises(ServerFailed, match=r"the server went away under statement 4[23] "):
+        answer_statements.answer_all(started, asked)
+
+
+def test_server_that_keeps_silent_is_a_failure_that_names_the_statement(server, monkeypatch):
+    family, started = server
+    monkeypatch.setattr(answer_statements, "ANSWERED_WITHIN_S", 1)
+    sleep = {"mariadb": "SELECT SLEEP(30)", "postgresql": "SELECT pg_sleep(30)"}[family]
+    with pytest.raises(ServerFailed, match=r"gave no answer within 1 s under statement 7 \(sleep\)"):
+        answer_statements.answer_all(started, [Statement(7, "sleep", sleep)])

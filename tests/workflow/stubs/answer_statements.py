@@ -1,0 +1,13 @@
+"""Stub: answers the differential check with the names of the build."""
+
+import gzip
+
+from scripts.stub import begin
+
+from scripts import record
+
+if __name__ == "__main__":
+    job = begin()
+    described = record.read(job.identity)
+    text = record.canonical({key: described[key] for key in ("server", "build")})
+    job.answers.write_bytes(gzip.compress(text.encode(), mtime=0))

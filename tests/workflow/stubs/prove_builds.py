@@ -1,0 +1,10 @@
+"""Stub: proves nothing of the builds it is given, which must have facts."""
+
+from scripts.stub import begin
+
+from scripts import record
+
+if __name__ == "__main__":
+    job = begin()
+    assert record.read(job.builds)["server"]
+    record.write(job.proofs, {"proofs": []})
