@@ -15,7 +15,7 @@ ARGUMENTS := $(if $(STUDY),results/studies/$(STUDY)/report.html --configfile stu
 # rules say `python`; the set-up itself must not see this PATH, or it would remake .venv with its own interpreter
 WITH_PATH := PATH="$(CURDIR)/.venv/bin:$$PATH"
 SNAKEMAKE := $(WITH_PATH) $(PYTHON_BIN) -m snakemake --cores $(CORES)
-SHELL_SCRIPTS := scripts/setup.sh .ci/run
+SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/package/*.sh scripts/compiler/cc
 
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -51,7 +51,7 @@ lint: ## check style of Python, Snakemake and shell files
 	$(PYTHON_BIN) -m ruff check .
 	$(PYTHON_BIN) -m ruff format --check .
 	$(PYTHON_BIN) -m snakefmt --check Snakefile rules
-	shellcheck $(SHELL_SCRIPTS)
+	shellcheck -x $(SHELL_SCRIPTS)
 
 LOCK := CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON_BIN) -m piptools compile --quiet --generate-hashes --strip-extras \
     --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host

@@ -32,7 +32,13 @@ class Plan:
         """Return the recipe of a server's sources: the checksum is that of the first; the others stand in for it."""
         entry = self.study.entries["servers"][server]
         names = {"server": server, "product": entry["product"], "version": entry["version"]}
-        return said({**names, **source_kinds.declared(entry["sources"])})
+        return said({**names, **self._declared_sources[server]})
+
+    @cached_property
+    def _declared_sources(self) -> dict[str, dict[str, Any]]:
+        """Return what of the sources of the study's servers their recipes hold: reading a working tree takes a while."""
+        used = {variant["server"] for variant in self.study.variants.values()}
+        return {name: source_kinds.declared(self.study.entries["servers"][name]["sources"]) for name in sorted(used)}
 
     def build(self, server: str, build: str) -> dict[str, Any]:
         """Return the recipe of a build, or of a stage behind one, by its name."""
