@@ -10,6 +10,18 @@ from scripts.process import run
 DRIVER = "mysql"
 DATABASE = "sbtest"
 STOP_SIGNAL = "SIGTERM"
+# What SHOW GLOBAL STATUS counts, and what we call it.
+COUNTERS = {
+    "Innodb_buffer_pool_pages_dirty": "dirty_pages",
+    "Innodb_history_list_length": "history_list_length",
+    "Innodb_os_log_written": "log_written_bytes",
+    "Innodb_checkpoint_age": "checkpoint_age_bytes",
+    "Innodb_buffer_pool_reads": "buffer_pool_misses",
+    "Innodb_row_lock_waits": "row_lock_waits",
+    "Innodb_data_fsyncs": "data_fsyncs",
+    "Com_commit": "commits",
+    "Questions": "questions",
+}
 
 
 def pool_size(memory_mib: int) -> str:

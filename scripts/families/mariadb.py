@@ -47,17 +47,6 @@ SYSTEM_TABLES = [
     "maria_add_gis_sp_bootstrap.sql",
     "mysql_sys_schema.sql",
 ]
-COUNTERS = {
-    "Innodb_buffer_pool_pages_dirty": "dirty_pages",
-    "Innodb_history_list_length": "history_list_length",
-    "Innodb_os_log_written": "log_written_bytes",
-    "Innodb_checkpoint_age": "checkpoint_age_bytes",
-    "Innodb_buffer_pool_reads": "buffer_pool_misses",
-    "Innodb_row_lock_waits": "row_lock_waits",
-    "Innodb_data_fsyncs": "data_fsyncs",
-    "Com_commit": "commits",
-    "Questions": "questions",
-}
 
 
 def configure_command(source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
@@ -136,7 +125,7 @@ variables = innodb.variables
 def counters(connection: pymysql.Connection) -> dict[str, float]:
     """Return the counters worth comparing at both edges of a window; those the release lacks are left out."""
     status = innodb.pairs(connection, "SHOW GLOBAL STATUS")
-    return {name: float(status[key]) for key, name in COUNTERS.items() if key in status}
+    return {name: float(status[key]) for key, name in innodb.COUNTERS.items() if key in status}
 
 
 def layout(prefix: Path) -> dict[str, Path]:

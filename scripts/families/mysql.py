@@ -36,17 +36,6 @@ OTHER_PASSWORDS: mysql_options.Release = (8, 0, 4)
 # The first release that makes its redo log anew when another size is asked for; before, it does not start.
 RESIZES_LOG: mysql_options.Release = (5, 6, 8)
 OLD_LOG_FILE_SIZE = "5M"
-COUNTERS = {
-    "Innodb_buffer_pool_pages_dirty": "dirty_pages",
-    "Innodb_history_list_length": "history_list_length",
-    "Innodb_os_log_written": "log_written_bytes",
-    "Innodb_checkpoint_age": "checkpoint_age_bytes",
-    "Innodb_buffer_pool_reads": "buffer_pool_misses",
-    "Innodb_row_lock_waits": "row_lock_waits",
-    "Innodb_data_fsyncs": "data_fsyncs",
-    "Com_commit": "commits",
-    "Questions": "questions",
-}
 HISTORY = re.compile(r"History list length (\d+)")
 WRITTEN = re.compile(r"^Log sequence number\s+(\d+)", re.M)
 CHECKPOINT = re.compile(r"^Last checkpoint at\s+(\d+)", re.M)
@@ -151,7 +140,7 @@ def counters(connection: pymysql.Connection) -> dict[str, float]:
         cursor.execute("SHOW ENGINE INNODB STATUS")
         told = from_report(cursor.fetchone()[2])
     status = innodb.pairs(connection, "SHOW GLOBAL STATUS")
-    return {**told, **{name: float(status[key]) for key, name in COUNTERS.items() if key in status}}
+    return {**told, **{name: float(status[key]) for key, name in innodb.COUNTERS.items() if key in status}}
 
 
 def from_report(text: str) -> dict[str, float]:
