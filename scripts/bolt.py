@@ -22,11 +22,13 @@ STALE_SAMPLES = re.compile(r"BOLT-WARNING: (\d+) out of (\d+) samples in the bin
 BRANCH = re.compile(rb"^[0-4] \S+ [0-9a-f]+ [0-4] \S+ [0-9a-f]+ (\d+) (\d+)$", re.M)
 
 
-def instrument_command(bolt: str, program: Path, made: Path, folder: Path) -> list[str]:
-    """Return the command that makes an instrumented program.
+def instrument_command(bolt: str, program: Path, made: Path, folder: Path, *, forks: bool = False) -> list[str]:
+    """Return the command that makes an instrumented program, which writes `folder`/profile at its end.
 
-    Each of its processes writes `folder`/profile.PID.fdata at its end, and reads `folder`/program, a copy of it: the
-    way it finds itself otherwise, /proc/self/map_files, is closed to an unprivileged user.
+    It reads `folder`/program, a copy of itself: the way it finds itself otherwise, /proc/self/map_files, is closed to
+    an unprivileged user. Processes of a program that forks share their counters, and the first, which ends last, writes
+    the sum. Their calls are not counted: they damage the table of indirect calls that they share, and run in circles in
+    it at their end (seen with BOLT 16 and PostgreSQL).
     """
     return [
         bolt,
@@ -34,7 +36,7 @@ def instrument_command(bolt: str, program: Path, made: Path, folder: Path) -> li
         "-instrument",
         f"-instrumentation-file={folder / 'profile'}",
         f"-instrumentation-binpath={folder / 'program'}",
-        "-instrumentation-file-append-pid",
+        *(["-instrument-calls=false"] if forks else []),
         "-o",
         str(made),
     ]

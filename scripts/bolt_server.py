@@ -74,7 +74,8 @@ def command_of(
 ) -> list[str]:
     """Return llvm-bolt's command line for this stage."""
     if profile is None:
-        return bolt.instrument_command(chosen.bolt, program, made, written)
+        forks = families.of(recipe["family"]).FORKS
+        return bolt.instrument_command(chosen.bolt, program, made, written, forks=forks)
     return bolt.optimise_command(chosen.bolt, program, made, profile.parent / "counters" / bolt.PROFILE)
 
 

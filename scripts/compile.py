@@ -5,16 +5,19 @@ import fcntl
 import os
 import re
 import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts import record
 from scripts.families import Family
 from scripts.flags import Flags
 from scripts.process import CommandFailed, Usage, run, say
 from scripts.toolchain import Toolchain
+from scripts.workplace import cache_directory
 
 WRAPPER = Path(__file__).parent / "compiler"
 PROGRESS_EVERY_S = 30
@@ -31,6 +34,25 @@ class Compiled:
     usage: Usage
     configure_command: list[str]
     records: Path
+
+
+def wrapper(cache: Path) -> Path:
+    """Return a folder with the compiler wrapper, `cc` and `c++`, whose path does not depend on the checkout.
+
+    Configure scripts keep the compiler's name: PostgreSQL compiles it into programs and libraries.
+    """
+    place = cache / "compiler" / record.file_sha256(WRAPPER / "cc")[:16]
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".copy-", dir=place.parent))
+        shutil.copytree(WRAPPER, temporary / "compiler", symlinks=True)
+        try:
+            (temporary / "compiler").rename(place)
+        except OSError:
+            if not place.exists():  # else another process was quicker
+                raise
+        shutil.rmtree(temporary)
+    return place
 
 
 def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
@@ -77,7 +99,8 @@ def compile_server(
     for folder in (build, records):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-    compiler = {"cc": str(WRAPPER / "cc"), "cxx": str(WRAPPER / "c++")}
+    place = wrapper(cache_directory())
+    compiler = {"cc": str(place / "cc"), "cxx": str(place / "c++")}
     tools = {"ar": toolchain.ar, "ranlib": toolchain.ranlib, "nm": toolchain.nm}
     bare = {
         "BUILD_CC": toolchain.cc,

@@ -36,7 +36,7 @@ class Plan:
 
     @cached_property
     def _declared_sources(self) -> dict[str, dict[str, Any]]:
-        """Return what of the sources of the study's servers their recipes hold: reading a working tree takes a while."""
+        """Return what of the servers' sources their recipes hold, read once: a working tree takes a while."""
         used = {variant["server"] for variant in self.study.variants.values()}
         return {name: source_kinds.declared(self.study.entries["servers"][name]["sources"]) for name in sorted(used)}
 

@@ -41,7 +41,7 @@ TOOLS = {
     "gcc": Tool(lambda folder: {"GCOV_PREFIX": str(folder)}, f"{COUNTERS.lstrip('/')}/*.gcda", _copy),
     # Processes of one program share four files, locked while they add up (clang's manual, %4m).
     "clang": Tool(lambda folder: {"LLVM_PROFILE_FILE": str(folder / "%4m.profraw")}, "*.profraw", _merge_clang),
-    "bolt": Tool(lambda folder: {}, "profile*.fdata", _merge_bolt),
+    "bolt": Tool(lambda folder: {}, "profile", _merge_bolt),
 }
 
 

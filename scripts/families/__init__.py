@@ -22,6 +22,7 @@ class Family(Protocol):
     PROFILE_SCOPE: str  # shell patterns of object files, relative to the build tree, that are the server's
     DATA_OPTIONS: frozenset[str]  # server options that shape a data directory, so belong to a dataset
     SYSBENCH_DRIVER: str
+    FORKS: bool  # a process for each connection
 
     def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]: ...
     def published_options(self, counters: Path, use: bool) -> list[str]: ...

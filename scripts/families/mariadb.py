@@ -14,6 +14,7 @@ DATA_OPTIONS = frozenset(
     {"innodb_page_size", "innodb_undo_tablespaces", "innodb_checksum_algorithm", "lower_case_table_names"}
 )
 SYSBENCH_DRIVER = innodb.DRIVER
+FORKS = False
 STOP_SIGNAL = innodb.STOP_SIGNAL
 
 # Plugins a benchmark of InnoDB does not touch; each costs compile time or a library.

@@ -27,6 +27,7 @@ DATA_OPTIONS = frozenset(
     }
 )
 SYSBENCH_DRIVER = innodb.DRIVER
+FORKS = False
 STOP_SIGNAL = innodb.STOP_SIGNAL
 
 # The server initialises a data directory itself since 5.7.6.

@@ -14,6 +14,7 @@ SERVER = "bin/postgres"
 PROFILE_SCOPE = "src/backend/* src/timezone/* src/pl/* *_srv.o"
 DATA_OPTIONS = frozenset({"wal_segment_size", "data_checksums"})
 SYSBENCH_DRIVER = "pgsql"
+FORKS = True
 DATABASE = "sbtest"
 USER = "sbtest"
 STOP_SIGNAL = "SIGINT"

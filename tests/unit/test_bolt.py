@@ -55,13 +55,37 @@ def test_program_instrumented_trained_and_optimised_does_the_same(tmp_path):
     tool, program = os.path.realpath(shutil.which("llvm-bolt-16")), tmp_path / "p"
     run("gcc-12", "-O2", "-fno-reorder-blocks-and-partition", "-Wl,--emit-relocs", tmp_path / "p.c", "-o", program)
     run(*bolt.instrument_command(tool, program, tmp_path / "program", tmp_path))
-    answers = {run(tmp_path / "program").stdout for _ in range(2)}
-    files = sorted(tmp_path.glob("profile*.fdata"))
-    assert len(files) == 2
+    answers = {run(tmp_path / "program").stdout for _ in range(1)}
+    files = sorted(tmp_path.glob("profile"))
+    assert len(files) == 1
     run(*bolt.merge_command("merge-fdata-16", files, tmp_path / "merged"))
     facts = bolt.read_profile(tmp_path / "merged")
     assert facts["functions_nonzero"] >= 2
     assert facts["branches_executed"] >= 2000
     done = run(*bolt.optimise_command(tool, program, tmp_path / "optimised", tmp_path / "merged"))
     assert bolt.told(done.stdout + done.stderr)["functions_profiled"] >= 2
+    assert "-instrument-calls=false" not in bolt.instrument_command(tool, program, tmp_path / "program", tmp_path)
     assert {run(tmp_path / "optimised").stdout, run(program).stdout} == answers
+
+
+FORKING = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static long work(int n) {
+  volatile long s = 0; for (int i = 0; i < n; i++) s += i % 3 ? i : 1; return s; }
+int main(void) { for (int i = 0; i < 8; i++) if (!fork()) { volatile long s = work(10000); exit(s == 0); }
+  while (wait(0) > 0); return 0; }
+"""
+
+
+@needs_bolt
+def test_branches_of_all_processes_of_a_forking_program_are_counted(tmp_path):
+    (tmp_path / "p.c").write_text(FORKING)
+    tool, program = os.path.realpath(shutil.which("llvm-bolt-16")), tmp_path / "p"
+    run("gcc-12", "-O2", "-fno-reorder-blocks-and-partition", "-Wl,--emit-relocs", tmp_path / "p.c", "-o", program)
+    run(*bolt.instrument_command(tool, program, tmp_path / "program", tmp_path, forks=True))
+    run(tmp_path / "program")
+    run(*bolt.merge_command("merge-fdata-16", [tmp_path / "profile"], tmp_path / "merged"))
+    assert bolt.read_profile(tmp_path / "merged")["branches_executed"] >= 8 * 10000

@@ -1,10 +1,11 @@
 """Where a server is compiled: paths that depend on the sources alone, one build at a time."""
 
+import os
 import threading
 
 import pytest
 
-from scripts.compile import build_tree, source_link
+from scripts.compile import WRAPPER, build_tree, source_link, wrapper
 from scripts.flags import instrument_flags, profile_flags
 
 DIGEST = "4c939f9d67cfbc3d" + 48 * "0"
@@ -24,6 +25,15 @@ def test_source_path_depends_on_the_content_and_not_on_the_checkout(tmp_path):
     assert again.resolve() == other
     assert not again.is_symlink()
     assert source_link(one, "f" * 64, tmp_path / "cache") != first
+
+
+def test_compilers_path_depends_on_the_wrapper_and_not_on_the_checkout(tmp_path):
+    place = wrapper(tmp_path)
+    assert wrapper(tmp_path) == place
+    assert (place / "cc").read_bytes() == (WRAPPER / "cc").read_bytes()
+    assert (place / "c++").resolve() == place / "cc"
+    assert os.access(place / "c++", os.X_OK)
+    assert list(place.parent.iterdir()) == [place]
 
 
 def test_build_path_is_the_same_for_every_build_of_a_source_and_empty_each_time(tmp_path):
