@@ -50,8 +50,12 @@ class Study:
         found = [{**json.loads(file.read_text()), "path": file} for file in files]
         return sorted(found, key=lambda run: run["times"]["started_at"])
 
-    def build(self, name: str) -> dict:
-        (file,) = (self.folder / "results" / "builds" / "postgresql-15").glob(f"{name}-*/facts.json")
+    def build(self, name: str, record: str = "facts") -> dict:
+        (file,) = (self.folder / "results" / "builds" / "postgresql-15").glob(f"{name}-*/{record}.json")
+        return json.loads(file.read_text())
+
+    def check(self, name: str) -> dict:
+        (file,) = (self.folder / "results" / "checks" / "postgresql-15").glob(f"{name}-*/check.json")
         return json.loads(file.read_text())
 
     def jobs(self) -> list[tuple[str, float, float]]:

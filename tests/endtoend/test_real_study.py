@@ -71,10 +71,26 @@ def test_everything_was_compiled_trained_and_loaded_before_the_first_run(study):
 
 
 def test_profile_was_used_by_what_ran_in_training(study):
-    audit = study.build("pgo")["audit"]
+    audit = study.build("pgo", "audit")
     assert audit["units_nonzero"] > 100
     assert audit["matched_share"] >= 0.99
-    assert study.build("baseline")["audit"] is None
+    assert audit["functions_executed"] > 1000
+    assert audit["executed_share_optimised"] >= 0.99
+    assert audit["top_functions"][0]["count"] > 0
+
+
+def test_both_builds_answered_every_statement_alike_before_the_first_run(study):
+    assert (study.check("baseline")["is_check_reference"], study.check("pgo")["is_check_reference"]) == (True, False)
+    assert study.check("pgo")["answered_identically"] >= 300
+    answered = [job for job in study.jobs() if job[0] in ("answer_statements", "compare_answers", "prove_builds")]
+    assert len(answered) == 5
+    assert max(end for *_, end in answered) <= study.runs()[0]["times"]["started_at"]
+
+
+def test_builds_are_proven_to_differ_in_their_profile_and_in_nothing_else(study):
+    proofs = {proof["kind"]: proof for proof in study.read("proofs.json")["proofs"]}
+    assert all(proofs[kind]["builds"] == ["baseline", "pgo"] for kind in ("machine_code", "profile_only"))
+    assert all(proof["holds"] for proof in proofs.values())
 
 
 def test_reference_measured_again_is_the_same_program_and_pgo_another(study):
