@@ -13,7 +13,7 @@ from scripts.wording import floor_percent, listing, percent, plural, times
 
 def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], built: Built) -> list[Finding]:
     """Return all findings in the order to show; `tables` holds comparisons, cells, overall and noise by name."""
-    of_builds = [audited(study, built), checked(study, built), proven(built)]
+    of_builds = [audited(study, built), checked(study, built), proven(study, built)]
     return [
         *(finding for finding in of_builds[:1] if finding.state == "look"),
         same_against_same(runs, tables, study["reference"]),

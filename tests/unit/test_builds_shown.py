@@ -147,7 +147,7 @@ def test_a_proof_that_does_not_hold_is_told_first():
         {"kind": "machine_code", "builds": ["a", "b"], "holds": True, "text": "differs"},
         {"kind": "machine_code", "builds": ["a", "c"], "holds": False, "text": "the same machine code"},
     ]
-    found = build_trust.proven(build_trust.Built([], [], [], proofs))
+    found = build_trust.proven(TWO, build_trust.Built([], [], [], proofs))
     assert (found.state, found.details[0]) == ("look", "a and c: the same machine code")
     assert "1 of 2 pairs that should differ have different machine code" in found.text
 
@@ -207,3 +207,14 @@ def test_results_of_an_earlier_release_still_render(tmp_path):
     assert "never audited" in said
     assert "No build's answers were compared" in said
     assert "What each factor brings" not in said
+
+
+ONE = {"variants": {"a": {"server": "x", "build": "prebuilt"}, "b": {"server": "y", "build": "prebuilt"}}}
+TWO = {"variants": {"a": {"server": "x", "build": "baseline"}, "b": {"server": "x", "build": "pgo"}}}
+
+
+@pytest.mark.parametrize(("study", "state", "told"), [(ONE, "plain", "one build"), (TWO, "look", "was not looked at")])
+def test_missing_proofs_are_told_unless_there_was_nothing_to_prove(study, state, told):
+    found = build_trust.proven(study, build_trust.Built([], [], [], []))
+    assert found.state == state
+    assert told in found.text
