@@ -11,7 +11,7 @@ from scripts import binary, bolt, families, record, toolchain
 from scripts.hostlock import shared
 from scripts.process import Usage, entry, run, tell_wait
 from scripts.record import digest
-from scripts.workplace import cache_directory
+from scripts.workplace import cache_directory, installed
 
 
 def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
@@ -22,13 +22,13 @@ def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity
     family = families.of(recipe["family"])
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
     given = record.read(base)
-    program = base.parent / "install" / given["server_file"]
-    require_same(program, given)
+    whole = installed(base)
+    program = whole / given["server_file"]
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": given["release"]}
     written = profile_place(recipe)
     shutil.rmtree(install, ignore_errors=True)
     with shared(tell_wait):
-        shutil.copytree(base.parent / "install", install, symlinks=True)
+        shutil.copytree(whole, install, symlinks=True)
         made = install / family.SERVER
         made.unlink()
         command = command_of(recipe, chosen, program, made, profile, written)
@@ -58,12 +58,6 @@ def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity
     record.write(identity, {**names, **known, **kept})
 
 
-def require_same(program: Path, given: dict[str, Any]) -> None:
-    """Refuse a server file that is not the one its identity describes. Raises ValueError naming it."""
-    if record.file_sha256(program) != given["sha256"]:
-        raise ValueError(f"{program}: is not what its identity.json describes; remove its folder to build it again")
-
-
 def profile_place(recipe: dict) -> Path:
     """Return the folder an instrumented server writes its profile to: BOLT builds the path into the program."""
     return cache_directory() / "bolt" / digest(recipe)
@@ -82,7 +76,7 @@ def command_of(
 def bolt_facts(recipe: dict, chosen: toolchain.Toolchain, command: list[str], said: str) -> dict[str, Any]:
     """Return what the facts keep of BOLT: input, version, arguments, and what it said of the profile."""
     about = bolt.told(said) if "profile" in recipe else {}
-    arguments = [part for part in command[1:] if part.startswith("-")]
+    arguments = [part for part in command[1:] if part.startswith("-") and part != "-o"]
     training = recipe.get("profile", {}).get("training")
     shown = {"input_build": recipe["input"]["name"], "version": chosen.version, "training": training}
     return {**shown, "arguments": arguments, **about}

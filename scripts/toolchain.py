@@ -41,14 +41,10 @@ class Toolchain:
         folder, usual = str(Path(self.cc).parent), os.get_exec_path()
         return os.pathsep.join(usual if folder in usual else [folder, *usual])
 
-    def facts(self) -> dict[str, str | None]:
+    def facts(self) -> dict[str, str]:
         """Return what a build's facts keep of the toolchain."""
-        shown = {key: self.commands.get(key) for key in ("cc", "cxx", "bolt")}
-        return {"name": self.name, "kind": self.kind, "version": self.version, **said(shown)}
-
-
-def said(shown: dict[str, str | None]) -> dict[str, str]:
-    return {key: value for key, value in shown.items() if value}
+        shown = {key: self.commands[key] for key in ("cc", "cxx", "bolt") if key in self.commands}
+        return {"name": self.name, "kind": self.kind, "version": self.version, **shown}
 
 
 def toolset_directory(toolset: str) -> Path:
