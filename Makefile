@@ -1,24 +1,32 @@
 # Every target does its own set-up. `make` alone explains the targets.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup report quick package plan test lint lock clean
+.PHONY: help setup report quick package plan watch retry prune import compare doctor config-doc bench test lint lock clean
 
 STUDY ?=
 CORES ?= all
 TESTS ?=
 ALL ?=
+PARTIAL ?=
+FORCE ?=
+CONFIGS ?=
+LOGS ?=
+PATTERN ?=
+A ?=
+B ?=
 
 CONFIG := $(if $(STUDY),studies/$(STUDY).yaml,config.yaml)
 PYTHON_BIN := .venv/bin/python
 # the target goes before --configfile, which takes everything behind it for configuration files
-ARGUMENTS := $(if $(STUDY),results/studies/$(STUDY)/report.html --configfile studies/$(STUDY).yaml,results/report.html)
+TARGET := $(if $(STUDY),results/studies/$(STUDY)/report.html --configfile studies/$(STUDY).yaml,results/report.html)
+ARGUMENTS := $(strip $(TARGET) $(if $(PARTIAL),--config partial=true))
 # rules say `python`; the set-up itself must not see this PATH, or it would remake .venv with its own interpreter
 WITH_PATH := PATH="$(CURDIR)/.venv/bin:$$PATH"
 SNAKEMAKE := $(WITH_PATH) $(PYTHON_BIN) -m snakemake --cores $(CORES)
 SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/package/*.sh scripts/compiler/cc
 
 help: ## explain the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo '  A study: make report STUDY=quick. Fewer cores: make report CORES=4. Some tests: make test TESTS=tests/unit'
 
 setup: ## install what is missing: packages of the distribution, and .venv; STUDY=x: what x needs
@@ -37,10 +45,36 @@ package: study setup ## pack the build of VARIANT=pgo (of studies/x.yaml with ST
 plan: study setup ## show what `make report` would do, and how long it would take
 	$(SNAKEMAKE) --dry-run $(ARGUMENTS)
 
+watch: study ## look at a study while it runs: what is done, time left, ratios so far; disturbs nothing
+	@test -x $(PYTHON_BIN) || $(MAKE) --no-print-directory setup
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.watch --config $(CONFIG)
+
+retry: study setup ## remove what failed, so that `make report` tries it again
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.retry --config $(CONFIG)
+
+prune: setup ## list what no config names any more, then remove it if told to; FORCE=1 does not ask
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.prune $(CONFIGS) $(if $(FORCE),--force)
+
+import: ## the report of other people's sysbench logs: LOGS=folder STUDY=name, PATTERN=file.yaml says what paths mean
+	@scripts/setup.sh run
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.import_logs --logs '$(LOGS)' --study '$(STUDY)' $(if $(PATTERN),--pattern '$(PATTERN)')
+
+compare: ## two finished studies side by side: A=results/studies/x B=elsewhere/results/studies/y
+	@scripts/setup.sh run
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.compare_studies --a '$(A)' --b '$(B)'
+
+doctor: study ## look whether this machine can run a study, and how well it would measure; changes nothing
+	@test -x $(PYTHON_BIN) || { echo 'no .venv yet: make setup makes it' >&2; exit 2; }
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.doctor --config $(CONFIG)
+
 .PHONY: study
 study:
 	@test -z '$(STUDY)' || test -f 'studies/$(STUDY).yaml' || { \
 	    echo "STUDY=$(STUDY): no file studies/$(STUDY).yaml; there are:" $$(cd studies && ls *.yaml) >&2; exit 2; }
+
+config-doc: ## write docs/config.md, the reference of all keys, from the schema
+	@scripts/setup.sh run
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.config_doc
 
 test: ## run all tests, or those of TESTS=path
 	@scripts/setup.sh test
@@ -55,6 +89,10 @@ lint: ## check style of Python, Snakemake and shell files
 
 LOCK := CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON_BIN) -m piptools compile --quiet --generate-hashes --strip-extras \
     --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+
+bench: ## measure planning, the cost of a run and Snakemake's share, beside the last commit's figures
+	@scripts/setup.sh test
+	@$(WITH_PATH) $(PYTHON_BIN) -m tests.bench.all
 
 lock: ## pin envs/requirements*.in anew, with hashes; add UPGRADE=--upgrade for newer releases
 	@scripts/setup.sh test

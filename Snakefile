@@ -5,10 +5,6 @@ snakemake --cores all --configfile studies/quick.yaml  another study; its report
 snakemake -n                                          what would be made, and how long it would take
 """
 
-from snakemake.utils import min_version
-
-min_version("9.17.0")
-
 if not workflow.configfiles:
 
     configfile: f"{workflow.basedir}/config.yaml"
@@ -16,11 +12,11 @@ if not workflow.configfiles:
 
 include: "rules/common.smk"
 include: "rules/inputs.smk"
+include: "rules/reported.smk"
 
 
-# A dry run comes here not: looking is allowed beside a run.
 onstart:
-    take_directory()
+    begin()
 
 
 wildcard_constraints:
@@ -31,12 +27,17 @@ wildcard_constraints:
     study=re.escape(PLAN.study.name),
 
 
-include: "rules/source.smk"
-include: "rules/build.smk"
-include: "rules/check.smk"
-include: "rules/train.smk"
-include: "rules/dataset.smk"
-include: "rules/measure.smk"
+if not PARTIAL:  # else nothing that costs can be made
+
+    include: "rules/source.smk"
+    include: "rules/build.smk"
+    include: "rules/check.smk"
+    include: "rules/train.smk"
+    include: "rules/dataset.smk"
+    include: "rules/measure.smk"
+
+
+include: "rules/tables.smk"
 include: "rules/report.smk"
 
 

@@ -4,7 +4,7 @@
 rule build_server:
     """Compile one build of one server."""
     input:
-        source="results/sources/{server}/source.json",
+        source=source_of_build,
         profile=profile_of_build,
     output:
         install=directory("results/builds/{server}/{build}-{digest}/install"),
@@ -77,7 +77,7 @@ rule bolt_server:
 rule install_prebuilt:
     """Take a ready-made server as it is."""
     input:
-        source="results/sources/{server}/source.json",
+        source=source_of_build,
     output:
         install=directory("results/builds/{server}/{build}-{digest}/install"),
         facts="results/builds/{server}/{build}-{digest}/facts.json",
@@ -112,7 +112,6 @@ rule audit_build:
         identity="results/builds/{server}/{build}-{digest}/identity.json",
         profile=profile_of_build,
         instrumented=instrumented_of_build,
-        code=code("audit_build"),
     output:
         "results/builds/{server}/{build}-{digest}/audit.json",
     log:
@@ -125,6 +124,7 @@ rule audit_build:
     resources:
         host=1,
     params:
+        code=code("audit_build"),
         recipe=build_recipe,
     shell:
         r"""

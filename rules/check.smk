@@ -1,4 +1,4 @@
-"""Check builds before they are measured. Needs: builds. Makes: results/checks/{server}/{build}-{digest}/, proofs.json."""
+"""Check builds before they are measured. Needs: builds. Makes: results/checks/{server}/{build}-{digest}/."""
 
 
 rule answer_statements:
@@ -40,35 +40,13 @@ rule compare_answers:
         "../envs/python.yaml"
     resources:
         host=1,
+    params:
+        code=code("compare_answers"),
     shell:
         r"""
         exec python -m scripts.compare_answers \
             --answers {input.answers:q} \
             --reference {input.reference:q} \
             --check {output:q} \
-            --log {log:q}
-        """
-
-
-rule prove_builds:
-    """Prove that the builds of a study differ where they should, and nowhere else."""
-    input:
-        builds=facts_of("builds"),
-        calls=calls_of_builds,
-        code=code("prove_builds"),
-    output:
-        "results/studies/{study}/proofs.json",
-    log:
-        "results/logs/prove_builds/{study}.log",
-    conda:
-        "../envs/python.yaml"
-    resources:
-        host=1,
-    shell:
-        r"""
-        exec python -m scripts.prove_builds \
-            --builds {input.builds:q} \
-            --calls {input.calls:q} \
-            --proofs {output:q} \
             --log {log:q}
         """

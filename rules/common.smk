@@ -6,18 +6,37 @@ import re
 import sys
 from pathlib import Path
 
-from scripts import checkoutlock, description, own_imports, preview, record
-from scripts.paths import Paths
-from scripts.plan import Plan
-from scripts.stages import BOLTED, COMPILED, PREBUILT
-from scripts.study import load
+from snakemake.utils import min_version
+
+min_version("9.17.0")
 
 try:
-    PLAN = Plan(load(config, Path(workflow.basedir), " ".join(map(str, workflow.configfiles))), Path(workflow.basedir))
+    from scripts import checkoutlock, description, failures, job_records, own_imports, preview, record, tolerated
+    from scripts.paths import Paths
+    from scripts.plan import Plan
+    from scripts.stages import BOLTED, COMPILED, PREBUILT
+    from scripts.study import load
+except ModuleNotFoundError as error:
+    raise WorkflowError(
+        f"{error.name}: this Python package is missing in {sys.prefix}; `make setup` makes .venv with it"
+    )
+
+# `--config partial=true` gives a text; only True would be a boolean.
+if config.get("partial") in ("true", "false"):
+    config["partial"] = config["partial"] == "true"
+
+try:
+    ROOT = Path(workflow.basedir)
+    FILES = [Path(file) for file in workflow.configfiles]
+    PLAN = Plan(load(config, ROOT, " ".join(map(str, FILES)), FILES), ROOT)
     PATHS = Paths(PLAN)
-    RUNS = PATHS.runs
+    PARTIAL = PLAN.study.config.get("partial", False)
+    RUNS = [path for path in PATHS.runs if not PARTIAL or Path(path).exists()]
 except ValueError as error:
     raise WorkflowError(str(error))
+
+# Before Snakemake opens its records, which is after this file.
+job_records.follow(Path("results"))
 
 # Jobs run this Python and find our package from any working directory.
 os.environ.update(
@@ -25,6 +44,7 @@ os.environ.update(
     PYTHONPATH=str(workflow.basedir),
     PYTHONDONTWRITEBYTECODE="1",
     WORKFLOW_PID=str(os.getpid()),
+    **{failures.MAY_FAIL: "\n".join(tolerated.folders(PATHS))},
 )
 
 # A readers/writer lock on this machine: building takes one share, measuring and training take all of them.
@@ -32,12 +52,29 @@ HOST = 1000
 if "host" not in workflow.global_resources:
     workflow.register_resource("host", HOST)
 
-if workflow.is_main_process:
+if PARTIAL and not RUNS:
+    raise WorkflowError(
+        f"partial: none of the {len(PATHS.runs)} planned runs of study {PLAN.study.name} is measured yet in "
+        f"{Path(PATHS.study).resolve()}, so there is nothing to report; the same command without `partial` measures"
+    )
+
+if workflow.is_main_process and PARTIAL:
+    sys.stderr.write(f"partial report of study {PLAN.study.name}: {len(RUNS)} of {len(PATHS.runs)} planned runs\n\n")
+elif workflow.is_main_process:
     sys.stderr.write(preview.text(PATHS, workflow.cores or 1))
+
+
+# A dry run does not come here: looking is allowed beside a run.
+def begin():
+    take_directory()
+    # Its rate limit would wake Snakemake's scheduler every second, once for each job so far, beside what is measured.
+    workflow.scheduler.job_rate_limiter = None
 
 
 def take_directory():
     try:
         checkoutlock.hold(Path("results"))
+        job_records.keep(Path("results"))
     except ValueError as error:
-        raise WorkflowError(str(error))
+        why = "; a report would take CPU time from what it measures; `make watch` shows its figures so far"
+        raise WorkflowError(f"{error}{why if PARTIAL else ''}")

@@ -29,7 +29,7 @@ def recipe(kind, wildcards):
 def recipe_parts(kind, wildcards):
     match kind:
         case "source":
-            return PLAN.source(wildcards.server), None
+            return PLAN.source(wildcards.server), wildcards.digest
         case "build":
             return PLAN.build(wildcards.server, wildcards.build), wildcards.digest
         case "profile":
@@ -95,7 +95,12 @@ def source_places(wildcards, output):
 
 
 def run_place(wildcards, output):
-    return record.canonical(PATHS.place(output.run))
+    variant = PLAN.study.variants[wildcards.variant]
+    return record.canonical({**PATHS.place(output.run), "judged": PATHS.judged(variant["server"], variant["build"])})
+
+
+def source_of_build(wildcards):
+    return PATHS.source(wildcards.server)
 
 
 def profile_of_build(wildcards):
@@ -147,55 +152,3 @@ def preparations(wildcards):
     builds = [f"{folder}/identity.json" for folder in PATHS.builds]
     proofs = [f"{PATHS.study}/proofs.json"]
     return builds + PATHS.audits + PATHS.checks + proofs + [f"{folder}/dataset.json" for folder in PATHS.datasets]
-
-
-def all_runs(wildcards):
-    return list(RUNS)
-
-
-def facts_of(kind):
-    """Return a function that gives the records of one kind the report shows."""
-    folders = {
-        "builds": ("facts.json", [*PATHS.builds, *PATHS.stages]),
-        "profiles": ("profile.json", PATHS.profiles),
-        "datasets": ("dataset.json", PATHS.datasets),
-    }
-
-    def records(wildcards):
-        name, found = folders[kind]
-        return [f"{folder}/{name}" for folder in found]
-
-    return records
-
-
-def calls_of_builds(wildcards):
-    compiled = set(PLAN.stages.names(COMPILED))
-    made = {**PATHS.builds, **PATHS.stages}
-    return [f"{folder}/calls.json.gz" for folder, (_, build) in made.items() if build in compiled]
-
-
-def audits_of_builds(wildcards):
-    return PATHS.audits
-
-
-def checks_of_builds(wildcards):
-    return PATHS.checks
-
-
-def sources_of_study(wildcards):
-    return [PATHS.source(server) for server in sorted({server for server, _ in PATHS.builds.values()})]
-
-
-def study_description(wildcards):
-    # Not the canonical form: variants and workloads are shown in the order of the config.
-    return json.dumps(description.describe(PLAN, [Path(file) for file in workflow.configfiles]))
-
-
-def code(script):
-    """Return everything of ours that a cheap rule's script is made of, so that a change of it makes its output anew."""
-    return [str(Path(workflow.basedir, "scripts", name)) for name in own_imports.files_of(script)]
-
-
-def published_figures(wildcards):
-    named = PLAN.study.config.get("published")
-    return [str(Path(workflow.basedir, named))] if named else []

@@ -1,4 +1,4 @@
-"""Interpret what was measured. Needs: runs and the facts of what they used. Makes: tables, figures, report.html."""
+"""Interpret what was measured. Needs: tables and the facts of what runs used. Makes: proofs, figures, report.html."""
 
 
 rule describe_study:
@@ -15,62 +15,35 @@ rule describe_study:
     resources:
         host=1,
     params:
+        code=code("describe_study"),
         study=study_description,
         runs=all_runs,
     script:
         "../scripts/describe_study.py"
 
 
-rule collect_runs:
-    """Turn the records of runs into tidy tables."""
+rule prove_builds:
+    """Prove that the builds of a study differ where they should, and nowhere else."""
     input:
-        runs=all_runs,
-        study="results/studies/{study}/study.json",
-        list="results/studies/{study}/runs.txt",
-        code=code("collect_runs"),
+        builds=facts_of("builds"),
+        calls=calls_of_builds,
     output:
-        runs="results/studies/{study}/tables/runs.csv",
-        series="results/studies/{study}/tables/series.csv",
+        "results/studies/{study}/proofs.json",
     log:
-        "results/logs/collect_runs/{study}.log",
+        "results/logs/prove_builds/{study}.log",
     conda:
         "../envs/python.yaml"
     resources:
         host=1,
+    params:
+        code=code("prove_builds"),
     shell:
         r"""
-        exec python -m scripts.collect_runs \
-            --study {input.study:q} \
-            --runs-list {input.list:q} \
-            --tables results/studies/{wildcards.study}/tables \
-            >{log:q} 2>&1
-        """
-
-
-rule compare_variants:
-    """Compare the variants with the reference, block by block."""
-    input:
-        runs="results/studies/{study}/tables/runs.csv",
-        study="results/studies/{study}/study.json",
-        code=code("compare_variants"),
-    output:
-        comparisons="results/studies/{study}/tables/comparisons.csv",
-        cells="results/studies/{study}/tables/cells.csv",
-        overall="results/studies/{study}/tables/overall.csv",
-        noise="results/studies/{study}/tables/noise.csv",
-        factors="results/studies/{study}/tables/factors.csv",
-    log:
-        "results/logs/compare_variants/{study}.log",
-    conda:
-        "../envs/python.yaml"
-    resources:
-        host=1,
-    shell:
-        r"""
-        exec python -m scripts.compare_variants \
-            --study {input.study:q} \
-            --tables results/studies/{wildcards.study}/tables \
-            >{log:q} 2>&1
+        exec python -m scripts.prove_builds \
+            --builds {input.builds:q} \
+            --calls {input.calls:q} \
+            --proofs {output:q} \
+            --log {log:q}
         """
 
 
@@ -81,7 +54,6 @@ rule plot_figures:
         cells="results/studies/{study}/tables/cells.csv",
         factors="results/studies/{study}/tables/factors.csv",
         study="results/studies/{study}/study.json",
-        code=code("plot_figures"),
     output:
         figures=directory("results/studies/{study}/figures"),
     log:
@@ -90,6 +62,8 @@ rule plot_figures:
         "../envs/python.yaml"
     resources:
         host=1,
+    params:
+        code=code("plot_figures"),
     shell:
         r"""
         exec python -m scripts.plot_figures \
@@ -105,8 +79,11 @@ rule render_report:
     input:
         runs="results/studies/{study}/tables/runs.csv",
         comparisons="results/studies/{study}/tables/comparisons.csv",
+        unflagged="results/studies/{study}/tables/overall_unflagged.csv",
+        bounds="results/studies/{study}/tables/bounds.csv",
         factors="results/studies/{study}/tables/factors.csv",
         figures="results/studies/{study}/figures",
+        exported="results/studies/{study}/tables/results.json",
         study="results/studies/{study}/study.json",
         list="results/studies/{study}/runs.txt",
         facts=facts_of("builds"),
@@ -116,7 +93,6 @@ rule render_report:
         profiles=facts_of("profiles"),
         sources=sources_of_study,
         datasets=facts_of("datasets"),
-        code=code("render_report"),
     output:
         report="results/studies/{study}/report.html",
         summary="results/studies/{study}/summary.md",
@@ -126,6 +102,8 @@ rule render_report:
         "../envs/python.yaml"
     resources:
         host=1,
+    params:
+        code=code("render_report"),
     shell:
         r"""
         exec python -m scripts.render_report \

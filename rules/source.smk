@@ -1,13 +1,13 @@
-"""Fetch the sources of servers. Needs: the catalog. Makes: results/sources/{server}/."""
+"""Fetch the sources of servers. Needs: the catalog. Makes: results/sources/{server}-{digest}/."""
 
 
 rule fetch_source:
     """Fetch and unpack a server's sources."""
     output:
-        tree=directory("results/sources/{server}/tree"),
-        identity="results/sources/{server}/source.json",
+        tree=directory("results/sources/{server}-{digest}/tree"),
+        identity="results/sources/{server}-{digest}/source.json",
     log:
-        "results/logs/fetch_source/{server}.log",
+        "results/logs/fetch_source/{server}-{digest}.log",
     conda:
         "../envs/python.yaml"
     resources:

@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from scripts import answers, families, record, snapshot, statements, workplace
+from scripts import answers, failures, families, record, snapshot, statements, workplace
 from scripts.concurrent_answers import concurrency
 from scripts.hostlock import shared
 from scripts.load_dataset import initialise, server_options
-from scripts.process import entry, say, tell_wait
+from scripts.process import CommandFailed, entry, say, tell_wait
 from scripts.server import Server, ServerFailed, running
 
 ROOT = Path(__file__).parents[1]
@@ -53,24 +53,37 @@ def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
     """Write `answers_file` with the answers of the build that `identity` describes.
 
     Raises ServerFailed naming the question under which the server died or fell silent, and ValueError when the
-    statements are not those of the recipe.
+    statements are not those of the recipe. The answers of a build that may fail tell that it did instead.
     """
-    begin_s, family = time.monotonic(), families.of(recipe["family"])
+    begin_s, described = time.monotonic(), record.read(identity)
+    names = {key: described.get(key) for key in ("server", "family", "build", "release", "build_id")}
+    names |= {key: recipe[key] for key in ("recipe", "build_digest", "statements_sha256")}
     if (found := statements.statements_sha256(ROOT, recipe["family"])) != recipe["statements_sha256"]:
         raise ValueError(f"statements_sha256: the files have {found}, the recipe {recipe['statements_sha256']}")
-    described, install = record.read(identity), workplace.installed(identity)
-    dialect = statements.DIALECTS[recipe["family"]]
+
+    def give_up(reason: str) -> None:
+        answers.write(answers_file, {**names, **failures.told(reason)})
+
+    with failures.as_result(answers_file.parent, give_up, ServerFailed, CommandFailed):
+        failures.usable(identity)
+        answered = question(recipe["family"], described["release"], workplace.installed(identity), log)
+        answers.write(answers_file, {**names, **answered})
+        count, took_s = len(answered["answers"]), time.monotonic() - begin_s
+        say(f"[check {described['server']} {described['build']}] {count} statements answered in {took_s:.0f} s")
+
+
+def question(name: str, release: str, install: Path, log: Path) -> dict[str, Any]:
+    """Start a server of the family `name` on a new data directory, and ask it everything, as `answer` does."""
+    family = families.of(name)
+    dialect = statements.DIALECTS[name]
     options = {**server_options(family, {}), **OPTIONS[dialect]}
     with shared(tell_wait), snapshot.workspace(None) as folder:
         data = initialise(family, install, folder, options, log)
         with running(family, install, data, options, log) as server:
-            answered = answer(server, recipe["family"], described["release"])
+            with failures.refusing():
+                answered = answer(server, name, release)
             server.stop(keep_data=False)
-    names = {key: described[key] for key in ("server", "family", "build", "release", "build_id")}
-    made = {key: recipe[key] for key in ("recipe", "build_digest", "statements_sha256")}
-    answers.write(answers_file, {**names, **made, **answered})
-    count, took_s = len(answered["answers"]), time.monotonic() - begin_s
-    say(f"[check {described['server']} {described['build']}] {count} statements answered in {took_s:.0f} s")
+    return answered
 
 
 def answer(server: Server, family: str, release: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ EXPANSION_MAX = 300
 SMALL_BYTES = 1 << 30
 CHUNK_BYTES = 1 << 20
 PROGRESS_S = 5
+START_BYTES = 16
 
 
 def tar_member(info: tarfile.TarInfo) -> Member:
@@ -60,7 +61,9 @@ def members(archive: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
                 member = zip_member(zipped, info)
                 yield member, zipped.open(info) if member.kind == "file" else None
     else:
-        raise ArchiveError("neither a tar (plain, gz, bz2, xz) nor a zip archive, or damaged at its start")
+        with archive.open("rb") as stream:
+            start = stream.read(START_BYTES)
+        raise ArchiveError(f"neither a tar (plain, gz, bz2, xz) nor a zip archive: it starts with {start!r}")
 
 
 def require_end(tar: tarfile.TarFile) -> None:

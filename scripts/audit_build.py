@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scripts import clang_profile, gcc_counters, gcc_profile, profile_audit, record, toolchain
+from scripts import clang_profile, failures, gcc_counters, gcc_profile, profile_audit, record, toolchain
 from scripts.compile_records import CompilerCall, kept, units
 from scripts.gcc_symbols import function_symbols
 from scripts.linked_units import linked_units
@@ -18,23 +18,34 @@ Found = tuple[list[Unit], dict[str, Any]]
 def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented: Path, audit: Path, log: Path) -> None:
     """Make `audit`; counters lie beside `profile`, install trees and calls beside the two identities.
 
-    Raises ValueError when too little of the profile was used, unless the recipe is the published one, which is known
-    to lose it; and when counters or programs cannot be read.
+    Raises Refused when too little of the profile was used, unless the recipe is the published one, which is known to
+    lose it, or the build may fail: then the audit tells it; ValueError when counters or programs cannot be read.
     """
-    described = record.read(identity)
+    described, published = record.read(identity), bool(recipe.get("published"))
+    facts = {key: described[key] for key in ("server", "build")} | {"published": published}
+    with failures.as_result(audit.parent, lambda reason: record.write(audit, {**facts, **failures.told(reason)})):
+        failures.usable(identity)
+        facts |= judge(recipe, calls, described, identity.parent / "install", profile, instrumented)
+        if not published:
+            with failures.refusing():
+                profile_audit.demand(facts)
+        record.write(audit, facts)
+
+
+def judge(
+    recipe: dict, calls: Path, described: dict, install: Path, profile: Path, instrumented: Path
+) -> dict[str, Any]:
+    """Return the facts of an audit of the build that `described`, its identity, tells of."""
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
-    made, published = kept(calls), bool(recipe.get("published"))
-    linked, ambiguous = linked_units(made, described["server_file"], identity.parent / "install")
+    made = kept(calls)
+    linked, ambiguous = linked_units(made, described["server_file"], install)
     counters = profile.parent / "counters"
     if chosen.kind == "clang":
         judged, shown = by_clang(made, counters, linked, instrumented, chosen)
     else:
-        judged, shown = by_gcc(made, counters, linked, instrumented, chosen, published)
+        judged, shown = by_gcc(made, counters, linked, instrumented, chosen, bool(recipe.get("published")))
     facts = profile_audit.audit(judged, recipe["profile"]["training"])
-    names = {"server": described["server"], "build": described["build"], "tool": chosen.kind, "published": published}
-    if not published:
-        profile_audit.demand(facts)
-    record.write(audit, {**names, **facts, "members_ambiguous": ambiguous, **shown})
+    return {"tool": chosen.kind, **facts, "members_ambiguous": ambiguous, **shown}
 
 
 def by_gcc(

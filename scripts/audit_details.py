@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scripts.build_arguments import Facts
+from scripts.failures import has_failed
 from scripts.tables import fact
 from scripts.wording import NOTHING, listing, missing, number, percent, plural
 
@@ -39,10 +40,14 @@ class AuditView:
 
 
 def known_audits(facts: Iterable[Facts], audits: Iterable[Facts]) -> list[Facts]:
-    """Return the audits with server and build; results of an earlier release hold them in the facts of the build."""
+    """Return the audits with server and build; results of an earlier release hold them in the facts of the build.
+
+    A build that failed was never audited: its record, which has no counts, is left out.
+    """
     named = [({key: build[key] for key in ("server", "build")}, build.get("audit")) for build in facts]
     inside = [{**names, **audit} for names, audit in named if audit]
-    found = {(audit["server"], audit["build"]): audit for audit in [*inside, *audits]}
+    counted = [audit for audit in [*inside, *audits] if "matched_share" in audit or not has_failed(audit)]
+    found = {(audit["server"], audit["build"]): audit for audit in counted}
     return list(found.values())
 
 

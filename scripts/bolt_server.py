@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts import binary, bolt, families, record, toolchain
+from scripts import binary, bolt, failures, families, record, toolchain
 from scripts.hostlock import shared
-from scripts.process import Usage, entry, run, tell_wait
+from scripts.process import CommandFailed, Usage, entry, run, tell_wait
 from scripts.record import digest
 from scripts.workplace import cache_directory, installed
 
@@ -17,42 +17,41 @@ from scripts.workplace import cache_directory, installed
 def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
     """Make `install` from the install tree beside `base`, the identity of BOLT's input; then `facts`, `identity`.
 
-    Raises CommandFailed when llvm-bolt fails, ValueError when it used no profile or the input is another than declared.
+    Raises CommandFailed when llvm-bolt fails, Refused when it used no profile or its input or profile failed,
+    ValueError when the input is another than declared. Of a build that may fail the outputs tell so instead.
     """
+
+    def give_up(reason: str) -> None:
+        failures.keep_build(recipe, record.read(base)["release"], reason, identity, facts, install)
+
+    with failures.as_result(identity.parent, give_up, CommandFailed):
+        for needed in filter(None, (base, profile)):
+            failures.usable(needed)
+        make(recipe, base, profile, install, identity, facts, log)
+
+
+def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
+    """Let llvm-bolt make the server, then write its records."""
     family = families.of(recipe["family"])
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
-    given = record.read(base)
-    whole = installed(base)
-    program = whole / given["server_file"]
-    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": given["release"]}
-    written = profile_place(recipe)
+    given, whole = record.read(base), installed(base)
+    made, written = install / family.SERVER, profile_place(recipe)
     shutil.rmtree(install, ignore_errors=True)
     with shared(tell_wait):
         shutil.copytree(whole, install, symlinks=True)
-        made = install / family.SERVER
         made.unlink()
-        command = command_of(recipe, chosen, program, made, profile, written)
+        command = command_of(recipe, chosen, whole / given["server_file"], made, profile, written)
         offset = log.stat().st_size if log.exists() else 0
         begin_s = time.monotonic()
         usage = run(command, log)
         steps_s = {"bolt": time.monotonic() - begin_s}
-    known = binary.identify(made)
-    said = log.read_bytes()[offset:].decode(errors="replace")
-    record.write(
-        facts,
-        {
-            **names,
-            "stage": recipe["stage"],
-            "toolchain": chosen.facts(),
-            "flags": None,
-            "bolt": bolt_facts(recipe, chosen, command, said),
-            **_effort(steps_s, usage),
-            **known,
-            **binary.sizes(made, install),
-            "threads": 1,
-            "server_file": family.SERVER,
-        },
-    )
+    with failures.refusing():
+        about = bolt_facts(recipe, chosen, command, log.read_bytes()[offset:].decode(errors="replace"))
+    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": given["release"]}
+    declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": None, "bolt": about}
+    known, effort = binary.identify(made), {**_effort(steps_s, usage), "threads": 1}
+    sizes = {**binary.sizes(made, install), "server_file": family.SERVER}
+    record.write(facts, {**names, "recipe": recipe, **declared, **effort, **known, **sizes})
     place = {"profile_folder": str(written)} if recipe["stage"] == "bolt_instrumented" else {}
     kept = {"server_file": family.SERVER, "source_path": given["source_path"], **place}
     record.write(identity, {**names, **known, **kept})

@@ -5,71 +5,93 @@ import json
 import os
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import binary, compile_records, families, record, toolchain
+from scripts import binary, compile_records, failures, families, record, toolchain
 from scripts.compile import Compiled, build_tree, compile_server, source_link
-from scripts.flags import build_flags, published_options
+from scripts.flags import build_flags, published_options, require_fit
 from scripts.hostlock import shared
-from scripts.process import entry, tell_wait
+from scripts.process import CommandFailed, entry, tell_wait
 from scripts.workplace import cache_directory
 
 
-def main(
-    recipe: dict,
-    source: Path,
-    profile: Path | None,
-    install: Path,
-    headers: Path,
-    calls: Path,
-    identity: Path,
-    facts: Path,
-    threads: int,
-    log: Path,
-) -> None:
-    """Make `install`, then `facts`, then `identity`, which consumers depend on.
+@dataclass(frozen=True)
+class Outputs:
+    """The folders and files that are made of a build."""
+
+    install: Path
+    headers: Path
+    calls: Path
+    identity: Path
+    facts: Path
+
+
+def main(recipe: dict, source: Path, profile: Path | None, threads: int, log: Path, **outputs: Path) -> None:
+    """Make the `outputs`, those of Outputs; `identity`, which consumers depend on, is the last.
 
     Raises ValueError when the compiler lacks a profile flag or the profile belongs to other sources or another
-    compiler; CommandFailed when a command fails.
+    compiler; CommandFailed when a command fails. Of a build that may fail the outputs tell so instead.
     """
+    out, described = Outputs(**outputs), record.read(source)
+
+    def give_up(reason: str) -> None:
+        shutil.rmtree(out.headers, ignore_errors=True)
+        out.headers.mkdir(parents=True)
+        compile_records.keep([], out.calls)
+        failures.keep_build(recipe, described["release"], reason, out.identity, out.facts, out.install)
+
+    with failures.as_result(out.identity.parent, give_up, CommandFailed):
+        make(recipe, source, described, profile, out, threads, log)
+
+
+def make(
+    recipe: dict, source: Path, described: dict, profile: Path | None, out: Outputs, threads: int, log: Path
+) -> None:
+    """Compile and install the server, then write its records; `described` is the record `source`."""
     family = families.of(recipe["family"])
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
-    described = record.read(source)
     link = source_link(source.parent / "tree", described["tree_sha256"], cache_directory())
-    install.parent.mkdir(parents=True, exist_ok=True)
+    demand_fit(profile, chosen, link)
+    out.install.parent.mkdir(parents=True, exist_ok=True)
     with shared(tell_wait), build_tree(described["tree_sha256"], cache_directory(), recipe["stage"]) as build:
         flags = build_flags(recipe, chosen, build, profile, link, threads)
         options = [*recipe.get("configure", []), *published_options(recipe, profile)]
         configured = {**recipe, "configure": options}
         compiled = compile_server(family, link, build, chosen, flags, configured, threads, log)
         begin_s = time.monotonic()
-        family.install(link, build, install.absolute(), log)
+        family.install(link, build, out.install.absolute(), log)
         steps_s = {**compiled.steps_s, "install": time.monotonic() - begin_s}
-        made = compile_records.read_calls(compiled.records, build)
+        calls = compile_records.read_calls(compiled.records, build)
         if chosen.kind == "clang" and recipe["stage"] == "instrumented":
             # Clang's profile names functions, not units: only the objects tell which unit has which.
-            made = compile_records.with_functions(made, build, chosen.nm)
-        compile_records.keep(made, calls)
-        keep_headers(build, headers)
-    program = install / family.SERVER
-    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": described["release"]}
-    known = binary.identify(program)
+            calls = compile_records.with_functions(calls, build, chosen.nm)
+        compile_records.keep(calls, out.calls)
+        keep_headers(build, out.headers)
     declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": flags.facts()}
+    effort = {**_effort(compiled, steps_s, calls), "threads": threads}
+    _describe(recipe, described, link, out, {**declared, **effort})
+
+
+def demand_fit(profile: Path | None, chosen: toolchain.Toolchain, link: Path) -> None:
+    """Refuse a profile that failed or does not fit: Refused, naming it."""
+    if profile is not None:
+        failures.usable(profile)
+        with failures.refusing():
+            require_fit(profile, chosen, link)
+
+
+def _describe(recipe: dict, described: dict, link: Path, out: Outputs, made: dict[str, Any]) -> None:
+    """Write the facts of a finished build, `made` among them, then its identity."""
+    file = families.of(recipe["family"]).SERVER
+    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": described["release"]}
+    known = binary.identify(out.install / file)
+    sizes = {**binary.sizes(out.install / file, out.install), "server_file": file}
     record.write(
-        facts,
-        {
-            **names,
-            "source_sha256": described["tree_sha256"],
-            **declared,
-            **_effort(compiled, steps_s, made),
-            **known,
-            **binary.sizes(program, install),
-            "threads": threads,
-            "server_file": family.SERVER,
-        },
+        out.facts, {**names, "recipe": recipe, "source_sha256": described["tree_sha256"], **made, **known, **sizes}
     )
-    record.write(identity, {**names, **known, "server_file": family.SERVER, "source_path": str(link)})
+    record.write(out.identity, {**names, **known, "server_file": file, "source_path": str(link)})
 
 
 def _effort(compiled: Compiled, steps_s: dict[str, float], calls: list) -> dict[str, Any]:

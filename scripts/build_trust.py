@@ -7,9 +7,10 @@ from typing import Any
 from scripts.audit_details import audit_of, executed_share, lost, units_text
 from scripts.build_arguments import Facts
 from scripts.comparison import AA
+from scripts.failures import has_failed
 from scripts.tables import fact
 from scripts.verdict import Finding
-from scripts.wording import NOTHING, listing, missing, number, plural
+from scripts.wording import NOTHING, brief, listing, missing, number, plural
 
 PROFILED = ("optimised", "published")
 USES = ("-fprofile-use", "-fprofile-instr-use")
@@ -70,6 +71,8 @@ def audited(study: dict[str, Any], built: Built) -> Finding:
     good, doubtful = [], []
     for build in used_builds(study, built.facts):
         audit = audit_of(build, built.audits)
+        if has_failed(build):
+            continue
         if audit is None and has_profile(study, build):
             doubtful.append(f"{name_of(build)}: compiled with a profile, but never audited.")
         elif audit is not None and lost(audit):
@@ -89,9 +92,15 @@ def checked(study: dict[str, Any], built: Built) -> Finding:
         return Finding(title, "look", "No build's answers were compared with those of another one.")
     known = {(check["server"], check["build"]) for check in checks}
     unknown = [build for build in used_builds(study, built.facts) if (build["server"], build["build"]) not in known]
-    told = [f"{name_of(one)} answers differently from {one['reference_build']}" for one in checks if not identical(one)]
+    told = [_not_identical(one) for one in checks if not identical(one)]
     told += [f"{name_of(build)}: not checked" for build in unknown]
     return Finding(title, "look" if told else "good", _compared(checks), tuple(told))
+
+
+def _not_identical(check: Facts) -> str:
+    if has_failed(check) and not check.get("differences"):
+        return f"{name_of(check)} was not compared: {brief(check['reason'])}"
+    return f"{name_of(check)} answers differently from {check['reference_build']}"
 
 
 def _compared(checks: list[Facts]) -> str:

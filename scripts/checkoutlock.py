@@ -11,10 +11,14 @@ def hold(folder: Path) -> None:
     """Take the lock of a working directory until this process ends, however it ends.
 
     Snakemake's own lock stays behind after a kill and must be removed by hand; the kernel drops this one.
-    Raises ValueError naming the process that has it.
+    Raises ValueError naming the process that has it, or the folder when it is somebody else's or read-only.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        who = f"uid {os.getuid()} cannot write there ({error.strerror})"
+        raise ValueError(f"{folder.resolve()}: {who}; expected a folder of yours, see -d") from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -26,3 +30,13 @@ def hold(folder: Path) -> None:
     os.ftruncate(handle, 0)
     os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
     _held.append(handle)
+
+
+def holder(folder: Path) -> int | None:
+    """Return the Snakemake that noted itself in a working directory and lives on this machine; takes no lock."""
+    try:
+        process = int((folder / ".lock").read_text(encoding="utf-8"))
+        words = Path(f"/proc/{process}/cmdline").read_bytes()
+    except (OSError, ValueError):
+        return None
+    return process if b"snakemake" in words else None

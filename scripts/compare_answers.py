@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scripts import answers, record
+from scripts import answers, failures, record
 from scripts.concurrent_answers import violations
 from scripts.process import entry
 
@@ -17,14 +17,26 @@ CONCURRENCY = "outcome of concurrency: "
 
 
 def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
-    """Write `check`, or raise ValueError naming both builds and the statements they answer differently."""
+    """Write `check`; raise Refused naming both builds and the statements they answer differently.
+
+    The check of a build that may fail tells that instead; so it does when the build or the reference failed before.
+    """
     given, expected = answers.read(answers_file), answers.read(reference)
-    demand_comparable(given, expected)
-    found = differences(given, expected)
-    log.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    if found:
-        raise ValueError(story(given, expected, found))
-    record.write(check, facts(given, expected))
+    known = {key: given[key] for key in ("server", "release", "build")} | {"reference_build": expected["build"]}
+
+    def give_up(reason: str) -> None:
+        record.write(check, {**known, **failures.told(reason)})
+
+    with failures.as_result(check.parent, give_up):
+        for each, file in ((given, answers_file), (expected, reference)):
+            failures.demand(each, file.parent)
+        demand_comparable(given, expected)
+        found = differences(given, expected)
+        log.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        known |= facts(given, expected, found)
+        if found:
+            raise failures.Refused(story(given, expected, found))
+        record.write(check, known)
 
 
 def demand_comparable(given: dict, expected: dict) -> None:
@@ -50,10 +62,14 @@ def differences(given: dict, expected: dict) -> list[dict[str, Any]]:
     ]
 
 
+def _asked(answer: dict) -> str:
+    return f"statement {answer['number']} ({answer['topic']}): {answer['statement']}"
+
+
 def _named(one: dict) -> Iterator[tuple[str, Any]]:
     for answer in one["answers"]:
         said = {key: answer[key] for key in ("rows", "changed", "error")}
-        yield f"statement {answer['number']} ({answer['topic']}): {answer['statement']}", said
+        yield _asked(answer), said
     for table in one["tables"]:
         yield f"content of table {table['table']}", {key: table[key] for key in sorted(table) if key != "table"}
     for name, outcome in one["concurrency"].items():
@@ -92,8 +108,9 @@ def _short(value: Any) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
-def facts(given: dict, expected: dict) -> dict[str, Any]:
-    """Return the record of a passed check; a build compared with itself is its server's check reference."""
+def facts(given: dict, expected: dict, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the record of a check with the differences found; a build compared with itself is the check reference."""
+    wrong = {each["asked"] for each in found}
     return {
         "server": given["server"],
         "release": given["release"],
@@ -103,10 +120,10 @@ def facts(given: dict, expected: dict) -> dict[str, Any]:
         "statements_sha256": given["statements_sha256"],
         "statements": len(given["answers"]) + len(given["skipped"]),
         "skipped": len(given["skipped"]),
-        "answered_identically": len(given["answers"]),
+        "answered_identically": sum(_asked(answer) not in wrong for answer in given["answers"]),
         "tables_checksummed": len(given["tables"]),
         "scans_under_concurrency": given["concurrency"]["scans"],
-        "differences": [],
+        "differences": found,
     }
 
 

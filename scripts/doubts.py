@@ -9,24 +9,55 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Limit:
-    """A value beyond `threshold` earns a warning; `reason` says why it lies there."""
+    """A value beyond `threshold` earns a warning; `reason` says what it does to figures, `remedy` what helps."""
 
     threshold: float | str
     reason: str
+    remedy: str = ""
 
 
 THRESHOLDS = {
-    "steal": Limit(0.02, "the hypervisor gave the time to somebody else: throughput falls by the same share"),
-    "others": Limit(0.05, "other programs ran: they take CPU time and caches from server and load generator"),
-    "iowait": Limit(0.10, "CPUs idled while a disk worked: the disk is part of what was measured"),
-    "swap": Limit(0.0, "memory was swapped out: an access to it takes as long as a disk does"),
-    "governor": Limit("performance", "the clock rate follows the load, so two runs need not have the same one"),
-    "client_share": Limit(0.5, "the load generator used more CPU time than all else: gains of the server are diluted"),
-    "client_full": Limit(0.95, "the load generator's CPUs were full: it set the pace, and gains are understated"),
-    "unsteady": Limit(0.10, "throughput drifted within the window: warm-up was too short, or something changed"),
-    "errors": Limit(0.01, "transactions were rolled back: they cost CPU time but are not counted as transactions"),
-    "reconnects": Limit(0.0, "connections broke and were made again: their cost is in the figures"),
-}
+    "steal": Limit(
+        0.02, "the hypervisor gave the time to somebody else: throughput falls by the same share",
+        "use a machine of its own, or more repetitions",
+    ),
+    "others": Limit(
+        0.05, "other programs ran: they take CPU time and caches from server and load generator",
+        "stop other programs and services",
+    ),
+    "iowait": Limit(
+        0.10, "CPUs idled while a disk worked: the disk is part of what was measured",
+        "enlarge the server's cache, or take a faster storage",
+    ),
+    "swap": Limit(
+        0.0, "memory was swapped out: an access to it takes as long as a disk does",
+        "take less memory for the server, or turn swap off",
+    ),
+    "governor": Limit(
+        "performance", "the clock rate follows the load, so two runs need not have the same one",
+        "set the governor to performance",
+    ),
+    "client_share": Limit(
+        0.5, "the load generator used more CPU time than all else: gains of the server are diluted",
+        "give the load generator fewer clients or cheaper statements",
+    ),
+    "client_full": Limit(
+        0.95, "the load generator's CPUs were full: it set the pace, and gains are understated",
+        "give it more CPUs by the study's placement",
+    ),
+    "unsteady": Limit(
+        0.10, "throughput drifted within the window: warm-up was too short, or something changed",
+        "raise warmup_s and measure_s",
+    ),
+    "errors": Limit(
+        0.01, "transactions were rolled back: they cost CPU time but are not counted as transactions",
+        "spread the load over more rows, or read the server's log",
+    ),
+    "reconnects": Limit(
+        0.0, "connections broke and were made again: their cost is in the figures",
+        "read the server's log",
+    ),
+}  # fmt: skip
 DRIFT_POINTS = (5, 120)
 DRIFT_ERRORS = 3.0
 # Of a normal distribution: standard deviation over median absolute deviation.

@@ -49,8 +49,8 @@ def fetch(mirrors: list[str], sha256: str, folder: Path) -> Path:
         try:
             return fetch_one(url, sha256, target)
         except (OSError, HTTPException, ValueError, DownloadError) as error:
-            failures.append(f"{url}: {error}")
-            log.warning("%s: %s", url, error)
+            failures.append(f"{url}: {_why(error)}")
+            log.warning("%s", failures[-1])
     hint = f"to bring it by hand, put it at {target} (sha256 {sha256})"
     raise DownloadError("\n".join([*failures, hint]))
 
@@ -67,11 +67,20 @@ def fetch_one(url: str, sha256: str, target: Path) -> Path:
         if size_bytes is not None and got_bytes != size_bytes:
             raise DownloadError(f"broken off after {got_bytes} of {size_bytes} bytes")
         if digest != sha256:
-            raise DownloadError(f"sha256 is {digest}, expected {sha256} ({got_bytes} bytes)")
+            kind = answer.headers.get_content_type()
+            raise DownloadError(f"sha256 is {digest}, expected {sha256} ({got_bytes} bytes of {kind})")
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
     return target
+
+
+def _why(error: Exception) -> str:
+    """Return what a mirror's failure was; a reason within an error of urllib is an error of the network."""
+    cause = getattr(error, "reason", None) if isinstance(error, urllib.error.URLError) else error
+    if isinstance(cause, TimeoutError):
+        return f"no answer within {TIMEOUT_S} s"
+    return str(error if isinstance(cause, str) else cause)
 
 
 def stream_through(source: IO[bytes], out: IO[bytes], size_bytes: int | None, name: str) -> tuple[str, int]:

@@ -1,25 +1,33 @@
-"""How figures look, and how they are written: colours and markers of variants, style, SVG text."""
+"""How figures look, what they are called, and their common parts: colours and markers, dots, axes, notes."""
 
 import io
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from scripts.comparison import AA
+from scripts.svg_text import INK, compact
+from scripts.wording import number
 
-INK = "#010203"  # stands for the reader's text colour until the SVG is written
-REFERENCE_COLOUR = "#8a8f98"
-AA_COLOUR = "#b9bdc4"
+REFERENCE_COLOUR = "#6e747c"
+AA_COLOUR = "#a3a9b1"
 PUBLISHED = {"color": "#7d848d", "linewidth": 1.0, "linestyle": "--", "zorder": 1}
 DRAWN = ("tps", "p95_ms", "cpu_us_per_tx")
-# Okabe and Ito 2008, without the black and the yellow that one of the two backgrounds swallows
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-MARKERS = ("D", "s", "^", "v", "P", "X")
+CURVES = ("tps", "p95_ms", "p99_ms", "cpu_us_per_tx")
+WIDTH_IN = 4.7
+MOST_DOTS = 2000  # in one figure
+LONGEST = 26  # letters of a label
+CLOSEST = 0.055  # of the axis, between the numbers of two ticks
+# Okabe and Ito 2008, without the black and the yellow that one of the two backgrounds swallows; then two that stay
+# apart from these to protanopes and deuteranopes too
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#9c6b3f", "#8f7ee0")
+MARKERS = ("D", "s", "^", "v", "P", "X", "<", ">")
 STYLE = {
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -54,7 +62,7 @@ class Look:
 def look_of(variants: Sequence[str], reference: str) -> Look:
     """Return greys and a disc for the reference and A/A, palette and other markers in the study's order for the rest.
 
-    After six variants the palette starts again with shifted markers, so that a pair of both stays unique up to 36.
+    After eight variants the palette starts again with shifted markers, so that a pair of both stays unique up to 64.
     """
     others = [name for name in variants if name not in (reference, AA)]
     greys = {name: AA_COLOUR if name == AA else REFERENCE_COLOUR for name in variants}
@@ -63,10 +71,27 @@ def look_of(variants: Sequence[str], reference: str) -> Look:
     return Look(tuple(variants), reference, greys | colours, dict.fromkeys(variants, "o") | markers)
 
 
+def value_metrics(study: dict[str, Any]) -> tuple[str, ...]:
+    """Return the metrics of which each workload has a figure {metric}-{workload}: curves need several client counts."""
+    return CURVES if len(study["clients"]) > 1 else DRAWN
+
+
+def heat_names(study: dict[str, Any], metric: str) -> list[str]:
+    """Return the names of a metric's heat maps, their key first; none when nothing is set beside the reference.
+
+    With several client counts each variant has one, workloads by clients; with a single one it is workloads by
+    variants.
+    """
+    others = [name for name in study["variants"] if name not in (study["reference"], AA)]
+    names = [f"heat-{metric}-{name}" for name in others] if len(study["clients"]) > 1 else [f"heat-{metric}"]
+    return [f"scale-{metric}", *names] if others else []
+
+
 def figure_names(study: dict[str, Any], factors: bool) -> list[str]:
     """Return the names of the figures of a study; `factors` tells that its table of factors has a row."""
-    names = [f"{metric}-{workload}" for metric in DRAWN for workload in study["workloads"]]
+    names = [f"{metric}-{workload}" for metric in value_metrics(study) for workload in study["workloads"]]
     names += [f"{kind}-{metric}" for kind in ("forest", *(["factors"] if factors else [])) for metric in DRAWN]
+    names += [name for metric in DRAWN for name in heat_names(study, metric)]
     return names + [f"ratio-{workload}" for workload in study["workloads"] if beside_published(study, workload)]
 
 
@@ -83,21 +108,59 @@ def grid(axes: Axes, axis: str) -> None:
 
 
 def client_axis(axes: Axes, clients: Iterable[int]) -> None:
-    """Make x a logarithmic axis with a tick at every client count."""
+    """Make x a logarithmic axis with a tick at every client count, and its number where there is room."""
     counts = sorted(int(number) for number in clients)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator(counts))
-    axes.xaxis.set_major_formatter(FixedFormatter(list(map(str, counts))))
+    axes.xaxis.set_major_formatter(FixedFormatter(_with_room(counts)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("clients")
+
+
+def _with_room(counts: list[int]) -> list[str]:
+    room, last = CLOSEST * np.log2(max(counts, default=1) / min(counts, default=1)), -np.inf
+    texts = []
+    for count in counts:
+        texts.append(str(count) if np.log2(count) - last >= room else "")
+        last = np.log2(count) if texts[-1] else last
+    return texts
+
+
+def thinned(runs: pd.DataFrame, metric: str, notes: list[str]) -> pd.DataFrame:
+    """Return the runs to draw as dots: of more than MOST_DOTS every n-th by variant, clients and value, and say so."""
+    if len(runs) <= MOST_DOTS:
+        return runs
+    notes.append(f"{number(MOST_DOTS)} of {number(len(runs))} runs are drawn; means and intervals are of all")
+    chosen = np.linspace(0, len(runs) - 1, MOST_DOTS).round().astype(int)
+    return runs.sort_values(["variant", "clients", metric], kind="stable").iloc[chosen]
+
+
+def dots(axes: Axes, x: np.ndarray, y: np.ndarray, colour: str, size: float = 3.2) -> None:
+    """Draw faint dots as one path, a line of no length with round ends each: a tenth of the bytes of markers."""
+    gap = np.full(len(y), np.nan)
+    places = [np.column_stack([values, values, gap]).ravel() for values in (x, y)]
+    axes.plot(*places, color=colour, alpha=0.4, linewidth=size, solid_capstyle="round", gid=f"dots-{len(axes.lines)}")
+
+
+def title(figure: Figure, text: str, aside: str = "") -> None:
+    """Write a figure's title at its left edge, and what it belongs to at its right one."""
+    figure.suptitle(text, x=0.01, ha="left", fontsize=10)
+    figure.text(0.99, 0.98, brief(aside), ha="right", va="top", fontsize=8.5, alpha=0.75)
+
+
+def brief(text: str) -> str:
+    """Return a name cut to the longest that a figure has room for."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def note(axes: Axes, notes: Sequence[str]) -> None:
+    """Write below the horizontal axis what a figure leaves out."""
+    if notes:
+        axes.set_xlabel("\n".join(filter(None, [axes.get_xlabel(), *notes])), fontsize=8.5)
 
 
 def svg(figure: Figure, name: str) -> str:
     """Return a figure as an <svg> element: text as text, the reader's text colour, ids that no other figure has."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = stream.getvalue()
-    text = text[text.index("<svg") :].replace(INK, "currentColor")
-    prefix = re.sub(r"[^\w-]", "_", name)
-    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}.\1"', text)
-    return re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{prefix}.", text)
+    return compact(stream.getvalue(), name)

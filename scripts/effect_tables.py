@@ -8,9 +8,11 @@ import pandas as pd
 
 from scripts import published
 from scripts.comparison import AA
+from scripts.heldout import splits
 from scripts.metrics import METRICS, Metric
-from scripts.value_tables import SHORT_WORDS, Cell, state
-from scripts.wording import NOTHING, interval, plural, ratio
+from scripts.value_tables import SHORT_WORDS, Cell, blocks_text, state
+from scripts.verdict import measured
+from scripts.wording import NOTHING, interval, listing, plural, ratio
 
 FACTOR_METRICS = {
     "tps": "TPS", "p95_ms": "p95", "cpu_us_per_tx": "server CPU per transaction",
@@ -29,26 +31,35 @@ class FactorRow:
     cells: tuple[Cell, ...]
 
 
-def factor_rows(table: pd.DataFrame) -> list[FactorRow]:
+def factor_rows(study: dict[str, Any], table: pd.DataFrame) -> list[FactorRow]:
     """Return the rows of factors.csv for the page, one a contrast."""
     groups = table.groupby(["factor", "formula", "server"], sort=False)
-    return [FactorRow(*key, tuple(_factor_cells(group))) for key, group in groups]
+    return [FactorRow(*key, tuple(_factor_cells(group, study["repetitions"]))) for key, group in groups]
 
 
-def _factor_cells(group: pd.DataFrame) -> Iterable[Cell]:
+def _factor_cells(group: pd.DataFrame, planned: int) -> Iterable[Cell]:
     found = {row.metric: row for row in group.itertuples()}
     for name in FACTOR_METRICS:
         word = found[name].word
-        yield _ratio_cell(found[name], word if isinstance(word, str) else None, METRICS[name])
+        yield _ratio_cell(found[name], word if isinstance(word, str) else None, METRICS[name], planned)
 
 
-def _ratio_cell(row: Any, word: str | None, metric: Metric) -> Cell:
+def _ratio_cell(row: Any, word: str | None, metric: Metric, planned: int) -> Cell:
     if row is None or not row.n_cells:
         return Cell(NOTHING, ("no whole block",), "hole")
-    note = f"n {int(row.n_repetitions)}"
+    note = blocks_text(row, planned)
     if word:
         note += f", {SHORT_WORDS.get(word, word)}"
     return Cell(ratio(row.ratio), (interval(row.ratio_low, row.ratio_high), note), state(metric, word))
+
+
+def held_out_rows(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[tuple[str, ...]]:
+    """Return (variant, trained workloads, ratio, held-out workloads, ratio) of variants measured on both kinds."""
+    return [
+        (variant, listing(split.trained), measured(split.on_trained), listing(split.held_out),
+         measured(split.on_held_out))
+        for variant, split in splits(study, tables).items()
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,15 +87,19 @@ def _published(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: M
         *(f"published {name} / {base} at our client counts" for name in theirs),
         *(f"{name} / {study['reference']}" for name in ours),
     )
-    return BesideTable(metric.label, head, tuple((side.workload, _side(side, theirs, ours, metric)) for side in sides))
+    return BesideTable(
+        metric.label, head, tuple((side.workload, _side(side, theirs, ours, metric, study)) for side in sides)
+    )
 
 
-def _side(side: published.Beside, theirs: list[str], ours: list[str], metric: Metric) -> tuple[Cell, ...]:
+def _side(
+    side: published.Beside, theirs: list[str], ours: list[str], metric: Metric, study: dict[str, Any]
+) -> tuple[Cell, ...]:
     counted = ((side.everywhere, side.clients), (side.here, side.common))
     there = [
         Cell(ratio(means.get(name)), (plural(count, "client count"),) if name in means else (), "")
         for means, count in counted
         for name in theirs
     ]
-    here = [_ratio_cell(side.ours.get(name), None, metric) for name in ours]
+    here = [_ratio_cell(side.ours.get(name), None, metric, study["repetitions"]) for name in ours]
     return (*there, *here)

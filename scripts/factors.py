@@ -5,31 +5,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts import stats
 from scripts.comparison import SAME
 from scripts.contrasts import Contrast, contrasts
 from scripts.metrics import METRICS
-from scripts.overall import overall_word, repetition_means
+from scripts.overall import by_repetition, over_cells, overall_word
 from scripts.tables import BLOCK
 
 COLUMNS = (
     "factor", "formula", "server", "metric", "log_ratio", "ratio", "ratio_low", "ratio_high", "n_cells",
-    "n_cells_planned", "n_repetitions", "floor_log_ratio", "word",
+    "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "floor_log_ratio", "word",
 )  # fmt: skip
 
 
 def table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
     """Return factors.csv: one row per contrast and metric, computed like the mean over cells of `overall.overall`.
 
-    `ratio` is exp of the mean over cells of the cells' mean contrasts; the half width is t(0.975, n - 1) · s / √n over
-    the means of complete repetitions. An interaction gets no word.
+    What is averaged is a contrast in place of a pair's log ratio. An interaction gets no word.
     """
     floor = floors.set_index("metric")["floor_log_ratio"]
     rows = []
     for contrast in contrasts(study):
         whole = whole_blocks(runs, [variant for variant, _ in contrast.terms], study.get("block_span_s"))
         for metric in METRICS.values():
-            row = _row(block_contrasts(whole, contrast, metric.name), float(floor[metric.name]))
+            found = over_cells(by_repetition(block_contrasts(whole, contrast, metric.name)))
+            row = {**found, "floor_log_ratio": float(floor[metric.name])}
             word = overall_word(metric, row) if len(contrast.terms) == 2 and row["n_cells"] else None
             named = {"factor": contrast.factor, "formula": contrast.formula, "server": contrast.server}
             rows.append({**named, "metric": metric.name, **row, "word": word})
@@ -59,20 +58,3 @@ def block_contrasts(whole: pd.DataFrame, contrast: Contrast, metric: str) -> pd.
     keys = [whole[name] for name in BLOCK]
     summed = (signs * logs).groupby(keys, sort=False).agg(lambda terms: terms.sum(skipna=False))
     return summed.rename("log_ratio").reset_index()
-
-
-def _row(blocks: pd.DataFrame, floor: float) -> dict[str, Any]:
-    by_cell = blocks.groupby(["workload", "clients"])["log_ratio"].mean()
-    log_ratio = float(by_cell.mean())
-    means = repetition_means(blocks)
-    centre, low, high = stats.t_interval(means)
-    return {
-        "log_ratio": log_ratio,
-        "ratio": float(stats.ratio(log_ratio)),
-        "ratio_low": float(stats.ratio(log_ratio + low - centre)),
-        "ratio_high": float(stats.ratio(log_ratio + high - centre)),
-        "n_cells": int(by_cell.notna().sum()),
-        "n_cells_planned": len(by_cell),
-        "n_repetitions": len(means),
-        "floor_log_ratio": floor,
-    }

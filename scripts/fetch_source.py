@@ -1,4 +1,4 @@
-"""Make results/sources/{server}/tree and its record source.json from the server's recipe."""
+"""Make results/sources/{server}-{digest}/tree and its record source.json from the server's recipe."""
 
 import argparse
 import json

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CPU_DIRECTORY = "sys/devices/system/cpu"
+# Of cgroup version 2 and 1; without a limit, the first says "max" and the second nearly 2^63.
+MEMORY_LIMITS = ("memory.max", "memory.limit_in_bytes")
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,34 @@ def meminfo_mib(root: Path = Path("/")) -> dict[str, float]:
 
 
 def read_cpu_quota(root: Path = Path("/")) -> float | None:
-    """Return how many CPUs the cgroup at the root of /sys/fs/cgroup may use (version 2 or 1), None if not limited."""
-    both = _text(root, "sys/fs/cgroup/cpu.max")
+    """Return how many CPUs this process's cgroup and those above it may use (version 2 or 1), None if not limited."""
+    quotas = [_quota(folder) for folder in _cgroup_folders(root, "cpu")]
+    return min((quota for quota in quotas if quota is not None), default=None)
+
+
+def read_memory_limit_mib(root: Path = Path("/")) -> float | None:
+    """Return the memory this process's cgroup and those above it may use (version 2 or 1), None if not limited."""
+    files = [folder / name for folder in _cgroup_folders(root, "memory") for name in MEMORY_LIMITS]
+    texts = [_text(file.parent, file.name) or "" for file in files]
+    return min((int(text) / 2**20 for text in texts if text.isdecimal()), default=None)
+
+
+def _cgroup_folders(root: Path, controller: str) -> set[Path]:
+    """Return where limits of this process may stand: a container sees its own cgroup as the root."""
+    base = root / "sys/fs/cgroup"
+    found = {base, base / controller}
+    for _, controllers, path in (line.split(":", 2) for line in (_text(root, "proc/self/cgroup") or "").splitlines()):
+        parts = Path(path.lstrip("/")).parts
+        if ".." not in parts and controller in (controllers or controller).split(","):
+            top = base / controller if controllers else base
+            found |= {top.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)}
+    return found
+
+
+def _quota(folder: Path) -> float | None:
+    both = _text(folder, "cpu.max")
     if both is None:
-        parts = [_text(root, f"sys/fs/cgroup/cpu/cpu.cfs_{name}_us") for name in ("quota", "period")]
+        parts = [_text(folder, f"cpu.cfs_{name}_us") for name in ("quota", "period")]
         both = " ".join(part for part in parts if part)
     quota, _, period = both.partition(" ")
     return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None

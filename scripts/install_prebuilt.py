@@ -40,7 +40,7 @@ def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path,
     sizes = {**binary.sizes(program, install), "install_bytes": sum(map(size, parts.values()))}
     shown = {**names, "stage": recipe["stage"], "source_sha256": described["tree_sha256"], "server_file": family.SERVER}
     told = {"version": version_line(program), **binary.told(program), "has_build_id": known["build_id"] is not None}
-    record.write(facts, {**shown, **dict.fromkeys(UNKNOWN), **known, **sizes, "told": told})
+    record.write(facts, {**shown, "recipe": recipe, **dict.fromkeys(UNKNOWN), **known, **sizes, "told": told})
     origin = str(parts[family.SERVER].resolve()) if here else described["origin"]
     record.write(identity, {**names, **known, "server_file": family.SERVER, "source_path": origin})
 

@@ -8,12 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import doubts, families, host, placement, record, snapshot, sysbench, sysbench_run, usage, workplace
+from scripts import (
+    doubts,
+    failures,
+    families,
+    host,
+    placement,
+    record,
+    snapshot,
+    sysbench,
+    sysbench_run,
+    sysbench_script,
+    usage,
+    workplace,
+)
 from scripts.hostlock import exclusive
 from scripts.load_dataset import server_options
 from scripts.phases import Phases
 from scripts.process import entry, say, started_s, tell_wait
-from scripts.run_facts import measured, planned_facts
+from scripts.run_facts import line, measured, planned_facts
 from scripts.server import Server, ServerFailed, running
 from scripts.sysbench_flags import script_path
 from scripts.sysbench_output import SysbenchFailed
@@ -63,26 +76,40 @@ class Setting:
 def main(recipe: dict, place: dict, identity: Path, dataset: Path, run: Path, text: Path, log: Path) -> None:
     """Write `run` and `text`; a failure of the server or of sysbench is a result, one of the host or of us is an error.
 
+    `place["judged"]` names the records of audits and of the check, which must not have failed, as the build must not.
     Raises ValueError when the snapshot or the server program is not the one described.
     """
+    judged = [identity, *map(Path, place.get("judged", []))]
+    place = {key: value for key, value in place.items() if key != "judged"}
     phases = Phases(started_s())
     log.parent.mkdir(parents=True, exist_ok=True)
     text.parent.mkdir(parents=True, exist_ok=True)
     cpus = placement.place(placement.read_topology(), recipe["load"]["placement"])
     setting = Setting(recipe, place, identity, dataset, text, log, sysbench.read_capabilities(), cpus)
     facts = planned_facts(setting, host.read_host(), record.read(identity))
-    with exclusive(tell_wait) as waited_s:
-        phases.end("startup", less_s=waited_s, less_name="wait_lock")
-        try:
-            facts |= {"outcome": "ok", "reason": None} | measure(setting, phases)
-            facts["warnings"] = doubts.warnings_of(facts)
-        except (ServerFailed, SysbenchFailed) as failure:
-            facts |= {"outcome": "failed", "reason": str(failure)}
-            text.touch()
-        phases.add("drain", snapshot.drain())
+    reason = failures.first_reason(judged)
+    facts |= failures.told(reason) if reason else measure_alone(setting, facts, phases)
+    if failures.has_failed(facts):
+        text.touch()
     times = {"started_at": phases.started_at, **facts.get("times", {}), "ended_at": time.time()}
     record.write(run, {**facts, "times": times, "phases_s": phases.seconds})
     say(line(facts))
+
+
+def measure_alone(setting: Setting, known: dict[str, Any], phases: Phases) -> dict[str, Any]:
+    """Measure with the host to ourselves; returns the outcome and, when it is ok, what was measured, with warnings."""
+    sysbench_script.demand(setting.generator, script_path(setting.load["script"]), setting.load.get("options", {}))
+    with exclusive(tell_wait) as waited_s:
+        phases.end("startup", less_s=waited_s, less_name="wait_lock")
+        try:
+            facts = {"outcome": "ok", "reason": None, **measure(setting, phases)}
+            facts["warnings"] = doubts.warnings_of(known | facts)
+        except (ServerFailed, SysbenchFailed) as failure:
+            if failures.of_host(failure):
+                raise
+            facts = failures.told(str(failure))
+        phases.add("drain", snapshot.drain())
+    return facts
 
 
 def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
@@ -152,24 +179,6 @@ def load(setting: Setting, server: Server, phases: Phases) -> dict[str, Any]:
 def patience_s(setting: Setting, key: str) -> float:
     """Return after how many seconds a sysbench call that should take `key` seconds is given up."""
     return 2 * setting.load[key] + 120
-
-
-def line(facts: dict[str, Any]) -> str:
-    """Return the line a run tells the user."""
-    head = "[run {run_number}/{runs_total}] {variant} {workload} {clients} clients repetition {repetition}: ".format(
-        **facts
-    )
-    left = f"; about {facts['left_s'] / 60:.0f} min left"
-    if facts["outcome"] == "failed":
-        return head + f"FAILED, {facts['reason'].splitlines()[0]}" + left
-    doubtful = sorted({warning["code"] for warning in facts["warnings"] if warning["code"] != "not_measured"})
-    window = facts["window"]
-    return (
-        head
-        + f"{window['tps']:.0f} TPS, p95 {window['p95_ms']:.2f} ms"
-        + (f" (see {', '.join(doubtful)})" if doubtful else "")
-        + left
-    )
 
 
 def _arguments() -> argparse.Namespace:

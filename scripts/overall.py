@@ -6,49 +6,63 @@ import numpy as np
 import pandas as pd
 
 from scripts import stats
-from scripts.comparison import AA, NO_DIFFERENCE, NO_FLOOR, TOO_FEW
+from scripts.comparison import AA, NO_DIFFERENCE, NO_FLOOR, TOO_FEW, compared, judged, noise
 from scripts.metrics import METRICS, Metric
+
+PLACE = ["workload", "clients"]
 
 
 def overall(cells: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return overall.csv: geometric mean over cells per variant and metric, with its interval.
 
-    `ratio` is exp of the mean over cells of each cell's mean log ratio; cells without a pair are left out and counted.
-    The half width comes from repetitions: m(r) is the mean over cells of the log ratios of repetition r, for those r
-    in which every compared cell has its pair, and the half width is t(0.975, n - 1) · s(m) / √n. Cells of one
-    repetition share the machine's state, which an interval over cells would take for information.
+    Ratio and counts are those of `over_cells`; `n_flagged` of the `n_pairs` pairs have a run that stands out by a
+    warning.
     """
-    compared = cells[cells["n_blocks"].notna()]
-    groups = compared.groupby(["variant", "metric"], sort=False)
-    blocks = dict(iter(comparisons.groupby(["variant", "metric"])))
-    rows = [{"variant": key[0], "metric": key[1], **_row(group, blocks[key])} for key, group in groups]
+    groups = cells[cells["n_blocks"].notna()].groupby(["variant", "metric"], sort=False)
+    used = comparisons["flagged"].astype(bool) & comparisons["log_ratio"].notna()
+    flagged = used.groupby([comparisons["variant"], comparisons["metric"]]).sum()
+    wide = comparisons.pivot(index=["variant", "metric", *PLACE], columns="repetition", values="log_ratio")
+    blocks = dict(iter(wide.groupby(level=[0, 1])))
+    rows = [
+        {"variant": key[0], "metric": key[1], **_row(group, blocks[key]), "n_flagged": int(flagged[key])}
+        for key, group in groups
+    ]
     return pd.DataFrame(rows)
 
 
-def repetition_means(blocks: pd.DataFrame) -> np.ndarray:
-    """Return m(r): mean log ratio over cells of every repetition in which all compared cells have their pair."""
-    wide = blocks.pivot(index=["workload", "clients"], columns="repetition", values="log_ratio").dropna(how="all")
-    return wide.mean(axis=0)[wide.notna().all(axis=0)].to_numpy(dtype=float) if len(wide) else np.array([])
+def by_repetition(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the log ratios of one variant and metric: one row a cell, one column a repetition."""
+    return pairs.pivot(index=PLACE, columns="repetition", values="log_ratio")
 
 
-def _row(cells: pd.DataFrame, blocks: pd.DataFrame) -> dict[str, Any]:
-    present = cells[cells["n_blocks"] > 0]
-    log_ratio = float(present["log_ratio"].mean()) if len(present) else float("nan")
-    means = repetition_means(blocks)
-    centre, low, high = stats.t_interval(means)
-    metric = METRICS[cells["metric"].iloc[0]]
-    row = {
-        "log_ratio": log_ratio,
-        "ratio": float(stats.ratio(log_ratio)),
-        "ratio_low": float(stats.ratio(log_ratio + low - centre)),
-        "ratio_high": float(stats.ratio(log_ratio + high - centre)),
-        "n_cells": len(present),
-        "n_cells_planned": len(cells),
-        "n_repetitions": len(means),
-        "floor_log_ratio": float(cells["floor_log_ratio"].iloc[0]),
+def over_cells(wide: pd.DataFrame) -> dict[str, Any]:
+    """Return the geometric mean over the cells of `by_repetition` with the interval of `stats.mean_over_cells`.
+
+    Cells without a pair are left out and counted. `n_repetitions` are those in which every cell that is left has its
+    pair; `n_blocks_least` is the number of pairs of the cell that has fewest.
+    """
+    there = wide.notna().to_numpy()
+    present = there.any(axis=1)
+    mean, low, high = stats.mean_over_cells(wide.to_numpy(dtype=float)[present])
+    left = there[present]
+    return {
+        "log_ratio": mean,
+        "ratio": float(stats.ratio(mean)),
+        "ratio_low": float(stats.ratio(low)),
+        "ratio_high": float(stats.ratio(high)),
+        "n_cells": len(left),
+        "n_cells_planned": len(wide),
+        "n_repetitions": int(left.all(axis=0).sum()) if len(left) else 0,
+        "n_blocks_least": int(left.sum(axis=1).min()) if len(left) else 0,
+        "n_pairs": int(left.sum()),
     }
+
+
+def _row(cells: pd.DataFrame, wide: pd.DataFrame) -> dict[str, Any]:
+    metric = METRICS[cells["metric"].iloc[0]]
+    row = {**over_cells(wide), "floor_log_ratio": float(cells["floor_log_ratio"].iloc[0])}
     word = None if cells["variant"].iloc[0] == AA else overall_word(metric, row)
-    return {**row, **_range(present), **_counts(metric, cells), "word": word}
+    return {**row, **_range(cells[cells["n_blocks"] > 0]), **_counts(metric, cells), "word": word}
 
 
 def _range(present: pd.DataFrame) -> dict[str, Any]:
@@ -71,9 +85,10 @@ def _counts(metric: Metric, cells: pd.DataFrame) -> dict[str, int]:
 def overall_word(metric: Metric, row: dict[str, Any]) -> str:
     """Return the word for the mean over cells: the interval must exclude 1 and the effect clear the noise floor.
 
-    The floor is the one of a single cell's mean, which is more than the mean over cells needs.
+    Every cell needs 5 blocks. The floor is the one of a single cell's mean, which is more than the mean over cells
+    needs.
     """
-    if row["n_repetitions"] < stats.MIN_BLOCKS:
+    if row["n_blocks_least"] < stats.MIN_BLOCKS:
         return TOO_FEW
     if np.isnan(row["floor_log_ratio"]):
         return NO_FLOOR
@@ -83,15 +98,13 @@ def overall_word(metric: Metric, row: dict[str, Any]) -> str:
     return metric.above if row["log_ratio"] > 0 else metric.below
 
 
-def without_flagged(cells: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return the same table computed from the pairs of which neither run has a warning; its words are dropped."""
+def without_flagged(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return overall_unflagged.csv: what overall.csv would be if the flagged pairs had not been measured.
+
+    Noise floor, Holm's adjustment and words are made anew from the pairs that are left; `n_pairs` counts them.
+    """
     kept = comparisons.assign(log_ratio=comparisons["log_ratio"].where(~comparisons["flagged"].astype(bool)))
-    key = ["variant", "workload", "clients", "metric"]
-    again = kept.groupby(key)["log_ratio"].agg(["mean", "count"]).reset_index()
-    again = again.rename(columns={"mean": "log_ratio", "count": "n_blocks"})
-    again["ratio"] = stats.ratio(again["log_ratio"])
-    merged = cells.drop(columns=["log_ratio", "n_blocks", "ratio"]).merge(again, on=key)
-    return overall(merged, kept).drop(columns="word")
+    return overall(judged(compared(kept), noise(kept)), kept)
 
 
 def over_workloads(tables: dict[str, pd.DataFrame], workloads: list[str], metric: str) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """Which of our modules a script is made of: it and all it imports from this package, directly or not."""
 
 import ast
+import hashlib
 from functools import cache
 from pathlib import Path
+
+from scripts.record import file_sha256
 
 FOLDER = Path(__file__).parent
 TEMPLATES = {"layout": "templates"}
@@ -19,6 +22,14 @@ def files_of(script: str) -> list[str]:
     folders = {folder for module, folder in TEMPLATES.items() if module in found}
     templates = [str(file.relative_to(FOLDER)) for folder in folders for file in (FOLDER / folder).iterdir()]
     return sorted([file_of(module) for module in found] + templates)
+
+
+def digest_of(script: str) -> str:
+    """Return the SHA-256 (hex) of the names and contents of these files."""
+    whole = hashlib.sha256()
+    for name in files_of(script):
+        whole.update(f"{name}\0{file_sha256(FOLDER / name)}\0".encode())
+    return whole.hexdigest()
 
 
 def file_of(module: str) -> str:

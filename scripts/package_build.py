@@ -9,14 +9,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from scripts import families, package_readme, record, shared_libraries, workplace
+from scripts import failures, families, package_readme, record, shared_libraries, workplace
 from scripts.archive_gate import Member, symlink_problem
+from scripts.config_mistakes import suggestion
 from scripts.paths import Paths
 from scripts.plan import Plan
 from scripts.process import entry, say
-from scripts.study import load, suggestion
+from scripts.study import read
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "scripts" / "package"
@@ -29,7 +28,7 @@ def main(config: Path, variant: str, log: Path) -> Path:
 
     Raises ValueError naming the variant when it is unknown, not built yet, or cannot be taken away.
     """
-    paths = Paths(Plan(load(yaml.safe_load(config.read_text(encoding="utf-8")), ROOT, str(config)), ROOT))
+    paths = Paths(Plan(read(config, ROOT), ROOT))
     folder = built(paths, variant, config)
     identity = record.read(folder / "identity.json")
     server = SCRIPTS / f"{identity['family']}.sh"
@@ -59,7 +58,16 @@ def built(paths: Paths, variant: str, config: Path) -> Path:
     if not (folder / "identity.json").is_file():
         study = "" if config.name == "config.yaml" else f" STUDY={config.stem}"
         raise ValueError(f"VARIANT={variant}: {folder} is not built yet; `make report{study}` builds and measures it")
+    if reason := failures.first_reason(judgements(paths, variant, folder)):
+        raise ValueError(f"VARIANT={variant}: {reason}")
     return folder
+
+
+def judgements(paths: Paths, variant: str, folder: Path) -> list[Path]:
+    """Return the records that are there of a build, its audits and its check: none may be that of a failure."""
+    server, build = (paths.plan.study.variants[variant][key] for key in ("server", "build"))
+    judged = [Path(file) for file in paths.judged(server, build)]
+    return [folder / "identity.json", *(file for file in judged if file.is_file())]
 
 
 def described(paths: Paths, variant: str, folder: Path, server: Path, install: Path) -> package_readme.About:

@@ -6,47 +6,45 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from scripts import (
     audit_details,
+    bound_details,
     build_arguments,
     build_details,
     build_trust,
+    costs,
     effect_tables,
-    heldout,
+    failed_builds,
+    imported_trust,
     origin_details,
     published,
+    remedies,
     run_details,
     stats,
     tables,
     trust,
+    workload_details,
 )
+from scripts.bounds import FULL
 from scripts.comparison import AA
-from scripts.drawing import DRAWN, look_of
+from scripts.drawing import look_of
 from scripts.metrics import METRICS
-from scripts.sysbench import option_text
-from scripts.value_tables import Lookup, overall_rows, workload_tables
+from scripts.value_tables import measured_metrics, overall_rows
 from scripts.verdict import answers, noise_sentence
-from scripts.wording import duration, plural
+from scripts.wording import duration, percent, plural
 
-OVERALL = (
-    "tps",
-    "p95_ms",
-    "p99_ms",
-    "cpu_us_per_tx",
-    "cpu_user_us_per_tx",
-    "cpu_system_us_per_tx",
-    "host_cpu_us_per_tx",
-)
-SHORT = ("TPS", "p95", "p99", "server CPU", "user CPU", "system CPU", "host CPU without client")
+OVERALL = {
+    "tps": "TPS", "p95_ms": "p95", "p99_ms": "p99", "cpu_us_per_tx": "server CPU", "cpu_user_us_per_tx": "user CPU",
+    "cpu_system_us_per_tx": "system CPU", "host_cpu_us_per_tx": "host CPU without client",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Evidence:
     """All a report is made of.
 
-    `tables` holds runs, comparisons, cells, overall, noise and factors; `records` the run files.
+    `tables` holds those of render_report.TABLES by name; `records` the run files.
     """
 
     study: dict[str, Any]
@@ -71,8 +69,8 @@ def view(evidence: Evidence) -> dict[str, Any]:
         evidence.checks,
         [proof for record in evidence.proofs for proof in record["proofs"]],
     )
-    parts = (_workload_view(evidence), _effect_view(evidence), _run_view(evidence), _origin_view(evidence))
-    return _answer_view(evidence, built) | _build_view(evidence.study, built) | dict(ChainMap(*parts))
+    parts = (_effect_view(evidence), _run_view(evidence), _origin_view(evidence), _why_view(evidence))
+    return _answer_view(evidence, built) | _build_view(evidence, built) | dict(ChainMap(*parts))
 
 
 def _answer_view(evidence: Evidence, built: build_trust.Built) -> dict[str, Any]:
@@ -83,16 +81,18 @@ def _answer_view(evidence: Evidence, built: build_trust.Built) -> dict[str, Any]
         pd.to_datetime(times["ended_at"].max(), unit="s"),
     )
     cells = len(study["workloads"]) * len(study["clients"])
+    known = [name for name in OVERALL if name in measured_metrics(found["cells"])]
     return {
         "study": study,
+        "imported": study.get("imported"),
         "reference": study["reference"],
         "aa": AA,
         "colours": look_of(list(study["variants"]), study["reference"]).colours,
-        "answers": answers(study, found, build_trust.lost_profiles(study, built)),
-        "noise": noise_sentence(found["noise"]),
-        "findings": trust.findings(study, found["runs"], found, built),
-        "overall_head": SHORT,
-        "overall": overall_rows(study, found["overall"], OVERALL),
+        "partial": partial(study, found["runs"]),
+        "answers": answers(study, found, build_trust.lost_profiles(study, built) | failed_builds.reasons(study, built)),
+        **_trust_view(evidence, built),
+        "overall_head": [OVERALL[name] for name in known],
+        "overall": overall_rows(study, found["overall"], known),
         "measured_at": ""
         if pd.isna(began)
         else f"{began:%Y-%m-%d %H:%M} UTC, {duration((ended - began).total_seconds())}",
@@ -101,31 +101,23 @@ def _answer_view(evidence: Evidence, built: build_trust.Built) -> dict[str, Any]
     }
 
 
-def _workload_view(evidence: Evidence) -> dict[str, Any]:
-    study, lookup = evidence.study, Lookup(evidence.tables["cells"], evidence.tables["runs"])
-    return {
-        "forests": [Markup(evidence.figures[f"forest-{metric}"]) for metric in DRAWN],
-        "workloads": [
-            {
-                "name": name,
-                "script": " ".join(
-                    [
-                        str(load.get("script", "")),
-                        *(f"{k}={option_text(v)}" for k, v in (load.get("options") or {}).items()),
-                    ]
-                ),
-                "dataset": load.get("dataset"),
-                "training": heldout.label(study, name),
-                "tables": workload_tables(name, study, lookup),
-                "figures": [
-                    Markup(evidence.figures[figure])
-                    for figure in (*(f"{metric}-{name}" for metric in DRAWN), f"ratio-{name}")
-                    if figure in evidence.figures
-                ],
-            }
-            for name, load in study["workloads"].items()
-        ],
-    }
+def _trust_view(evidence: Evidence, built: build_trust.Built) -> dict[str, Any]:
+    study, found = evidence.study, evidence.tables
+    if study.get("imported"):
+        return {"noise": imported_trust.NOISE, "findings": imported_trust.findings(study, found["runs"])}
+    findings = remedies.advised(trust.findings(study, found["runs"], found, built))
+    return {"noise": noise_sentence(found["noise"]), "findings": findings}
+
+
+def partial(study: dict[str, Any], runs: pd.DataFrame) -> str:
+    """Return the sentence that stands above a report made before the study's end; nothing for a whole one."""
+    if not study.get("partial"):
+        return ""
+    there = int((runs["outcome"] != "missing").sum())
+    return (
+        f"Partial: {there} of {plural(len(runs), 'planned run')}. What is missing is a hole, and no word is final: "
+        "who ends a study when its figures please finds effects by chance."
+    )
 
 
 def _run_view(evidence: Evidence) -> dict[str, Any]:
@@ -136,7 +128,7 @@ def _run_view(evidence: Evidence) -> dict[str, Any]:
         "run_head": run_details.HEAD,
         "runs": [run_details.run_view(file, facts, evidence.folder, unfold) for file, facts in records],
         "unfold": unfold,
-        "warnings": run_details.warning_rows(records),
+        "limits": run_details.warning_rows(records),
         "arms": run_details.arms(evidence.study, records),
         "loads": run_details.loads(evidence.study, records),
         "differing": differing,
@@ -146,23 +138,39 @@ def _run_view(evidence: Evidence) -> dict[str, Any]:
 
 
 def _effect_view(evidence: Evidence) -> dict[str, Any]:
-    study, drawn = evidence.study, [f"factors-{metric}" for metric in DRAWN]
-    return {
+    study, tables = evidence.study, evidence.tables
+    return workload_details.overviews(study, tables, evidence.figures) | {
+        "workloads": workload_details.workloads(study, tables, evidence.figures),
         "factor_head": list(effect_tables.FACTOR_METRICS.values()),
-        "factors": effect_tables.factor_rows(evidence.tables["factors"]),
-        "factor_figures": [Markup(evidence.figures[name]) for name in drawn if name in evidence.figures],
-        "published": effect_tables.published_tables(study, evidence.tables),
+        "factors": effect_tables.factor_rows(study, tables["factors"]),
+        "published": effect_tables.published_tables(study, tables),
         "published_source": (study.get("published") or {}).get("source"),
         "published_gaps": published.gaps(study),
     }
 
 
-def _build_view(study: dict[str, Any], built: build_trust.Built) -> dict[str, Any]:
+def _why_view(evidence: Evidence) -> dict[str, Any]:
+    study, tables = evidence.study, evidence.tables
     return {
-        "servers": build_details.by_server(study, built.facts),
-        "configures": build_arguments.configure_commands(built.facts),
-        "audits": audit_details.audit_views(built.facts, built.audits),
-        "bolts": audit_details.bolt_views(built.facts),
+        "full": percent(FULL.threshold, 0),
+        "bounds": bound_details.rows(study, tables["bounds"]),
+        "bound_reasons": bound_details.reasons(tables["bounds"]),
+        "efforts": bound_details.efforts(study, tables["runs"], [facts for _, facts in evidence.records]),
+        "held_out": effect_tables.held_out_rows(study, tables),
+        "cost_head": costs.HEAD,
+        "costs": costs.rows(evidence.facts, evidence.profiles, evidence.datasets),
+        "slowed": costs.slowed(study, tables["cells"], evidence.profiles),
+    }
+
+
+def _build_view(evidence: Evidence, built: build_trust.Built) -> dict[str, Any]:
+    facts = failed_builds.sound(built.facts)
+    return {
+        "failed": failed_builds.stories(built, evidence.profiles),
+        "servers": build_details.by_server(evidence.study, facts),
+        "configures": build_arguments.configure_commands(facts),
+        "audits": audit_details.audit_views(facts, built.audits),
+        "bolts": audit_details.bolt_views(facts),
         "check_head": build_trust.CHECK_HEAD,
         "checks": build_trust.check_rows(built.checks),
     }
@@ -170,7 +178,7 @@ def _build_view(study: dict[str, Any], built: build_trust.Built) -> dict[str, An
 
 def _origin_view(evidence: Evidence) -> dict[str, Any]:
     return {
-        "trainings": origin_details.trainings(evidence.profiles),
+        "trainings": origin_details.trainings(failed_builds.sound(evidence.profiles)),
         "sources": origin_details.source_rows(evidence.sources),
         "datasets": origin_details.dataset_rows(evidence.datasets),
         "min_blocks": stats.MIN_BLOCKS,

@@ -1,8 +1,9 @@
 """Where the things of a plan are, under results/."""
 
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
+from scripts.once import once
 from scripts.order import Run
 from scripts.plan import Plan
 from scripts.record import digest
@@ -18,16 +19,14 @@ class Paths:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.study = f"results/studies/{plan.study.name}"
-        self.build = cache(self._build)
-        self.dataset = cache(self._dataset)
-        self.variant_part = cache(lambda name: f"{name}-{digest(plan.variant(name))}")
-        self.load_part = cache(lambda variant, workload: f"{workload}-{digest(plan.load(variant, workload))}")
 
     def source(self, server: str) -> str:
         """Return the record of a server's sources."""
-        return f"results/sources/{server}/source.json"
+        return f"results/sources/{server}-{digest(self.plan.source(server))}/source.json"
 
-    def _build(self, server: str, build: str) -> str:
+    @once
+    def build(self, server: str, build: str) -> str:
+        """Return the folder of a build or of a stage behind one."""
         return f"results/builds/{server}/{build}-{digest(self.plan.build(server, build))}"
 
     def profile(self, server: str, build: str) -> str | None:
@@ -36,10 +35,22 @@ class Paths:
             return None
         return f"results/profiles/{server}/{recipe['profile']['training']}-{recipe['profile']['digest']}"
 
-    def _dataset(self, variant: str, workload: str) -> str:
+    @once
+    def dataset(self, variant: str, workload: str) -> str:
+        """Return the folder of the dataset that a variant meets a workload on."""
         server = self.plan.study.variants[variant]["server"]
         name = self.plan.study.entries["workloads"][workload]["dataset"]
         return f"results/datasets/{server}/{name}-{self.plan.dataset_digest(server, name, self.plan.options(variant))}"
+
+    @once
+    def variant_part(self, variant: str) -> str:
+        """Return the part of a run's path that tells the variant."""
+        return f"{variant}-{digest(self.plan.variant(variant))}"
+
+    @once
+    def load_part(self, variant: str, workload: str) -> str:
+        """Return the part of a run's path that tells the workload."""
+        return f"{workload}-{digest(self.plan.load(variant, workload))}"
 
     def run(self, run: Run) -> str:
         """Return the record of a run."""
@@ -87,6 +98,12 @@ class Paths:
     def checks(self) -> list[str]:
         """Return the differential checks of the measured builds."""
         return [f"{self.answers(*pair)}/check.json" for pair in self.measured_builds.values()]
+
+    @once
+    def judged(self, server: str, build: str) -> list[str]:
+        """Return the audits and the check of a build, none of which may have failed where it is measured."""
+        audits = [f"{self.build(server, name)}/audit.json" for name in (build, *self.plan.stages.behind(build))]
+        return [audit for audit in audits if audit in self.audits] + [f"{self.answers(server, build)}/check.json"]
 
     def answers(self, server: str, build: str) -> str:
         """Return the folder of a build's answers to the statements of the differential check."""

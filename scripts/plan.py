@@ -11,6 +11,7 @@ from typing import Any
 
 from scripts import families, source_kinds, statements, toolchain
 from scripts.build_recipes import BuildRecipes, said
+from scripts.once import once
 from scripts.order import Run, runs_in_order
 from scripts.record import digest, file_sha256
 from scripts.stages import PREBUILT, Stages
@@ -28,18 +29,17 @@ class Plan:
     study: Study
     root: Path
 
+    @once
     def source(self, server: str) -> dict[str, Any]:
-        """Return the recipe of a server's sources: the checksum is that of the first; the others stand in for it."""
+        """Return the recipe of a server's sources: the checksum is that of the first; the others stand in for it.
+
+        It is worked out once: reading a working tree takes a while.
+        """
         entry = self.study.entries["servers"][server]
         names = {"server": server, "product": entry["product"], "version": entry["version"]}
-        return said({**names, **self._declared_sources[server]})
+        return said({**names, **source_kinds.declared(entry["sources"], entry["version"])})
 
-    @cached_property
-    def _declared_sources(self) -> dict[str, dict[str, Any]]:
-        """Return what of the servers' sources their recipes hold, read once: a working tree takes a while."""
-        used = {variant["server"] for variant in self.study.variants.values()}
-        return {name: source_kinds.declared(self.study.entries["servers"][name]["sources"]) for name in sorted(used)}
-
+    @once
     def build(self, server: str, build: str) -> dict[str, Any]:
         """Return the recipe of a build, or of a stage behind one, by its name."""
         return self._builds.of(server, build)
@@ -54,6 +54,7 @@ class Plan:
         entries = self.study.entries
         return BuildRecipes(entries, self.stages, self.source, self.profile, self.toolchain)
 
+    @once
     def toolchain(self, name: str) -> toolchain.Toolchain:
         """Return a toolchain of this machine by its name. Raises ValueError naming a command that is missing."""
         return toolchain.find(name, self.study.entries["toolchains"][name])
@@ -74,10 +75,16 @@ class Plan:
         }
 
     def check_reference(self, server: str) -> str:
-        """Return the build a server's others must answer like: its baseline if a variant uses it, else the first."""
-        used = [variant["build"] for variant in self.study.variants.values() if variant["server"] == server]
-        return self.loader(server) if self.loader(server) in used else used[0]
+        """Return the build a server's others must answer like: its baseline if a variant uses it, else the first.
 
+        One that may fail is taken last.
+        """
+        used = [variant["build"] for variant in self.study.variants.values() if variant["server"] == server]
+        entries = self.study.entries["builds"]
+        sound = [build for build in used if not entries.get(build, {}).get("may_fail")]
+        return self.loader(server) if self.loader(server) in used else (sound or used)[0]
+
+    @once
     def profile(self, server: str, training: str, stage: str) -> dict[str, Any]:
         """Return the recipe of the profile that a training of an instrumented stage yields."""
         declared = self.study.entries["trainings"][training]
@@ -104,6 +111,7 @@ class Plan:
             }
         )
 
+    @once
     def workload(self, name: str) -> dict[str, Any]:
         """Return what a workload sends: script, options, dataset, and the content of a script of ours."""
         declared = self.study.entries["workloads"][name]
@@ -148,6 +156,7 @@ class Plan:
         """Return a server's family."""
         return self.study.entries["servers"][server]["family"]
 
+    @once
     def variant(self, name: str) -> dict[str, Any]:
         """Return the recipe of a variant."""
         declared = self.study.variants[name]
@@ -163,6 +172,7 @@ class Plan:
             }
         )
 
+    @once
     def load(self, variant: str, workload: str) -> dict[str, Any]:
         """Return the recipe of a workload as a variant meets it, and how it is measured."""
         server, config = self.study.variants[variant]["server"], self.study.config

@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import published
+from scripts import heat_charts, published
 from scripts.charts import values_chart
-from scripts.drawing import DRAWN, Look, beside_published, look_of
+from scripts.comparison import AA
+from scripts.drawing import DRAWN, Look, beside_published, heat_names, look_of, value_metrics
 from scripts.metrics import METRICS, TPS, Metric
 from scripts.ratio_charts import factor_chart, forest_chart, published_chart
 from scripts.record import read, write_text
@@ -27,28 +28,54 @@ def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
 
 
 def main(study: Path, tables: Path, figures: Path) -> None:
-    """Write one figure per drawn metric and workload, and of all ratios and factors per drawn metric."""
+    """Write the figures of values, of ratios and factors, the heat maps, and the ones beside published figures."""
     declared = read(study)
     found = {name: read_csv(tables / f"{name}.csv") for name in ("runs", "cells", "factors")}
     found["cells"] = in_order(found["cells"], declared)
     look = look_of(list(declared["variants"]), declared["reference"])
-    drawn = (draw(declared, found, METRICS[name], look) for name in DRAWN)
-    for name, chart in (each for charts in (*drawn, beside(declared, found["cells"], look)) for each in charts):
+    drawn = (
+        values(declared, found["runs"], look),
+        *(ratios(found, METRICS[name], look) for name in DRAWN),
+        *(heat(declared, found["cells"], METRICS[name], look) for name in DRAWN),
+        beside(declared, found["cells"], look),
+    )
+    for name, chart in (each for charts in drawn for each in charts):
         write_text(figures / f"{name}.svg", chart)
 
 
-def draw(study: dict, tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the figures of one metric."""
+def values(study: dict, runs: pd.DataFrame, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures of values, one a metric and workload."""
     told = published.frame(study)
-    for workload in study["workloads"]:
-        name = f"{metric.name}-{workload}"
-        rows = tables["runs"][tables["runs"]["workload"] == workload]
-        theirs = told[(told["workload"] == workload) & (told["metric"] == metric.name)] if metric is TPS else None
-        yield name, values_chart(rows, metric, look, name, theirs)
+    for metric in value_metrics(study):
+        for workload in study["workloads"]:
+            name = f"{metric}-{workload}"
+            theirs = told[(told["workload"] == workload) & (told["metric"] == metric)]
+            ours = runs[runs["workload"] == workload]
+            yield name, values_chart(ours, METRICS[metric], look, name, theirs if len(theirs) else None)
+
+
+def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures of all ratios and factors of one metric."""
     kinds = {table: tables[table][tables[table]["metric"] == metric.name] for table in ("cells", "factors")}
     yield f"forest-{metric.name}", forest_chart(kinds["cells"], metric, look, f"forest-{metric.name}")
     if len(kinds["factors"]):
         yield f"factors-{metric.name}", factor_chart(kinds["factors"], metric, f"factors-{metric.name}")
+
+
+def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the heat maps of one metric and of their key."""
+    ours = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study["reference"], AA))]
+    full, names = heat_charts.limit(ours), heat_names(study, metric.name)
+    workloads, clients = list(study["workloads"]), sorted(study["clients"])
+    variants = [name for name in look.variants if name not in (look.reference, AA)]
+    for name in names[:1]:
+        yield name, heat_charts.scale_chart(metric, full, look, name)
+    grids = [heat_charts.Grid(workloads, variants)]
+    if len(clients) > 1:
+        grids = [heat_charts.Grid(workloads, clients, variant) for variant in variants]
+    for name, grid in zip(names[1:], grids, strict=False):
+        chosen = ours[ours["variant"] == grid.variant] if grid.variant else ours
+        yield name, heat_charts.heat_chart(chosen, grid, metric, full, look, name)
 
 
 def beside(study: dict, cells: pd.DataFrame, look: Look) -> Iterator[tuple[str, str]]:

@@ -1,90 +1,94 @@
-"""The plan in a few lines: what would be made, and how long compiling and measuring would take."""
+"""The plan: what a study would make and why, how long and how much that would be, and which limits it would hit."""
 
-import json
-from pathlib import Path
-
-from scripts.paths import OVERHEAD_S, Paths
-
-# An instrumented or profile-using compile takes about this many times the CPU of a plain one (measured, gcc 12).
-INSTRUMENTED_COST = 1.3
-# Seconds of what is not compiled: BOLT took 27 s and 8 s for MariaDB on two cores.
-QUICK = {"bolt_instrumented": 30, "bolted": 10, "prebuilt": 10}
+from scripts import file_systems, headroom, limits, phases_due, placement, split_blocks
+from scripts.due import Due
+from scripts.durations import Durations
+from scripts.headroom import Limit
+from scripts.listing import Listing
+from scripts.paths import Paths
+from scripts.preflight.room import cache_folder
+from scripts.reasons import Reasons
+from scripts.run_reasons import RunReasons
+from scripts.sizes import Sizes, amount
+from scripts.split_blocks import Split
+from scripts.topology import format_cpus
+from scripts.wording import plural
 
 
 def text(paths: Paths, cores: int) -> str:
-    """Return the plan of a study, seconds estimated from this machine's earlier builds, else from the catalog."""
-    config = paths.plan.study.config
-    builds = [
-        pair for folder, pair in {**paths.builds, **needed_stages(paths)}.items() if not made(folder, "identity.json")
-    ]
-    profiles = [folder for folder in paths.profiles if not made(folder, "profile.json")]
-    datasets = [folder for folder in paths.datasets if not made(folder, "dataset.json")]
-    runs = [path for path in paths.runs if not Path(path).exists()]
-    compile_s = sum(compile_estimate_s(paths, server, build, cores) for server, build in builds)
-    training_s = sum(training_estimate_s(paths, paths.profiles[folder][1]) for folder in profiles)
-    measure_s = len(runs) * (config["warmup_s"] + config["measure_s"] + OVERHEAD_S)
-    lines = [
-        f"plan of study {paths.plan.study.name}",
-        f"  builds to make    {len(builds):5} of {len(paths.builds) + len(paths.stages)}{names(builds)}",
-        f"  trainings to run  {len(profiles):5} of {len(paths.profiles)}",
-        f"  datasets to load  {len(datasets):5} of {len(paths.datasets)}",
-        f"  runs to measure   {len(runs):5} of {len(paths.runs)}",
-        f"  estimated: compiling {minutes(compile_s)}, training {minutes(training_s)}, measuring {minutes(measure_s)}",
-    ]
+    """Return the plan of a study as lines; nothing is written, and of runs one record for each variant is read."""
+    due = Due(paths, Listing())
+    reasons = Reasons(due)
+    runs = RunReasons(reasons)
+    durations = Durations(due, runs, cores)
+    sizes = Sizes(due, durations)
+    lines = [f"plan of study {paths.plan.study.name}"]
+    lines += phases_due.lines(reasons, runs, durations, sizes)
+    if due.report:
+        lines += bytes_line(due, sizes)
+        lines += machine_line(paths, durations)
+        lines += split_lines(due, durations)
+        found = limits.find(due, sizes, headroom.read(), str(cache_folder()))
+        lines += map(limit_line, [*found, *misplaced(paths)])
     return "\n".join(lines) + "\n\n"
 
 
-def needed_stages(paths: Paths) -> dict[str, tuple[str, str]]:
-    """Return the stages that builds still to be made, and trainings still to be run, need."""
-    wanted = [pair for folder, pair in paths.builds.items() if not made(folder, "identity.json")]
-    found: dict[str, tuple[str, str]] = {}
-    while wanted:
-        server, build = wanted.pop()
-        stages = [paths.plan.stages.input(build)]
-        profile = paths.profile(server, build)
-        if profile and not made(profile, "profile.json"):
-            stages.append(paths.profiles[profile][2])
-        for stage in filter(None, stages):
-            found[paths.build(server, stage)] = (server, stage)
-            wanted.append((server, stage))
-    return {folder: pair for folder, pair in sorted(found.items()) if not made(folder, "identity.json")}
+def bytes_line(due: Due, sizes: Sizes) -> list[str]:
+    """Return what is copied and kept; what is fetched stands at its phase."""
+    copied, kept = sizes.copied(), sizes.kept()
+    results = file_systems.of("results")
+    places = {sizes.storage(variant) or str(cache_folder()) for variant, _ in due.groups}
+    if due.of("profile"):
+        places.add(str(cache_folder()))
+    without = sorted(
+        {place.name for path in places if not file_systems.clones(results, place := file_systems.of(path))}
+    )
+    how = f" in full: no cloning of blocks (reflink) to {', '.join(without)}" if without else " by cloning blocks"
+    parts = [f"{amount(copied.mib)} to copy{how}"] if copied.mib else []
+    of = ", ".join(f"{name} {amount(size.mib)}" for name, size in kept.items() if size.mib)
+    parts += [f"about {amount(sum(size.mib for size in kept.values()))} to keep ({of})"] if of else []
+    return [f"  bytes     {'; '.join(parts)}"] if parts else []
 
 
-def made(folder: str, record: str) -> bool:
-    """Tell whether a thing's record is there."""
-    return (Path(folder) / record).exists()
+def machine_line(paths: Paths, durations: Durations) -> list[str]:
+    """Return cores and placement."""
+    cores = plural(durations.cores, "core")
+    try:
+        found = placement.here(paths.plan.study.config["placement"])
+    except ValueError:
+        return [f"  machine   {cores}"]
+    server, client = format_cpus(found.server_cpus), format_cpus(found.client_cpus)
+    return [f"  machine   {cores} to compile; server on CPU {server}, load generator on CPU {client} ({found.note})"]
 
 
-def names(pairs: list[tuple[str, str]]) -> str:
-    """Return the builds by name in brackets."""
-    return f"  ({', '.join(f'{server} {build}' for server, build in pairs)})" if pairs else ""
+def misplaced(paths: Paths) -> list[Limit]:
+    """Return the limit that a placement this machine cannot give is."""
+    try:
+        placement.here(paths.plan.study.config["placement"])
+    except ValueError as error:
+        return [Limit(str(error), "choose CPUs that are there, or automatic", certain=True)]
+    return []
 
 
-def compile_estimate_s(paths: Paths, server: str, build: str, cores: int) -> float:
-    """Return seconds of a compile on `cores` cores: from an earlier build here, else from the catalog's estimate."""
-    entry, kind = paths.plan.study.entries["servers"][server], paths.plan.stages.of(build).kind
-    if kind in QUICK:
-        return QUICK[kind]
-    known = [json.loads(file.read_text()) for file in Path("results/builds", server).glob("*/facts.json")]
-    compiled_s = [facts["cpu_s"] for facts in known if facts.get("stage") not in QUICK]
-    plain_s = min(compiled_s, default=entry.get("compile_cpu_minutes", 30) * 60)
-    factor = INSTRUMENTED_COST if "instrumented" in kind else 1
-    return plain_s * factor / max(1, cores)
+def split_lines(due: Due, durations: Durations) -> list[str]:
+    """Return how many blocks measuring would split, and what it would cost to measure all of them anew."""
+    phases = durations.phases
+    preparing_s = sum(phases[name].seconds for name in phases if name != "measure")
+    found = split_blocks.find(due, preparing_s, durations.run.seconds)
+    return split_text(found, due, durations.run.seconds) if found.blocks else []
 
 
-def training_estimate_s(paths: Paths, training: str) -> float:
-    """Return seconds of a training: its workloads, and starting and stopping the server for each."""
-    declared = paths.plan.study.entries["trainings"][training]
-    return len(declared["workloads"]) * (declared["seconds"] + OVERHEAD_S)
+def split_text(found: Split, due: Due, run_s: float) -> list[str]:
+    """Return the lines on split blocks."""
+    config, runs = due.paths.plan.study.config, len(due.paths.runs)
+    far = "after a reboot" if found.other_boot else f"over {config['block_span_s']:g} s after the others"
+    added = f"; {phases_due.listed(found.added)} would join a study measured before" if found.added else ""
+    split = f"{len(found.blocks)} of {found.total} blocks would be split"
+    why = f"runs of {phases_due.listed(found.variants)} come {far} and are not compared with them{added}"
+    anew = f"`campaign: {config['campaign'] + 1}` measures all {runs} runs anew, {phases_due.duration(runs * run_s)}"
+    return [f"  blocks    {split}: {why}", phases_due.INDENT + anew]
 
 
-def minutes(seconds: float) -> str:
-    """Return a duration in the unit a person would use."""
-    match seconds:
-        case 0:
-            return "nothing"
-        case _ if seconds < 100:
-            return f"about {seconds:.0f} s"
-        case _ if seconds < 3 * 3600:
-            return f"about {seconds / 60:.0f} min"
-    return f"about {seconds / 3600:.1f} h"
+def limit_line(limit: Limit) -> str:
+    """Return the line on a limit."""
+    return f"  limit     {'WILL BE HIT' if limit.certain else 'may be hit'}: {limit.text}; {limit.remedy}"

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -62,7 +63,7 @@ def entry(log: Path) -> Iterator[None]:
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
         yield
-    except (CommandFailed, ValueError, OSError, RuntimeError) as error:
+    except (subprocess.SubprocessError, ValueError, OSError, RuntimeError) as error:
         with log.open("a", encoding="utf-8") as stream:
             stream.write(f"\nERROR {type(error).__name__}: {error}\n")
         say(f"{error}\n(log: {log})")
@@ -109,9 +110,11 @@ def run(
     """Run a command to its end with its output appended to `log`.
 
     `environment` is laid over this process's own; `identity` holds Popen's user and group arguments.
-    Raises CommandFailed with the last lines of the log when the status is not 0.
+    Raises FileNotFoundError when the command is missing, CommandFailed with its last lines when its status is not 0.
     """
     command = [str(part) for part in argv]
+    if "/" not in command[0] and not shutil.which(command[0], path=(environment or {}).get("PATH")):
+        raise FileNotFoundError(f"command {command[0]} not found: install the package that has it (`make setup`)")
     with log.open("a", encoding="utf-8") as stream, open(stdin or os.devnull, "rb") as source:  # noqa: PTH123
         stream.write(f"$ {shlex.join(command)}\n")
         stream.flush()

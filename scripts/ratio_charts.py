@@ -8,28 +8,40 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from scripts.comparison import AA
-from scripts.drawing import INK, PUBLISHED, STYLE, Look, client_axis, grid, svg
+from scripts.drawing import PUBLISHED, STYLE, WIDTH_IN, Look, client_axis, grid, note, svg, title
 from scripts.metrics import Metric
-from scripts.wording import plural
+from scripts.svg_text import INK
+from scripts.wording import number, plural
 
 INTERACTION = "#8a8f98"
+MOST_ROWS = 60
 
 
 def forest_chart(cells: pd.DataFrame, metric: Metric, look: Look, name: str) -> str:
     """Return the chart of ratios: one row a cell and variant, t interval, and the noise floor as a band around 1.
 
-    `cells` holds the rows of cells.csv of one metric, in the order to show.
+    `cells` holds the rows of cells.csv of one metric, in the order to show. Of more than MOST_ROWS ratios only the
+    lowest and the highest have a row, and the figure says so.
     """
-    shown = cells[cells["ratio"].notna()].reset_index(drop=True)
+    every = cells[cells["ratio"].notna()]
+    shown = every if len(every) <= MOST_ROWS else _extremes(every)
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         rows = max(len(shown) + shown["workload"].nunique(), 1)
-        figure = Figure(figsize=(4.7, 0.75 + 0.2 * rows), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, 0.75 + 0.2 * rows), layout="constrained")
         axes = figure.subplots()
         _floor_band(axes, shown)
         _forest_rows(axes, shown, look)
         _ratio_axis(axes, shown)
-        axes.set_title(f"{metric.label}, ratio to {look.reference}", loc="left", fontsize=10)
+        title(figure, f"{metric.label}, ratio to {look.reference}")
+        if shown is not every:
+            half = number(MOST_ROWS // 2)
+            note(axes, [f"The {half} lowest and the {half} highest of {number(len(every))} ratios"])
         return svg(figure, name)
+
+
+def _extremes(cells: pd.DataFrame) -> pd.DataFrame:
+    ranks = cells["ratio"].rank(method="first")
+    return cells[(ranks <= MOST_ROWS // 2) | (ranks > len(cells) - MOST_ROWS // 2)]
 
 
 def _floor_band(axes: Axes, shown: pd.DataFrame) -> None:
@@ -89,7 +101,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
     """
     shown = factors[factors["ratio"].notna()].reset_index(drop=True)
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(4.7, 0.75 + 0.26 * max(len(shown), 1)), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, 0.75 + 0.26 * max(len(shown), 1)), layout="constrained")
         axes = figure.subplots()
         _floor_band(axes, shown)
         for place, row in enumerate(shown.itertuples()):
@@ -100,7 +112,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
         axes.set_yticks(range(len(shown)), shown["factor"], fontsize=8.5)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         _ratio_axis(axes, shown)
-        axes.set_title(f"{metric.label}, ratio", loc="left", fontsize=10)
+        title(figure, f"{metric.label}, ratio")
         return svg(figure, name)
 
 
@@ -112,7 +124,7 @@ def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric
     shown = cells[cells["ratio"].notna() & (cells["variant"] != AA)]
     within = published[published["clients"].between(shown["clients"].min(), shown["clients"].max())]
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(4.7, 2.9), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, 2.9), layout="constrained")
         axes = figure.subplots()
         axes.axhline(1, color=INK, linewidth=0.8)
         for variant, rows in within.groupby("variant", sort=False):
@@ -121,10 +133,10 @@ def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric
             rows = shown[shown["variant"] == variant].sort_values("clients")
             half = np.abs(rows[["ratio_low", "ratio_high"]].to_numpy().T - rows["ratio"].to_numpy())
             style = {"color": look.colours[variant], "marker": look.markers[variant], "ms": 5, "lw": 1.4}
-            axes.errorbar(rows["clients"], rows["ratio"], half, **style, elinewidth=1.1, label=variant)
-        axes.set_title(f"{metric.label}, ratio to {look.reference}", loc="left", fontsize=10)
+            axes.errorbar(rows["clients"], rows["ratio"], half, **style, elinewidth=1.1, mew=0, label=variant)
+        title(figure, f"{metric.label}, ratio to {look.reference}", next(iter(cells["workload"]), ""))
         grid(axes, "y")
         if len(shown):
             client_axis(axes, shown["clients"].unique())
-            figure.legend(frameon=False, fontsize=8.5, handlelength=1.4, loc="outside right upper")
+            figure.legend(frameon=False, fontsize=8.5, handlelength=1.4, loc="outside lower center", ncols=3)
         return svg(figure, name)

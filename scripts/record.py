@@ -56,8 +56,9 @@ def read(path: Path) -> dict[str, Any]:
     """
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}: not JSON ({error}); remove it, and the workflow makes it again") from error
-    if facts.get("format", 0) > FORMAT:
-        raise ValueError(f"{path}: format {facts['format']} is newer than this release reads ({FORMAT})")
+        number = int(facts.get("format", 0))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: not JSON of ours ({error}); remove it, and the workflow makes it again") from error
+    if number > FORMAT:
+        raise ValueError(f"{path}: format {number} is newer than this release reads ({FORMAT}); update the checkout")
     return facts

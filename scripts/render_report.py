@@ -11,7 +11,7 @@ from scripts.record import read, write_text
 from scripts.tables import read_csv, read_records
 
 RECORDS = ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets")
-TABLES = ("runs", "comparisons", "cells", "overall", "noise", "factors")
+TABLES = ("runs", "comparisons", "cells", "overall", "overall_unflagged", "noise", "bounds", "factors")
 
 
 def main(

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from scripts.comparison import warning_set
+from scripts.doubts import THRESHOLDS
 from scripts.tables import fact, run_row
 from scripts.wording import NOTHING, count, duration, missing, number, percent, plural
 
@@ -145,15 +146,27 @@ def variables(study: dict[str, Any], records: list[tuple[str, dict]]) -> tuple[l
     return [row for row in rows if len(set(row[1])) > 1], sorted(found[study["reference"]].items())
 
 
-def warning_rows(records: list[tuple[str, dict]]) -> list[tuple[str, str, str, str]]:
-    """Return (code, sentence, threshold, runs) of every kind of warning, the sentence of its first run."""
-    kinds: Counter[str] = Counter()
-    examples: dict[str, dict] = {}
-    for _, facts in records:
-        for warning in facts.get("warnings") or []:
-            kinds[warning["code"]] += 1
-            examples.setdefault(warning["code"], warning)
-    return [
-        (code, str(examples[code]["text"]), _field(examples[code].get("threshold")), str(amount))
-        for code, amount in kinds.most_common()
-    ]
+def warning_rows(records: list[tuple[str, dict]]) -> list[tuple[str, str, str, str, str]]:
+    """Return (code, sentence, threshold, remedy, runs) of every limit, the most frequent first.
+
+    The sentence is that of the first run beyond it, or why the limit is there when no run is.
+    """
+    kinds = Counter(dict.fromkeys(THRESHOLDS, 0))
+    examples: dict[str, str] = {code: limit.reason for code, limit in THRESHOLDS.items()}
+    for warning in (each for _, facts in records for each in facts.get("warnings") or []):
+        if not kinds[warning["code"]]:
+            examples[warning["code"]] = str(warning["text"])
+        kinds[warning["code"]] += 1
+    return [(code, examples[code], *_limit(code), number(amount)) for code, amount in kinds.most_common()]
+
+
+def _limit(code: str) -> tuple[str, str]:
+    limit = THRESHOLDS.get(code)
+    if limit is None:
+        return NOTHING, NOTHING
+    match limit.threshold:
+        case str() as wanted:
+            return f"not {wanted}", limit.remedy
+        case share if share < 1:
+            return f"above {percent(share, 0) if share else 0}", limit.remedy
+    return f"above {number(limit.threshold)}", limit.remedy

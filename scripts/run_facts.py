@@ -15,11 +15,11 @@ SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
 def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict[str, Any]:
     """Return the facts known before anything is started."""
     generator, cpus = setting.generator, setting.cpus
-    names = ("family", "release", "build", "build_id", "sha256")
+    names = ("family", "release", "build", "build_id", "sha256")  # a build that failed has no program
     return {
         **setting.place,
         "recipe": setting.recipe,
-        "server": {"name": identity["server"], **{name: identity[name] for name in names}},
+        "server": {"name": identity["server"], **{name: identity.get(name) for name in names}},
         "sysbench": {
             "version": generator.version,
             "path": generator.path,
@@ -69,3 +69,21 @@ def series(finished: Finished) -> dict[str, list]:
         "p95_ms": [report.percentile_ms for report in reports],
         "errors_per_s": [report.errors_per_s for report in reports],
     }
+
+
+def line(facts: dict[str, Any]) -> str:
+    """Return the line a run tells the user."""
+    head = "[run {run_number}/{runs_total}] {variant} {workload} {clients} clients repetition {repetition}: ".format(
+        **facts
+    )
+    left = f"; about {facts['left_s'] / 60:.0f} min left"
+    if facts["outcome"] == "failed":
+        return head + f"FAILED, {facts['reason'].splitlines()[0]}" + left
+    doubtful = sorted({warning["code"] for warning in facts["warnings"] if warning["code"] != "not_measured"})
+    window = facts["window"]
+    return (
+        head
+        + f"{window['tps']:.0f} TPS, p95 {window['p95_ms']:.2f} ms"
+        + (f" (see {', '.join(doubtful)})" if doubtful else "")
+        + left
+    )

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import workplace
+from scripts import server_log, workplace
 from scripts.families import Family
-from scripts.process import die_with_parent, last_lines
+from scripts.process import die_with_parent
 
 READY_WITHIN_S = 120
 STOPPED_WITHIN_S = 600
@@ -34,8 +34,11 @@ class Server:
     log: Path
 
     def connect(self) -> Any:
-        """Open a connection of our own."""
-        return self.family.connect(self.sockets)
+        """Open a connection of our own. Raises ServerFailed with the driver's words when the server gives none."""
+        try:
+            return self.family.connect(self.sockets)
+        except Exception as error:  # each family's driver has its own errors
+            raise ServerFailed(self._story(f"gave no connection ({error})")) from error
 
     def stop(self, *, keep_data: bool) -> None:
         """Stop the server cleanly and wait for its end; `keep_data` says that its data directory is used again.
@@ -44,7 +47,7 @@ class Server:
         """
         if self.process.poll() is not None:
             raise ServerFailed(self._story(f"ended by itself with status {self.process.returncode}"))
-        with contextlib.closing(self.connect()) as connection:
+        with self.blamed("before it was asked to stop"), contextlib.closing(self.connect()) as connection:
             self.family.before_stop(connection, keep_data)
         self.process.send_signal(getattr(signal, self.family.STOP_SIGNAL))
         try:
@@ -61,15 +64,27 @@ class Server:
             if self.process.poll() is not None:
                 raise ServerFailed(self._story(f"did not start: it ended with status {self.process.returncode}"))
             try:
-                self.connect().close()
+                self.family.connect(self.sockets).close()
                 return
             except Exception as error:  # each family's driver has its own errors for "not yet"
                 if time.monotonic() > deadline_s:
                     raise ServerFailed(self._story(f"was not ready after {READY_WITHIN_S} s ({error})")) from error
             time.sleep(0.02)
 
+    def demand_options(self, options: dict[str, Any]) -> None:
+        """Refuse a server that runs with other values than it was given. Raises ServerFailed naming each of them."""
+        given = {name.replace("-", "_"): value for name, value in options.items()}
+        refused = [
+            f"options.{name}: {given[name]!r}, but it says: {words}"
+            for name, words in server_log.not_taken(self.log, self.family)
+            if name in given
+        ]
+        if refused:
+            name = Path(self.command[0]).name
+            raise ServerFailed(f"{name} did not take {'; '.join(refused)} (log: {self.log})")
+
     @contextlib.contextmanager
-    def blamed(self) -> Iterator[None]:
+    def blamed(self, when: str = "under load") -> Iterator[None]:
         """Turn any error of the body into ServerFailed when the server is dead: its death is the cause, not ours."""
         try:
             yield
@@ -80,10 +95,10 @@ class Server:
             if self.process.poll() is None:
                 raise
             status = self.process.returncode
-            raise ServerFailed(self._story(f"died with status {status} under load ({error})")) from error
+            raise ServerFailed(self._story(f"died with status {status} {when} ({_first_line(error)})")) from error
 
     def _story(self, what: str) -> str:
-        return f"{Path(self.command[0]).name} {what}; its last lines (log: {self.log}):\n{last_lines(self.log)}"
+        return server_log.story(Path(self.command[0]), what, self.log, self.family)
 
 
 @contextlib.contextmanager
@@ -107,6 +122,7 @@ def running(
         try:
             server = Server(family, process, command, sockets, log)
             server.wait_ready()
+            server.demand_options({**options, **family.options_of_release(install, options)})
             yield server
         finally:
             _end(process)
@@ -131,7 +147,7 @@ def _start(
             os.sched_setaffinity(0, cpus)
 
     with log.open("a", encoding="utf-8") as stream:
-        stream.write(f"$ {shlex.join(command)}\n")
+        stream.write(server_log.opening(shlex.join(command)))
         stream.flush()
         return subprocess.Popen(
             command,
@@ -144,6 +160,10 @@ def _start(
             preexec_fn=before_exec,
             **workplace.server_identity(),
         )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _end(process: subprocess.Popen) -> None:

@@ -33,6 +33,10 @@ def verify(snapshot: Path, sha256: str) -> None:
     The content is read when a file's size or time changed since it was last read, else sizes and times are enough.
     Raises ValueError naming the snapshot.
     """
+    if not (snapshot / DATA).is_dir():
+        raise ValueError(
+            f"{snapshot / DATA}: no such folder; remove {snapshot.parent}, and the workflow loads it again"
+        )
     stamp = _stamp(snapshot / DATA, sha256)
     known = snapshot.with_name("verified")
     if known.exists() and known.read_text(encoding="utf-8") == stamp:
@@ -73,10 +77,18 @@ def workspace(storage: str | None) -> Iterator[Path]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a tree by sharing its blocks where the file system can, else by copying what is not a hole."""
+    """Copy a tree by sharing its blocks where the file system can, else by copying what is not a hole.
+
+    Raises ValueError with what cp said, such as of a full disk.
+    """
     shares = shares_blocks(source, target.parent)
     how = ["--reflink=always"] if shares else ["--reflink=never", "--sparse=always"]
-    subprocess.run(["cp", "--archive", *how, str(source), str(target)], check=True)
+    done = subprocess.run(
+        ["cp", "--archive", *how, str(source), str(target)], stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode != 0:
+        said = "\n".join(done.stderr.splitlines()[:3])
+        raise ValueError(f"{target}: no whole copy of {source} ({allocated_bytes(source) >> 20} MiB): {said}")
 
 
 def shares_blocks(source: Path, folder: Path) -> bool:

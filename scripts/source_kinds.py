@@ -28,10 +28,11 @@ def prebuilt(sources: list[Source]) -> bool:
     return kind_of(sources[0]) in PREBUILT
 
 
-def declared(sources: list[Source]) -> dict[str, Any]:
+def declared(sources: list[Source], version: str = "") -> dict[str, Any]:
     """Return what of a server's sources is part of its recipe: of the first alone, and never a path or a mirror.
 
-    A directory and an installed program are read at every call, except for files that did not change since the last.
+    A directory, an installed program and an archive without a stated checksum are read at every call, except for files
+    that did not change since the last; `version` is filled into an archive's path.
     Raises ValueError naming key and path when they are not there.
     """
     first = sources[0]
@@ -45,6 +46,9 @@ def declared(sources: list[Source]) -> dict[str, Any]:
         case "installed":
             program = server_program.find(path_of(first["installed"]), "installed")
             return {"program_sha256": digest_of(program)}
+        case "file":
+            archive = path_of(first["file"].replace("{version}", version))
+            return {"sha256": first.get("sha256") or (digest_of(archive) if archive.is_file() else None)}
     return {"sha256": first.get("sha256")}
 
 

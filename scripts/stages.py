@@ -20,6 +20,8 @@ RESERVED = (INSTRUMENTED, PUBLISHED_INSTRUMENTED, RELOCATABLE, BOLT_INSTRUMENTED
 COMPILED = ("plain", "optimised", "published", INSTRUMENTED, PUBLISHED_INSTRUMENTED, RELOCATABLE)
 BOLTED = ("bolted", BOLT_INSTRUMENTED)
 BOLT_KEYS = ("bolt", "bolt_toolchain")
+# What says nothing about the bytes of a build.
+NEUTRAL_KEYS = ("may_fail",)
 Declared = dict[str, Any]
 
 
@@ -112,7 +114,7 @@ def served(declared: Declared) -> Declared:
 
 
 def without_bolt(declared: Declared) -> Declared:
-    return {key: value for key, value in declared.items() if key not in BOLT_KEYS}
+    return {key: value for key, value in declared.items() if key not in (*BOLT_KEYS, *NEUTRAL_KEYS)}
 
 
 def instrumented(declared: Declared) -> str:

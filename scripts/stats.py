@@ -27,19 +27,24 @@ def geometric_mean(values: ArrayLike) -> float:
 def t_interval(values: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (mean, low, high): mean ± t(1 - (1 - level)/2, n - 1) · s / √n, Student 1908.
 
-    `values` has shape (..., n): the last axis is the sample, here the log ratios of a cell's blocks. s is the standard
-    deviation with n - 1 below the line. With n < 2 the bounds are NaN, with n = 0 the mean too.
+    `values` has shape (..., repetitions): the last axis is the sample, here the log ratios of a cell's blocks, of
+    which NaN are left out and n remain. s is the standard deviation with n - 1 below the line. With n < 2 the bounds
+    are NaN, with n = 0 the mean too.
     """
-    sample = np.asarray(values, dtype=float)
-    n = sample.shape[-1]
-    if n == 0:
-        nothing = np.full(sample.shape[:-1], np.nan)
-        return nothing, nothing, nothing
-    mean = sample.mean(axis=-1)
-    if n < 2:
-        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
-    half = special.stdtrit(n - 1, 0.5 + level / 2) * sample.std(axis=-1, ddof=1) / np.sqrt(n)
+    n, mean, error = _moments(values)
+    half = special.stdtrit(n - 1, 0.5 + level / 2) * error
     return mean, mean - half, mean + half
+
+
+def _moments(values: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (n, mean, s / √n) of what is not NaN along the last axis; the last is NaN with n < 2."""
+    sample = np.asarray(values, dtype=float)
+    there = ~np.isnan(sample)
+    n = there.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(there, sample, 0.0).sum(axis=-1) / n
+        squares = np.where(there, sample - np.expand_dims(mean, -1), 0.0) ** 2
+        return n, mean, np.sqrt(squares.sum(axis=-1) / np.where(n < 2, np.nan, n * (n - 1.0)))
 
 
 def value_interval(values: ArrayLike) -> tuple[float, float]:
@@ -50,28 +55,51 @@ def value_interval(values: ArrayLike) -> tuple[float, float]:
     return float(np.exp(low)), float(np.exp(high))
 
 
-def paired_t_p(values: ArrayLike) -> np.ndarray:
-    """Return the two-sided p value of the paired t test: 2 · P(T(n - 1) > |mean| / (s / √n)).
+def mean_over_cells(values: ArrayLike) -> tuple[float, float, float]:
+    """Return (mean, low, high) of the mean over cells of each cell's mean.
 
-    `values` has shape (..., n) and holds differences (of logs). NaN with n < 2. Without any spread p is 0, or 1 when
-    every difference is 0: the limits of the formula.
+    `values` has shape (cells, repetitions) and holds log ratios, NaN where a pair is missing; every cell has one pair
+    at least. Cells of one repetition share the machine's state, so that repetitions are what is sampled: the half
+    width is t(0.975, ν) · √Σ u(r)², where u(r) is the sum over cells c of (y(c, r) - mean of c) / (C √(n(c) (n(c) -
+    1))), n(c) counts the pairs of cell c, C the cells, and ν is the mean of n(c), less 1. That is the variance CR2 of
+    Bell & McCaffrey 2002 (Survey Methodology 28, 169) with one mean a cell and repetitions as clusters; ν is theirs
+    and R - 1 for R repetitions without a missing pair, where all this is the t interval of the repetitions' means.
+    With a third of the pairs missing R - 1 would cover 93 to 95 % in simulations, ν covers 95 to 97 %. The bounds are
+    NaN when some cell has one pair alone, of whose spread nothing is known; without cells all three are.
     """
-    sample = np.asarray(values, dtype=float)
-    n = sample.shape[-1]
-    if n < 2:
-        return np.full(sample.shape[:-1], np.nan)
+    wide = np.asarray(values, dtype=float)
+    if not len(wide):
+        return float("nan"), float("nan"), float("nan")
+    there = ~np.isnan(wide)
+    n, means, _ = _moments(wide)
+    weights = len(wide) * np.sqrt(np.where(n < 2, np.nan, n * (n - 1.0)))
+    parts = np.where(there, (wide - means[:, None]) / weights[:, None], 0.0).sum(axis=0)
+    half = float(special.stdtrit(n.mean() - 1, 0.5 + LEVEL / 2) * np.sqrt(np.sum(parts**2)))
+    mean = float(means.mean())
+    return mean, mean - half, mean + half
+
+
+def paired_t_p(values: ArrayLike) -> np.ndarray:
+    """Return the two-sided p value of the paired t test: 2 · P(T(n - 1) > |mean| / (s / √n)), Student 1908.
+
+    `values` has shape (..., repetitions) and holds differences (of logs), of which NaN are left out and n remain. NaN
+    with n < 2. Without any spread p is 0, or 1 when every difference is 0: the limits of the formula.
+    """
+    n, mean, error = _moments(values)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.abs(sample.mean(axis=-1)) / (sample.std(axis=-1, ddof=1) / np.sqrt(n))
-    return 2 * special.stdtr(n - 1, -np.nan_to_num(statistic, nan=0.0, posinf=np.inf))
+        statistic = np.nan_to_num(np.abs(mean) / error, nan=0.0, posinf=np.inf)
+    return np.where(n < 2, np.nan, 2 * special.stdtr(n - 1, -statistic))
 
 
 def sign_flip_p(values: ArrayLike) -> float:
     """Return the exact two-sided p value of the sign-flip permutation test (Fisher 1935, paired data).
 
-    The share of the 2^n ways to give the differences signs whose |sum| is at least the observed one. The least
-    possible value is 2 / 2^n: 0.0625 at n = 5. NaN with no value or more than 16, where 2^n is too many.
+    The share of the 2^n ways to give the differences signs whose |sum| is at least the observed one; NaNs are left
+    out. The least possible value is 2 / 2^n: 0.0625 at n = 5. NaN with no value or more than 16, where 2^n is too
+    many.
     """
     sample = np.asarray(values, dtype=float)
+    sample = sample[~np.isnan(sample)]
     if not 0 < sample.size <= MAX_SIGN_FLIP_BLOCKS:
         return float("nan")
     sums = sample[:1]

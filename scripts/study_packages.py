@@ -5,10 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
-from scripts.study import Study, load
+from scripts.study import Study, read
 
 MANAGERS = ("apt", "dnf")
 # Packages that fetch a kind of source, the same in both.
@@ -35,7 +33,7 @@ def _fetchers(source: dict[str, Any]) -> list[str]:
 def main(config: Path, manager: str) -> None:
     """Print one package a line. Raises ConfigError when the study has mistakes."""
     root = Path(__file__).parents[1]
-    study = load(yaml.safe_load(config.read_text(encoding="utf-8")), root, str(config))
+    study = read(config, root)
     sys.stdout.writelines(f"{name}\n" for name in packages(study, manager))
 
 

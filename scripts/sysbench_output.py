@@ -1,17 +1,30 @@
-"""Read what sysbench 1.0 or 1.1 printed: per-second reports, totals, latency and its histogram."""
+"""Read what sysbench 0.5, 1.0 or 1.1 printed: interval reports, totals, latency and its histogram."""
 
 import re
 from dataclasses import dataclass
 
-_NUMBER = r"(\d+(?:\.\d+)?)"
-_VERSION = re.compile(r"^sysbench (\d+\.\d+\S*) \(using (.+)\)$", re.MULTILINE)
-_REPORT = re.compile(
-    rf"^\[ (\d+)s \] thds: (\d+) (?:tps|eps): {_NUMBER}(?: qps: {_NUMBER} \(r/w/o: \S+\))?"
-    rf" lat \(ms,(\d+)%\): {_NUMBER}(?: err/s:? {_NUMBER} reconn/s:? {_NUMBER})?$"
+_NUMBER = r"\d+(?:\.\d+)?"
+VERSION = re.compile(
+    r"^sysbench (\d+\.\d+[^\s:]*)(?: \(using (.+)\)|: +multi-threaded system evaluation benchmark)$", re.MULTILINE
 )
-_BUCKET = re.compile(rf"^ +{_NUMBER} \|\** +(\d+)$", re.MULTILINE)
+_REPORT = re.compile(
+    rf"^\[ (?P<second>\d+)s \] thds: (?P<clients>\d+) (?:tps|eps): (?P<tps>{_NUMBER})"
+    rf"(?: qps: (?P<qps>{_NUMBER}) \(r/w/o: \S+\))? lat \(ms,(?P<percentile>\d+)%\): (?P<percentile_ms>{_NUMBER})"
+    rf"(?: err/s:? (?P<errors_per_s>{_NUMBER}) reconn/s:? (?P<reconnects_per_s>{_NUMBER}))?$"
+)
+_REPORT_0_5 = re.compile(
+    rf"^\[ *(?P<second>\d+)s\] threads: (?P<clients>\d+), tps: (?P<tps>{_NUMBER}), reads(?:/s)?: \S+"
+    rf", writes(?:/s)?: \S+, response time: (?P<percentile_ms>{_NUMBER})ms \((?P<percentile>\d+)%\)"
+    rf"(?:, errors: +(?P<errors_per_s>{_NUMBER}), reconnects: +(?P<reconnects_per_s>{_NUMBER}))?$"
+)
+_BUCKET = re.compile(rf"^ +({_NUMBER}) \|\** +(\d+)$", re.MULTILINE)
 _COMPLAINT = re.compile(r"^(?:FATAL|ALERT): .*|^invalid option: .*|^Invalid value for .*", re.MULTILINE)
-_MISUSE = re.compile(r"^invalid option: |^Invalid value for |^FATAL: Cannot find benchmark ", re.MULTILINE)
+# The last two are Lua's own words of a script that cannot be read, or that is wrong whatever the server answers.
+_MISUSE = re.compile(
+    r"^invalid option: |^Invalid value for |^FATAL: Cannot find benchmark "
+    r"|^FATAL: [^`\n]*\.lua:\d+: |^FATAL: .*\.lua:\d+: attempt to ",
+    re.MULTILINE,
+)
 
 
 class SysbenchFailed(RuntimeError):
@@ -19,12 +32,12 @@ class SysbenchFailed(RuntimeError):
 
 
 class SysbenchMisused(ValueError):
-    """sysbench refused its command line: an unknown script, option or value, so no server is to blame."""
+    """sysbench refused its command line: an unknown or wrong script, option or value; no server is to blame."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """One per-second line. Rates are per second; `qps` and the error rates are None where sysbench prints none."""
+    """One interval's line. Rates are per second; `qps` and the error rates are None where sysbench prints none."""
 
     second: int
     clients: int
@@ -68,10 +81,14 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Output:
-    """Everything read from one finished call; `histogram` is None when it was not asked for."""
+    """Everything read from one finished call; `histogram` is None when it was not asked for.
+
+    `luajit` is None before 1.0, `clients` where the number of threads is not printed.
+    """
 
     version: str
-    luajit: str
+    luajit: str | None
+    clients: int | None
     reports: tuple[Report, ...]
     totals: Totals
     latency: Latency
@@ -85,13 +102,14 @@ def parse(text: str) -> Output:
     stops early; both quote sysbench's own lines.
     """
     reject_failure(text)
-    header = _VERSION.search(text)
+    header = VERSION.search(text)
     if not header or not re.search(r"^ +execution time \(avg/stddev\): +\S+$", text, re.MULTILINE):
         raise SysbenchFailed(f"sysbench's output is incomplete; it ends with:\n{_tail(text)}")
     buckets = _BUCKET.findall(text)
     return Output(
         version=header[1],
         luajit=header[2],
+        clients=_int(_optional(r"^Number of threads: (\d+)$", text)),
         reports=tuple(report for line in text.splitlines() if (report := parse_report(line))),
         totals=_totals(text),
         latency=_latency(text),
@@ -110,20 +128,15 @@ def reject_failure(text: str) -> None:
 
 
 def parse_report(line: str) -> Report | None:
-    """Read one line; None when it is no per-second report."""
-    match = _REPORT.match(line.rstrip())
+    """Read one line; None when it is no interval report."""
+    match = _REPORT.match(line.rstrip()) or _REPORT_0_5.match(line.rstrip())
     if not match:
         return None
-    second, clients, tps, qps, percentile, percentile_ms, errors, reconnects = match.groups()
+    said = match.groupdict()
     return Report(
-        second=int(second),
-        clients=int(clients),
-        tps=float(tps),
-        qps=_float(qps),
-        percentile=int(percentile),
-        percentile_ms=float(percentile_ms),
-        errors_per_s=_float(errors),
-        reconnects_per_s=_float(reconnects),
+        **{name: int(said[name]) for name in ("second", "clients", "percentile")},
+        **{name: float(said[name]) for name in ("tps", "percentile_ms")},
+        **{name: _float(said.get(name)) for name in ("qps", "errors_per_s", "reconnects_per_s")},
     )
 
 
@@ -131,19 +144,19 @@ def _totals(text: str) -> Totals:
     transactions = _optional(r"^ +transactions: +(\d+)", text)
     return Totals(
         transactions=int(transactions or _required(r"^ +total number of events: +(\d+)$", text)),
-        queries=_int(_optional(r"^ +queries: +(\d+)", text)),
+        queries=_int(_optional(r"^ +(?:queries|total): +(\d+)", text)),
         errors=_int(_optional(r"^ +ignored errors: +(\d+)", text)),
         reconnects=_int(_optional(r"^ +reconnects: +(\d+)", text)),
-        duration_s=float(_required(rf"^ +(?:total time|time elapsed): +{_NUMBER}s$", text)),
+        duration_s=float(_required(rf"^ +(?:total time|time elapsed): +({_NUMBER})s$", text)),
     )
 
 
 def _latency(text: str) -> Latency:
-    percentiles = re.search(rf"^ +(\d+)th percentile: +{_NUMBER}$", text, re.MULTILINE)
+    percentiles = re.search(rf"^ +(?:approx\. +)?(\d+)(?:th)? percentile: +({_NUMBER})(?:ms)?$", text, re.MULTILINE)
     return Latency(
-        min_ms=float(_required(rf"^ +min: +{_NUMBER}$", text)),
-        mean_ms=float(_required(rf"^ +avg: +{_NUMBER}$", text)),
-        max_ms=float(_required(rf"^ +max: +{_NUMBER}$", text)),
+        min_ms=float(_required(rf"^ +min: +({_NUMBER})(?:ms)?$", text)),
+        mean_ms=float(_required(rf"^ +avg: +({_NUMBER})(?:ms)?$", text)),
+        max_ms=float(_required(rf"^ +max: +({_NUMBER})(?:ms)?$", text)),
         percentile=int(percentiles[1]) if percentiles else None,
         percentile_ms=float(percentiles[2]) if percentiles else None,
     )

@@ -8,6 +8,7 @@ import pandas as pd
 
 from scripts.metrics import METRICS
 from scripts.record import read, write_text
+from scripts.run_columns import derived, fact, placed
 
 RUN = ("variant", "workload", "clients", "repetition")
 BLOCK = ("workload", "clients", "repetition")
@@ -16,7 +17,7 @@ PHASES = ("startup", "wait_lock", "clone", "drain_clone", "start", "warmup", "me
 TEXT = {
     "study", "variant", "workload", "block", "outcome", "reason", "server", "family", "release", "build", "build_id",
     "server_sha256", "sysbench_version", "sysbench_sha256", "machine_id", "boot_id", "warning_codes", "file", "metric",
-    "status", "note", "word", "lowest_workload", "highest_workload",
+    "status", "note", "word", "lowest_workload", "highest_workload", "virtualisation", "bound",
 }  # fmt: skip
 
 # column of runs.csv: (where it stands in a run's JSON, what it means)
@@ -41,6 +42,7 @@ FACTS: dict[str, tuple[str, str]] = {
     "sysbench_sha256": ("sysbench.sha256", "SHA-256 of the sysbench program"),
     "machine_id": ("host.machine_id", "identity of the host"),
     "boot_id": ("host.boot_id", "identity of the boot of the host"),
+    "virtualisation": ("host.virtualisation", "kind of virtual machine the host is, empty for none"),
     "started_at": ("times.started_at", "start of the run's process, seconds since 1970"),
     "window_started_at": ("times.window_started_at", "start of the measured window, seconds since 1970"),
     "window_ended_at": ("times.window_ended_at", "end of the measured window, seconds since 1970"),
@@ -76,6 +78,9 @@ FACTS: dict[str, tuple[str, str]] = {
 
 DERIVED: dict[str, str] = {
     **{name: f"{METRICS[name].meaning}; {METRICS[name].unit}" for name in METRICS if name.endswith("_us_per_tx")},
+    "n_server_cpus": "CPUs the server could run on",
+    "n_client_cpus": "CPUs sysbench could run on",
+    "n_shared_cpus": "CPUs both could run on",
     "steal_share": "share of all CPU time of the window that the hypervisor gave to others",
     "warnings": "number of warnings of the run",
     "warning_codes": "codes of the warnings, separated by ;",
@@ -92,46 +97,12 @@ SERIES: dict[str, str] = {
 }
 
 
-def fact(facts: dict[str, Any], where: str) -> Any:
-    """Return the value at a dotted path, None when it or anything on the way is missing."""
-    value: Any = facts
-    for key in where.split("."):
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _sum(*terms: float | None) -> float | None:
-    return None if any(term is None for term in terms) else sum(terms)  # type: ignore[arg-type]
-
-
-def per_transaction_us(seconds: float | None, transactions: int | None) -> float | None:
-    """Return microseconds a transaction; None when either is missing or there was no transaction."""
-    return seconds / transactions * 1e6 if seconds is not None and transactions else None
-
-
-def derived(row: dict[str, Any]) -> dict[str, float | None]:
-    """Return the columns computed from others of the same run: CPU per transaction in µs, share of steal."""
-    user_s, system_s, count = row["server_user_s"], row["server_system_s"], row["transactions"]
-    host_s = _sum(row["host_user_s"], row["host_system_s"], row["host_irq_s"])
-    client_s = _sum(row["client_user_s"], row["client_system_s"])
-    kernel_s = None if host_s is None or client_s is None else host_s - client_s
-    capacity_s = row["cpus"] * row["duration_s"] if row["cpus"] and row["duration_s"] else None
-    steal_s = row["host_steal_s"]
-    return {
-        "cpu_us_per_tx": per_transaction_us(_sum(user_s, system_s), count),
-        "cpu_user_us_per_tx": per_transaction_us(user_s, count),
-        "cpu_system_us_per_tx": per_transaction_us(system_s, count),
-        "host_cpu_us_per_tx": per_transaction_us(kernel_s, count),
-        "steal_share": None if capacity_s is None or steal_s is None else steal_s / capacity_s,
-    }
-
-
 def run_row(facts: dict[str, Any], file: str) -> dict[str, Any]:
     """Return one row of runs.csv from the raw facts of a run."""
     row = {column: fact(facts, where) for column, (where, _) in FACTS.items()}
     warnings = facts.get("warnings") or []
     codes = ";".join(str(warning["code"]) for warning in warnings)
-    return {**row, **derived(row), "warnings": len(warnings), "warning_codes": codes, "file": file}
+    return {**row, **derived(row), **placed(facts), "warnings": len(warnings), "warning_codes": codes, "file": file}
 
 
 def missing_rows(study: dict[str, Any], known: set[tuple]) -> list[dict[str, Any]]:
@@ -141,9 +112,10 @@ def missing_rows(study: dict[str, Any], known: set[tuple]) -> list[dict[str, Any
         for workload, clients, repetition, variants in study.get("order") or []
         for variant in variants
     ]
+    told = {"outcome": "missing", "reason": "not measured yet" if study.get("partial") else "no run file"}
     return [
-        {"study": study["study"], **dict(zip(RUN, run, strict=True)), "outcome": "missing", "reason": "no run file"}
-        for run in planned
+        {"study": study["study"], **dict(zip(RUN, run, strict=True)), "run_number": number, **told}
+        for number, run in enumerate(planned, start=1)
         if run not in known
     ]
 

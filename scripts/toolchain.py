@@ -95,7 +95,11 @@ def _version(kind: str, commands: dict[str, str]) -> str:
 
 @cache
 def _output(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        said = (answer.stderr.strip() or "(nothing)")[:500]
+        raise ValueError(f"{' '.join(command)}: status {answer.returncode}, expected its version; it said: {said}")
+    return answer.stdout
 
 
 def probe_profile_flags(toolchain: Toolchain) -> None:

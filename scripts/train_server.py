@@ -3,11 +3,13 @@
 import argparse
 import json
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 from scripts import (
+    failures,
     families,
     placement,
     profile_audit,
@@ -16,14 +18,16 @@ from scripts import (
     snapshot,
     sysbench,
     sysbench_run,
+    sysbench_script,
     toolchain,
     workplace,
 )
 from scripts.hostlock import exclusive
 from scripts.load_dataset import server_options
-from scripts.process import entry, say, tell_wait
-from scripts.server import Server, running
+from scripts.process import CommandFailed, entry, say, tell_wait
+from scripts.server import Server, ServerFailed, running
 from scripts.sysbench_flags import script_path
+from scripts.sysbench_output import SysbenchFailed
 from scripts.tree import tree_sha256
 
 ABOUT_COUNTERS = re.compile(r"profiling|libgcov|gcda|LLVM Profile|BOLT", re.I)
@@ -34,17 +38,32 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
     """Make `counters` (the .gcda files), then `profile`, its record.
 
     Raises ServerFailed when the server did not stop cleanly (a killed server leaves no profile), SysbenchFailed when
-    a load failed, ValueError when no counter is above zero.
+    a load failed, Refused when no counter is above zero or the instrumented build failed. Of a profile that only
+    builds use that may fail the outputs tell so instead.
     """
+    log.parent.mkdir(parents=True, exist_ok=True)
+
+    def give_up(reason: str) -> None:
+        shutil.rmtree(counters, ignore_errors=True)
+        counters.mkdir(parents=True)
+        names = {"server": recipe["server"], "training": recipe["training"], "trained": recipe["instrumented"]["name"]}
+        record.write(profile, {**names, "recipe": recipe, "tool": None, **failures.told(reason)})
+
+    with failures.as_result(profile.parent, give_up, CommandFailed, ServerFailed, SysbenchFailed):
+        record.write(profile, {"recipe": recipe, **train(recipe, identity, datasets, counters, log)})
+
+
+def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, log: Path) -> dict[str, Any]:
+    """Run the training and keep its counters; returns the facts of the profile."""
     begin_s = time.monotonic()
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
-    described = record.read(identity)
-    log.parent.mkdir(parents=True, exist_ok=True)
+    described = failures.usable(identity)
     with exclusive(tell_wait), snapshot.workspace(None) as folder:
         written = profiles.place(identity, folder)
         environment = profiles.TOOLS[chosen.kind].environment(written)
         runs = [run for dataset in datasets for run in train_on(recipe, identity, dataset, environment, log)]
-        profiles.keep(written, counters, chosen, log)
+        with failures.refusing():
+            profiles.keep(written, counters, chosen, log)
     facts = {
         "server": recipe["server"],
         "training": recipe["training"],
@@ -58,8 +77,9 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
         "runs": runs,
         "wall_s": time.monotonic() - begin_s,
     }
-    profile_audit.demand_trained(facts)
-    record.write(profile, facts)
+    with failures.refusing():
+        profile_audit.demand_trained(facts)
+    return facts
 
 
 def train_on(
@@ -91,9 +111,11 @@ def train_on(
 
 def run_workload(recipe: dict, workload: dict, server: Server, cpus: tuple[int, ...], log: Path) -> dict[str, Any]:
     """Run one workload of the training and return what it reached."""
+    generator, script = sysbench.read_capabilities(), script_path(workload["script"])
+    sysbench_script.demand(generator, script, workload.get("options", {}))
     command = sysbench.run_command(
-        sysbench.read_capabilities(),
-        script_path(workload["script"]),
+        generator,
+        script,
         server.family.sysbench_flags(server.sockets),
         workload["tables"]["tables"],
         workload["tables"]["rows"],

@@ -2,19 +2,26 @@
 
 import pandas as pd
 
+from scripts import failed_builds
 from scripts.build_trust import Built, audited, checked, proven
 from scripts.comparison import AA, warning_set
 from scripts.metrics import METRICS
-from scripts.overall import without_flagged
+from scripts.tables import CELL
 from scripts.timeline import order, overlap, own_share, phase_split, run_name
+from scripts.value_tables import repetitions
 from scripts.verdict import Finding, measured, noise_sentence
-from scripts.wording import floor_percent, listing, percent, plural, times
+from scripts.wording import brief, floor_percent, listing, percent, plural
 
 
 def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], built: Built) -> list[Finding]:
-    """Return all findings in the order to show; `tables` holds comparisons, cells, overall and noise by name."""
+    """Return all findings in the order to show.
+
+    `tables` holds comparisons, cells, overall, overall_unflagged and noise by name.
+    """
     of_builds = [audited(study, built), checked(study, built), proven(study, built)]
+    failed = failed_builds.finding(study, built)
     return [
+        *([failed] if failed else []),
         *(finding for finding in of_builds[:1] if finding.state == "look"),
         same_against_same(runs, tables, study["reference"]),
         floor(tables["noise"]),
@@ -37,7 +44,7 @@ def same_against_same(runs: pd.DataFrame, tables: dict[str, pd.DataFrame], refer
     title = "The same build against itself"
     rows = {row.metric: row for row in tables["overall"].itertuples() if row.variant == AA and row.n_cells}
     if not rows:
-        return Finding(title, "look", "The study has no A/A block, so nothing here tells noise from effect.")
+        return Finding(title, "look", "No A/A block has both runs, so nothing here tells noise from effect.")
     cells = tables["cells"]
     tps = cells[(cells["variant"] == AA) & (cells["metric"] == "tps") & cells["ratio_low"].notna()]
     holding = int(((tps["ratio_low"] <= 1) & (tps["ratio_high"] >= 1)).sum())
@@ -45,7 +52,7 @@ def same_against_same(runs: pd.DataFrame, tables: dict[str, pd.DataFrame], refer
     same = builds[0] == builds[1] and len(builds[0]) == 1
     text = f"{METRICS['tps'].label}: {measured(rows['tps'])}; the interval holds 1 in {holding} of {len(tps)} cells. "
     text += "Both ran the same build-id." if same else "The two did not run the same build-id: this is not A/A."
-    more = [f"{METRICS[name].label}: {measured(rows[name])}" for name in ("p95_ms", "cpu_us_per_tx")]
+    more = [f"{METRICS[name].label}: {measured(rows[name])}" for name in ("p95_ms", "cpu_us_per_tx") if name in rows]
     off = rows["tps"].ratio_low > 1 or rows["tps"].ratio_high < 1
     if off:
         more.append(
@@ -59,17 +66,24 @@ def floor(floors: pd.DataFrame) -> Finding:
     """Give the noise floor of every metric, and what it rests on."""
     if floors["floor_log_ratio"].isna().all():
         return Finding("Noise floor", "look", noise_sentence(floors))
-    each = [f"{METRICS[row.metric].label} {floor_percent(row.floor_log_ratio)}" for row in floors.itertuples()]
+    known = floors[floors["floor_log_ratio"].notna()]
+    each = [f"{METRICS[row.metric].label} {floor_percent(row.floor_log_ratio)}" for row in known.itertuples()]
     basis = f"{plural(int(floors['n_blocks'].max()), 'A/A block')} in {plural(int(floors['n_cells'].max()), 'cell')}"
     text = f"A cell's mean must differ by more than this to get a word: {'; '.join(each)}. It rests on {basis}."
     return Finding("Noise floor", "plain", text)
 
 
 def outcomes(runs: pd.DataFrame) -> Finding:
-    """Count the runs that are ok; list the others with their reasons."""
+    """Count the runs that are ok; list the others by cell with their reasons."""
     lost = runs[runs["outcome"] != "ok"]
-    holes = [f"{run_name(row)}: {row.outcome}, {row.reason}" for row in lost.itertuples()]
-    text = f"{len(runs) - len(lost)} of {plural(len(runs), 'planned run')} gave a measurement."
+    groups = lost.groupby([*CELL, "outcome", "reason"], sort=False)
+    holes = [
+        f"{variant}, {workload}, {plural(int(clients), 'client')}, {repetitions(rows)}: {outcome}, {brief(reason)}"
+        for (variant, workload, clients, outcome, reason), rows in groups
+    ]
+    counts = [f"{amount} {outcome}" for outcome, amount in lost["outcome"].value_counts().items()]
+    text = f"{len(runs) - len(lost)} of {plural(len(runs), 'planned run')} gave a measurement"
+    text += f"; {listing(counts)}." if counts else "."
     return Finding("Runs", "look" if holes else "good", text, tuple(holes))
 
 
@@ -94,18 +108,21 @@ def warned(runs: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> Finding:
     text += listing([f"{code} in {plural(amount, 'run')}" for code, amount in codes.items()]) + ". None was dropped."
     if not tables["comparisons"]["flagged"].astype(bool).any():
         return Finding("Warnings", "look", text, ("Every run has the same warnings, so none stands out.",))
-    again = without_flagged(tables["cells"], tables["comparisons"])
-    rows = again[(again["metric"] == "tps") & (again["variant"] != AA)].itertuples()
-    every = tables["overall"].query("metric == 'tps'").set_index("variant")["ratio"]
-    return Finding("Warnings", "look", text, tuple(_restricted(row, every[row.variant]) for row in rows))
+    again, every = (
+        {row.variant: row for row in tables[name].query("metric == 'tps'").itertuples() if row.variant != AA}
+        for name in ("overall_unflagged", "overall")
+    )
+    return Finding("Warnings", "look", text, tuple(_restricted(row, every[name]) for name, row in again.items()))
 
 
-def _restricted(row: tuple, every: float) -> str:
+def _restricted(row: tuple, every: tuple) -> str:
+    """Give the answer on one variant without the runs that stand out by a warning, and with them."""
     if not row.n_cells:
         return f"{row.variant}: without the runs that stand out by a warning no pair is left"
     over = f"{row.n_cells} of {plural(row.n_cells_planned, 'cell')}"
-    without = f"without the runs that stand out by a warning {times(row.ratio)} the transactions per second over {over}"
-    return f"{row.variant}: {without}, with them {times(every)}"
+    without = f"without the runs that stand out by a warning {measured(row)} the transactions per second over {over}"
+    word = "" if row.word == every.word else f"; the word is then {row.word}, not {every.word}"
+    return f"{row.variant}: {without}, with them {measured(every)}{word}"
 
 
 def stolen(runs: pd.DataFrame) -> Finding:

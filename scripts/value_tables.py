@@ -7,7 +7,8 @@ import pandas as pd
 
 from scripts.comparison import AA, NO_DIFFERENCE, TOO_FEW
 from scripts.metrics import METRICS, Metric
-from scripts.wording import NOTHING, count, floor_percent, interval, missing, plural, ratio
+from scripts.tables import CELL
+from scripts.wording import NOTHING, count, floor_percent, interval, listing, missing, plural, ratio
 
 SHOWN = ("tps", "p95_ms", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx")
 COLUMN_HEADS = ("TPS", "p95, ms", "CPU per transaction, µs", "of it user", "of it system")
@@ -47,11 +48,25 @@ class Lookup:
     """Rows of cells.csv by variant, workload, clients and metric, and the reasons of failed runs."""
 
     def __init__(self, cells: pd.DataFrame, runs: pd.DataFrame) -> None:
+        self.metrics = measured_metrics(cells)
         self.cells = {(row.variant, row.workload, row.clients, row.metric): row for row in cells.itertuples()}
         self.reasons: dict[tuple, list[str]] = {}
-        for row in runs[runs["outcome"] != "ok"].itertuples():
-            said = f"repetition {int(row.repetition)}: {row.reason}"
-            self.reasons.setdefault((row.variant, row.workload, row.clients), []).append(said)
+        self.failed: set[tuple] = set()
+        lost = runs[runs["outcome"] != "ok"]
+        for (*key, outcome, reason), rows in lost.groupby([*CELL, "outcome", "reason"], sort=False):
+            self.reasons.setdefault(tuple(key), []).append(f"{repetitions(rows)}: {reason}")
+            self.failed |= {tuple(key)} if outcome == "failed" else set()
+
+
+def measured_metrics(cells: pd.DataFrame) -> set[str]:
+    """Return the metrics to show: those with a value in some cell, or all when there is no value at all."""
+    return set(cells.loc[cells["value"].notna(), "metric"]) or set(METRICS)
+
+
+def repetitions(rows: pd.DataFrame) -> str:
+    """Write which repetitions the rows of a cell are."""
+    numbers = [str(int(number)) for number in sorted(rows["repetition"])]
+    return f"repetition{'s' if len(numbers) > 1 else ''} {listing(numbers)}"
 
 
 def workload_tables(workload: str, study: dict, found: Lookup) -> list[ValueTable]:
@@ -65,16 +80,18 @@ def workload_tables(workload: str, study: dict, found: Lookup) -> list[ValueTabl
     return [
         ValueTable(METRICS[name].heading, "clients", head, _rows(workload, METRICS[name], study, found))
         for name in SHOWN
+        if name in found.metrics
     ]
 
 
 def _single(workload: str, study: dict, found: Lookup) -> ValueTable:
-    columns = [_rows(workload, METRICS[name], study, found) for name in SHOWN]
+    shown = {name: head for name, head in zip(SHOWN, COLUMN_HEADS, strict=True) if name in found.metrics}
+    columns = [_rows(workload, METRICS[name], study, found) for name in shown]
     rows = tuple(
         Row(parts[0].variant, parts[0].kind, tuple(part.cells[0] for part in parts))
         for parts in zip(*columns, strict=True)
     )
-    return ValueTable(plural(study["clients"][0], "client"), "", COLUMN_HEADS, rows)
+    return ValueTable(plural(study["clients"][0], "client"), "", tuple(shown.values()), rows)
 
 
 def _rows(workload: str, metric: Metric, study: dict, found: Lookup) -> tuple[Row, ...]:
@@ -93,7 +110,7 @@ def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
     if cell is None:
         return Cell(NOTHING, (), "hole", "not measured")
     if not cell.n_ok:
-        return Cell("failed", (), "hole", reasons)
+        return Cell("failed" if key in found.failed else "missing", (), "hole", reasons)
     lost = (f"{int(cell.n_ok)} of {int(cell.n_runs)} runs",) if cell.n_ok < cell.n_runs else ()
     return Cell(count(cell.value), lost, "", reasons)
 
@@ -106,8 +123,8 @@ def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
         return Cell(NOTHING, ("no whole block",) if lost else (), "hole", "; ".join(found.reasons.get(key, [])))
     word = "A/A" if key[0] == AA else SHORT_WORDS.get(cell.word, cell.word)
     notes = (interval(cell.ratio_low, cell.ratio_high), f"n {int(cell.n_blocks)}, {word}")
-    if cell.n_split:
-        notes += (f"{int(cell.n_split)} split",)
+    lost = ((cell.n_split, "split"), (cell.n_incomplete, "incomplete"))
+    notes += tuple(f"{int(blocks)} {how}" for blocks, how in lost if blocks)
     return Cell(ratio(cell.ratio), notes, state(metric, cell.word), _hint(cell))
 
 
@@ -129,16 +146,24 @@ def _hint(cell: tuple) -> str:
 def overall_rows(study: dict, overall: pd.DataFrame, names: Sequence[str]) -> list[Row]:
     """Return the table of means over cells: one row a variant, one field a metric of `names`."""
     found = {(row.variant, row.metric): row for row in overall.itertuples()}
-    others = [variant for variant in study["variants"] if variant != study["reference"]]
+    others, planned = [name for name in study["variants"] if name != study["reference"]], study["repetitions"]
     return [
-        Row(variant, "ratio", tuple(_overall_cell(found.get((variant, name)), METRICS[name]) for name in names))
+        Row(
+            variant, "ratio", tuple(_overall_cell(found.get((variant, name)), METRICS[name], planned) for name in names)
+        )
         for variant in others
     ]
 
 
-def _overall_cell(row: tuple | None, metric: Metric) -> Cell:
+def blocks_text(row: tuple, planned: int) -> str:
+    """Write how many repetitions a mean rests on, and of how many when some are lost."""
+    of = f" of {planned}" if row.n_repetitions < planned else ""
+    return f"n {int(row.n_repetitions)}{of}"
+
+
+def _overall_cell(row: tuple | None, metric: Metric, planned: int) -> Cell:
     if row is None or not row.n_cells:
         return Cell(NOTHING, ("no whole block",), "hole")
     word = "A/A" if row.variant == AA else SHORT_WORDS.get(row.word, row.word)
-    lines = (interval(row.ratio_low, row.ratio_high), f"n {int(row.n_repetitions)}, {word}")
+    lines = (interval(row.ratio_low, row.ratio_high), f"{blocks_text(row, planned)}, {word}")
     return Cell(ratio(row.ratio), lines, state(metric, row.word))

@@ -8,7 +8,7 @@ from scripts.comparison import AA, NO_DIFFERENCE, NO_FLOOR, TOO_FEW
 from scripts.heldout import Split, splits
 from scripts.metrics import METRICS, TPS, Metric
 from scripts.stats import MIN_BLOCKS
-from scripts.wording import NARROW, floor_percent, interval, listing, missing, plural, times
+from scripts.wording import NARROW, brief, floor_percent, interval, listing, missing, plural, times
 
 P95, CPU = METRICS["p95_ms"], METRICS["cpu_us_per_tx"]
 LAYOUT_LUCK = (
@@ -36,12 +36,16 @@ class Answer:
 
 @dataclass(frozen=True)
 class Finding:
-    """One answer to "can I trust it": `state` is good, look (read this first) or plain; `details` are more lines."""
+    """One answer to "can I trust it": `state` is good, look (read this first) or plain; `details` are more lines.
+
+    `remedy` tells what a finding that is not good means for the answer, and what to do about it.
+    """
 
     title: str
     state: str
     text: str
     details: tuple[str, ...] = ()
+    remedy: str = ""
 
 
 def answers(study: dict, tables: dict[str, pd.DataFrame], doubts: dict[str, str]) -> list[Answer]:
@@ -54,7 +58,18 @@ def answers(study: dict, tables: dict[str, pd.DataFrame], doubts: dict[str, str]
     more = {name: [_by_training(split[name])] if name in split and name not in doubts else [] for name in names}
     first = {name: [Sentence(doubts[name], bad=True)] if name in doubts else [] for name in names}
     made = [answer(name, study, tables["overall"], tables["cells"]) for name in names]
+    lost = [each.variant for each in made if not each.sentences and each.variant not in doubts]
+    more |= {name: _why(tables["comparisons"], name) for name in lost}
     return [replace(each, sentences=(*first[each.variant], *each.sentences, *more[each.variant])) for each in made]
+
+
+def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
+    """Tell what a variant that could not be compared lacks, by the reasons of its blocks."""
+    ours = comparisons[(comparisons["variant"] == variant) & (comparisons["metric"] == TPS.name)]
+    notes = ours["note"].dropna().map(brief).value_counts()
+    told = [f"in {plural(int(blocks), 'block')} {note}" for note, blocks in notes.items()]
+    rest = [plural(len(told) - 3, "other reason")] if len(told) > 3 else []
+    return [Sentence(f"Of {plural(len(ours), 'block')}: {'; '.join([*told[:3], *rest])}.", bad=True)] if told else []
 
 
 def answer(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> Answer:
@@ -63,7 +78,8 @@ def answer(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame
     if TPS.name not in rows or not rows[TPS.name].n_cells:
         return Answer(variant, f"{variant} cannot be compared with {study['reference']}: no block has both runs.", ())
     ours = cells[cells["variant"] == variant]
-    said = [_range(rows[TPS.name]), *(_other(rows[metric.name], metric, ours) for metric in (P95, CPU))]
+    known = [metric for metric in (P95, CPU) if rows[metric.name].n_cells]
+    said = [_range(rows[TPS.name]), *(_other(rows[metric.name], metric, ours) for metric in known)]
     return Answer(variant, headline(variant, study, rows[TPS.name]), (*said, *_lost(rows[TPS.name], ours)))
 
 
@@ -90,7 +106,7 @@ def headline(variant: str, study: dict, row: tuple) -> str:
         case "faster" | "slower" as word:
             return f"{variant} is {word} than {reference}: {value}."
         case word if word == TOO_FEW and planned >= MIN_BLOCKS:
-            few = f"{row.n_repetitions} of {plural(planned, 'repetition')} are complete and {MIN_BLOCKS} are needed"
+            few = f"a cell has {plural(row.n_blocks_least, 'whole block')} of {planned} and {MIN_BLOCKS} are needed"
             return f"No verdict over all cells, since {few}: {variant} gave {value}."
         case word if word == TOO_FEW:
             return f"Smoke test, no verdict under {MIN_BLOCKS} repetitions: {variant} gave {value}."
@@ -159,8 +175,7 @@ def noise_sentence(floors: pd.DataFrame) -> str:
     """Return what stands beside every comparison: the noise floor, and what it does not contain."""
     found = {row.metric: row for row in floors.itertuples()}
     if missing(found[TPS.name].floor_log_ratio):
-        return "No noise floor: the study has no A/A blocks, so no cell gets a word."
-    each = [
-        f"{METRICS[name].label} {floor_percent(found[name].floor_log_ratio)}" for name in (TPS.name, P95.name, CPU.name)
-    ]
+        return "No noise floor: no A/A block has both runs, so no cell gets a word."
+    known = [name for name in (TPS.name, P95.name, CPU.name) if not missing(found[name].floor_log_ratio)]
+    each = [f"{METRICS[name].label} {floor_percent(found[name].floor_log_ratio)}" for name in known]
     return f"Noise floor (the same build against itself): {', '.join(each)}. {LAYOUT_LUCK}"

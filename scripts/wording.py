@@ -87,6 +87,13 @@ def size(value: float | None) -> str:
     return f"{value / 1024**step:.0f} bytes" if step == 0 else f"{value / 1024**step:.1f} {BYTE_UNITS[step]}"
 
 
+def brief(text: str, longest: int = 400) -> str:
+    """Write the first two lines of a text and its last, where a cause most often stands, in one line."""
+    every = [line.strip() for line in text.splitlines() if line.strip()]
+    line = " ".join(every if len(every) <= 3 else [*every[:2], "…", every[-1]])
+    return line if len(line) <= longest else f"{line[: longest * 2 // 3]} … {line[-(longest // 3) :]}"
+
+
 def short(digest: str | None) -> str:
     """Write the first twelve digits of a checksum."""
     return NOTHING if missing(digest) else str(digest)[:12]

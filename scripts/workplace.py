@@ -71,12 +71,16 @@ def installed(identity: Path) -> Path:
     """
     described = record.read(identity)
     install = identity.parent.absolute() / "install"
-    program = install / described["server_file"]
+    _demand_program(install / described["server_file"], identity, described, identity.parent)
+    readable = readable_install(install, described["sha256"])
+    if readable != install:
+        _demand_program(readable / described["server_file"], identity, described, readable)
+    return readable
+
+
+def _demand_program(program: Path, identity: Path, described: dict[str, Any], made: Path) -> None:
     if not program.exists() or record.file_sha256(program) != described["sha256"]:
-        raise ValueError(
-            f"{program}: is not the program {identity} describes; remove {identity.parent} to build it again"
-        )
-    return readable_install(install, described["sha256"])
+        raise ValueError(f"{program}: is not the program {identity} describes; remove {made} to have it made again")
 
 
 def socket_directory() -> Path:
@@ -86,7 +90,8 @@ def socket_directory() -> Path:
     if len(os.fsencode(longest)) > LONGEST_SOCKET_BYTES:
         folder.rmdir()
         raise ValueError(
-            f"TMPDIR: {folder} is too long for a Unix socket, whose path may have {LONGEST_SOCKET_BYTES} bytes"
+            f"TMPDIR: {folder} is too long for a Unix socket, whose path may have {LONGEST_SOCKET_BYTES} bytes; "
+            "set TMPDIR to a shorter path, such as /tmp"
         )
     give(folder)
     return folder
@@ -95,11 +100,12 @@ def socket_directory() -> Path:
 def data_directory(storage: str | None) -> Path:
     """Return a new folder for data directories on a storage's path, by default in the cache.
 
+    Of a storage's path at most the last folder is made: a longer one that is missing is a disk that is not mounted.
     Raises ValueError naming the storage path when it is missing or not writable.
     """
     base = Path(storage).expanduser() if storage else cache_directory() / "data"
     try:
-        base.mkdir(parents=True, exist_ok=True)
+        base.mkdir(exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f"{NAME}-", dir=base))
     except OSError as error:
         raise ValueError(f"storage: {base} cannot hold data directories: {error}") from error

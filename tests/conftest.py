@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from scripts import toolchain
-from scripts.study import DEFAULT_TOOLCHAIN
+from scripts.stages import DEFAULT_TOOLCHAIN
 
 CHECKOUT = Path(__file__).parent.parent
 

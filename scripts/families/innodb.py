@@ -1,5 +1,6 @@
 """What MySQL and MariaDB have in common: one process, a `[mysqld]` option file, root without a password on a socket."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from scripts.process import run
 DRIVER = "mysql"
 DATABASE = "sbtest"
 STOP_SIGNAL = "SIGTERM"
+COMPLAINT = re.compile(r"\[ERROR\](?: \[MY-\d+\] \[\w+\])? (.*)")
+# Values out of bounds are changed, and MariaDB starts with options it no longer has (seen with 5.5, 5.6, 8.0, 10.11).
+NOT_TAKEN = re.compile(r"\[Warning\] .*?(option '([\w-]+)': .* adjusted to .*|'([\w-]+)' was removed\..*)")
 # What SHOW GLOBAL STATUS counts, and what we call it.
 COUNTERS = {
     "Innodb_buffer_pool_pages_dirty": "dirty_pages",

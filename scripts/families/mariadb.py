@@ -16,6 +16,7 @@ DATA_OPTIONS = frozenset(
 SYSBENCH_DRIVER = innodb.DRIVER
 FORKS = False
 STOP_SIGNAL = innodb.STOP_SIGNAL
+COMPLAINT, NOT_TAKEN = innodb.COMPLAINT, innodb.NOT_TAKEN
 
 # Plugins a benchmark of InnoDB does not touch; each costs compile time or a library.
 LEFT_OUT = [
@@ -96,6 +97,7 @@ def default_options(memory_mib: int) -> dict[str, Any]:
 
 published_options = plain.published_options
 options_of_release = plain.options_of_release
+unknown_options = plain.unknown_options
 fit_data = plain.fit_data
 
 

@@ -29,6 +29,7 @@ DATA_OPTIONS = frozenset(
 SYSBENCH_DRIVER = innodb.DRIVER
 FORKS = False
 STOP_SIGNAL = innodb.STOP_SIGNAL
+COMPLAINT, NOT_TAKEN = innodb.COMPLAINT, innodb.NOT_TAKEN
 
 # The server initialises a data directory itself since 5.7.6.
 INITIALISES: mysql_options.Release = (5, 7, 6)
@@ -45,6 +46,7 @@ configure_command = mysql_build.configure_command
 published_options = mysql_build.published_options
 compile_commands = mysql_build.compile_commands
 install = mysql_build.install
+unknown_options = mysql_options.unknown_options
 
 
 def default_options(memory_mib: int) -> dict[str, Any]:

@@ -5,40 +5,55 @@ from typing import Any
 
 Release = tuple[int, ...]
 
-ALWAYS: Release = (0,)
-NEVER: Release = (1000,)
-# Options of studies and of our defaults that not every release has: (first release with it, first without it), from the
-# reference manuals. Options that are not listed are the server's to accept or refuse.
-LIFE: dict[str, tuple[Release, Release]] = {
-    "query_cache_type": (ALWAYS, (8, 0, 3)),
-    "query_cache_size": (ALWAYS, (8, 0, 3)),
-    "innodb_buffer_pool_dump_at_shutdown": ((5, 6, 3), NEVER),
-    "innodb_buffer_pool_load_at_startup": ((5, 6, 3), NEVER),
-    "innodb_checksum_algorithm": ((5, 6, 3), NEVER),
-    "innodb_undo_tablespaces": ((5, 6, 3), NEVER),
-    "innodb_page_size": ((5, 6, 4), NEVER),
-    "innodb_buffer_pool_instances": ((5, 5, 4), NEVER),
-    "innodb_file_format": (ALWAYS, (8, 0, 0)),
-    "innodb_large_prefix": (ALWAYS, (8, 0, 0)),
-    "innodb_support_xa": (ALWAYS, (8, 0, 0)),
-    "loose_mysqlx": ((8, 0, 11), NEVER),
-    "gtid_mode": ((5, 6, 5), NEVER),
-    "default_authentication_plugin": ((5, 6, 6), (8, 4, 0)),
-    "authentication_policy": ((8, 0, 27), NEVER),
-    "expire_logs_days": (ALWAYS, (8, 0, 1)),
-    "binlog_expire_logs_seconds": ((8, 0, 1), NEVER),
-    "innodb_log_file_size": (ALWAYS, (8, 0, 30)),
-    "innodb_log_files_in_group": (ALWAYS, (8, 0, 30)),
-    "innodb_redo_log_capacity": ((8, 0, 30), NEVER),
+# Options of studies and of our defaults by the first release with them, and by the first without. Options that are not
+# listed are the server's to accept or refuse. Releases since 5.7: the section "Server and Status Variables and Options
+# Added, Deprecated, or Removed" of the reference manuals of 5.7, 8.0 and 8.4; 5.6 as such: `mysqld --verbose --help` of
+# 5.5.34 and of 5.6.14, which like that of 8.0.33 agrees with every row.
+ADDED: dict[Release, tuple[str, ...]] = {
+    (5, 6): (
+        *("innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup", "innodb_checksum_algorithm"),
+        *("innodb_page_size", "innodb_undo_tablespaces", "gtid_mode", "default_authentication_plugin"),
+        *("innodb_undo_logs", "metadata_locks_hash_instances", "transaction_read_only"),
+    ),
+    (8, 0, 1): ("binlog_expire_logs_seconds",),
+    (8, 0, 2): ("internal_tmp_mem_storage_engine", "temptable_max_ram"),
+    (8, 0, 11): ("loose_mysqlx",),
+    (8, 0, 16): ("innodb_spin_wait_pause_multiplier",),
+    (8, 0, 23): ("temptable_max_mmap",),
+    (8, 0, 26): ("innodb_use_fdatasync",),
+    (8, 0, 27): ("authentication_policy",),
+    (8, 0, 30): ("innodb_redo_log_capacity",),
 }
-# As an option, unlike as a variable, these have had the second name in every release.
+REMOVED: dict[Release, tuple[str, ...]] = {
+    (5, 7, 2): ("thread_concurrency",),
+    (5, 7, 4): ("innodb_additional_mem_pool_size", "innodb_use_sys_malloc"),
+    (5, 7, 5): ("timed_mutexes",),
+    (8, 0, 0): (
+        *("innodb_checksums", "innodb_file_format", "innodb_file_format_check", "innodb_file_format_max"),
+        *("innodb_large_prefix", "innodb_locks_unsafe_for_binlog", "innodb_support_xa", "sync_frm"),
+    ),
+    (8, 0, 2): ("innodb_undo_logs",),
+    (8, 0, 3): (
+        *("query_cache_limit", "query_cache_min_res_unit", "query_cache_size", "query_cache_type"),
+        *("query_cache_wlock_invalidate", "log_warnings"),
+    ),
+    (8, 0, 13): ("metadata_locks_cache_size", "metadata_locks_hash_instances"),
+    (8, 2, 0): ("expire_logs_days",),
+    (8, 4, 0): ("default_authentication_plugin", "ssl", "skip_ssl"),
+}
+SINCE = {name: release for release, names in ADDED.items() for name in names}
+UNTIL = {name: release for release, names in REMOVED.items() for name in names}
+# As an option, unlike as a variable, the first has had the second name in every release, the other since it came.
 RENAMED = {"tx_isolation": "transaction_isolation", "tx_read_only": "transaction_read_only"}
+SIZES, NUMBERS = ("innodb_log_file_size", "innodb_redo_log_capacity"), ("innodb_log_files_in_group", "expire_logs_days")
 OFF = (False, 0, "0", "OFF", "off")
 LOG_FILES = 2
-BINARY_LOG_BY_DEFAULT: Release = (8, 0, 1)
+# "Setting The Binary Log Format" and "Native Pluggable Authentication" in the manual of 8.0, "What Is New" of 8.4.
+BINARY_LOG_BY_DEFAULT: Release = (8, 0)
 NATIVE_PASSWORD_ON_REQUEST: Release = (8, 4, 0)
 NO_NATIVE_PASSWORD: Release = (9, 0, 0)
 DAY_S = 86400
+FULL = re.compile(r"\d+\.\d+\.\d+")
 SIZE = re.compile(r"(\d+)([KMGT]?)", re.I)
 
 
@@ -52,29 +67,60 @@ def number(release: str) -> Release:
     return tuple(int(part) for part in found.groups())
 
 
+def unknown_options(release: str, options: dict[str, Any]) -> list[str]:
+    """Return one line for each option that a release lacks or whose value cannot be read: name, value, what is wrong.
+
+    Of a release that is not stated in full, such as 8.0, nothing is said. An option that the release has under another
+    name, or that is off where it is lacking, is none of them.
+    """
+    return _mistakes(_plain(options), release) if FULL.match(release) else []
+
+
 def named(options: dict[str, Any], release: str) -> dict[str, Any]:
     """Return `options` as a release names them.
 
     An option the release lacks is translated where it has another name for the same; left out when its value is off;
-    else refused. Raises ValueError naming the option, its value and since or until when MySQL has it.
+    else refused. Raises ValueError naming every such option, its value and since or until when MySQL has it.
     """
-    at = number(release)
-    plain = {name.replace("-", "_"): value for name, value in options.items()}
-    translated = _binary_log(_redo_log(_renamed(plain, at), at), at)
-    for name, value in translated.items():
-        since, until = LIFE.get(name, (ALWAYS, NEVER))
-        if not since <= at < until and value not in OFF:
-            when = f"came with {_text(since)}" if at < since else f"went with {_text(until)}"
-            raise ValueError(f"options.{name}: MySQL {release} has no such option (value {value!r}); it {when}")
-    kept = {name: value for name, value in translated.items() if _has(name, at)}
+    at, plain = number(release), _plain(options)
+    if wrong := _mistakes(plain, release):
+        raise ValueError("\n".join(f"options.{line}" for line in wrong))
+    kept = {name: value for name, value in _in_words_of(plain, at).items() if _has(name, at)}
     if NATIVE_PASSWORD_ON_REQUEST <= at < NO_NATIVE_PASSWORD:
         return {"mysql_native_password": True, **kept}
     return kept
 
 
+def _plain(options: dict[str, Any]) -> dict[str, Any]:
+    return {name.replace("-", "_"): value for name, value in options.items()}
+
+
+def _in_words_of(options: dict[str, Any], at: Release) -> dict[str, Any]:
+    return _binary_log(_redo_log(_renamed(options, at), at), at)
+
+
+def _mistakes(options: dict[str, Any], release: str) -> list[str]:
+    """Return one line for each option of which the release can make nothing."""
+    at, unread = number(release), []
+    for name, read in [*((name, in_bytes) for name in SIZES), *((name, _whole) for name in NUMBERS)]:
+        try:
+            read(options.get(name, 1))
+        except ValueError as error:
+            unread.append(f"{name}: {error}")
+    lacking = {} if unread else _in_words_of(options, at)
+    return unread + [
+        f"{name}: MySQL {release} has no such option (value {value!r}); it {_when(name, at)}"
+        for name, value in lacking.items()
+        if not _has(name, at) and value not in OFF
+    ]
+
+
 def _has(name: str, at: Release) -> bool:
-    since, until = LIFE.get(name, (ALWAYS, NEVER))
-    return since <= at < until
+    return SINCE.get(name, ()) <= at and (name not in UNTIL or at < UNTIL[name])
+
+
+def _when(name: str, at: Release) -> str:
+    return f"came with {_text(SINCE[name])}" if at < SINCE.get(name, ()) else f"went with {_text(UNTIL[name])}"
 
 
 def _text(release: Release) -> str:
@@ -92,9 +138,9 @@ def _translated(name: str, value: Any, at: Release) -> tuple[str, Any]:
     match name:
         case "tx_isolation" | "tx_read_only":
             return RENAMED[name], value
-        case "default_authentication_plugin" if at >= LIFE[name][1]:
+        case "default_authentication_plugin" if at >= UNTIL[name]:
             return "authentication_policy", f"{value},,"
-        case "expire_logs_days" if at >= LIFE[name][1]:
+        case "expire_logs_days" if at >= UNTIL[name]:
             return "binlog_expire_logs_seconds", int(value) * DAY_S
     return name, value
 
@@ -132,3 +178,9 @@ def in_bytes(size: Any) -> int:
     if not (found := SIZE.fullmatch(str(size))):
         raise ValueError(f"size {size!r}: expected a number of bytes, with K, M, G or T for a power of 1024")
     return int(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")
+
+
+def _whole(count: Any) -> int:
+    if not re.fullmatch(r"\d+", str(count)):
+        raise ValueError(f"{count!r}: expected a whole number")
+    return int(count)

@@ -14,5 +14,10 @@ def options_of_release(install: Path, options: dict[str, Any]) -> dict[str, Any]
     return options
 
 
+def unknown_options(release: str, options: dict[str, Any]) -> list[str]:
+    """Return nothing: no list of the options of each release is kept, so the server says itself what it lacks."""
+    return []
+
+
 def fit_data(install: Path, data: Path, options: dict[str, Any]) -> None:
     """Leave a data directory as it is."""

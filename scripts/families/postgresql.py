@@ -6,7 +6,7 @@ from typing import Any
 
 import pg8000.dbapi
 
-from scripts.families import layouts, plain
+from scripts.families import layouts, plain, postgresql_options
 from scripts.process import run
 
 SERVER = "bin/postgres"
@@ -18,6 +18,7 @@ FORKS = True
 DATABASE = "sbtest"
 USER = "sbtest"
 STOP_SIGNAL = "SIGINT"
+COMPLAINT, NOT_TAKEN = postgresql_options.COMPLAINT, postgresql_options.NOT_TAKEN
 PREFIX = "/usr/local/pgsql"
 PORT = 5432
 
@@ -33,7 +34,6 @@ PARTS = [
     "src/backend/utils/mb/conversion_procs",
     "src/backend/replication/libpqwalreceiver",
 ]
-INITDB_FLAGS = {"data_checksums": "--data-checksums", "wal_segment_size": "--wal-segsize={}"}
 
 
 def configure_command(source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
@@ -82,31 +82,18 @@ def default_options(memory_mib: int) -> dict[str, Any]:
     }
 
 
-def option_text(options: dict[str, Any]) -> str:
-    """Return the option file; every value is quoted, true and false become on and off."""
-    return "".join(f"{name} = '{_text(value)}'\n" for name, value in options.items() if name not in INITDB_FLAGS)
-
-
+option_text = postgresql_options.option_text
 published_options = plain.published_options
 options_of_release = plain.options_of_release
 fit_data = plain.fit_data
-
-
-def _text(value: Any) -> str:
-    match value:
-        case True:
-            return "on"
-        case False:
-            return "off"
-        case _:
-            return str(value).replace("'", "''")
+unknown_options = postgresql_options.unknown_options
 
 
 def initialise(
     install: Path, data: Path, option_file: Path, options: dict[str, Any], log: Path, identity: dict
 ) -> None:
     """Make a cluster with the C locale, local trust and one database."""
-    flags = [flag.format(options[name]) for name, flag in INITDB_FLAGS.items() if options.get(name)]
+    flags = [flag.format(options[name]) for name, flag in postgresql_options.INITDB_FLAGS.items() if options.get(name)]
     command = [
         str(install / "bin" / "initdb"),
         f"--pgdata={data}",

@@ -1,5 +1,6 @@
 """A dataset loaded and a run measured on the distribution's own MariaDB server, by the entry scripts themselves."""
 
+import json
 import os
 import tempfile
 import time
@@ -153,4 +154,26 @@ def test_interrupted_run_writes_nothing_and_leaves_nothing(place):
     assert process.returncode == 128 + 15
     assert not place.run("interrupted").exists()
     assert wait_until_gone(PROGRAMS, PLACES) == []
+    assert leftovers() == before
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        ({"innodb_bufer_pool_size": "64M"}, "unknown variable 'innodb_bufer_pool_size=64M'"),
+        ({"max_connections": "many"}, "options.max_connections: 'many', but it says: option 'max_connections': "),
+        ({"innodb_thread_concurrency": 4}, "'innodb-thread-concurrency' was removed"),
+    ],
+)
+def test_run_with_an_option_the_server_lacks_fails_and_names_it(place, option, why):
+    command, before = place.run_command("wrong"), leftovers()
+    at = command.index("--recipe") + 1
+    recipe = json.loads(command[at])
+    recipe["variant"]["options"] = {**recipe["variant"].get("options", {}), **option}
+    status, said = finish([*command[:at], record.canonical(recipe), *command[at + 1 :]])
+    facts = record.read(place.run("wrong"))
+    assert (status, facts["outcome"], facts.get("window")) == (0, "failed", None)
+    assert why in facts["reason"].splitlines()[0]
+    assert f"FAILED, {facts['reason'].splitlines()[0]}" in said
+    assert str(place.log("wrong").with_suffix(".server.log")) in facts["reason"]
     assert leftovers() == before

@@ -144,7 +144,10 @@ def commands(name: str, workload: str, clients: int) -> dict[str, list[str]]:
 
 
 def failed(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the run as if its server had died: everything after the server is null."""
-    kept = list(facts)[: list(facts).index("server") + 1]
-    lost = {key: None for key in facts if key not in kept and key not in ("position", "run_number", "runs_total")}
-    return {**facts, **lost, "outcome": "failed", "reason": "server died with signal 11 during warm-up"}
+    """Return the run as if its server had died: what was planned is known, nothing that was measured."""
+    planned = list(facts)[: list(facts).index("server") + 1]
+    planned += ["sysbench", "host", "placement", "position", "run_number", "runs_total"]
+    kept = {key: value if key in planned else None for key, value in facts.items()}
+    times = {key: facts["times"][key] for key in ("started_at", "ended_at")}
+    said = {"outcome": "failed", "reason": "server died with signal 11 during warm-up"}
+    return {**kept, "times": times, "phases_s": {"startup": 0.35}, **said}

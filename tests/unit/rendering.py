@@ -4,7 +4,16 @@ import json
 import re
 from html.parser import HTMLParser
 
-from scripts import build_trust, collect_runs, compare_variants, plot_figures, render_report, trust, verdict
+from scripts import (
+    build_trust,
+    collect_runs,
+    compare_variants,
+    failed_builds,
+    plot_figures,
+    render_report,
+    trust,
+    verdict,
+)
 from scripts.record import read
 from scripts.tables import read_csv
 from tests.unit import synthetic
@@ -35,9 +44,12 @@ class Elements(HTMLParser):
         return re.sub(r"[ \n\t]+", " ", " ".join(self.text))
 
 
-def rendered(plan, root, edit=None, without=()):
-    """Make the whole report of a made-up study without some kinds of records; `edit` changes every record first."""
-    tree = synthetic.write_tree(plan, root)
+def rendered(plan, root, edit=None, without=(), made=None):
+    """Make the whole report of a made-up study without some kinds of records; `edit` changes every record first.
+
+    `made` replaces the runs of the plan.
+    """
+    tree = synthetic.write_tree(plan, root, made)
     records = [getattr(tree, kind) for kind in render_report.RECORDS]
     listed = [*records, collect_runs.listed(tree.runs_list), [tree.study]]
     for path in (path for paths in listed for path in paths):
@@ -54,7 +66,8 @@ def rendered(plan, root, edit=None, without=()):
 
 def answer_of(tree, variant="pgo"):
     tables = {name: read_csv(tree.tables / f"{name}.csv") for name in ("overall", "cells", "comparisons")}
-    doubts = build_trust.lost_profiles(read(tree.study), built(tree))
+    study = read(tree.study)
+    doubts = build_trust.lost_profiles(study, built(tree)) | failed_builds.reasons(study, built(tree))
     return next(each for each in verdict.answers(read(tree.study), tables, doubts) if each.variant == variant)
 
 
@@ -64,6 +77,7 @@ def built(tree):
 
 
 def findings_of(tree):
-    found = {name: read_csv(tree.tables / f"{name}.csv") for name in ("comparisons", "cells", "overall", "noise")}
+    names = ("comparisons", "cells", "overall", "overall_unflagged", "noise")
+    found = {name: read_csv(tree.tables / f"{name}.csv") for name in names}
     runs = read_csv(tree.tables / "runs.csv")
     return {finding.title: finding for finding in trust.findings(read(tree.study), runs, found, built(tree))}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import prove_builds, record
+from scripts import failures, prove_builds, record
 from scripts.build_proofs import Made, demand, prove
 from scripts.compile_records import CompilerCall, keep
 from scripts.flags import LINK, RELOCATABLE, RELOCATIONS, clang_profile_flags, profile_flags
@@ -194,3 +194,7 @@ def test_entry_script_proves_the_builds_of_each_server_apart(tmp_path, used, mon
     with pytest.raises(ValueError, match="baseline and pgo are declared to differ but have the same machine code"):
         prove_builds.main(facts, calls, tmp_path / "second.json", tmp_path / "log")
     assert not (tmp_path / "second.json").exists()
+    monkeypatch.setenv(failures.MAY_FAIL, str(facts[1].parent))
+    prove_builds.main(facts, calls, tmp_path / "second.json", tmp_path / "log")
+    broken = [proof["builds"] for proof in record.read(tmp_path / "second.json")["proofs"] if not proof["holds"]]
+    assert broken == [["baseline", "pgo"]]

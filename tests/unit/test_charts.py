@@ -3,11 +3,14 @@
 import xml.etree.ElementTree as ET
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from scripts import charts, drawing, plot_figures, ratio_charts, tables
 from scripts.comparison import cells, compare, noise, pair_runs
 from scripts.metrics import METRICS
+from scripts.wording import NARROW, number
 from tests.unit import synthetic
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -41,10 +44,11 @@ def test_every_variant_has_its_own_colour_and_marker():
     assert LOOK.markers["pgo"] != LOOK.markers["pgo_lto"]
 
 
-def test_a_seventh_variant_shares_its_colour_but_not_its_marker():
-    many = drawing.look_of(["baseline", *(f"v{place}" for place in range(7))], "baseline")
-    assert many.colours["v6"] == many.colours["v0"]
-    assert many.markers["v6"] != many.markers["v0"]
+def test_eight_variants_have_colours_of_their_own_and_a_ninth_another_marker():
+    many = drawing.look_of(["baseline", *(f"v{place}" for place in range(9))], "baseline")
+    assert len(set(many.colours.values())) == 9
+    assert many.colours["v8"] == many.colours["v0"]
+    assert many.markers["v8"] != many.markers["v0"]
 
 
 def test_a_variant_keeps_its_colour_where_another_one_failed():
@@ -67,13 +71,58 @@ def test_with_several_client_counts_they_stand_on_the_x_axis_and_the_legend_name
     assert [text for text in found if text in VARIANTS] == list(VARIANTS)
 
 
+def run_dots(svg):
+    groups = [group for group in ET.fromstring(svg).iter(f"{NAMESPACE}g") if ".dots-" in (group.get("id") or "")]
+    return sum(path.get("d").count("M") for group in groups for path in group.iter(f"{NAMESPACE}path"))
+
+
 @pytest.mark.parametrize("clients", [(8,), (1, 8)])
 def test_every_ok_run_is_a_dot(clients):
     runs, _ = frames(plan(clients=clients, failures=frozenset([("pgo", "oltp", 8, 2)])))
     chart = charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")
-    collections = [g for g in ET.fromstring(chart).iter(f"{NAMESPACE}g") if "PathCollection" in (g.get("id") or "")]
-    uses = sum(len(list(group.iter(f"{NAMESPACE}use"))) for group in collections)
-    assert uses == len(clients) * 4 * 5 - 1
+    assert run_dots(chart) == len(clients) * 4 * 5 - 1
+
+
+@pytest.mark.parametrize("clients", [(8,), (1, 8)])
+def test_of_too_many_runs_some_are_drawn_and_the_figure_says_so(clients):
+    runs, _ = frames(plan(clients=clients))
+    copies = -(-2400 // len(runs))
+    many = pd.concat([runs.assign(repetition=copy) for copy in range(copies)], ignore_index=True)
+    chart = charts.values_chart(many, METRICS["tps"], LOOK, "tps-oltp")
+    assert run_dots(chart) == drawing.MOST_DOTS
+    said = f"2{NARROW}000 of {number(len(many))} runs are drawn; means and intervals are of all"
+    assert said in texts(chart)
+    assert len(chart) < 150_000
+
+
+def lines_of(svg, colour):
+    """Return (parts, steps) of the longest line of a colour that is not made of dots."""
+    styled = [(path.get("d"), path.get("style", "")) for path in ET.fromstring(svg).iter(f"{NAMESPACE}path")]
+    lines = [d for d, style in styled if "stroke-linecap: square" in style and f"stroke: {colour}" in style]
+    longest = max(lines, key=lambda d: d.count("L"))
+    return longest.count("M"), longest.count("L")
+
+
+def test_a_cell_without_a_value_is_a_gap_in_the_curve_and_named():
+    gone = frozenset(("pgo", "oltp", 8, repetition) for repetition in range(1, 6))
+    runs, _ = frames(plan(clients=(1, 4, 8, 16, 64), failures=gone))
+    chart = charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")
+    assert lines_of(chart, LOOK.colours["pgo"]) == (2, 2)
+    assert lines_of(chart, LOOK.colours["pgo_lto"]) == (1, 4)
+    assert "No value: pgo at 8 clients" in texts(chart)
+
+
+def test_latencies_that_span_decades_are_drawn_on_a_logarithmic_axis():
+    runs, _ = frames(plan(clients=(1, 8, 256)))
+    assert "p99 latency, ms, log scale" in texts(charts.values_chart(runs, METRICS["p99_ms"], LOOK, "p99_ms-oltp"))
+    assert "Transactions per second" in texts(charts.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp"))
+
+
+def test_client_counts_too_close_for_their_numbers_keep_their_ticks():
+    axes = Figure().subplots()
+    drawing.client_axis(axes, [1, 2, 48, 50, 1024])
+    assert list(axes.get_xticks()) == [1, 2, 48, 50, 1024]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "48", "", "1024"]
 
 
 def test_a_workload_without_any_ok_run_still_gives_a_figure():
@@ -90,6 +139,17 @@ def test_forest_has_a_row_for_every_compared_cell_in_the_studys_order():
     assert [label.split() for label in labels] == [
         ["oltp"], ["1", "client", "pgo"], ["pgo_lto"], ["aa"], ["8", "clients", "pgo"], ["pgo_lto"], ["aa"],
     ]  # fmt: skip
+
+
+def test_forest_of_too_many_ratios_shows_the_lowest_and_the_highest_and_says_so():
+    _, compared = frames(plan(clients=(1, 8)))
+    one = compared[(compared["metric"] == "tps") & (compared["variant"] == "pgo")].iloc[0]
+    ratios = pd.Series(np.random.default_rng(3).permutation(np.linspace(0.5, 2.0, 100)))
+    many = pd.DataFrame([one.to_dict() | {"workload": f"w{place}", "ratio": r} for place, r in ratios.items()])
+    found = texts(ratio_charts.forest_chart(many, METRICS["tps"], LOOK, "forest-tps"))
+    outer = [f"w{place}" for place in sorted([*ratios.nsmallest(30).index, *ratios.nlargest(30).index])]
+    assert [text for text in found if text.startswith("w")] == outer
+    assert "The 30 lowest and the 30 highest of 100 ratios" in found
 
 
 def test_forest_of_single_blocks_shows_the_ratio_without_an_interval():

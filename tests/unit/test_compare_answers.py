@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from scripts import answers, compare_answers
+from scripts import answers, compare_answers, failures
 from scripts.concurrent_answers import known
 
 ROWS = [["int 1", "str a"], ["int 2", None], ["int 3", "Decimal 1.50"]]
@@ -142,3 +142,27 @@ def test_answers_of_another_server_release_or_statements_are_not_compared(tmp_pa
         compared(tmp_path, answered("pgo"), answered("baseline", **{key: value}))
     assert repr(value) in str(raised.value)
     assert not (tmp_path / "check.json").exists()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The folder of the check of a build that may fail."""
+    monkeypatch.setenv(failures.MAY_FAIL, str(tmp_path))
+    return tmp_path
+
+
+def test_wrong_answers_of_a_build_that_may_fail_are_a_failed_check_with_the_story(folder):
+    given, named = DIFFERENT["value"]
+    check = compared(folder, given, answered("baseline"))
+    assert (check["outcome"], check["answered_identically"], len(check["differences"])) == ("failed", 2, 1)
+    assert named in check["reason"]
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["build", "reference"])
+def test_answers_that_were_never_given_fail_the_check(folder, place):
+    lost = {**{key: answered("pgo")[key] for key in ("server", "release", "build")}, **failures.told("it died")}
+    pair = [answered("pgo"), answered("baseline")]
+    pair[place] = lost
+    check = compared(folder, *pair)
+    assert check["outcome"] == "failed"
+    assert "it died" in check["reason"]

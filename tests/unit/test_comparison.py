@@ -152,3 +152,13 @@ def test_a_study_without_aa_gets_no_floor_and_no_word():
 def test_four_repetitions_get_no_word_however_large_the_effect():
     _, _, _, cells = frames(synthetic.Plan(workloads=("oltp",), repetitions=4))
     assert set(of(cells)["word"]) == {comparison.TOO_FEW}
+
+
+def test_a_window_without_a_transaction_makes_the_cells_value_zero_and_not_missing():
+    def stall(facts):
+        if is_run(facts, "pgo", 2):
+            facts["window"]["tps"] = 0.0
+
+    _, _, _, cells = frames(edit=stall)
+    cell = of(cells, workload="oltp")
+    assert (cell["value"].item(), cell["n_blocks"].item()) == (0, 4)

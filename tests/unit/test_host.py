@@ -84,9 +84,29 @@ def test_virtualisation_is_seen_without_systemd(flags, vendor, expected):
         ({"cpu.max": "max 100000\n"}, None),
         ({"cpu/cpu.cfs_quota_us": "200000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 2.0),
         ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
+        ({"cpu/cpu.cfs_quota_us": "200000\n"}, None),
         ({}, None),
     ],
 )
 def test_cpu_quota_of_both_cgroup_versions(tmp_path, files, expected):
     write(tmp_path, {f"sys/fs/cgroup/{name}": text for name, text in files.items()})
+    assert read_cpu_quota(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "files", "expected"),
+    [
+        ("0::/a.slice/b.scope", {"a.slice/cpu.max": "200000 100000", "a.slice/b.scope/cpu.max": "max 100000"}, 2.0),
+        ("0::/a.slice/b.scope", {"a.slice/cpu.max": "400000 100000", "a.slice/b.scope/cpu.max": "150000 100000"}, 1.5),
+        ("0::/a.slice", {"other.slice/cpu.max": "100000 100000"}, None),
+        ("0::/../a.slice", {"a.slice/cpu.max": "100000 100000"}, None),
+        (
+            "5:memory:/m\n4:cpu,cpuacct:/a",
+            {f"cpu/a/cpu.cfs_{n}_us": s for n, s in (("quota", "5"), ("period", "2"))},
+            2.5,
+        ),
+    ],
+)
+def test_cpu_quota_is_the_smallest_of_own_cgroup_and_those_above(tmp_path, own, files, expected):
+    write(tmp_path, {f"sys/fs/cgroup/{name}": text for name, text in files.items()} | {"proc/self/cgroup": own})
     assert read_cpu_quota(tmp_path) == expected

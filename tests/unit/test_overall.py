@@ -48,38 +48,36 @@ def test_a_variant_that_never_ran_has_a_row_without_a_ratio():
     assert np.isnan(row["ratio"])
 
 
-def test_without_flagged_leaves_out_pairs_of_which_a_run_has_a_warning():
+def test_without_flagged_is_the_study_in_which_the_flagged_pairs_were_lost():
+    stands_out = [("oltp", 1), ("oltp", 4), ("simple_select", 2)]
+
     def warn(facts):
-        facts["warnings"] = (
-            [{"code": "steal", "text": "", "value": 1, "threshold": 0}] if facts["repetition"] == 1 else []
-        )
+        if facts["variant"] == "pgo" and (facts["workload"], facts["repetition"]) in stands_out:
+            facts["warnings"] = [{"code": "steal", "text": "", "value": 1, "threshold": 0}]
+        else:
+            facts["warnings"] = []
+
+    def lose(facts):
+        if facts["variant"] == "pgo" and (facts["workload"], facts["repetition"]) in stands_out:
+            facts.update(synthetic.failed(facts))
 
     _, compared, _, cells = frames(edit=warn)
-    kept = of(compared)[of(compared)["repetition"] != 1]
-    row = of(without_flagged(cells, compared)).iloc[0]
-    assert row["log_ratio"] == pytest.approx(kept.groupby("workload")["log_ratio"].mean().mean())
-    assert row["n_repetitions"] == 4
+    _, fewer, _, fewer_cells = frames(edit=lose)
+    found, expected = without_flagged(compared), overall(fewer_cells, fewer)
+    columns = ["variant", "metric", "ratio", "ratio_low", "ratio_high", "n_pairs", "n_above", "word"]
+    by_name = [each[columns].sort_values(["variant", "metric"], ignore_index=True) for each in (found, expected)]
+    pd.testing.assert_frame_equal(*by_name)
+    every, left = of(overall(cells, compared)).iloc[0], of(found).iloc[0]
+    assert (every["n_pairs"], every["n_flagged"], left["n_pairs"], left["n_blocks_least"]) == (10, 3, 7, 3)
 
 
-def simulated_overall(seed):
-    generator = np.random.default_rng(seed)
-    shared = generator.normal(0, 0.02, 5)
-    rows = [
-        {"variant": "pgo", "workload": f"w{cell}", "clients": 8, "metric": "tps", "repetition": repetition,
-         "log_ratio": 0.1 + shared[repetition] + generator.normal(0, 0.02)}
-        for cell in range(4)
-        for repetition in range(5)
-    ]  # fmt: skip
-    compared = pd.DataFrame(rows)
-    cells = compared.groupby(["variant", "workload", "clients", "metric"])["log_ratio"].agg(["mean", "size"])
-    cells = cells.reset_index().rename(columns={"mean": "log_ratio", "size": "n_blocks"})
-    return overall(cells.assign(ratio=1.0, floor_log_ratio=0.0, word=None), compared).iloc[0]
-
-
-def test_overall_interval_covers_the_truth_when_cells_of_a_repetition_move_together():
-    found = [simulated_overall(seed) for seed in range(200)]
-    covered = np.mean([row["ratio_low"] <= np.exp(0.1) <= row["ratio_high"] for row in found])
-    assert 0.91 <= covered <= 0.985
+def test_scattered_holes_leave_no_whole_repetition_but_an_interval_and_a_word():
+    places = {("pgo", ("simple_select", "oltp")[repetition % 2], 8, repetition) for repetition in range(1, 11)}
+    plan = synthetic.Plan(workloads=("simple_select", "oltp"), repetitions=10, failures=frozenset(places))
+    _, compared, _, cells = frames(plan)
+    row = of(overall(cells, compared)).iloc[0]
+    assert (row["n_repetitions"], row["n_blocks_least"], row["word"]) == (0, 5, "faster")
+    assert 1 < row["ratio_low"] < row["ratio"] < row["ratio_high"]
 
 
 def with_warnings(codes_of):

@@ -1,5 +1,6 @@
 """What a cheap rule's script is made of: a module is forgotten by no list, as none is kept."""
 
+import shutil
 import subprocess
 import sys
 
@@ -32,6 +33,17 @@ def test_page_is_made_of_its_templates_too():
 def test_package_is_its_init_file():
     assert "families/__init__.py" in own_imports.files_of("train_server")
     assert "families/mariadb.py" in own_imports.files_of("train_server")
+
+
+def test_digest_follows_the_content_of_every_file(tmp_path, monkeypatch):
+    shutil.copytree(own_imports.FOLDER, tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    before = own_imports.digest_of("render_report")
+    monkeypatch.setattr(own_imports, "FOLDER", tmp_path / "scripts")
+    assert own_imports.digest_of("render_report") == before
+    for name in ("record.py", "templates/style.css"):
+        with (tmp_path / "scripts" / name).open("a") as stream:
+            stream.write("\n")
+        assert before != (before := own_imports.digest_of("render_report"))
 
 
 def test_every_file_is_there():

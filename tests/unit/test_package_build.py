@@ -13,7 +13,7 @@ import pymysql
 import pytest
 import yaml
 
-from scripts import binary, package_build, record, workplace
+from scripts import binary, failures, package_build, record, workplace
 from scripts.families import mariadb
 from scripts.package_build import main, pack
 from scripts.package_readme import answers
@@ -167,6 +167,17 @@ def test_build_that_is_not_there_is_told_with_the_command_that_makes_it(place):
         ValueError, match=r"VARIANT=pgo: results/builds/.*/pgo-.* not built yet; `make report STUDY=small`"
     ):
         main(Path("studies/small.yaml"), "pgo", place / "log")
+
+
+def test_build_that_failed_or_was_refused_is_not_packed(place):
+    folder = built("pgo")
+    record.write(folder / "audit.json", {"server": "postgresql-15", "build": "pgo", **failures.told("9 of 10 units")})
+    with pytest.raises(ValueError, match=r"VARIANT=pgo: build pgo failed, see .*/audit\.json: 9 of 10 units"):
+        main(Path("studies/small.yaml"), "pgo", place / "log")
+    record.write(folder / "identity.json", {"server": "postgresql-15", "build": "pgo", **failures.told("no such flag")})
+    with pytest.raises(ValueError, match=r"VARIANT=pgo: build pgo failed, see .*/identity\.json: no such flag"):
+        main(Path("studies/small.yaml"), "pgo", place / "log")
+    assert not Path("results/packages").exists()
 
 
 def test_program_that_is_not_the_one_described_is_refused(place):

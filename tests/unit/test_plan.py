@@ -16,6 +16,8 @@ SERVER = "postgresql-15"
 VARIANTS = SMALL["variants"]
 CATALOG_SERVER = yaml.safe_load((CHECKOUT / "catalog" / "servers.yaml").read_text())["servers"][SERVER]
 
+CATALOG_GCC = yaml.safe_load((CHECKOUT / "catalog" / "builds.yaml").read_text())["toolchains"]["gcc-12"]
+
 
 def digests(root=CHECKOUT, **changes):
     """Return every digest of the small study by kind."""
@@ -54,8 +56,15 @@ EVERYTHING = {*LOADS, *PLAIN, *TRAINED, "instrumented", "dataset"}
         {"builds": {"baseline": {"flags": [], "debug_information": False}, "pgo": {"flags": ""}}},
         {"options": {}, "datasets": {"other": {"tables": 1, "rows": 1}}},
         {"storage": {"disk": "/srv"}},
+        {"partial": True},
+        {"builds": {"pgo": {"profile": "mixed", "may_fail": True}}},
+        {"servers": {SERVER: {**CATALOG_SERVER, "archive_mib": 99, "packages": {"apt": ["libnuma1"]}}}},
+        {"toolchains": {"gcc-12": {**CATALOG_GCC, "packages": {"apt": ["gcc-12"]}}}},
     ],
-    ids=["words", "order", "estimate", "places", "neutral", "unused", "storage"],
+    ids=[
+        *("words", "order", "estimate", "places", "neutral", "unused", "storage", "partial", "may_fail"),
+        *("server's size and packages", "toolchain's packages"),
+    ],
 )
 def test_what_says_nothing_about_the_bytes_changes_no_digest(changes):
     assert changed(**changes) == set()

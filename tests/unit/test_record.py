@@ -72,7 +72,9 @@ def test_file_may_be_read_by_whom_the_umask_lets(tmp_path, mask):
 def test_what_is_no_json_is_named(tmp_path, text):
     path = tmp_path / "facts.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"facts\.json: not JSON .*; remove it, and the workflow makes it again"):
+    with pytest.raises(
+        ValueError, match=r"facts\.json: not JSON of ours .*; remove it, and the workflow makes it again"
+    ):
         record.read(path)
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from scripts import server
+from scripts.families import innodb
 
 READY = """import signal, sys, time, pathlib
 def leave(*_): sys.exit({status})
@@ -35,6 +36,8 @@ def made_family(tmp_path, program):
 
     return SimpleNamespace(
         STOP_SIGNAL="SIGTERM",
+        COMPLAINT=innodb.COMPLAINT,
+        NOT_TAKEN=innodb.NOT_TAKEN,
         options_of_release=lambda install, options: options,
         option_text=lambda options: f"{options}\n",
         fit_data=lambda install, data, options: None,

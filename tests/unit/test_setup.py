@@ -340,6 +340,7 @@ def make(folder: Path, *arguments: str, **environment: str) -> subprocess.Comple
         (["report"], "snakemake --cores all results/report.html"),
         (["report", "STUDY=x"], "snakemake --cores all results/studies/x/report.html --configfile studies/x.yaml"),
         (["report", "CORES=4"], "snakemake --cores 4 results/report.html"),
+        (["report", "PARTIAL=1"], "snakemake --cores all results/report.html --config partial=true"),
         (["plan"], "snakemake --cores all --dry-run results/report.html"),
         (["quick"], "snakemake --cores all results/studies/quick/report.html --configfile studies/quick.yaml"),
     ],
@@ -381,8 +382,8 @@ def test_unknown_study_is_refused_naming_those_there_are(tmp_path):
 
 
 def test_bare_make_explains_every_target(tmp_path):
-    targets = set(re.findall(r"^([a-z]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)) - {"study"}
-    assert targets == set(re.findall(r"^  make (\w+)", make(tmp_path).stdout, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)) - {"study"}
+    assert targets == set(re.findall(r"^  make ([\w-]+)", make(tmp_path).stdout, re.MULTILINE))
 
 
 KEPT = ["sources/a/source.json", "builds/a/facts.json", "profiles/p", "datasets/d", "studies/x/runs/v/w/8/1.json"]

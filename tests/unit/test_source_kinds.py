@@ -42,6 +42,17 @@ def test_directory_is_declared_by_its_content_wherever_it_is(tmp_path):
     assert declared([{"directory": str(tmp_path / "other")}]) != one
 
 
+def test_archive_without_a_stated_checksum_is_declared_by_its_content(tmp_path):
+    archive = tmp_path / "server-15.tar"
+    archive.write_bytes(b"one")
+    one = declared([{"file": str(archive)}])
+    assert one == declared([{"file": str(tmp_path / "server-{version}.tar")}], "15")
+    assert one == {"sha256": file_digests.file_sha256(archive)}
+    assert declared([{"file": str(archive), "sha256": SUM}]) == {"sha256": SUM}
+    archive.write_bytes(b"two")
+    assert declared([{"file": str(archive)}]) != one
+
+
 def test_installed_server_is_declared_by_its_program(tmp_path):
     program = tmp_path / "bin" / "mariadbd"
     program.parent.mkdir()

@@ -49,6 +49,12 @@ def test_bolt_takes_a_relocatable_stage_and_trains_one_it_instrumented():
     assert STAGES.input(rest[1]) == first
 
 
+def test_being_allowed_to_fail_makes_no_other_stage():
+    allowed = Stages({name: {**declared, "may_fail": True} for name, declared in BUILDS.items()})
+    assert {name: allowed.behind(name) for name in BUILDS} == {name: STAGES.behind(name) for name in BUILDS}
+    assert {name: allowed.of(name).kind for name in BUILDS} == {name: STAGES.of(name).kind for name in BUILDS}
+
+
 def test_bolt_on_a_build_without_a_profile_needs_no_compilers_training():
     kinds = [STAGES.of(name).kind for name in STAGES.behind("lto_bolt")]
     assert kinds == ["relocatable", "bolt_instrumented"]

@@ -42,6 +42,40 @@ def test_reads_every_number_of_a_1_1_output():
     assert output.histogram is None
 
 
+def test_reads_every_number_of_a_0_5_output():
+    output = parse(recorded("0.5-oltp"))
+    assert (output.version, output.luajit, output.clients, output.histogram) == ("0.5", None, 4, None)
+    assert [(report.second, report.tps, report.percentile_ms) for report in output.reports] == [
+        (10, 501.10, 11.72),
+        (20, 498.50, 11.95),
+        (30, 500.20, 11.80),
+    ]
+    first = output.reports[0]
+    assert (first.clients, first.qps, first.percentile, first.errors_per_s, first.reconnects_per_s) == (
+        4, None, 95, 0.1, 0.0,
+    )  # fmt: skip
+    totals = output.totals
+    assert (totals.transactions, totals.queries, totals.errors, totals.reconnects) == (15000, 300000, 1, 0)
+    assert totals.duration_s == 30.0054
+    latency = output.latency
+    assert (latency.min_ms, latency.mean_ms, latency.max_ms) == (3.91, 8.0, 61.37)
+    assert (latency.percentile, latency.percentile_ms) == (95, 11.83)
+
+
+def test_reads_an_output_without_interval_reports():
+    output = parse(recorded("0.4.12-oltp"))
+    assert (output.version, output.clients, output.reports) == ("0.4.12", 16, ())
+    assert (output.totals.transactions, output.totals.errors, output.totals.duration_s) == (30000, None, 60.006)
+    assert (output.latency.percentile, output.latency.percentile_ms) == (95, 54.02)
+
+
+def test_early_0_5_reports_have_no_errors():
+    # As early development versions of 0.5 print them.
+    line = "[  10s] threads: 32, tps: 957.08, reads/s: 13434.57, writes/s: 3828.53, response time: 57.02ms (99%)"
+    report = parse_report(line)
+    assert (report.second, report.tps, report.percentile, report.errors_per_s) == (10, 957.08, 99, None)
+
+
 def test_reads_a_1_1_histogram_and_a_load_without_sql():
     output = parse(recorded("1.1.0-cpu_histogram"))
     assert output.version == "1.1.0-df89d34c410a"
@@ -56,7 +90,7 @@ def test_histogram_holds_every_transaction(name):
     assert sum(output.histogram.count) == output.totals.transactions
 
 
-@pytest.mark.parametrize("name", FINISHED)
+@pytest.mark.parametrize("name", [*FINISHED, "0.5-oltp", "0.4.12-oltp"])
 def test_text_cut_off_anywhere_before_its_last_line_is_rejected(name):
     lines = recorded(name).rstrip().splitlines(keepends=True)
     for kept in range(len(lines)):

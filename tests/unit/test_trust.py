@@ -15,6 +15,7 @@ def row_of(word, low, high, ratio=1.01, repetitions=5, cells=1):
         "word": word,
         "n_cells": cells,
         "n_cells_planned": 1,
+        "n_blocks_least": repetitions,
     }
     more = {"n_repetitions": repetitions, "floor_log_ratio": 0.02, "n_above": 0, "n_below": 0, "n_no_difference": 0}
     return next(pd.DataFrame([{**values, **more}]).itertuples())
@@ -27,7 +28,7 @@ def row_of(word, low, high, ratio=1.01, repetitions=5, cells=1):
         (row_of("no difference shown", 0.99, 1.03), 5, "No difference between pgo and baseline is shown: 1.010"),
         (row_of("no difference shown", 1.005, 1.015), 5, "by less than the noise floor of ±2.0"),
         (row_of("too few blocks", 1.2, 1.6, 1.4, 3), 3, "Smoke test, no verdict under 5 repetitions: pgo gave 1.40"),
-        (row_of("too few blocks", 1.2, 1.6, 1.4, 4), 7, "4 of 7 repetitions are complete and 5 are needed"),
+        (row_of("too few blocks", 1.2, 1.6, 1.4, 4), 7, "a cell has 4 whole blocks of 7 and 5 are needed"),
         (row_of("too few blocks", float("nan"), float("nan"), 1.4, 1), 1, "no interval: 1 complete repetition"),
         (row_of("no noise floor", 1.2, 1.6, 1.4), 5, "without A/A runs no verdict is given"),
     ],
@@ -40,8 +41,10 @@ def test_split_blocks_and_failures_are_told_and_not_called_good(report_with_hole
     found = findings_of(report_with_holes[0])
     assert found["Blocks"].state == "look"
     assert any("another boot" in line for line in found["Blocks"].details)
-    assert found["Runs"].text.startswith("24 of 30 planned runs")
-    assert len(found["Runs"].details) == 6
+    assert found["Runs"].text == "24 of 30 planned runs gave a measurement; 6 failed."
+    assert {line.partition(":")[0] for line in found["Runs"].details} == {
+        "pgo, oltp, 8 clients, repetition 2", "pgo, oltp, 64 clients, repetitions 1, 2, 3, 4 and 5",
+    }  # fmt: skip
     assert "2 boots" in found["One machine"].text
 
 
@@ -122,6 +125,9 @@ def test_order_notices_a_block_that_ran_otherwise():
         (wording.size(0), "0 bytes"),
         (wording.size(17_800_000), "17.0 MiB"),
         (wording.plural(1, "cell"), "1 cell"),
+        (wording.brief("a\n  b\n\nc"), "a b c"),
+        (wording.brief("a\nb\nc\nd\nthe cause"), "a b … the cause"),
+        (wording.brief("a" * 99 + "z", longest=30), "a" * 20 + " … " + "a" * 9 + "z"),
         (wording.listing(["a", "b", "c"]), "a, b and c"),
     ],
 )

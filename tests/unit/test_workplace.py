@@ -161,7 +161,7 @@ def test_install_tree_out_of_reach_is_copied_once(monkeypatch, build, cache):
 @pytest.mark.parametrize("alter", [lambda program: program.unlink(), lambda program: program.write_text("other")])
 def test_program_that_is_not_the_one_described_is_refused(build, alter):
     alter(build.parent / "install" / "bin" / "server")
-    told = r"bin/server: is not the program .*identity.json describes; remove .*/build to build it again"
+    told = r"bin/server: is not the program .*identity.json describes; remove .*/build to have it made again"
     with pytest.raises(ValueError, match=told):
         workplace.installed(build)
 

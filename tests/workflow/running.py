@@ -19,7 +19,7 @@ COSTLY = {
     "answer_statements",
     "measure_run",
 }
-REPORTING = {"describe_study", "collect_runs", "compare_variants", "plot_figures", "render_report"}
+REPORTING = {"describe_study", "collect_runs", "compare_variants", "export_tables", "plot_figures", "render_report"}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import yaml
 from tests.workflow.running import CHECKOUT, Answer, snakemake
 
 STUBS = Path(__file__).parent / "stubs"
-SHARED = {"stub.py": "scripts/stub.py", "sitecustomize.py": "sitecustomize.py"}
 STUDY: dict[str, Any] = {
     "study": "default",
     "title": "A study of stubs",
@@ -87,15 +86,14 @@ def _module(words: str) -> str:
 
 
 def copied(target: Path) -> Stubbed:
-    """Copy what git knows of the checkout, and what it would add, and put the stubs in their places."""
+    """Copy what git knows of the checkout, and what it would add; sitecustomize.py lets jobs find the stubs first."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         if (CHECKOUT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(CHECKOUT / name, target / name)
-    for stub in STUBS.glob("*.py"):
-        shutil.copy2(stub, target / SHARED.get(stub.name, f"scripts/{stub.name}"))
+    shutil.copy2(STUBS / "sitecustomize.py", target)
     made = Stubbed(target)
     made.configure()
     return made

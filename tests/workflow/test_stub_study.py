@@ -1,24 +1,22 @@
-"""The workflow's own logic, end to end and after edits, on a copy of the checkout whose costly steps are stubs.
+"""The workflow's own logic, end to end, on a copy of the checkout whose costly steps are stubs.
 
 The costly steps, and those that read what only real ones write, are replaced by small scripts that write
 believable records (tests/workflow/stubs), so nothing here says anything about a compiler, a server or sysbench: what is
-shown is which jobs run, in which order, what an edit makes stale, and that the runs' figures reach the report unharmed.
+shown is which jobs run, in which order, and that the runs' figures reach the report unharmed. What an edit makes stale:
+test_what_reruns.py.
 """
 
 import json
 import re
 import shutil
-import subprocess
 
 import pandas as pd
 import pytest
 
-from tests.workflow.running import COSTLY, REPORTING
+from tests.workflow.running import COSTLY
 from tests.workflow.stubbed import STUDY, copied
 
-REPORTS = dict.fromkeys([*REPORTING, "publish_report"], 1)
 VARIANTS = STUDY["variants"]
-TRAINING = {"workloads": ["simple_select", "index_update", "oltp"], "clients": 4, "seconds": 5}
 
 
 @pytest.fixture(scope="module")
@@ -118,66 +116,6 @@ def test_description_keeps_the_order_of_the_config(finished):
     assert list(described(finished)["workloads"]) == list(STUDY["workloads"])
 
 
-def test_nothing_changed_then_there_is_nothing_to_do(study):
-    answer = study.plan()
-    assert "Nothing to be done" in answer.text
-    assert not answer.jobs
-
-
-def test_comment_in_the_config_only_writes_the_report_again(study):
-    with (study.root / "config.yaml").open("a") as stream:
-        stream.write("# a thought\n")
-    assert study.plan().jobs == REPORTS
-
-
-def test_three_lines_for_a_workload_give_its_runs_and_the_report(study):
-    text = (study.root / "config.yaml").read_text()
-    lines = "workloads:\n  point_select:\n    script: oltp_point_select\n    dataset: sbtest\n"
-    (study.root / "config.yaml").write_text(text.replace("workloads:\n", lines))
-    answer = study.plan()
-    assert answer.jobs == {**REPORTS, "measure_run": 4 * 5}
-    assert all("/point_select-" in path for path in answer.made("measure_run"))
-
-
-def test_sixth_repetition_measures_that_one_alone(study):
-    study.configure(repetitions=6)
-    answer = study.plan()
-    assert answer.jobs == {**REPORTS, "measure_run": 4 * 2}
-    assert all(path.endswith("/6.json") for path in answer.made("measure_run"))
-
-
-def test_further_client_count_measures_that_one_alone(study):
-    study.configure(clients=[8, 16])
-    answer = study.plan()
-    assert answer.jobs == {**REPORTS, "measure_run": 4 * 2 * 5}
-    assert all("/16/" in path for path in answer.made("measure_run"))
-
-
-def test_server_option_of_one_variant_measures_that_variant_alone(study):
-    study.configure(variants={**VARIANTS, "pgo": {**VARIANTS["pgo"], "options": {"work_mem": "8MB"}}})
-    answer = study.plan()
-    assert answer.jobs == {**REPORTS, "measure_run": 2 * 5}
-    assert all("/runs/pgo-" in path for path in answer.made("measure_run"))
-
-
-def test_seconds_of_measuring_measure_everything_and_build_nothing(study):
-    study.configure(measure_s=4)
-    assert study.plan().costly == {"measure_run": 40}
-
-
-def test_flag_of_a_build_with_a_profile_remakes_its_stages_profile_and_runs(study):
-    study.configure(builds={"pgo": {"profile": "mixed", "flags": "-O3"}})
-    answer = study.plan()
-    assert answer.costly == {"build_server": 4, "train_server": 2, "answer_statements": 2, "measure_run": 20}
-    assert all(re.search("/(instrumented_gcc-12_[0-9a-f]{6}|pgo)-", path) for path in answer.made("build_server"))
-
-
-def test_flag_of_the_plain_build_measures_its_variants_alone(study):
-    study.configure(builds={"baseline": {"flags": "-O3"}})
-    answer = study.plan()
-    assert answer.costly == {"build_server": 2, "answer_statements": 1, "measure_run": 20}
-
-
 @pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-16 is not installed")
 def test_variant_with_bolt_brings_its_stages_along_and_ends_in_the_report(study):
     variants = {"baseline": VARIANTS["baseline"], "bolt": {"server": "postgresql-15", "build": "pgo_lto_bolt"}}
@@ -187,13 +125,6 @@ def test_variant_with_bolt_brings_its_stages_along_and_ends_in_the_report(study)
     costly = {"build_server": 1, "bolt_server": 2, "train_server": 1, "answer_statements": 1, "measure_run": 6}
     assert answer.costly == costly
     assert "relocatable_gcc-12" in (study.root / "results" / "studies" / "bolted" / "report.html").read_text()
-
-
-def test_second_training_shares_the_instrumented_build(study):
-    variant = {"server": "postgresql-15", "build": "pgo_read"}
-    study.configure(builds={"pgo_read": {"profile": "read"}}, variants={**VARIANTS, "read": variant})
-    costly = {"build_server": 1, "train_server": 1, "answer_statements": 1, "measure_run": 10}
-    assert study.plan().costly == costly
 
 
 def test_ready_made_server_is_installed_and_not_compiled(study):
@@ -213,59 +144,3 @@ def test_check_reference_is_the_baseline_or_the_first_build_of_the_same_server(f
         ("mariadb-10.11", "pgo"): "pgo",
     }
     assert expected.items() <= references.items()
-
-
-def test_seconds_of_training_remake_the_profile_and_what_uses_it(study):
-    study.configure(trainings={"mixed": TRAINING})
-    assert study.plan().costly == {
-        "train_server": 2,
-        "build_server": 2,
-        "answer_statements": 2,
-        "measure_run": 20,
-    }
-
-
-def test_another_place_of_the_sources_makes_nothing_costly(study):
-    server = {"family": "postgresql", "product": "PostgreSQL", "version": "15", "compile_cpu_minutes": 1}
-    study.configure(servers={"postgresql-15": {**server, "sources": [{"file": "/srv/postgresql.tar.gz"}]}})
-    assert study.plan().costly == {}
-
-
-def test_change_of_the_pages_code_renders_only(study):
-    code = study.root / "scripts" / "page.py"
-    before = code.read_text()
-    code.write_text(before + "# a comment\n")
-    try:
-        assert study.plan().jobs == {"render_report": 1, "publish_report": 1}
-    finally:
-        code.write_text(before)
-
-
-CODE = [
-    "envs/python.yaml",
-    "rules/measure.smk",
-    "rules/config.schema.yaml",
-    "scripts/measure_run.py",
-    "scripts/plan.py",
-]
-
-
-def test_comments_in_the_code_of_costly_steps_make_nothing_again(study):
-    kept = {name: (study.root / name).read_text() for name in CODE}
-    try:
-        for name, text in kept.items():
-            (study.root / name).write_text(text + "# a comment\n")
-        assert not study.plan().jobs
-    finally:
-        for name, text in kept.items():
-            (study.root / name).write_text(text)
-
-
-def test_other_core_count_makes_nothing_again(study):
-    assert "Nothing to be done" in study.run("--dry-run", "--cores", "7", "results/report.html").text
-
-
-def test_fresh_dates_everywhere_make_nothing_costly(study):
-    command = "find . -path ./.snakemake -prune -o -print0 | sort -zr | xargs -0 touch"
-    subprocess.run(["bash", "-c", command], cwd=study.root, check=True)
-    assert study.plan().costly == {}

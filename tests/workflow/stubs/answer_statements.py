@@ -9,5 +9,6 @@ from scripts import record
 if __name__ == "__main__":
     job = begin()
     described = record.read(job.identity)
-    text = record.canonical({key: described[key] for key in ("server", "build")})
+    kept = ("server", "build", "outcome", "reason")
+    text = record.canonical({key: described[key] for key in kept if key in described})
     job.answers.write_bytes(gzip.compress(text.encode(), mtime=0))

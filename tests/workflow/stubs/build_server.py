@@ -1,13 +1,24 @@
 """Stub: makes an install tree of one file, and facts."""
 
-from scripts.stub import begin, fill
+from scripts.stub import begin, break_down, fill
 
-from scripts import record
+from scripts import compile_records, failures, record
+from scripts.process import CommandFailed
 from tests.unit.made_records import build_facts
 
-if __name__ == "__main__":
-    job = begin()
+
+def give_up(reason: str) -> None:
+    """Write what the real script does for a build that failed and may."""
+    job.headers.mkdir(parents=True, exist_ok=True)
+    compile_records.keep([], job.calls)
+    failures.keep_build(job.recipe, "1.2.9", reason, job.identity, job.facts, job.install)
+
+
+def make() -> None:
     recipe = job.recipe
+    break_down(recipe["build"])
+    if job.profile:
+        failures.usable(job.profile)
     program = fill(job.install / "bin", "server", record.canonical(recipe))
     fill(job.headers, "config.h", "#define SAME 1\n")
     job.calls.write_bytes(b"")
@@ -16,3 +27,9 @@ if __name__ == "__main__":
     facts = {**build_facts(recipe["build"]), "stage": recipe["stage"]}
     record.write(job.facts, {**facts, **names, **known, "server_file": "bin/server"})
     record.write(job.identity, {**names, **known, "server_file": "bin/server", "source_path": "source"})
+
+
+if __name__ == "__main__":
+    job = begin()
+    with failures.as_result(job.identity.parent, give_up, CommandFailed):
+        make()

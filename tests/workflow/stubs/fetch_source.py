@@ -2,11 +2,13 @@
 
 from scripts.stub import begin, fill
 
-from scripts import record
+from scripts import record, source_kinds
 
 if __name__ == "__main__":
     job = begin()
+    recipe = job.recipe
     fill(job.tree, "configure", "PACKAGE_VERSION='1.2'\n")
-    names = {key: job.recipe[key] for key in ("server", "product", "version")}
-    how = {"release": f"{job.recipe['version']}.9", "kind": "file", "origin": "a stub", "files": []}
-    record.write(job.identity, {**names, **how, "tree_sha256": record.digest(names)})
+    names = {key: recipe[key] for key in ("server", "product", "version", "content_sha256") if key in recipe}
+    files = [{"name": "archive", "sha256": recipe["sha256"]}] if "sha256" in recipe else []
+    how = {"release": f"{recipe['version']}.9", "kind": source_kinds.kind_of(job.sources[0]), "origin": "a stub"}
+    record.write(job.identity, {**names, **how, "files": files, "tree_sha256": record.digest(recipe)})

@@ -7,11 +7,12 @@ Within a block every variant meets the same level of the machine; pgo has exactl
 import math
 import random
 import time
+from pathlib import Path
 
 from scripts.stub import begin
 
-from scripts import record
-from tests.unit.made_run import SPEEDUP, Asked, one_run
+from scripts import failures, record
+from tests.unit.made_run import SPEEDUP, Asked, failed, one_run
 
 FACTOR = {"baseline": 1.0, "pgo": 1.25, "other": 0.8}
 
@@ -29,14 +30,20 @@ def made_up(place: dict) -> dict:
 if __name__ == "__main__":
     started_at = time.time()
     job = begin()
+    reason = failures.first_reason([job.identity, *map(Path, job.place.pop("judged"))])
     identity = record.read(job.identity)
-    server = {"name": identity["server"], **{key: identity[key] for key in ("family", "release", "build", "build_id")}}
+    server = {
+        "name": identity["server"],
+        **{key: identity.get(key) for key in ("family", "release", "build", "build_id")},
+    }
     facts = {
         **made_up(job.place),
         **job.place,
         "recipe": job.recipe,
-        "server": {**server, "sha256": identity["sha256"]},
+        "server": {**server, "sha256": identity.get("sha256")},
     }
+    if reason:
+        facts = {**failed(facts), **failures.told(reason)}
     edges = {"window_started_at": started_at, "window_ended_at": time.time()}
     job.text.write_text("what sysbench would have printed\n")
     record.write(job.run, {**facts, "times": {"started_at": started_at, **edges, "ended_at": time.time()}})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sitecustomize import note
 
-from scripts.process import become_entry_script
+from scripts.process import CommandFailed, become_entry_script
 
 REST_S = float(os.environ.get("STUB_REST_S", "0.03"))
 JSON = {"recipe", "sources", "place"}
@@ -32,6 +32,12 @@ def begin() -> argparse.Namespace:
             options[name] = words[0] if words else None
     time.sleep(REST_S)
     return argparse.Namespace(**options)
+
+
+def break_down(name: str) -> None:
+    """Fail like a command of this build or stage would, when STUB_BROKEN names it."""
+    if name in os.environ.get("STUB_BROKEN", "").split():
+        raise CommandFailed(f"compiling failed, first error lines:\n{name}.c:1: error: a stub's")
 
 
 def _value(name: str, word: str):

@@ -1,0 +1,59 @@
+"""Functions that give rules what a report is made of; no rules here."""
+
+
+def there(files):
+    """Return the files a report is made of: all of them, a partial one of those that are there."""
+    return [file for file in files if not PARTIAL or Path(file).exists()]
+
+
+def all_runs(wildcards):
+    return list(RUNS)
+
+
+def facts_of(kind):
+    """Return a function that gives the records of one kind the report shows."""
+    folders = {
+        "builds": ("facts.json", [*PATHS.builds, *PATHS.stages]),
+        "profiles": ("profile.json", PATHS.profiles),
+        "datasets": ("dataset.json", PATHS.datasets),
+    }
+
+    def records(wildcards):
+        name, found = folders[kind]
+        return there(f"{folder}/{name}" for folder in found)
+
+    return records
+
+
+def calls_of_builds(wildcards):
+    compiled = set(PLAN.stages.names(COMPILED))
+    made = {**PATHS.builds, **PATHS.stages}
+    return there(f"{folder}/calls.json.gz" for folder, (_, build) in made.items() if build in compiled)
+
+
+def audits_of_builds(wildcards):
+    return there(PATHS.audits)
+
+
+def checks_of_builds(wildcards):
+    return there(PATHS.checks)
+
+
+def sources_of_study(wildcards):
+    return there(PATHS.source(server) for server in sorted({server for server, _ in PATHS.builds.values()}))
+
+
+def study_description(wildcards):
+    # Not the canonical form: variants and workloads are shown in the order of the config.
+    described = description.describe(PLAN, [Path(file) for file in workflow.configfiles])
+    return json.dumps({**described, **({"partial": True} if PARTIAL else {})})
+
+
+def code(script):
+    """Return the digest of all code of ours that a cheap rule's script is made of, so that its output follows it."""
+    return own_imports.digest_of(script)
+
+
+def published_figures(wildcards):
+    named = PLAN.study.config.get("published")
+    return [str(Path(workflow.basedir, named))] if named else []

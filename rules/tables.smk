@@ -1,0 +1,84 @@
+"""Turn runs into tables. Needs: runs. Makes: results/studies/{study}/tables/."""
+
+
+rule collect_runs:
+    """Turn the records of runs into tidy tables."""
+    input:
+        runs=all_runs,
+        study="results/studies/{study}/study.json",
+        list="results/studies/{study}/runs.txt",
+    output:
+        runs="results/studies/{study}/tables/runs.csv",
+        series="results/studies/{study}/tables/series.csv",
+    log:
+        "results/logs/collect_runs/{study}.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    params:
+        code=code("collect_runs"),
+    shell:
+        r"""
+        exec python -m scripts.collect_runs \
+            --study {input.study:q} \
+            --runs-list {input.list:q} \
+            --tables results/studies/{wildcards.study}/tables \
+            >{log:q} 2>&1
+        """
+
+
+rule compare_variants:
+    """Compare the variants with the reference, block by block."""
+    input:
+        runs="results/studies/{study}/tables/runs.csv",
+        study="results/studies/{study}/study.json",
+    output:
+        comparisons="results/studies/{study}/tables/comparisons.csv",
+        cells="results/studies/{study}/tables/cells.csv",
+        overall="results/studies/{study}/tables/overall.csv",
+        unflagged="results/studies/{study}/tables/overall_unflagged.csv",
+        bounds="results/studies/{study}/tables/bounds.csv",
+        noise="results/studies/{study}/tables/noise.csv",
+        factors="results/studies/{study}/tables/factors.csv",
+    log:
+        "results/logs/compare_variants/{study}.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    params:
+        code=code("compare_variants"),
+    shell:
+        r"""
+        exec python -m scripts.compare_variants \
+            --study {input.study:q} \
+            --tables results/studies/{wildcards.study}/tables \
+            >{log:q} 2>&1
+        """
+
+
+rule export_tables:
+    """Write what every column means, and all tables as one JSON."""
+    input:
+        study="results/studies/{study}/study.json",
+        runs="results/studies/{study}/tables/runs.csv",
+        comparisons="results/studies/{study}/tables/comparisons.csv",
+    output:
+        meanings="results/studies/{study}/tables/README.md",
+        json="results/studies/{study}/tables/results.json",
+    log:
+        "results/logs/export_tables/{study}.log",
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=1,
+    params:
+        code=code("export_tables"),
+    shell:
+        r"""
+        exec python -m scripts.export_tables \
+            --study {input.study:q} \
+            --tables results/studies/{wildcards.study}/tables \
+            >{log:q} 2>&1
+        """

@@ -1,0 +1,120 @@
+"""What every column of every table of a study means, in words."""
+
+from scripts import tables
+
+NAMED = {
+    "variant": "arm of the experiment; aa is the reference a second time",
+    "workload": tables.FACTS["workload"][1],
+    "clients": tables.FACTS["clients"][1],
+    "repetition": tables.FACTS["repetition"][1],
+    "metric": "column of runs.csv that is compared, see Metrics",
+}
+ESTIMATE = {
+    "log_ratio": "mean log ratio",
+    "ratio": "exp of log_ratio: the geometric mean of the ratios",
+    "ratio_low": "lower end of the 95 % t interval",
+    "ratio_high": "upper end of the 95 % t interval",
+}
+FLOOR = "noise floor of the metric, as in noise.csv"
+OVER_CELLS = {
+    "log_ratio": "mean over cells of each cell's mean log ratio",
+    "ratio": ESTIMATE["ratio"],
+    "ratio_low": "lower end of the 95 % interval over repetitions",
+    "ratio_high": "upper end of the 95 % interval over repetitions",
+    "n_cells": "cells with at least one pair of runs",
+    "n_cells_planned": "cells of the study",
+    "n_repetitions": "repetitions in which every compared cell has its pair",
+    "n_blocks_least": "pairs of the cell that has fewest",
+    "n_pairs": "pairs of all cells that count",
+    "floor_log_ratio": FLOOR,
+}
+COMPARISONS = {
+    **{name: NAMED[name] for name in tables.CELL},
+    "repetition": NAMED["repetition"],
+    "status": "paired; split: not the same host, boot or sysbench, or too far apart; "
+    "incomplete: one run is not ok; unpaired: imported, blocks unknown",
+    "note": "why the pair does not count",
+    "flagged": "one of the two runs has a warning that not every run of the study has",
+    "metric": NAMED["metric"],
+    "value": "of the variant's run",
+    "reference_value": "of the reference's run in the same block",
+    "log_ratio": "log of value over reference_value; empty unless paired and both above zero",
+    "ratio": "value over reference_value; empty where log_ratio is",
+}
+CELLS = {
+    **{name: NAMED[name] for name in tables.CELL},
+    "n_runs": "planned runs of the cell",
+    "n_ok": "runs that gave a measurement",
+    "metric": NAMED["metric"],
+    "value": "geometric mean over the runs that gave a measurement",
+    "n_blocks": "pairs with the reference that count; empty for the reference",
+    "n_split": "pairs left out because they are split",
+    "n_incomplete": "pairs left out because one of the two runs is not ok",
+    **ESTIMATE,
+    "log_ratio": "mean over blocks of the log ratio",
+    "p_t": "two-sided p of the paired t test on the log ratios",
+    "p_sign_flip": "exact two-sided p of the sign-flip test, shown and not deciding",
+    "p_holm": "p_t adjusted by Holm over all variants and cells of the metric, without A/A",
+    "floor_log_ratio": FLOOR,
+    "word": "the verdict: the metric's word, no difference shown, too few blocks, or no noise floor",
+}
+OVERALL = {
+    "variant": NAMED["variant"],
+    "metric": NAMED["metric"],
+    **OVER_CELLS,
+    **{
+        f"{end}_{key}": f"{what} of the cell with the {end} ratio"
+        for end in ("lowest", "highest")
+        for key, what in {"ratio": "ratio", "workload": "workload", "clients": "clients"}.items()
+    },
+    "n_above": "cells whose word is the metric's for a ratio above 1",
+    "n_below": "cells whose word is the metric's for a ratio below 1",
+    "n_no_difference": "cells in which no difference is shown",
+    "n_wordless": "cells with too few blocks or without a noise floor",
+    "word": "the verdict on the mean over cells; empty for A/A",
+    "n_flagged": "pairs that count and of which a run has a warning that not every run of the study has",
+}
+NOISE = {
+    "metric": NAMED["metric"],
+    "floor_log_ratio": "noise floor: the larger of the next two",
+    "floor_from_blocks": "95th percentile of |A/A log ratio| over all blocks, over the root of the blocks of a cell",
+    "floor_from_cells": "95th percentile over cells of |mean A/A log ratio|",
+    "n_cells": "cells with an A/A pair",
+    "n_blocks": "blocks with an A/A pair",
+}
+FACTORS = {
+    "factor": "what the variants differ in, or the interaction of two factors",
+    "formula": "variants whose values are divided",
+    "server": "server they are builds of",
+    "metric": NAMED["metric"],
+    **OVER_CELLS,
+    "word": "the verdict; empty for an interaction",
+}
+BOUNDS = {
+    **{name: NAMED[name] for name in tables.CELL},
+    "n_runs": "planned runs of the cell",
+    "n_measured": "ok runs whose CPU time is known: all that follows is over these",
+    **{name: tables.DERIVED[name] for name in ("n_server_cpus", "n_client_cpus", "n_shared_cpus")},
+    "virtualisation": tables.FACTS["virtualisation"][1],
+    "server_share": "CPU time of the server's processes, of all CPU time of the host in the windows",
+    "client_share": "CPU time of sysbench, of the same",
+    "other_share": "CPU time of everything else on the host, of the same",
+    "iowait_share": "idle with a disk at work, of the same",
+    "steal_share": "given to others by the hypervisor, of the same",
+    "idle_share": "the rest",
+    "server_busy": "CPU time of the server, of what it could use: a CPU for each connection, up to its CPUs",
+    "client_busy": "CPU time of sysbench, of what it could use",
+    "bound": "what set the pace: server CPU, load generator, or waiting",
+}
+# table: (one row is, meaning of its columns)
+TABLES: dict[str, tuple[str, dict[str, str]]] = {
+    "runs": ("a run", {name: meaning for name, (_, meaning) in tables.FACTS.items()} | tables.DERIVED),
+    "comparisons": ("a run beside the reference's of its block, and metric", COMPARISONS),
+    "cells": ("a cell and metric", CELLS),
+    "overall": ("a variant and metric, over all cells", OVERALL),
+    "overall_unflagged": ("a variant and metric: overall.csv as if flagged pairs had not been measured", OVERALL),
+    "noise": ("a metric: how far apart the same bytes measure", NOISE),
+    "factors": ("a factor of the builds and metric, over all cells", FACTORS),
+    "bounds": ("a cell: who used the CPUs", BOUNDS),
+    "series": ("a second of a run", tables.SERIES),
+}

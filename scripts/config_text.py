@@ -1,0 +1,168 @@
+"""The text of YAML files: what is written on which line, and what YAML reads otherwise than it is meant."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+KeyPath = tuple[Any, ...]
+# libyaml's is eight times faster, but not in every build of PyYAML, and it takes a little more for YAML.
+FAST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+# What the parser says, and what it is about most of the time.
+HINTS = {
+    "mapping values are not allowed": "text with a colon in it stands in quotes",
+    "cannot start any token": "text that begins so stands in quotes, and indentation is spaces",
+    "found a tab character": "indentation is spaces",
+    "could not find expected ':'": "a key needs its colon",
+    "found unhashable key": "text that begins with a bracket or a brace stands in quotes",
+}
+
+
+class ConfigError(ValueError):
+    """A config file that cannot be used; the text holds one line a mistake."""
+
+
+@dataclass(frozen=True)
+class Trap:
+    """Something that YAML reads otherwise than it looks: the key path, its line, and what to write instead.
+
+    Of what is `misread` nothing else needs to be said.
+    """
+
+    path: KeyPath
+    line: int
+    text: str
+    misread: bool = True
+
+
+@dataclass(frozen=True)
+class Document:
+    """One file: its name in messages, its content, and the tree of what is written where, if it is plain YAML."""
+
+    name: str
+    value: dict[str, Any]
+    node: yaml.MappingNode | None = None
+    traps: tuple[Trap, ...] = ()
+
+    def line(self, path: KeyPath) -> int | None:
+        """Return the line of a key or a list's item, None when the file has none."""
+        return found[0].start_mark.line + 1 if (found := self._find(path)) else None
+
+    def written(self, path: KeyPath) -> str | None:
+        """Return the text of a value that stands without quotes, None when it is another thing."""
+        found = self._find(path)
+        plain = found is not None and isinstance(found[1], yaml.ScalarNode) and not found[1].style
+        return found[1].value if plain else None
+
+    def _find(self, path: KeyPath) -> tuple[yaml.Node, yaml.Node] | None:
+        """Return the nodes of a key and its value, the last one where it is written twice."""
+        found = (self.node, self.node) if self.node else None
+        for part in path:
+            if found is None:
+                return None
+            found = dict(_members(found[1])).get(part)
+        return found
+
+
+def _members(node: yaml.Node) -> Iterator[tuple[Any, tuple[yaml.Node, yaml.Node]]]:
+    """Yield the parts of a mapping or a list: key or place, its node, the value's node."""
+    match node:
+        case yaml.MappingNode():
+            yield from ((_key(key), (key, value)) for key, value in node.value)
+        case yaml.SequenceNode():
+            yield from ((place, (item, item)) for place, item in enumerate(node.value))
+
+
+def _key(node: yaml.Node) -> Any:
+    """Return a key as YAML reads it; a list or a mapping, which is no key of ours, as its text."""
+    if not isinstance(node, yaml.ScalarNode):
+        return f"{node.start_mark}"
+    return node.value if node.tag in (TEXT, MERGE) else yaml.SafeLoader("").construct_object(node)
+
+
+def read(file: Path) -> Document:
+    """Read a config file as Snakemake does. Raises ConfigError naming file and line, also when it holds no mapping."""
+    text = _text(file)
+    if text.lstrip().startswith("{"):
+        try:
+            return _whole(Document(shown(file), json.loads(text)))
+        except json.JSONDecodeError:
+            pass  # YAML may begin with a brace, too
+    return _whole(_document(file, text, yaml.SafeLoader))
+
+
+def read_text(file: Path) -> Document:
+    """Read a YAML file of the checkout. Raises ConfigError naming file, line and what is wrong there."""
+    return _document(file, _text(file), FAST)
+
+
+def _document(file: Path, text: str, kind: type) -> Document:
+    try:
+        loader = kind(text)
+        node = loader.get_single_node()
+        traps = tuple(_traps(node, ()))  # before merge keys are filled in, which would look like keys written twice
+        return Document(shown(file), loader.construct_document(node) if node else None, node, traps)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        hint = next((f" ({hint})" for said, hint in HINTS.items() if said in str(error.problem)), "")
+        begun = f"{error.context} begun in line {error.context_mark.line + 1}, " if error.context_mark else ""
+        raise ConfigError(f"{shown(file)}:{mark.line + 1}: this is not YAML: {begun}{error.problem}{hint}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{shown(file)}: this is not YAML: {error}") from error
+
+
+def _text(file: Path) -> str:
+    content = file.read_bytes()
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(
+            f"{shown(file)}:{line}: byte 0x{content[error.start]:02x} is not UTF-8, expected text in UTF-8"
+        ) from error
+
+
+def _whole(document: Document) -> Document:
+    if not isinstance(document.value, dict):
+        holds = "is empty" if document.value is None else f"holds a {type(document.value).__name__}"
+        raise ConfigError(f"{document.name}: {holds}, expected a study: lines of `key: value`, as in config.yaml")
+    # A template's text is not what it becomes.
+    return Document(document.name, document.value) if "__use_yte__" in document.value else document
+
+
+def shown(file: Path) -> str:
+    """Return a path as messages name it: relative below the working directory."""
+    here = Path.cwd()
+    return str(file.relative_to(here) if file.is_absolute() and file.is_relative_to(here) else file)
+
+
+def _traps(node: yaml.Node | None, path: KeyPath) -> Iterator[Trap]:
+    """Find keys written twice, keys that are no text, and numbers that are not what they look like."""
+    first: dict[Any, int] = {}
+    for part, (key, value) in _members(node):
+        here, line = (*path, part), key.start_mark.line + 1
+        if part in first and key.tag != MERGE:
+            text = f"written a second time, after line {first[part]}; YAML keeps only the last: remove or rename one"
+            yield Trap(here, line, text, misread=False)
+        first.setdefault(part, line)
+        if not isinstance(part, str) and key is not value:
+            yield Trap(here, line, f"YAML reads the key {key.value} as {part!r}; write '{key.value}' in quotes")
+        if isinstance(value, yaml.ScalarNode) and value.tag in NUMBERS and not value.style:
+            yield from (Trap(here, value.start_mark.line + 1, text) for text in _misread(value))
+        yield from _traps(value, here)
+
+
+def _misread(node: yaml.ScalarNode) -> Iterator[str]:
+    """Tell a number that YAML 1.1 reads in base 8 or 60, and what to write instead."""
+    text, read_as = node.value, yaml.SafeLoader("").construct_object(node)
+    if re.fullmatch(r"[-+]?0[0-7_]+", text):
+        plain = int(text.replace("_", ""))
+        yield f"YAML reads {text} as {read_as}, in base 8; write {plain}, or '{text}' as text"
+    elif ":" in text:
+        yield f"YAML reads {text} as {read_as}, in base 60; write {read_as}, or '{text}' as text"

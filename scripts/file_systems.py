@@ -1,0 +1,33 @@
+"""File systems, nothing written: which one holds a folder, how much is free on it, whether it can clone files."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.preflight.room import mounted
+
+# Where files share blocks (FICLONE): XFS since its tools make it so by default, OpenZFS since 2.2.
+CLONING = ("btrfs", "xfs", "zfs", "bcachefs", "ocfs2")
+MOUNTS = Path("/proc/self/mountinfo")
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """`number` is the device's; `name` its type, such as ext4; `free_mib` is what this user may still write."""
+
+    number: int
+    name: str
+    free_mib: float
+
+
+def of(path: str | Path) -> FileSystem:
+    """Return the file system that holds `path`, or will once it is made."""
+    absolute = Path(path).expanduser().absolute()
+    place = next(folder for folder in (absolute, *absolute.parents) if folder.exists()).resolve()
+    name = mounted(place, MOUNTS.read_text(encoding="utf-8"))
+    return FileSystem(place.stat().st_dev, name, shutil.disk_usage(place).free / 2**20)
+
+
+def clones(source: FileSystem, target: FileSystem) -> bool:
+    """Tell whether files are cloned from one place to another without copying, as far as the type tells."""
+    return source.number == target.number and source.name in CLONING

@@ -1,0 +1,130 @@
+"""Room on disk for what a study makes, and the file systems that data directories are on."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts import workplace
+from scripts.preflight.finding import Finding, Findings, Machine, ok
+from scripts.preflight.needs import MIB, Needs
+
+RESULTS = Path("results")
+# ioctl_ficlone(2)
+FICLONE = 0x40049409
+IN_MEMORY = ("tmpfs", "ramfs")
+REMOTE = ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse", "fuse.sshfs", "virtiofs", "ceph", "glusterfs", "fuse.glusterfs")
+# MariaDB's archive and unpacked sources take 750 MB, a compiled tree less; MySQL's are several times as large.
+COMPILE_MIB = 4096
+REPORT_MIB = 512
+# PostgreSQL keeps up to 4096 MiB of log by our default, MariaDB and MySQL 512.
+LOGS_MIB = 4096
+# With less of what is needed than this share there is no use in trying.
+HOPELESS_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder, or where it will be made: its file system, and what that can do; `reflink` None is not known."""
+
+    name: str
+    path: Path
+    filesystem: str
+    free_mib: float
+    writable: bool
+    reflink: bool | None
+
+
+def check(needs: Needs, machine: Machine) -> Findings:
+    """Look at every place the study writes to."""
+    cache = cache_folder()
+    wanted = {"results": (RESULTS, COMPILE_MIB if needs.compiled else REPORT_MIB)}
+    wanted["cache"] = (cache, COMPILE_MIB if needs.compiled else REPORT_MIB)
+    for name, (path, needed_mib) in wanted.items():
+        yield free(look(name, path, machine), needed_mib)
+    for name, folder in needs.storages.items():
+        path = Path(folder).expanduser() if folder else cache / "data"
+        place = look(f"storage {name}" if folder else name, path, machine)
+        yield free(place, 2 * needs.dataset_mib + LOGS_MIB)
+        yield file_system(place)
+
+
+def cache_folder() -> Path:
+    """Return where the workflow keeps its cache, without making it."""
+    return Path("/var/tmp") / f"{workplace.NAME}-{os.getuid()}"
+
+
+def look(name: str, path: Path, machine: Machine) -> Place:
+    """Look at a folder, or at the nearest one above it that exists; `reflink` is about copies from the results."""
+    there = nearest(path)
+    kind = mounted(there, machine.text("proc/self/mountinfo") or "")
+    writable = os.access(there, os.W_OK | os.X_OK)
+    return Place(name, path, kind, shutil.disk_usage(there).free / MIB, writable, reflinks(nearest(RESULTS), there))
+
+
+def nearest(path: Path) -> Path:
+    """Return a folder, or the nearest one above it that exists."""
+    return next(folder for folder in [path.absolute(), *path.absolute().parents] if folder.exists()).resolve()
+
+
+def mounted(path: Path, mountinfo: str) -> str:
+    """Return the type of the file system a path is on, from proc_pid_mountinfo(5)."""
+    best, kind = "", "unknown"
+    for line in mountinfo.splitlines():
+        left, _, right = line.partition(" - ")
+        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), left.split()[4])
+        # Of mounts over one another the last counts.
+        if path.is_relative_to(point) and len(point) >= len(best):
+            best, kind = point, right.split()[0]
+    return kind
+
+
+def reflinks(source: Path, target: Path) -> bool | None:
+    """Tell whether a copy from one folder to another shares blocks, tried on files without names; None if it cannot."""
+    with contextlib.ExitStack() as stack:
+        try:
+            handles = [os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600) for folder in (source, target)]
+        except OSError:
+            return None
+        original, copy = (stack.enter_context(os.fdopen(handle, "r+b", buffering=0)) for handle in handles)
+        original.write(bytes(4096))
+        try:
+            fcntl.ioctl(copy, FICLONE, original.fileno())
+        except OSError:
+            return False
+    return True
+
+
+def free(place: Place, needed_mib: float) -> Finding:
+    """Judge whether a place can be written to and holds what the study puts there."""
+    if not place.writable:
+        why, change = "the study writes there", f"sudo chown $USER {place.path}, or use a folder of yours"
+        return Finding("problem", place.name, f"{place.path} cannot be written to", why, change)
+    room = f"{place.free_mib / 1024:.1f} GiB free, up to {needed_mib / 1024:.1f} needed"
+    fact = f"{place.path} ({place.filesystem}): {room}"
+    if place.free_mib >= needed_mib:
+        return ok(place.name, fact)
+    state = "problem" if place.free_mib < needed_mib * HOPELESS_SHARE else "warning"
+    return Finding(state, place.name, fact, "a full disk stops a build, or fails a run", "make prune, or another disk")
+
+
+def file_system(place: Place) -> Finding:
+    """Judge the file system that data directories are on."""
+    kind = place.filesystem
+    if kind in IN_MEMORY:
+        why = "no disk is in the figures: fsync costs nothing there, and data takes memory from the server"
+        return Finding("note", place.name, f"{kind}, in memory", why, "name a folder on a disk under `storage`")
+    if kind in REMOTE or kind.startswith("fuse."):
+        why = "each fsync is a message to elsewhere: its time is measured, and varies with others' load"
+        return Finding("warning", place.name, f"{kind}, not a local disk", why, "name a local folder under `storage`")
+    if kind == "overlay":
+        why = "a container's layers: the first write to a file copies it"
+        return Finding("warning", place.name, "overlay", why, "mount a volume, and name its folder under `storage`")
+    if place.reflink is False:
+        why = "every run copies the whole dataset before it starts: that costs time and disk, the figures do not suffer"
+        change = "results and storage on one file system that shares blocks: xfs or btrfs"
+        return Finding("note", place.name, f"{kind}, copies do not share blocks (no reflink)", why, change)
+    return ok(place.name, f"{kind}, " + ("copies share blocks" if place.reflink else "sharing of blocks not known"))
