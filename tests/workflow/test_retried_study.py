@@ -1,0 +1,52 @@
+"""After `make retry` Snakemake makes again what failed, and nothing else that is costly."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from scripts import record
+from tests.workflow.stubbed import copied
+
+DIED = {"outcome": "failed", "reason": "died with signal 11"}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The study of stubs with one repetition, brought to its report."""
+    made = copied(tmp_path_factory.mktemp("retry"))
+    made.configure(repetitions=1)
+    answer = made.run("--cores", "2", "results/report.html")
+    assert answer.status == 0, answer.text
+    assert made.plan().jobs == {}
+    return made
+
+
+def fail(made, pattern):
+    """Turn the one record of a pattern into that of a failure."""
+    (path,) = made.root.glob(pattern)
+    record.write(path, {**record.read(path), **DIED})
+
+
+def retry(made):
+    environment = {**os.environ, "PYTHONPATH": str(made.root), "PYTHONDONTWRITEBYTECODE": "1"}
+    script = [sys.executable, "-m", "scripts.retry", "--config", "config.yaml"]
+    done = subprocess.run(
+        script, cwd=made.root, env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    assert "died with signal 11" in done.stderr
+
+
+def test_failed_run_is_measured_again(finished):
+    fail(finished, "results/studies/default/runs/pgo-*/oltp-*/8/1.json")
+    retry(finished)
+    assert finished.plan().costly == {"measure_run": 1}
+    assert finished.run("--cores", "2", "results/report.html").status == 0
+    assert finished.plan().jobs == {}
+
+
+def test_failed_build_is_compiled_checked_and_measured_again(finished):
+    fail(finished, "results/builds/mariadb-10.11/pgo-*/identity.json")
+    retry(finished)
+    assert finished.plan().costly == {"build_server": 1, "answer_statements": 1, "measure_run": 2}
