@@ -1,0 +1,86 @@
+"""Set two finished studies side by side: what changed, cell by cell, and what may not be called a speedup."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from scripts import study_changes
+from scripts.comparison_page import render
+from scripts.finished_study import Finished, load
+from scripts.metrics import METRICS
+from scripts.process import say
+from scripts.record import write_text
+from scripts.study_cells import Cells, shared_cells
+from scripts.study_sentences import headline, sentences
+from scripts.study_tables import table
+
+COMPARISONS = Path("results/comparisons")
+SHOWN = ("tps", "p95_ms", "cpu_us_per_tx")
+
+
+def main(a: Path, b: Path) -> None:
+    """Write report.html and summary.md of two studies into results/comparisons/<a>-<b>/.
+
+    Raises ValueError naming a folder that holds no finished study, or when the two have no variant in common.
+    """
+    first, second = load(a), load(b)
+    folder = COMPARISONS / f"{first.name}-{second.name}"
+    page, summary = render(view(first, second))
+    write_text(folder / "summary.md", summary)
+    write_text(folder / "report.html", page)
+    say(f"[compare] {folder / 'report.html'}")
+
+
+def view(a: Finished, b: Finished) -> dict[str, Any]:
+    """Return the values the templates show, unescaped."""
+    variants = [name for name in a.variants if name in b.variants]
+    if not variants:
+        known = f"{a.folder} has {', '.join(a.variants)}; {b.folder} has {', '.join(b.variants)}"
+        raise ValueError(f"no variant in common: {known}")
+    shared = {name: shared_cells(a, b, name) for name in variants}
+    refusals = study_changes.refusals(a, b, shared)
+    cells = Cells(a, b, shared, refusals)
+    return {
+        "a": _side(a),
+        "b": _side(b),
+        "headline": headline(cells),
+        "sentences": sentences(cells),
+        "refusals": refusals.named(),
+        "changes": [
+            ("When", study_changes.times(a, b)),
+            ("Releases and builds", study_changes.builds(a, b)),
+            ("Config", study_changes.config(a, b)),
+        ],
+        "tables": [table(cells, METRICS[name]) for name in SHOWN] if any(shared.values()) else [],
+    }
+
+
+def _side(study: Finished) -> dict[str, Any]:
+    return {
+        "name": study.name,
+        "title": study.study["title"],
+        "reference": study.study["reference"],
+        "measured": study_changes.dates(study),
+        "runs": len(study.records),
+        "variants": study.variants,
+        "workloads": list(study.study["workloads"]),
+        "clients": study.study["clients"],
+        "imported": study.imported,
+    }
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for side in ("a", "b"):
+        parser.add_argument(
+            f"--{side}", type=Path, required=True, help="folder of a study, or a results folder with one"
+        )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        main(**vars(_arguments()))
+    except (ValueError, OSError) as error:
+        say(str(error))
+        raise SystemExit(1) from error
