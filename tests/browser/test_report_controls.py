@@ -1,0 +1,107 @@
+"""What a reader does with a report in Chromium: sort, filter, unfold and copy; and what is left without scripts."""
+
+import math
+import re
+
+from tests.browser.chromium import opened
+
+ROWS = "[...document.querySelectorAll('details.run')]"
+SHOWN = f"{ROWS}.filter(row => row.checkVisibility())"
+FIELDS = "row => [...row.querySelector('summary').children].map(field => field.textContent.trim())"
+FILTER = "document.querySelector('input[type=search]')"
+
+# headings of the first workload's first table that a click sorts by, but its first
+SORTABLE = """[...document.querySelector('#workload-1 table').tHead.querySelectorAll('th')].slice(1)
+  .filter(head => getComputedStyle(head.querySelector('button') || head).cursor === 'pointer')"""
+# the first column behind the name, of rows of one kind
+COLUMN = """[...document.querySelectorAll('#workload-1 table:first-of-type tbody tr.%s')]
+  .filter(row => row.closest('table') === document.querySelector('#workload-1 table'))
+  .map(row => row.cells[1].firstChild.textContent)"""
+
+
+def number(text: str) -> float:
+    """Return the number a field shows, minus infinity for none."""
+    found = re.sub(r"[\u202f\u00a0 ,]", "", text)
+    return float(found) if re.fullmatch(r"-?[0-9.]+", found) else -math.inf
+
+
+def test_runs_are_sorted_by_a_click_on_a_heading_and_the_other_way_by_a_second(browser, large_page):
+    with opened(browser, large_page) as tab:
+        heads = tab.value("[...document.querySelectorAll('.run.head > *')].map(head => head.textContent.trim())")
+        column = next(place for place, head in enumerate(heads) if head.startswith("TPS"))
+        for order in (1, -1):
+            tab.click(f"document.querySelectorAll('.run.head > *')[{column}]")
+            values = [number(fields[column]) for fields in tab.value(f"{ROWS}.map({FIELDS})")]
+            measured = [value for value in values if value > -math.inf]
+            assert len(values) == 500
+            assert 400 < len(measured) < 500
+            assert [order * value for value in measured] == sorted(order * value for value in measured)
+        assert tab.complaints() == []
+
+
+def test_runs_are_filtered_by_words_and_come_back(browser, large_page):
+    with opened(browser, large_page) as tab:
+        tab.write(FILTER, "pgo_lto oltp 8")
+        left = tab.value(f"{SHOWN}.map({FIELDS})")
+        assert 0 < len(left) < 30
+        assert all({"pgo_lto", "oltp", "8"} <= set(fields) for fields in left)
+        tab.write(FILTER, "no such run")
+        assert tab.value(f"{SHOWN}.length") == 0
+        tab.write(FILTER, "")
+        assert tab.value(f"{SHOWN}.length") == 500
+
+
+def test_run_unfolds_by_mouse_and_by_keyboard_to_its_seconds_and_commands(browser, small_page):
+    with opened(browser, small_page) as tab:
+        inside = f"{ROWS}[0].querySelector('pre').checkVisibility()"
+        assert not tab.value(inside)
+        tab.click(f"{ROWS}[0].querySelector('summary')")
+        assert tab.value(inside)
+        assert tab.value(f"{ROWS}[0].querySelector('svg').getBoundingClientRect().width") > 100
+        tab.value(f"{ROWS}[0].querySelector('summary').focus()")
+        tab.key("Enter")
+        assert not tab.value(inside)
+
+
+def test_all_runs_unfold_and_fold_at_once(browser, large_page):
+    button = "[...document.querySelectorAll('button')].find(one => /fold all/i.test(one.textContent))"
+    with opened(browser, large_page) as tab:
+        for wanted in (500, 0):
+            tab.click(button)
+            assert tab.value(f"{ROWS}.filter(row => row.open).length") == wanted
+        assert tab.complaints() == []
+
+
+def test_without_scripts_everything_is_there_and_no_control_that_would_do_nothing(browser, small_page):
+    with opened(browser, small_page, scripts=False) as tab:
+        assert tab.value("document.querySelectorAll('button, input, select').length") == 0
+        assert tab.value(f"{SHOWN}.length") == 6 * 2 * 3 * 5
+        assert tab.value("document.querySelectorAll('[hidden]').length") == 0
+        tab.click(f"{ROWS}[0].querySelector('summary')")
+        assert tab.value(f"{ROWS}[0].querySelector('pre').checkVisibility()")
+
+
+def test_table_is_sorted_by_a_click_on_a_heading_and_the_other_way_by_a_second(browser, small_page):
+    with opened(browser, small_page) as tab:
+        for order in (1, -1):
+            tab.click(f"{SORTABLE}[0]")
+            for kind in ("value", "ratio"):
+                found = [number(text) for text in tab.value(COLUMN % kind)]
+                assert len(found) > 3
+                assert [order * value for value in found] == sorted(order * value for value in found)
+        assert tab.complaints() == []
+
+
+def test_table_is_copied_as_tab_separated_text_with_plain_numbers(browser, small_page):
+    with opened(browser, small_page) as tab:
+        browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        tab.click("[...document.querySelectorAll('#workload-1 button')].find(one => /TSV/.test(one.textContent))")
+        copied = tab.value("new Promise(done => setTimeout(done, 100)).then(() => navigator.clipboard.readText())")
+        rows = [line.split("\t") for line in copied.rstrip("\n").split("\n")]
+        table = "document.querySelector('#workload-1 table')"
+        assert len(rows) == tab.value(f"{table}.rows.length")
+        assert len({len(row) for row in rows}) == 1
+        assert rows[0] == tab.value(f"[...{table}.rows[0].cells].map(cell => cell.textContent.trim())")
+        assert rows[1][0] == "baseline"
+        assert all(number(field) > 0 and field.isascii() for field in rows[1][1:])
+        assert tab.complaints() == []
