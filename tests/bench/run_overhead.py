@@ -1,6 +1,7 @@
 """What a run costs besides its load, on a data directory of about 500 MB, by phase.
 
-The reference command, timed in the same breath, is a plain copy and removal of the same data directory.
+The reference, taken after every run, is a plain copy and removal of the same data directory. Needs the baseline build
+of the first server of a study; it is measured with one workload of that study.
 """
 
 import argparse
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -18,84 +21,93 @@ from scripts import record
 from scripts.paths import Paths
 from scripts.plan import LOADER, Plan
 from scripts.study import load
+from tests.bench.table import ROOT, Row, run
 
-ROOT = Path(__file__).resolve().parents[2]
+BENCH = "run_overhead"
+CONFIG = ROOT / "config.yaml"
 LOAD_PHASES = {"warmup", "measure", "drain", "drain_clone", "wait_lock"}
+LIMIT_S = 5
+ROWS = 240_000
+SHORT = {"datasets": {"sbtest": {"tables": 4, "rows": ROWS}}, "warmup_s": 1, "measure_s": 3}
 
 
-def entry_script(name: str, *arguments: object) -> None:
-    """Run an entry script as the workflow does, from the checkout."""
-    subprocess.run([sys.executable, "-m", f"scripts.{name}", *map(str, arguments)], cwd=ROOT, check=True)
+@dataclass(frozen=True)
+class Bench:
+    """A plan whose runs are measured, the server they run on, and the folder that everything is kept in."""
+
+    paths: Paths
+    identity: Path
+    folder: Path
+
+    @property
+    def dataset(self) -> Path:
+        """Return the record of the dataset."""
+        return self.folder / Path(next(iter(self.paths.datasets))).name / "dataset.json"
+
+    def script(self, name: str, **arguments: object) -> None:
+        """Run an entry script as the workflow does, from the checkout."""
+        options = [text for key, value in arguments.items() for text in (f"--{key}", str(value))]
+        command = [sys.executable, "-m", f"scripts.{name}", *options, "--log", str(self.folder / "log.txt")]
+        subprocess.run(command, cwd=ROOT, check=True)
+
+    def load_dataset(self) -> None:
+        """Load the tables."""
+        loader = self.folder / "loader.txt"
+        loader.write_text(str(self.identity))
+        parts = next(iter(self.paths.datasets.values()))
+        recipe = record.canonical(self.paths.plan.dataset(*parts))
+        snapshot = self.dataset.parent / "snapshot"
+        self.script("load_dataset", recipe=recipe, loader=loader, snapshot=snapshot, dataset=self.dataset, threads=2)
+
+    def phases_s(self, path: str) -> dict[str, float]:
+        """Measure a run of the plan and return the seconds of its phases. Raises ValueError when the run failed."""
+        plan, run = self.paths.plan, self.paths.runs[path]
+        recipe = {"variant": plan.variant(run.variant), "load": plan.load(run.variant, run.workload)}
+        texts = {"recipe": record.canonical(recipe), "place": record.canonical(self.paths.place(path))}
+        files = {"run": self.folder / "run.json", "text": self.folder / "run.txt"}
+        self.script("measure_run", **texts, **files, identity=self.identity, dataset=self.dataset)
+        facts = record.read(files["run"])
+        if facts["outcome"] != "ok":
+            raise ValueError(f"{path}: the run failed: {facts['reason']}")
+        return facts["phases_s"]
+
+    def copy_s(self) -> float:
+        """Return the seconds of the reference: copy the data directory and remove the copy."""
+        begin_s = time.monotonic()
+        subprocess.run(["cp", "--archive", self.dataset.parent / "snapshot/data", self.folder / "copy"], check=True)
+        shutil.rmtree(self.folder / "copy")
+        return time.monotonic() - begin_s
 
 
-def copy_s(snapshot: Path, folder: Path) -> float:
-    """Return the seconds of the reference: copy the data directory and remove the copy."""
-    begin_s = time.monotonic()
-    subprocess.run(["cp", "--archive", snapshot / "data", folder / "copy"], check=True)
-    shutil.rmtree(folder / "copy")
-    return time.monotonic() - begin_s
-
-
-def main(config: Path, rows: int, runs: int) -> None:
-    """Load, measure `runs` times, print a table of phases in seconds (median) and the ratio to the reference."""
-    settings = yaml.safe_load(config.read_text(encoding="utf-8"))
-    settings |= {
-        "datasets": {"sbtest": {"tables": 4, "rows": rows}},
-        "repetitions": runs,
-        "warmup_s": 1,
-        "measure_s": 3,
-    }
-    plan = Plan(load(settings, ROOT, str(config)), ROOT)
-    paths = Paths(plan)
-    folder_name, (server, dataset, options) = next(iter(paths.datasets.items()))
+def measured(config: Path, times: int = 3) -> list[Row]:
+    """Return the rows of a study's server. Raises ValueError when it has not been built."""
+    settings = {**yaml.safe_load(config.read_text(encoding="utf-8")), **SHORT, "repetitions": times}
+    paths = Paths(Plan(load(settings, ROOT, str(config)), ROOT))
+    server = settings["variants"][settings["reference"]]["server"]
     identity = ROOT / paths.build(server, LOADER) / "identity.json"
+    if not identity.exists():
+        raise ValueError(f"{identity}: not there; `make report` of {config.name} builds it")
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        kept = folder / Path(folder_name).name
-        (folder / "loader.txt").write_text(str(identity))
-        common = ["--log", folder / "log.txt"]
-        recipe = record.canonical(plan.dataset(server, dataset, options))
-        places = ["--snapshot", kept / "snapshot", "--dataset", kept / "dataset.json"]
-        entry_script(
-            "load_dataset", "--recipe", recipe, *places, "--threads", 2, "--loader", folder / "loader.txt", *common
-        )
-        measured, copies = [], []
-        chosen = [(path, run) for path, run in paths.runs.items() if run.variant == settings["reference"]]
-        for path, run in chosen[:runs]:
-            recipe = {"variant": plan.variant(run.variant), "load": plan.load(run.variant, run.workload)}
-            texts = ["--recipe", record.canonical(recipe), "--place", record.canonical(paths.place(path))]
-            files = [
-                "--dataset",
-                kept / "dataset.json",
-                "--run",
-                folder / "run.json",
-                "--text",
-                folder / "run.txt",
-                "--identity",
-                identity,
-            ]
-            entry_script("measure_run", *texts, *files, *common)
-            measured.append(record.read(folder / "run.json")["phases_s"])
-            copies.append(copy_s(kept / "snapshot", folder))
-        size_mib = record.read(kept / "dataset.json")["bytes"] / 2**20
-    show(measured, statistics.median(copies), size_mib)
+        Path(name).chmod(0o755)
+        bench = Bench(paths, identity, Path(name))
+        bench.load_dataset()
+        runs = [path for path, run in paths.runs.items() if run.variant == settings["reference"]][:times]
+        pairs = [(bench.phases_s(path), bench.copy_s()) for path in runs]
+    return rows(f"{server}, 4 x {ROWS} rows", [phases for phases, _ in pairs], [copy_s for _, copy_s in pairs])
 
 
-def show(measured: list[dict[str, float]], reference_s: float, size_mib: float) -> None:
-    """Print the medians of the phases, and their sum without load and drains beside the reference."""
-    rest_s = [sum(seconds for phase, seconds in run.items() if phase not in LOAD_PHASES) for run in measured]
-    print(f"{size_mib:.0f} MiB, {len(measured)} runs, medians in seconds")
-    for phase in measured[0]:
-        print(f"  {phase:12} {statistics.median(run[phase] for run in measured):7.3f}")
-    print(f"  besides load and drains {statistics.median(rest_s):.2f} (limit 5), largest {max(rest_s):.2f}")
-    ratio = statistics.median(rest_s) / reference_s
-    print(f"  ratio to copying and removing the same directory ({reference_s:.2f} s): {ratio:.2f}")
+def rows(what: str, runs: list[dict[str, float]], copies_s: list[float]) -> list[Row]:
+    """Return medians: all besides load and drains, which has the limit, and each phase of it."""
+    reference_s = statistics.median(copies_s)
+    ours = [{phase: seconds for phase, seconds in run.items() if phase not in LOAD_PHASES} for run in runs]
+    total_s = statistics.median(sum(run.values()) for run in ours)
+    phases = {phase: statistics.median(run[phase] for run in ours) for phase in ours[0]}
+    total = Row(BENCH, what, total_s, "s", reference_s, LIMIT_S)
+    parts = [Row(BENCH, f"of it {phase}", seconds, "s (part)", reference_s) for phase, seconds in phases.items()]
+    return [total, *parts]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", type=Path, default=ROOT / "config.yaml")
-    parser.add_argument("--rows", type=int, default=240_000)
-    parser.add_argument("--runs", type=int, default=3)
-    main(**vars(parser.parse_args()))
+    parser.add_argument("--config", type=Path, default=CONFIG, help="a study whose baseline is built")
+    sys.exit(run([partial(measured, **vars(parser.parse_args()))]))
