@@ -14,6 +14,7 @@ CHEAP = [
     "describe_study",
     "collect_runs",
     "compare_variants",
+    "export_tables",
     "plot_figures",
     "render_report",
 ]

@@ -28,6 +28,7 @@ REPORT = {
     "describe_study": "description",
     "collect_runs": "facts of runs",
     "compare_variants": "tables",
+    "export_tables": "exports",
     "plot_figures": "figures",
     "render_report": "page",
 }

@@ -12,7 +12,7 @@ ABSENT = "raise ModuleNotFoundError(\"No module named 'pymysql'\", name='pymysql
     [
         (["results/reprot.html"], False, "results/reprot.html"),
         (["--snakefile", "nosuch/Snakefile"], False, "nosuch/Snakefile"),
-        ([], True, "No module named 'pymysql'"),
+        ([], True, "pymysql: this Python package is missing"),
     ],
     ids=["wrong target", "wrong Snakefile", "Python package missing"],
 )
