@@ -8,7 +8,7 @@ from scripts import study_changes
 from scripts.comparison_page import render
 from scripts.finished_study import Finished, load
 from scripts.metrics import METRICS
-from scripts.process import say
+from scripts.process import say, user_command
 from scripts.record import write_text
 from scripts.study_cells import Cells, shared_cells
 from scripts.study_sentences import headline, sentences
@@ -79,8 +79,5 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
+    with user_command():
         main(**vars(_arguments()))
-    except (ValueError, OSError) as error:
-        say(str(error))
-        raise SystemExit(1) from error

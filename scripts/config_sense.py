@@ -9,12 +9,10 @@ from typing import Any
 from scripts import families
 from scripts.config_mistakes import Mistake, suggestion
 from scripts.source_kinds import ALONE, kind_of, prebuilt
-from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, split_flags
+from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, split_flags
 from scripts.sysbench import OWNED
 from scripts.topology import parse_cpus
 
-# The build that loads datasets, those of trainings too, so that it cannot wait for a training itself.
-LOADER = "baseline"
 SYSBENCH_SCRIPTS = (
     "bulk_insert",
     "oltp_delete",

@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.preflight.room import mounted
+from scripts.preflight.room import mounted, nearest
 
 # Where files share blocks (FICLONE): XFS since its tools make it so by default, OpenZFS since 2.2.
 CLONING = ("btrfs", "xfs", "zfs", "bcachefs", "ocfs2")
@@ -22,8 +22,7 @@ class FileSystem:
 
 def of(path: str | Path) -> FileSystem:
     """Return the file system that holds `path`, or will once it is made."""
-    absolute = Path(path).expanduser().absolute()
-    place = next(folder for folder in (absolute, *absolute.parents) if folder.exists()).resolve()
+    place = nearest(Path(path).expanduser())
     name = mounted(place, MOUNTS.read_text(encoding="utf-8"))
     return FileSystem(place.stat().st_dev, name, shutil.disk_usage(place).free / 2**20)
 

@@ -19,7 +19,7 @@ from scripts import (
 from scripts.comparison import AA
 from scripts.import_pattern import Pattern
 from scripts.imported_runs import Log, read_tree
-from scripts.process import say
+from scripts.process import say, user_command
 from scripts.wording import listing, plural
 
 STUDIES = Path("results/studies")
@@ -155,8 +155,5 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
+    with user_command():
         main(**vars(_arguments()))
-    except (ValueError, OSError) as error:
-        say(str(error))
-        raise SystemExit(1) from error

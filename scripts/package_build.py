@@ -11,11 +11,10 @@ from typing import Any
 
 from scripts import failures, families, package_readme, record, shared_libraries, workplace
 from scripts.archive_gate import Member, symlink_problem
+from scripts.config_file import paths_of
 from scripts.config_mistakes import suggestion
 from scripts.paths import Paths
-from scripts.plan import Plan
 from scripts.process import entry, say
-from scripts.study import read
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "scripts" / "package"
@@ -28,7 +27,7 @@ def main(config: Path, variant: str, log: Path) -> Path:
 
     Raises ValueError naming the variant when it is unknown, not built yet, or cannot be taken away.
     """
-    paths = Paths(Plan(read(config, ROOT), ROOT))
+    paths = paths_of(config)
     folder = built(paths, variant, config)
     identity = record.read(folder / "identity.json")
     server = SCRIPTS / f"{identity['family']}.sh"

@@ -14,12 +14,11 @@ from scripts.build_recipes import BuildRecipes, said
 from scripts.once import once
 from scripts.order import Run, runs_in_order
 from scripts.record import digest, file_sha256
-from scripts.stages import PREBUILT, Stages
+from scripts.stages import LOADER, PREBUILT, Stages
 from scripts.study import Study
 
 # Raised when code changes what a costly step makes from the same declaration.
 RECIPES = {"profile": 1, "dataset": 1, "run": 1, "check": 1}
-LOADER = "baseline"
 
 
 @dataclass(frozen=True)

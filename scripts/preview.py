@@ -6,13 +6,13 @@ from scripts.durations import Durations
 from scripts.headroom import Limit
 from scripts.listing import Listing
 from scripts.paths import Paths
-from scripts.preflight.room import cache_folder
 from scripts.reasons import Reasons
 from scripts.run_reasons import RunReasons
 from scripts.sizes import Sizes, amount
 from scripts.split_blocks import Split
 from scripts.topology import format_cpus
 from scripts.wording import plural
+from scripts.workplace import cache_path
 
 
 def text(paths: Paths, cores: int) -> str:
@@ -28,7 +28,7 @@ def text(paths: Paths, cores: int) -> str:
         lines += bytes_line(due, sizes)
         lines += machine_line(paths, durations)
         lines += split_lines(due, durations)
-        found = limits.find(due, sizes, headroom.read(), str(cache_folder()))
+        found = limits.find(due, sizes, headroom.read(), str(cache_path()))
         lines += map(limit_line, [*found, *misplaced(paths)])
     return "\n".join(lines) + "\n\n"
 
@@ -37,9 +37,9 @@ def bytes_line(due: Due, sizes: Sizes) -> list[str]:
     """Return what is copied and kept; what is fetched stands at its phase."""
     copied, kept = sizes.copied(), sizes.kept()
     results = file_systems.of("results")
-    places = {sizes.storage(variant) or str(cache_folder()) for variant, _ in due.groups}
+    places = {sizes.storage(variant) or str(cache_path()) for variant, _ in due.groups}
     if due.of("profile"):
-        places.add(str(cache_folder()))
+        places.add(str(cache_path()))
     without = sorted(
         {place.name for path in places if not file_systems.clones(results, place := file_systems.of(path))}
     )

@@ -70,6 +70,16 @@ def entry(log: Path) -> Iterator[None]:
         raise SystemExit(1) from error
 
 
+@contextlib.contextmanager
+def user_command() -> Iterator[None]:
+    """Run the body of a command that a user types: what is wrong is told in its own words, with status 1."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        say(str(error))
+        raise SystemExit(1) from error
+
+
 def say(text: str) -> None:
     """Tell the user one thing, on standard error."""
     sys.stderr.write(text.rstrip("\n") + "\n")

@@ -12,7 +12,7 @@ from scripts.config_file import ROOT, study_of
 from scripts.leftovers import Leftover, Named
 from scripts.paths import Paths
 from scripts.plan import Plan
-from scripts.process import say
+from scripts.process import say, user_command
 from scripts.study import ConfigError, Study
 from scripts.wording import duration, plural, size
 
@@ -139,8 +139,5 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
+    with user_command():
         main(**vars(_arguments()))
-    except (ValueError, OSError) as problem:
-        say(str(problem))
-        raise SystemExit(1) from problem

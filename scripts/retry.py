@@ -10,7 +10,7 @@ from scripts.config_file import paths_of, report_command
 from scripts.failures import has_failed
 from scripts.leftovers import discard
 from scripts.paths import Paths
-from scripts.process import say
+from scripts.process import say, user_command
 from scripts.wording import brief, plural
 
 RESULTS = Path("results")
@@ -81,8 +81,5 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
+    with user_command():
         main(**vars(_arguments()))
-    except (ValueError, OSError) as error:
-        say(str(error))
-        raise SystemExit(1) from error

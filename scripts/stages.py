@@ -12,6 +12,8 @@ from scripts.record import digest
 DEFAULT_TOOLCHAIN = "gcc-12"
 DEFAULT_BOLT = "bolt-16"
 PREBUILT = "prebuilt"
+# The build that loads datasets, those of trainings too, so that it cannot wait for a training itself.
+LOADER = "baseline"
 INSTRUMENTED = "instrumented"
 PUBLISHED_INSTRUMENTED = "published_instrumented"
 RELOCATABLE = "relocatable"

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from scripts.config_file import study_of
 from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
-from scripts.study import Study, read
+from scripts.study import Study
 
 MANAGERS = ("apt", "dnf")
 # Packages that fetch a kind of source, the same in both.
@@ -32,9 +33,7 @@ def _fetchers(source: dict[str, Any]) -> list[str]:
 
 def main(config: Path, manager: str) -> None:
     """Print one package a line. Raises ConfigError when the study has mistakes."""
-    root = Path(__file__).parents[1]
-    study = read(config, root)
-    sys.stdout.writelines(f"{name}\n" for name in packages(study, manager))
+    sys.stdout.writelines(f"{name}\n" for name in packages(study_of(config), manager))
 
 
 if __name__ == "__main__":

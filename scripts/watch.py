@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from scripts.process import say
+from scripts.process import say, user_command
 
 
 def main(config: Path, once: bool) -> None:
@@ -46,12 +46,10 @@ def command() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
-        main(**vars(_arguments()))
+        with user_command():
+            main(**vars(_arguments()))
     except KeyboardInterrupt:
         raise SystemExit(0) from None
-    except ValueError as error:
-        say(str(error))
-        raise SystemExit(1) from error
 
 
 if __name__ == "__main__":

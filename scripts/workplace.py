@@ -14,12 +14,17 @@ LONGEST_SOCKET_BYTES = 107
 SERVER_USER = "nobody"
 
 
+def cache_path() -> Path:
+    """Return where this user's cache folder is, made or not."""
+    return Path("/var/tmp") / f"{NAME}-{os.getuid()}"
+
+
 def cache_directory() -> Path:
     """Return this user's cache folder; its path does not depend on the checkout. Other users cannot write to it.
 
     Raises PermissionError when somebody else owns it.
     """
-    folder = Path("/var/tmp") / f"{NAME}-{os.getuid()}"
+    folder = cache_path()
     folder.mkdir(mode=0o755, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder}: belongs to another user, expected a folder of uid {os.getuid()}; remove it")

@@ -8,13 +8,13 @@ from pathlib import Path
 from scripts import hostlock, workplace
 from scripts.preflight.finding import Finding, Findings, Machine, ok
 from scripts.preflight.needs import Needs
-from scripts.preflight.room import cache_folder
+from scripts.workplace import cache_path
 
 
 def check(needs: Needs, _machine: Machine) -> Findings:
     """Judge the user, what the servers' user can enter, and who owns the cache."""
     yield user(os.getuid(), known(workplace.SERVER_USER))
-    yield cache(cache_folder(), os.getuid())
+    yield cache(cache_path(), os.getuid())
     yield lock()
     folders = {f"storage {name}": Path(path).expanduser() for name, path in needs.storages.items() if path}
     if os.getuid() == 0:

@@ -6,10 +6,9 @@ from typing import Any
 
 from scripts import families
 from scripts.source_kinds import prebuilt
-from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT
+from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT
 from scripts.study import Study
 
-LOADER = "baseline"
 # The default study's 400 000 rows take about 100 MB.
 BYTES_PER_ROW = 250
 MIB = 2**20

@@ -8,9 +8,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts import workplace
 from scripts.preflight.finding import Finding, Findings, Machine, ok
 from scripts.preflight.needs import MIB, Needs
+from scripts.workplace import cache_path
 
 RESULTS = Path("results")
 # ioctl_ficlone(2)
@@ -40,7 +40,7 @@ class Place:
 
 def check(needs: Needs, machine: Machine) -> Findings:
     """Look at every place the study writes to."""
-    cache = cache_folder()
+    cache = cache_path()
     wanted = {"results": (RESULTS, COMPILE_MIB if needs.compiled else REPORT_MIB)}
     wanted["cache"] = (cache, COMPILE_MIB if needs.compiled else REPORT_MIB)
     for name, (path, needed_mib) in wanted.items():
@@ -50,11 +50,6 @@ def check(needs: Needs, machine: Machine) -> Findings:
         place = look(f"storage {name}" if folder else name, path, machine)
         yield free(place, 2 * needs.dataset_mib + LOGS_MIB)
         yield file_system(place)
-
-
-def cache_folder() -> Path:
-    """Return where the workflow keeps its cache, without making it."""
-    return Path("/var/tmp") / f"{workplace.NAME}-{os.getuid()}"
 
 
 def look(name: str, path: Path, machine: Machine) -> Place:

@@ -19,7 +19,8 @@ import yaml
 
 from scripts import record
 from scripts.paths import Paths
-from scripts.plan import LOADER, Plan
+from scripts.plan import Plan
+from scripts.stages import LOADER
 from scripts.study import load
 from tests.bench.table import ROOT, Row, run
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 import yaml
 
-from scripts import config_sense, plan
+from scripts import stages
 from scripts.config_text import ConfigError
 from scripts.study import load
 from tests.unit.studies import CHECKOUT, SMALL, config
@@ -182,4 +182,5 @@ def test_catalog_that_is_no_yaml_is_told_with_its_line(checkout_copy):
 
 
 def test_build_that_loads_datasets_is_the_one_that_is_kept_plain():
-    assert config_sense.LOADER == plan.LOADER
+    builds = yaml.safe_load((CHECKOUT / "catalog" / "builds.yaml").read_text(encoding="utf-8"))["builds"]
+    assert stages.Stages(builds).of(stages.LOADER) == stages.Stage("plain", {})

@@ -70,9 +70,7 @@ import os
 import re
 import shutil
 import socket
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,6 +97,7 @@ from scripts import (
 )
 from scripts.server import ServerFailed
 from scripts.sysbench_output import SysbenchFailed, SysbenchMisused, parse
+from tests.unit.served import Quiet, served
 from tests.unit.test_server import READY, made_family
 
 TESTS = Path(__file__).parents[1]
@@ -153,7 +152,7 @@ def test_command_that_is_no_compiler_is_told_with_its_words(tmp_path):
         toolchain.find("mine", entry)
 
 
-class Mirror(BaseHTTPRequestHandler):
+class Mirror(Quiet):
     """Sends a page in place of a file, half of one, nothing for a while, or 404."""
 
     def do_GET(self):
@@ -165,23 +164,15 @@ class Mirror(BaseHTTPRequestHandler):
             self.send_error(404)
             return
         content = b"<!DOCTYPE html><html>Please sign in</html>"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html" if kind == "page" else "application/gzip")
-        self.send_header("Content-Length", str(len(content) * (1 if kind == "page" else 2)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *words):
-        pass
+        page = kind == "page"
+        self.answer(content, len(content) * (1 if page else 2), "text/html" if page else "application/gzip")
 
 
 @pytest.fixture
 def mirror(monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
-    with ThreadingHTTPServer(("127.0.0.1", 0), Mirror) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}"
-        running.shutdown()
+    with served(Mirror) as running:
+        yield running.url
 
 
 def closed_port() -> int:

@@ -1,49 +1,36 @@
 """Mirrors are tried in order, and only a file with the stated checksum ever gets its name."""
 
 import hashlib
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from scripts.download import DownloadError, fetch, name_of
+from tests.unit.served import Quiet, served
 
 CONTENT = b"sources " * 100_000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
-class Mirror(BaseHTTPRequestHandler):
+class Mirror(Quiet):
     def do_GET(self):
         self.server.asked.append(self.path)
         match self.path.split("/")[1]:
             case "good":
-                self._answer(CONTENT, len(CONTENT))
+                self.answer(CONTENT, len(CONTENT))
             case "short":
-                self._answer(CONTENT[:1000], len(CONTENT))
+                self.answer(CONTENT[:1000], len(CONTENT))
             case "other":
-                self._answer(b"<html>sign in</html>", 20)
+                self.answer(b"<html>sign in</html>", 20)
             case _:
                 self.send_error(404)
-
-    def _answer(self, content, declared):
-        self.send_response(200)
-        self.send_header("Content-Length", str(declared))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *words):
-        pass
 
 
 @pytest.fixture
 def mirror(monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with ThreadingHTTPServer(("127.0.0.1", 0), Mirror) as server:
+    with served(Mirror) as server:
         server.asked = []
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
-        server.shutdown()
 
 
 def test_mirrors_are_tried_in_order_until_one_has_the_right_file(mirror, tmp_path):
