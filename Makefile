@@ -1,13 +1,14 @@
 # Every target does its own set-up. `make` alone explains the targets.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup report quick package plan watch retry prune import compare doctor config-doc bench test lint lock clean
+.PHONY: help setup report quick package plan watch retry prune import compare doctor config-doc bench test faults lint lock clean
 
 STUDY ?=
 CORES ?= all
 TESTS ?=
 ALL ?=
 PARTIAL ?=
+SCALE ?=
 FORCE ?=
 CONFIGS ?=
 LOGS ?=
@@ -18,8 +19,12 @@ B ?=
 CONFIG := $(if $(STUDY),studies/$(STUDY).yaml,config.yaml)
 PYTHON_BIN := .venv/bin/python
 # the target goes before --configfile, which takes everything behind it for configuration files
-TARGET := $(if $(STUDY),results/studies/$(STUDY)/report.html --configfile studies/$(STUDY).yaml,results/report.html)
-ARGUMENTS := $(strip $(TARGET) $(if $(PARTIAL),--config partial=true))
+NAME := $(or $(STUDY),default)$(if $(filter small,$(SCALE)),-small)
+REPORT := $(if $(filter default,$(NAME)),results/report.html,results/studies/$(NAME)/report.html)
+CHANGES := $(if $(PARTIAL),partial=true) $(if $(SCALE),scale=$(SCALE))
+ARGUMENTS := $(strip $(REPORT) $(if $(STUDY),--configfile $(CONFIG)) $(if $(strip $(CHANGES)),--config $(CHANGES)))
+# what the commands beside the workflow are told of the study
+OF_STUDY := --config $(CONFIG) $(if $(SCALE),--scale $(SCALE))
 # rules say `python`; the set-up itself must not see this PATH, or it would remake .venv with its own interpreter
 WITH_PATH := PATH="$(CURDIR)/.venv/bin:$$PATH"
 SNAKEMAKE := $(WITH_PATH) $(PYTHON_BIN) -m snakemake --cores $(CORES)
@@ -28,9 +33,10 @@ SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/package/*.sh scripts/compiler/
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo '  A study: make report STUDY=quick. Fewer cores: make report CORES=4. Some tests: make test TESTS=tests/unit'
+	@echo '  A published experiment as this machine can hold it: make report STUDY=x SCALE=small'
 
 setup: ## install what is missing: packages of the distribution, and .venv; STUDY=x: what x needs
-	@scripts/setup.sh run $(CONFIG)
+	@scripts/setup.sh run $(strip $(CONFIG) $(SCALE))
 
 report: study setup ## build, measure and write the report of config.yaml, or of studies/x.yaml with STUDY=x
 	$(SNAKEMAKE) $(ARGUMENTS)
@@ -40,17 +46,17 @@ quick: ## the same for studies/quick.yaml: a first look
 
 package: study setup ## pack the build of VARIANT=pgo (of studies/x.yaml with STUDY=x) to take it to another machine
 	@test -n '$(VARIANT)' || { echo 'VARIANT= is missing: make package VARIANT=pgo' >&2; exit 2; }
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.package_build --config $(CONFIG) --variant $(VARIANT)
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.package_build $(OF_STUDY) --variant $(VARIANT)
 
 plan: study setup ## show what `make report` would do, and how long it would take
 	$(SNAKEMAKE) --dry-run $(ARGUMENTS)
 
 watch: study ## look at a study while it runs: what is done, time left, ratios so far; disturbs nothing
 	@test -x $(PYTHON_BIN) || $(MAKE) --no-print-directory setup
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.watch --config $(CONFIG)
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.watch $(OF_STUDY)
 
 retry: study setup ## remove what failed, so that `make report` tries it again
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.retry --config $(CONFIG)
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.retry $(OF_STUDY)
 
 prune: setup ## list what no config names any more, then remove it if told to; FORCE=1 does not ask
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.prune $(CONFIGS) $(if $(FORCE),--force)
@@ -65,7 +71,7 @@ compare: ## two finished studies side by side: A=results/studies/x B=elsewhere/r
 
 doctor: study ## look whether this machine can run a study, and how well it would measure; changes nothing
 	@test -x $(PYTHON_BIN) || { echo 'no .venv yet: make setup makes it' >&2; exit 2; }
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.doctor --config $(CONFIG)
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.doctor $(OF_STUDY)
 
 .PHONY: study
 study:
@@ -79,6 +85,10 @@ config-doc: ## write docs/config.md, the reference of all keys, from the schema
 test: ## run all tests, or those of TESTS=path
 	@scripts/setup.sh test
 	@$(WITH_PATH) $(PYTHON_BIN) -m pytest $(TESTS)
+
+faults: ## try every fault on purpose, whole, and print the table of what held
+	@scripts/setup.sh test
+	@$(WITH_PATH) $(PYTHON_BIN) -m tests.faults.table
 
 lint: ## check style of Python, Snakemake and shell files
 	@scripts/setup.sh test

@@ -11,7 +11,9 @@ from snakemake.utils import min_version
 min_version("9.17.0")
 
 try:
-    from scripts import checkoutlock, description, failures, job_records, own_imports, preview, record, tolerated
+    from scripts import checkoutlock, description, failures, job_records, own_imports, preview, record
+    from scripts import outside_lua, tolerated
+    from scripts.diagnoses import Diagnoses
     from scripts.paths import Paths
     from scripts.plan import Plan
     from scripts.stages import BOLTED, COMPILED, PREBUILT
@@ -30,6 +32,7 @@ try:
     FILES = [Path(file) for file in workflow.configfiles]
     PLAN = Plan(load(config, ROOT, " ".join(map(str, FILES)), FILES), ROOT)
     PATHS = Paths(PLAN)
+    DIAGNOSES = Diagnoses(PATHS)
     PARTIAL = PLAN.study.config.get("partial", False)
     RUNS = [path for path in PATHS.runs if not PARTIAL or Path(path).exists()]
 except ValueError as error:
@@ -45,6 +48,7 @@ os.environ.update(
     PYTHONDONTWRITEBYTECODE="1",
     WORKFLOW_PID=str(os.getpid()),
     **{failures.MAY_FAIL: "\n".join(tolerated.folders(PATHS))},
+    **outside_lua.environment(PLAN.study.config, PLAN.study.entries),
 )
 
 # A readers/writer lock on this machine: building takes one share, measuring and training take all of them.
@@ -66,6 +70,8 @@ elif workflow.is_main_process:
 
 # A dry run does not come here: looking is allowed beside a run.
 def begin():
+    if not PARTIAL and (refused := preview.refusals(PATHS)):
+        raise WorkflowError("\n".join(["this machine cannot hold the clients of the study", *refused]))
     take_directory()
     # Its rate limit would wake Snakemake's scheduler every second, once for each job so far, beside what is measured.
     workflow.scheduler.job_rate_limiter = None

@@ -37,13 +37,14 @@ def recipe_parts(kind, wildcards):
         case "check":
             return PLAN.check(wildcards.server, wildcards.build), None
         case "dataset":
-            server, dataset, options = PATHS.datasets[f"results/datasets/{server_part(wildcards)}"]
-            return PLAN.dataset(server, dataset, options), wildcards.digest
+            return PLAN.dataset(*PATHS.datasets[f"results/datasets/{server_part(wildcards)}"]), wildcards.digest
         case "run":
             return {
                 "variant": PLAN.variant(wildcards.variant),
                 "load": PLAN.load(wildcards.variant, wildcards.workload),
             }, None
+        case "diagnosis":
+            return DIAGNOSES.recipe(diagnosis_of(wildcards)), None
     raise WorkflowError(f"no recipe of kind {kind!r}")
 
 
@@ -57,6 +58,14 @@ def profile_parts(wildcards):
     if folder not in PATHS.profiles:
         raise WorkflowError(f"{folder}: no build of this config uses such a profile")
     return PATHS.profiles[folder]
+
+
+def diagnosis_of(wildcards):
+    folders = f"{wildcards.variant}-{wildcards.digest}/{wildcards.workload}-{wildcards.load}/{wildcards.clients}"
+    path = f"{DIAGNOSES.folder}/{folders}/{wildcards.tool}.json"
+    if path not in DIAGNOSES.of_paths:
+        raise WorkflowError(f"{path}: this config asks for no such diagnosis")
+    return DIAGNOSES.of_paths[path]
 
 
 def names_of(kinds):
@@ -88,6 +97,10 @@ def run_recipe(wildcards):
     return recipe("run", wildcards)
 
 
+def diagnosis_recipe(wildcards):
+    return recipe("diagnosis", wildcards)
+
+
 # A param whose function takes `output` is left out of Snakemake's comparison: mirrors, numbers and folders
 # may change without anything being made again.
 def source_places(wildcards, output):
@@ -97,6 +110,10 @@ def source_places(wildcards, output):
 def run_place(wildcards, output):
     variant = PLAN.study.variants[wildcards.variant]
     return record.canonical({**PATHS.place(output.run), "judged": PATHS.judged(variant["server"], variant["build"])})
+
+
+def diagnosis_place(wildcards, output):
+    return record.canonical(DIAGNOSES.place(output.diagnosis))
 
 
 def source_of_build(wildcards):

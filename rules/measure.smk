@@ -1,4 +1,4 @@
-"""Measure. Needs: builds and datasets. Makes: results/studies/{study}/runs/."""
+"""Measure. Needs: builds and datasets. Makes: results/studies/{study}/runs/ and diagnoses/."""
 
 
 rule finish_preparations:
@@ -50,6 +50,42 @@ rule measure_run:
             --identity {input.identity:q} \
             --dataset {input.dataset:q} \
             --run {output.run:q} \
+            --text {output.text:q} \
+            --log {log:q}
+        """
+
+
+rule diagnose_run:
+    """Look into the server with one tool in an extra run, when all measured ones are there."""
+    input:
+        identity=build_of_run,
+        dataset=dataset_of_run,
+        measured=ancient("results/studies/{study}/tables/runs.csv"),
+    output:
+        diagnosis="results/studies/{study}/diagnoses/{variant}-{digest}/{workload}-{load}/{clients}/{tool}.json",
+        text="results/studies/{study}/diagnoses/{variant}-{digest}/{workload}-{load}/{clients}/{tool}.txt",
+    log:
+        "results/logs/diagnose_run/{study}/{variant}-{digest}/{workload}-{load}/{clients}/{tool}.log",
+    wildcard_constraints:
+        load="[0-9a-f]{12}",
+        tool="[a-z]+",
+        variant="|".join(map(re.escape, PLAN.study.variants)),
+        workload="|".join(map(re.escape, PLAN.study.workloads)),
+    conda:
+        "../envs/python.yaml"
+    resources:
+        host=HOST,
+    params:
+        recipe=diagnosis_recipe,
+        place=diagnosis_place,
+    shell:
+        r"""
+        exec python -m scripts.diagnose_run \
+            --recipe {params.recipe:q} \
+            --place {params.place:q} \
+            --identity {input.identity:q} \
+            --dataset {input.dataset:q} \
+            --diagnosis {output.diagnosis:q} \
             --text {output.text:q} \
             --log {log:q}
         """

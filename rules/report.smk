@@ -51,8 +51,12 @@ rule plot_figures:
     """Draw throughput, latency and speedups."""
     input:
         runs="results/studies/{study}/tables/runs.csv",
+        series="results/studies/{study}/tables/series.csv",
+        counters="results/studies/{study}/tables/counters.csv",
         cells="results/studies/{study}/tables/cells.csv",
         factors="results/studies/{study}/tables/factors.csv",
+        effects="results/studies/{study}/tables/effects.csv",
+        statements="results/studies/{study}/tables/statements.csv",
         study="results/studies/{study}/study.json",
     output:
         figures=directory("results/studies/{study}/figures"),
@@ -81,7 +85,11 @@ rule render_report:
         comparisons="results/studies/{study}/tables/comparisons.csv",
         unflagged="results/studies/{study}/tables/overall_unflagged.csv",
         bounds="results/studies/{study}/tables/bounds.csv",
+        files="results/studies/{study}/tables/files.csv",
+        operations="results/studies/{study}/tables/operations.csv",
         factors="results/studies/{study}/tables/factors.csv",
+        effects="results/studies/{study}/tables/effects.csv",
+        statements="results/studies/{study}/tables/statements.csv",
         figures="results/studies/{study}/figures",
         exported="results/studies/{study}/tables/results.json",
         study="results/studies/{study}/study.json",
@@ -93,6 +101,7 @@ rule render_report:
         profiles=facts_of("profiles"),
         sources=sources_of_study,
         datasets=facts_of("datasets"),
+        diagnoses=diagnoses_of_study,
     output:
         report="results/studies/{study}/report.html",
         summary="results/studies/{study}/summary.md",
@@ -118,6 +127,7 @@ rule render_report:
             --profiles {input.profiles:q} \
             --sources {input.sources:q} \
             --datasets {input.datasets:q} \
+            --diagnoses {input.diagnoses:q} \
             --output {output.report:q} \
             --summary {output.summary:q} \
             >{log:q} 2>&1

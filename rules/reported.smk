@@ -39,6 +39,10 @@ def checks_of_builds(wildcards):
     return there(PATHS.checks)
 
 
+def diagnoses_of_study(wildcards):
+    return there(DIAGNOSES.of_paths)
+
+
 def sources_of_study(wildcards):
     return there(PATHS.source(server) for server in sorted({server for server, _ in PATHS.builds.values()}))
 

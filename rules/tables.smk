@@ -10,6 +10,10 @@ rule collect_runs:
     output:
         runs="results/studies/{study}/tables/runs.csv",
         series="results/studies/{study}/tables/series.csv",
+        counters="results/studies/{study}/tables/counters.csv",
+        files="results/studies/{study}/tables/files.csv",
+        operations="results/studies/{study}/tables/operations.csv",
+        executions="results/studies/{study}/tables/executions.csv",
     log:
         "results/logs/collect_runs/{study}.log",
     conda:
@@ -32,6 +36,7 @@ rule compare_variants:
     """Compare the variants with the reference, block by block."""
     input:
         runs="results/studies/{study}/tables/runs.csv",
+        executions="results/studies/{study}/tables/executions.csv",
         study="results/studies/{study}/study.json",
     output:
         comparisons="results/studies/{study}/tables/comparisons.csv",
@@ -41,6 +46,8 @@ rule compare_variants:
         bounds="results/studies/{study}/tables/bounds.csv",
         noise="results/studies/{study}/tables/noise.csv",
         factors="results/studies/{study}/tables/factors.csv",
+        effects="results/studies/{study}/tables/effects.csv",
+        statements="results/studies/{study}/tables/statements.csv",
     log:
         "results/logs/compare_variants/{study}.log",
     conda:

@@ -23,6 +23,15 @@ SMALL_BYTES = 1 << 30
 CHUNK_BYTES = 1 << 20
 PROGRESS_S = 5
 START_BYTES = 16
+# Headers that hold a long name or further keys of the next member (POSIX pax, GNU tar).
+HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+HEADER_BYTES_MAX = 1 << 20
 
 
 def tar_member(info: tarfile.TarInfo) -> Member:
@@ -48,10 +57,19 @@ def zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:
     return Member(info.filename, kind, stat.S_IMODE(mode), info.file_size, mtime_s=mtime_s)
 
 
+class Info(tarfile.TarInfo):
+    """A member of a tar whose headers are of a sane size: tarfile reads them whole, before any gate sees the member."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in HEADERS and self.size > HEADER_BYTES_MAX:
+            raise ArchiveError(f"member {self.name!r} refused: a header of {self.size} bytes")
+        return super()._proc_member(tar)
+
+
 def members(archive: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
     """Yield members in stored order, each regular file with a stream of its content."""
-    if tarfile.is_tarfile(archive):
-        with tarfile.open(archive, "r:*") as tar:
+    if _is_tar(archive):
+        with tarfile.open(archive, "r:*", tarinfo=Info) as tar:
             for info in tar:
                 yield tar_member(info), tar.extractfile(info) if info.isreg() else None
             require_end(tar)
@@ -64,6 +82,15 @@ def members(archive: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
         with archive.open("rb") as stream:
             start = stream.read(START_BYTES)
         raise ArchiveError(f"neither a tar (plain, gz, bz2, xz) nor a zip archive: it starts with {start!r}")
+
+
+def _is_tar(archive: Path) -> bool:
+    # tarfile.is_tarfile reads the first header with a TarInfo of its own.
+    try:
+        with tarfile.open(archive, "r:*", tarinfo=Info):
+            return True
+    except tarfile.TarError:
+        return False
 
 
 def require_end(tar: tarfile.TarFile) -> None:

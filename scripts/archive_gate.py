@@ -11,6 +11,8 @@ from typing import Literal
 Kind = Literal["file", "directory", "symlink", "hardlink", "device"]
 
 MEMBERS_MAX = 1_000_000
+# Far more than any server's sources have; what walks a tree calls itself for each level.
+DEPTH_MAX = 100
 
 
 class ArchiveError(RuntimeError):
@@ -60,6 +62,8 @@ class Gate:
             return "absolute path"
         if ".." in parts:
             return "'..' in its path"
+        if len(parts) > DEPTH_MAX:
+            return f"more than {DEPTH_MAX} folders deep"
         if any(self._kind_at(parts[:depth]) == "symlink" for depth in range(1, len(parts))):
             return "its path goes through a symbolic link"
         if parts in self.seen and not (member.kind == self._kind_at(parts) == "directory"):

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts import binary, bolt, failures, families, record, toolchain
+from scripts import binary, bolt, failures, families, profiles, record, toolchain
 from scripts.hostlock import shared
 from scripts.process import CommandFailed, Usage, entry, run, tell_wait
 from scripts.record import digest
@@ -27,6 +27,9 @@ def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity
     with failures.as_result(identity.parent, give_up, CommandFailed):
         for needed in filter(None, (base, profile)):
             failures.usable(needed)
+        if profile:
+            with failures.refusing():
+                profiles.demand_whole(profile)
         make(recipe, base, profile, install, identity, facts, log)
 
 

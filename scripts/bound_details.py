@@ -8,14 +8,14 @@ from typing import Any
 
 import pandas as pd
 
+from scripts import change_buffer
 from scripts.bounds import CLIENT, reason
+from scripts.counters import LEVELS
 from scripts.tables import CELL
 from scripts.value_tables import Cell
 from scripts.wording import NOTHING, count, missing, percent
 
 WINDOW = {"context_switches": "context switches", "read_bytes": "bytes read", "write_bytes": "bytes written"}
-# states of the server at one moment: their change over a run is no amount of work
-LEVELS = ("dirty_pages", "history_list_length", "checkpoint_age_bytes")
 COMMITS = "commits"
 SHARES = re.compile(r" \(server [^)]*\)")
 
@@ -114,10 +114,15 @@ def _of_calls(records: Iterable[dict[str, Any]]) -> dict[tuple, dict[str, float]
         for name, edges in counters.items():
             sums[tuple(facts[part] for part in CELL)][name] += edges["after"] - edges["before"]
     return {
-        key: {name: value / cell[COMMITS] for name, value in cell.items() if name not in (*LEVELS, COMMITS)}
+        key: {name: value / cell[COMMITS] for name, value in cell.items() if _is_work(name)}
         for key, cell in sums.items()
         if cell[COMMITS] > 0
     }
+
+
+def _is_work(name: str) -> bool:
+    """Tell whether a counter's growth over a call is an amount to divide by its commits; others are told elsewhere."""
+    return name not in LEVELS and name != COMMITS and not name.startswith(change_buffer.PREFIX)
 
 
 def _effort(study: dict[str, Any], workload: str, names: dict[str, str], found: dict[tuple, dict]) -> Effort:

@@ -16,7 +16,7 @@ FULL = Limit(
     "a CPU that idles longer does not set the pace",
 )
 USERS = ("server", "client", "other", "iowait", "steal")
-NEEDED = ("capacity", "server_room", "client_room", *USERS)
+NEEDED = ("capacity", "server_room", "client_room", "generator", *USERS)
 COLUMNS = (
     *CELL, "n_runs", "n_measured", "n_server_cpus", "n_client_cpus", "n_shared_cpus", "virtualisation",
     *(f"{who}_share" for who in (*USERS, "idle")), "server_busy", "client_busy", "bound",
@@ -43,8 +43,9 @@ def table(runs: pd.DataFrame) -> pd.DataFrame:
     for who in USERS:
         found[f"{who}_share"] = sums[who] / sums["capacity"]
     found["idle_share"] = (1 - found[[f"{who}_share" for who in USERS]].sum(axis=1, skipna=False)).clip(lower=0)
-    for who in ("server", "client"):
-        found[f"{who}_busy"] = sums[who] / sums[f"{who}_room"]
+    # Of this host, a load generator elsewhere takes what passes its words on.
+    for who, used in (("server", "server"), ("client", "generator")):
+        found[f"{who}_busy"] = sums[used] / sums[f"{who}_room"]
     found = found.reset_index()
     return found.assign(bound=[bound(row) for row in found.itertuples()])[list(COLUMNS)]
 
@@ -64,6 +65,7 @@ def _seconds(runs: pd.DataFrame) -> dict[str, pd.Series]:
         "capacity": runs["cpus"].astype(float) * runs["duration_s"].astype(float),
         "server": server,
         "client": client,
+        "generator": runs["generator_cpu_s"].astype(float),
         "other": (used("host", "user", "system", "irq") - server - client).clip(lower=0),
         "iowait": used("host", "iowait"),
         "steal": used("host", "steal"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import binary, compile_records, failures, families, record, toolchain
+from scripts import binary, compile_records, failures, families, profiles, record, toolchain
 from scripts.compile import Compiled, build_tree, compile_server, source_link
 from scripts.flags import build_flags, published_options, require_fit
 from scripts.hostlock import shared
@@ -75,11 +75,12 @@ def make(
 
 
 def demand_fit(profile: Path | None, chosen: toolchain.Toolchain, link: Path) -> None:
-    """Refuse a profile that failed or does not fit: Refused, naming it."""
+    """Refuse a profile that failed, does not fit, or is not what the training kept: Refused, naming it."""
     if profile is not None:
         failures.usable(profile)
         with failures.refusing():
             require_fit(profile, chosen, link)
+            profiles.demand_whole(profile)
 
 
 def _describe(recipe: dict, described: dict, link: Path, out: Outputs, made: dict[str, Any]) -> None:

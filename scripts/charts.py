@@ -41,7 +41,7 @@ def values_chart(
             _by_clients(axes, (measured, drawn), metric, present, look)
             _beside(axes, measured, metric, published)
             client_axis(axes, runs["clients"].unique())
-            _legend(figure, axes, present)
+            legend(figure, axes, present)
         else:
             _by_variant(axes, (measured, drawn), metric, present, look)
         title(figure, _value_axis(axes, measured[metric.name], metric), next(iter(runs["workload"]), ""))
@@ -113,7 +113,8 @@ def _beside(axes: Axes, runs: pd.DataFrame, metric: Metric, published: pd.DataFr
         axes.plot(rows["clients"], rows["value"], **PUBLISHED, **style)
 
 
-def _legend(figure: Figure, axes: Axes, variants: list[str]) -> None:
+def legend(figure: Figure, axes: Axes, variants: list[str]) -> None:
+    """Name the lines of `axes` below a figure, those of `variants` first, then published ones."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     told = [*variants, *(name for name in handles if name.startswith("published "))]
     if told:

@@ -1,8 +1,9 @@
-"""Collect the raw facts of a study's runs into tables/runs.csv and tables/series.csv."""
+"""Collect the raw facts of a study's runs into tables/runs.csv, the tables of its parts beside it."""
 
 import argparse
 from pathlib import Path
 
+from scripts import counter_tables, operations, sql_tables
 from scripts.record import read
 from scripts.tables import collect, read_records, write_csv
 
@@ -13,8 +14,13 @@ def listed(path: Path) -> list[Path]:
 
 
 def main(study: Path, runs_list: Path, tables: Path) -> None:
-    """Write both tables into the folder `tables`."""
-    runs, series = collect(read(study), read_records(listed(runs_list)))
+    """Write the tables into the folder `tables`."""
+    records = list(read_records(listed(runs_list), without=("variables", "option_file", "histogram", "engine_report")))
+    runs, series = collect(read(study), records)
+    write_csv(counter_tables.samples(facts for _, facts in records), tables / "counters.csv")
+    write_csv(counter_tables.files(facts for _, facts in records), tables / "files.csv")
+    write_csv(operations.table(facts for _, facts in records), tables / "operations.csv")
+    write_csv(sql_tables.executions(records), tables / "executions.csv")
     write_csv(series, tables / "series.csv")
     write_csv(runs, tables / "runs.csv")
 

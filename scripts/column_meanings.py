@@ -1,6 +1,6 @@
 """What every column of every table of a study means, in words."""
 
-from scripts import tables
+from scripts import counter_tables, operations, sql_tables, tables
 
 NAMED = {
     "variant": "arm of the experiment; aa is the reference a second time",
@@ -90,6 +90,23 @@ FACTORS = {
     **OVER_CELLS,
     "word": "the verdict; empty for an interaction",
 }
+EFFECTS = {
+    "factor": "factor of the matrix, or factors of an interaction",
+    "formula": "levels set against each other; in the mean of logs over the levels of all other factors",
+    "n_factors": "factors that take part: 1 for a main effect",
+    "workload": f"{NAMED['workload']}; empty over all cells",
+    "clients": f"{NAMED['clients']}; empty over all cells",
+    "metric": NAMED["metric"],
+    **OVER_CELLS,
+    "n_cells": "cells with at least one whole block",
+    "n_repetitions": "repetitions in which every compared cell has its whole block",
+    "n_blocks_least": "whole blocks of the cell that has fewest",
+    "n_pairs": "whole blocks of all cells that count",
+    "floor_log_ratio": "noise floor of the metric, larger where the effect has more terms than a pair",
+    "p_t": "two-sided p of the mean over cells, Student's t",
+    "p_holm": "p_t adjusted by Holm over all effects of the metric; empty for a cell",
+    "word": "the verdict, over all cells only; of an interaction: whether one is shown",
+}
 BOUNDS = {
     **{name: NAMED[name] for name in tables.CELL},
     "n_runs": "planned runs of the cell",
@@ -106,6 +123,14 @@ BOUNDS = {
     "client_busy": "CPU time of sysbench, of what it could use",
     "bound": "what set the pace: server CPU, load generator, or waiting",
 }
+EXECUTIONS = {**{name: NAMED[name] for name in (*tables.CELL, "repetition")}, **sql_tables.EXECUTIONS}
+STATEMENTS = {
+    **{name: NAMED[name] for name in tables.CELL},
+    **sql_tables.STATEMENTS,
+    **{name: CELLS[name] for name in sql_tables.JUDGED},
+    "p_holm": "p_t adjusted by Holm over all variants and statements, cold and warm apart, without A/A",
+    "floor_log_ratio": "noise floor over all statements, cold and warm apart",
+}
 # table: (one row is, meaning of its columns)
 TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "runs": ("a run", {name: meaning for name, (_, meaning) in tables.FACTS.items()} | tables.DERIVED),
@@ -115,6 +140,12 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "overall_unflagged": ("a variant and metric: overall.csv as if flagged pairs had not been measured", OVERALL),
     "noise": ("a metric: how far apart the same bytes measure", NOISE),
     "factors": ("a factor of the builds and metric, over all cells", FACTORS),
+    "effects": ("an effect of the matrix and metric, over all cells, then cell by cell", EFFECTS),
     "bounds": ("a cell: who used the CPUs", BOUNDS),
     "series": ("a second of a run", tables.SERIES),
+    "counters": ("a reading of the server's counters, in runs of a study with `series`", counter_tables.SAMPLES),
+    "files": ("a part of a run's data directory", counter_tables.FILES),
+    "executions": ("an execution of a statement of timed SQL", EXECUTIONS),
+    "statements": ("a variant and statement of timed SQL, cold or warm", STATEMENTS),
+    "operations": ("an operation of a run, where the load's script tells them apart", operations.COLUMNS),
 }

@@ -2,22 +2,32 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
-from scripts import bounds, factors
+import pandas as pd
+
+from scripts import bounds, factors, matrix_effects, sql_tables
 from scripts.comparison import cells, compare, noise, pair_runs
+from scripts.metrics import SCRIPT, of_study
 from scripts.overall import overall, without_flagged
 from scripts.record import read
 from scripts.tables import read_csv, write_csv
 
 
+def suited(table: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
+    """Return the rows of metrics that their workload has: timed SQL its own, sysbench's loads all others."""
+    timed = [name for name, load in study["workloads"].items() if "sql" in load]
+    return table[table["metric"].isin(SCRIPT) == table["workload"].isin(timed)].reset_index(drop=True)
+
+
 def main(study: Path, tables: Path) -> None:
-    """Read `tables`/runs.csv and write the seven tables beside it."""
+    """Read runs.csv and executions.csv in `tables` and write the other tables beside them."""
     declared = read(study)
     runs = read_csv(tables / "runs.csv")
     pairs = pair_runs(runs, declared["reference"], declared.get("block_span_s"))
-    comparisons = compare(pairs)
+    comparisons = suited(compare(pairs, of_study(declared)), declared)
     floors = noise(comparisons)
-    by_cell = cells(runs, comparisons, floors)
+    by_cell = suited(cells(runs, comparisons, floors), declared)
     write_csv(comparisons, tables / "comparisons.csv")
     write_csv(floors, tables / "noise.csv")
     write_csv(by_cell, tables / "cells.csv")
@@ -25,6 +35,9 @@ def main(study: Path, tables: Path) -> None:
     write_csv(without_flagged(comparisons), tables / "overall_unflagged.csv")
     write_csv(bounds.table(runs), tables / "bounds.csv")
     write_csv(factors.table(declared, runs, floors), tables / "factors.csv")
+    write_csv(matrix_effects.table(declared, runs, floors), tables / "effects.csv")
+    done = read_csv(tables / "executions.csv")
+    write_csv(sql_tables.statements(done, comparisons, declared["reference"]), tables / "statements.csv")
 
 
 if __name__ == "__main__":

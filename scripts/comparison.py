@@ -1,15 +1,20 @@
 """Comparisons with the reference: pairs of runs, cells, noise floor, and the mean over cells, as tidy frames."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
 from scripts import stats
-from scripts.metrics import METRICS, Metric
+from scripts.metrics import EVERY, METRICS, Metric
 from scripts.tables import BLOCK, CELL
 
 AA = "aa"
 NOT_MEASURED = "not_measured"
-SAME = {"machine_id": "host", "boot_id": "boot of the host", "sysbench_sha256": "sysbench program"}
+SAME = {
+    "machine_id": "host", "boot_id": "boot of the host", "generator_boot_id": "boot of the client host",
+    "sysbench_sha256": "sysbench program",
+}  # fmt: skip
 TOO_FEW = "too few blocks"
 NO_FLOOR = "no noise floor"
 NO_DIFFERENCE = "no difference shown"
@@ -58,8 +63,8 @@ def _span_text(span_s: pd.Series, allowed_s: float | None) -> pd.Series:
     return span_s.map(lambda seconds: f"the two runs span {seconds:.0f} s, allowed are {allowed_s or 0:.0f} s")
 
 
-def compare(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return comparisons.csv: one row per pair and metric, with both values and log(value / reference value).
+def compare(pairs: pd.DataFrame, names: Iterable[str] = tuple(METRICS)) -> pd.DataFrame:
+    """Return comparisons.csv: one row per pair and metric of `names`, both values and log(value / reference value).
 
     The log ratio is NaN unless the pair's status is paired and both values are positive. `flagged` tells that one of
     the two runs has a warning which not every run has: one they all have tells none apart.
@@ -73,7 +78,7 @@ def compare(pairs: pd.DataFrame) -> pd.DataFrame:
             value=pairs[name].astype(float),
             reference_value=pairs[f"{name}_reference"].astype(float),
         )
-        for name in METRICS
+        for name in names
     ]
     table = pd.concat(parts, ignore_index=True)
     usable = (table["status"] == "paired") & (table["value"] > 0) & (table["reference_value"] > 0)
@@ -102,7 +107,7 @@ def noise(comparisons: pd.DataFrame) -> pd.DataFrame:
     same = comparisons[comparisons["variant"] == AA].dropna(subset="log_ratio")
     by_metric = dict(iter(same.groupby("metric")))
     rows = []
-    for name in METRICS:
+    for name in dict.fromkeys(comparisons["metric"]):
         found = by_metric.get(name, same[:0])
         cells = [group.to_numpy() for _, group in found.groupby(["workload", "clients"])["log_ratio"]]
         floor, from_blocks, from_cells = stats.noise_floor(cells)
@@ -139,7 +144,8 @@ def cells(runs: pd.DataFrame, comparisons: pd.DataFrame, floors: pd.DataFrame) -
     `value` is the geometric mean over the ok runs, so that without a lost block the quotient of two values is the
     ratio.
     """
-    return judged(_values(runs).merge(compared(comparisons), on=[*CELL, "metric"], how="left"), floors)
+    values = _values(runs, list(floors["metric"]))
+    return judged(values.merge(compared(comparisons), on=[*CELL, "metric"], how="left"), floors)
 
 
 def judged(table: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
@@ -152,23 +158,21 @@ def judged(table: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
     table = table.assign(p_holm=table["p_t"].where(to_judge).groupby(table["metric"]).transform(stats.holm))
     table = table.merge(floors[["metric", "floor_log_ratio"]], on="metric", how="left")
     words = [
-        verdict_word(METRICS[row.metric], row.log_ratio, row.n_blocks, row.p_holm, row.floor_log_ratio)
-        if judge
-        else None
+        verdict_word(EVERY[row.metric], row.log_ratio, row.n_blocks, row.p_holm, row.floor_log_ratio) if judge else None
         for row, judge in zip(table.itertuples(), to_judge, strict=True)
     ]
     return table.assign(word=words)
 
 
-def _values(runs: pd.DataFrame) -> pd.DataFrame:
+def _values(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     measured = runs[runs["outcome"] == "ok"]
     size = runs.groupby(list(CELL), sort=False).size().rename("n_runs").to_frame()
     size["n_ok"] = measured.groupby(list(CELL)).size().reindex(size.index, fill_value=0)
-    long = measured.melt(id_vars=list(CELL), value_vars=list(METRICS), var_name="metric")
+    long = measured.melt(id_vars=list(CELL), value_vars=names, var_name="metric")
     with np.errstate(divide="ignore"):
         logs = np.log(long["value"].astype(float))
     value = np.exp(logs.groupby([long[name] for name in (*CELL, "metric")]).mean())
-    every = size.reset_index().merge(pd.DataFrame({"metric": list(METRICS)}), how="cross")
+    every = size.reset_index().merge(pd.DataFrame({"metric": names}), how="cross")
     return every.merge(value.rename("value").reset_index(), on=[*CELL, "metric"], how="left")
 
 

@@ -17,7 +17,7 @@ from scripts.families import Family
 from scripts.flags import Flags
 from scripts.process import CommandFailed, Usage, run, say
 from scripts.toolchain import Toolchain
-from scripts.workplace import cache_directory
+from scripts.workplace import cache_directory, passing
 
 WRAPPER = Path(__file__).parent / "compiler"
 PROGRESS_EVERY_S = 30
@@ -82,10 +82,8 @@ def build_tree(tree_sha256: str, cache: Path, stage: str = "plain") -> Iterator[
     with place.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         shutil.rmtree(place, ignore_errors=True)
-        try:
+        with passing(place):
             yield place / FOLDERS.get(stage, "build")
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
 
 
 def compile_server(

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from scripts.record import FORMAT
+
 EFFECTIVE = re.compile(r"-(O|f|m|g|std=|Wl,|D_FORTIFY|flto|pipe)")
 # The linker's trace of a member of an archive: (libx.a)x.o
 MEMBER = re.compile(r"\((?P<archive>.*)\)(?P<member>[^()]+)$")
@@ -70,13 +72,14 @@ def _linked(trace: str, folder: Path, build: Path) -> Iterable[str]:
 
 def keep(calls: Iterable[CompilerCall], file: Path) -> None:
     """Write calls to a compressed JSON file; `kept` reads it."""
-    text = json.dumps([asdict(call) for call in calls], ensure_ascii=True)
+    text = json.dumps({"format": FORMAT, "calls": [asdict(call) for call in calls]}, ensure_ascii=True)
     file.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def kept(file: Path) -> list[CompilerCall]:
-    """Read the calls that `keep` wrote."""
-    entries = json.loads(gzip.decompress(file.read_bytes()))
+    """Read the calls that `keep` wrote; before there was a format, it wrote the bare list."""
+    found = json.loads(gzip.decompress(file.read_bytes()))
+    entries = found["calls"] if isinstance(found, dict) else found
     return [CompilerCall(**{key: _frozen(value) for key, value in entry.items()}) for entry in entries]
 
 

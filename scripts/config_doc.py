@@ -24,6 +24,7 @@ what it names without saying more comes from `catalog/`. `make config-doc` write
     snakemake --cores all                                   the study of config.yaml
     snakemake --cores all --configfile studies/quick.yaml   another one
     snakemake --cores all --config repetitions=7            one key given on the command line
+    snakemake --cores all --config scale=small              what the study would tell, at its own smaller settings
     snakemake -n                                            everything wrong with it, each with its line, or the plan
 
 Keys are unknown unless they stand here, and every mistake is told before anything runs.
@@ -74,16 +75,18 @@ def _section(key: str, one: Schema, schema: Schema, found: list[str]) -> str:
 
 def _parts(key: str, one: Schema, schema: Schema) -> Iterator[str]:
     """Yield what stands inside a key: the keys of its entries, of its alternatives, and what its names must be."""
-    entry = one.get("additionalProperties") or next((part for part in one.get("oneOf", []) if "properties" in part), {})
+    alternatives = [one, *one.get("oneOf", [])]
+    entry = one.get("additionalProperties") or next((part for part in alternatives if "properties" in part), {})
     whole = config_schema.entry(schema, key) if key in CATALOG else entry
     if "properties" in entry:
-        named = f"`{key}.NAME`" if "additionalProperties" in one else f"`{key}`"
-        yield f"{named}: {_sentence(entry)}\n" if "description" in entry else f"Keys of {named}:\n"
+        named = f"`{key}.NAME`" if one.get("additionalProperties") else f"`{key}`"
+        told = "description" in entry and entry is not one
+        yield f"{named}: {_sentence(entry)}\n" if told else f"Keys of {named}:\n"
         yield _table(_rows(entry, whole.get("required", [])))
         yield from (f"{text}\n" for text in _needs(whole))
         for inner, part in entry["properties"].items():
             yield from _inside(f"{named.strip('`')}.{inner}", part)
-    elif "propertyNames" in one:
+    elif "propertyNames" in one and entry:
         yield f"Names: {expected(one['propertyNames'])}. `{key}.NAME`: {expected(entry)}. {_sentence(entry)}\n"
 
 

@@ -1,8 +1,9 @@
 """Mistakes in the form of a config: what the schema finds, in words the user wrote."""
 
 import difflib
+import re
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -10,11 +11,14 @@ from typing import Any
 from jsonschema import ValidationError
 
 from scripts.config_schema import Schema, Validator, expected, types_of
-from scripts.config_text import Document, KeyPath
+from scripts.config_text import Document, KeyPath, at
 
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 80
 COMMAND_LINE = "--config"
+# JSON and YAML can say one half of a pair of UTF-16.
+PLAIN = re.compile(r"\S+( \S+)*")
+HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -28,32 +32,40 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the keys of a study are written: `config` as merged, its files (a later one wins), then the catalog's."""
+    """Where the keys of a study are written: `config` as merged, its files (a later one wins), then the catalog's.
+
+    `origin` gives the key path that is written there, of one in the config with its scale and matrix written out.
+    """
 
     config: dict[str, Any]
     files: tuple[Document, ...]
     catalog: tuple[Document, ...]
+    origin: Callable[[KeyPath], KeyPath] = lambda path: path
 
     def line(self, mistake: Mistake) -> str:
         """Return a mistake as a line: file and line as far as they are known, key, what is wrong."""
         file, number = mistake.place or self.of(mistake.path)
         where = f"{file}:{number}: " if number else f"{file}: " if file else ""
-        return f"{where}{'.'.join(map(str, mistake.path)) or '(top level)'}: {mistake.text}"
+        path = mistake.path if mistake.place else self.origin(mistake.path)
+        return f"{where}{'.'.join(map(_part, path)) or '(top level)'}: {mistake.text}"
 
     def of(self, path: KeyPath) -> tuple[str, int | None]:
         """Return file and line of a key, or of what it should stand in; without config files only the catalog's."""
+        return self._written(self.origin(path))
+
+    def _written(self, path: KeyPath) -> tuple[str, int | None]:
         for document in reversed(self.files):
             if number := document.line(path):
                 return (COMMAND_LINE, None) if self._overridden(document, path) else (document.name, number)
-        if _at(self.config, path) is not None:
+        if at(self.config, path) is not None:
             return self._elsewhere(), None
         for document in self.catalog if len(path) > 1 else ():
             if number := document.line(path):
                 return document.name, number
-        return self.of(path[:-1]) if len(path) > 1 else (self.files[-1].name if self.files else "", None)
+        return self._written(path[:-1]) if len(path) > 1 else (self.files[-1].name if self.files else "", None)
 
     def _overridden(self, document: Document, path: KeyPath) -> bool:
-        there, merged = _at(document.value, path), _at(self.config, path)
+        there, merged = at(document.value, path), at(self.config, path)
         return not isinstance(merged, dict) and repr(there) != repr(merged)
 
     def _elsewhere(self) -> str:
@@ -63,17 +75,23 @@ class Places:
 
     def hint(self, path: KeyPath, value: Any, types: list[str]) -> str:
         """Tell what YAML made of a value of a wrong type, and how to write what is meant."""
+        path = self.origin(path)
         if value is None:
             return "; nothing stands after the colon"
         if isinstance(value, str) and {"integer", "number"} & set(types) and _number(value) is not None:
-            inside = len(path) > 1 and self.of(path)[0] == COMMAND_LINE
+            inside = len(path) > 1 and self._written(path)[0] == COMMAND_LINE
             instead = "a file given by --configfile can say it" if inside else f"write {_number(value)}"
             return f"; it was read as text, {instead}"
         documents = [document for document in (*reversed(self.files), *self.catalog) if document.line(path)]
-        text = documents[0].written(path) if documents and _at(documents[0].value, path) == value else None
+        text = documents[0].written(path) if documents and at(documents[0].value, path) == value else None
         if text is None or "string" not in types or isinstance(value, str):
             return ""
         return f"; YAML reads {text} as {_shown(value)}, write '{text}' in quotes"
+
+
+def _part(key: Any) -> str:
+    text = str(key)
+    return text if PLAIN.fullmatch(text) and text.isprintable() and len(text) <= SHORT.maxstring else SHORT.repr(text)
 
 
 def _shown(value: Any) -> str:
@@ -88,23 +106,12 @@ def _number(text: str) -> int | float | None:
     return int(value) if value.is_integer() else value
 
 
-def _at(content: Any, path: KeyPath) -> Any:
-    """Return what stands at a key path, None when nothing does."""
-    for part in path:
-        inside = isinstance(content, dict) and part in content
-        inside |= isinstance(content, list) and isinstance(part, int) and part < len(content)
-        if not inside:
-            return None
-        content = content[part]
-    return content
-
-
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return `, did you mean ...?` with the nearest known name, else the list of known names."""
     names = sorted(known)
     if near := nearest(name, names):
         return f", did you mean {near!r}?"
-    return f", expected one of {', '.join(names)}" if names else ", and there is none to be named"
+    return f", expected one of {', '.join(map(_part, names))}" if names else ", and there is none to be named"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -113,11 +120,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def odd_keys(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
-    """Find keys that are no text, such as `on`, `1` or nothing at all."""
+    """Find keys that are no text, such as `on`, `1` or nothing at all, and texts that no file can hold."""
     parts = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for key, value in parts:
         if isinstance(content, dict) and not isinstance(key, str):
             yield Mistake((*path, key), f"the key {key!r} is no text; write it in quotes")
+        for text in [one for one in (key, value) if isinstance(one, str) and HALF.search(one)]:
+            yield Mistake((*path, key), f"{_shown(text)} holds half a character, expected text in Unicode")
         yield from odd_keys(value, (*path, key))
 
 
@@ -163,7 +172,8 @@ def _explained(error: ValidationError, places: Places, whole: Schema, path: KeyP
         case "oneOf" if isinstance(value, dict):
             kinds = [one["required"][0] for one in error.validator_value]
             near = next((suggestion(name, kinds) for name in value if name not in kinds), "")
-            yield Mistake(path, f"has {' and '.join(value) or 'no key'}, expected one of {', '.join(kinds)}{near}")
+            found = " and ".join(map(_part, value)) or "no key"
+            yield Mistake(path, f"has {found}, expected one of {', '.join(kinds)}{near}")
         case _ if "propertyNames" in error.absolute_schema_path:
             yield Mistake((*path, value), f"the name {_shown(value)} cannot be used, expected {expected(schema)}")
         case _:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from scripts import diagnose_config
 from scripts.config_mistakes import Mistake, suggestion
 from scripts.stages import PREBUILT, RESERVED
 
@@ -33,6 +34,7 @@ def named(config: dict[str, Any], entries: dict) -> Iterator[tuple[tuple, Any, s
     """Yield (key path, name, kind of the thing named) of every reference."""
     sections = {**entries, **{key: config.get(key) for key in ("variants", "workloads")}}
     yield ("reference",), config.get("reference"), "variants"
+    yield from diagnose_config.named(config)
     yield from ((("workloads", name), name, "workloads") for name in _entries(sections["workloads"]))
     sections["workloads"] = entries["workloads"]
     for (section, key), kind in REFERENCES.items():

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator, ValidationError, validators
 from scripts.config_text import read_text
 
 Schema = dict[str, Any]
+LONGEST_NAME_BYTES = 255
 FILE = Path("rules", "config.schema.yaml")
 WORDS = {
     "string": "text",
@@ -66,9 +67,26 @@ def _whole_pattern(validator: Any, pattern: str, value: Any, schema: Schema) -> 
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
+def _format(validator: Any, name: str, value: Any, schema: Schema) -> Iterator[ValidationError]:
+    if name == "path" and isinstance(value, str) and not _is_path(value):
+        yield ValidationError(f"{value!r} is the path of no file")
+
+
+def _is_path(text: str) -> bool:
+    # Else the first look at such a file would end in another error than that it is not there, or a terminal obey it.
+    longest_bytes = max(map(len, text.encode("utf-8", "replace").split(b"/")))
+    if longest_bytes > LONGEST_NAME_BYTES or not text.isprintable():
+        return False
+    try:
+        Path(text).expanduser()
+    except RuntimeError:  # of a user who is not there
+        return False
+    return True
+
+
 Validator = validators.extend(
     Draft202012Validator,
-    {"pattern": _whole_pattern},
+    {"pattern": _whole_pattern, "format": _format},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number}),
 )
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import families
+from scripts import client_config, diagnose_config, families, outside_lua, page_compression, sql_config
 from scripts.config_mistakes import Mistake, suggestion
+from scripts.filling import SCRIPT
 from scripts.source_kinds import ALONE, kind_of, prebuilt
 from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, split_flags
 from scripts.sysbench import OWNED
 from scripts.topology import parse_cpus
 
 SYSBENCH_SCRIPTS = (
-    "bulk_insert",
     "oltp_delete",
     "oltp_insert",
     "oltp_point_select",
@@ -51,10 +51,19 @@ class Sense:
             yield from self._tools(("builds", name), build)
             yield from _flags(("builds", name), build)
         for name, workload in self.entries["workloads"].items():
-            yield from self._workload(("workloads", name), workload)
+            yield from sql_config.of_workload(("workloads", name), workload, self.root)
+            if "sql" not in workload:
+                yield from self._script(("workloads", name), workload)
+        for name, dataset in self.entries["datasets"].items():
+            yield from self._script(("datasets", name), {"script": SCRIPT, **dataset})
+        yield from sql_config.of_study(self.config, self.entries)
+        yield from diagnose_config.mistakes(self.config, self.entries["workloads"])
+        yield from (Mistake(*told) for told in outside_lua.mistakes(self.config, self.entries))
+        yield from page_compression.mistakes(self.config, self.entries)
         yield from _loader(self.entries["builds"].get(LOADER, {}))
         yield from _block_span(self.config)
-        yield from _placement(self.config.get("placement"))
+        yield from client_config.mistakes(self.config, self.entries["workloads"])
+        yield from _placement(self.config.get("placement"), one_host="client" not in self.config)
         yield from self._published()
 
     def _variant(self, path: tuple, variant: dict[str, Any]) -> Iterator[Mistake]:
@@ -64,6 +73,7 @@ class Sense:
             yield Mistake((*path, "build"), f"{build!r} of {variant['server']!r}, expected {expected}")
         if server:
             yield from self._options(path, server, variant.get("options", {}))
+        yield from self._script((*path, "data"), {"script": SCRIPT, **variant.get("data", {})})
 
     def _options(self, path: tuple, server: dict[str, Any], own: dict[str, Any]) -> Iterator[Mistake]:
         """Find options that the server's release is known not to have, the study's own among them."""
@@ -87,14 +97,18 @@ class Sense:
             text = "the published recipe is a profile of gcc's: give `profile`, and a gcc"
             yield Mistake((*path, "published"), text)
 
-    def _workload(self, path: tuple, workload: dict[str, Any]) -> Iterator[Mistake]:
+    def _script(self, path: tuple, declared: dict[str, Any]) -> Iterator[Mistake]:
         """Find scripts nobody has, and options that have a key of their own in a study."""
-        script = workload["script"]
-        if script not in SYSBENCH_SCRIPTS and not (self.root / "workloads" / script).is_file():
+        script = declared["script"]
+        named = script not in SYSBENCH_SCRIPTS and not outside_lua.is_outside(script)
+        if script == "bulk_insert":
+            text = f"{script!r} begins at row 1 in every call, the one after the warm-up too, expected 'bulk_rows.lua'"
+            yield Mistake((*path, "script"), text)
+        elif named and not (self.root / "workloads" / script).is_file():
             ours = [file.name for file in (self.root / "workloads").glob("*.lua")]
             text = f"{script!r} is neither sysbench's nor in workloads/{suggestion(script, [*SYSBENCH_SCRIPTS, *ours])}"
             yield Mistake((*path, "script"), text)
-        for option, value in workload.get("options", {}).items():
+        for option, value in declared.get("options", {}).items():
             if owner := OWNED.get(option.replace("_", "-")):
                 yield Mistake((*path, "options", option), f"{value!r} cannot be set here, it comes from {owner}")
 
@@ -134,13 +148,13 @@ def _block_span(config: dict[str, Any]) -> Iterator[Mistake]:
     keys = ("variants", "block_span_s", "warmup_s", "measure_s")
     if all(config.get(key) for key in keys):
         runs = len(config["variants"]) + 1
-        least_s = runs * (config["warmup_s"] + config["measure_s"])
+        least_s = runs * (config.get("rest_s", 0) + config["warmup_s"] + config["measure_s"])
         if config["block_span_s"] < least_s:
             text = f"{config['block_span_s']}, expected at least {least_s}: the {runs} runs of a block take that long"
             yield Mistake(("block_span_s",), f"{text}, and none could be compared")
 
 
-def _placement(placement: Any) -> Iterator[Mistake]:
+def _placement(placement: Any, one_host: bool) -> Iterator[Mistake]:
     if not isinstance(placement, dict):
         return
     found = {}
@@ -149,7 +163,7 @@ def _placement(placement: Any) -> Iterator[Mistake]:
             found[key] = _places(str(value).replace(" ", ""))
         except ValueError as error:
             yield Mistake(("placement", key), str(error).removeprefix(": "))
-    if common := set.intersection(*found.values()) if len(found) > 1 else ():
+    if common := set.intersection(*found.values()) if len(found) > 1 and one_host else ():
         text = f"server and client both have {', '.join(sorted(common))}, expected disjoint CPUs"
         yield Mistake(("placement",), text)
 

@@ -2,12 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from scripts.config_limits import FILE_MIB_MAX, TooMuch, bounded, node_parts, parts, story
 
 KeyPath = tuple[Any, ...]
 # libyaml's is eight times faster, but not in every build of PyYAML, and it takes a little more for YAML.
@@ -60,14 +63,35 @@ class Document:
         plain = found is not None and isinstance(found[1], yaml.ScalarNode) and not found[1].style
         return found[1].value if plain else None
 
+    @property
+    def is_template(self) -> bool:
+        """Tell whether Snakemake makes the config of it, so that its text is not what it becomes."""
+        return "__use_yte__" in self.value
+
     def _find(self, path: KeyPath) -> tuple[yaml.Node, yaml.Node] | None:
         """Return the nodes of a key and its value, the last one where it is written twice."""
         found = (self.node, self.node) if self.node else None
         for part in path:
             if found is None:
                 return None
-            found = dict(_members(found[1])).get(part)
+            found = _named(found[1]).get(part)
         return found
+
+
+@lru_cache(maxsize=64)
+def _named(node: yaml.Node) -> dict[Any, tuple[yaml.Node, yaml.Node]]:
+    return dict(_members(node))
+
+
+def at(content: Any, path: KeyPath) -> Any:
+    """Return what stands at a key path, None when nothing does."""
+    for part in path:
+        inside = isinstance(content, dict) and part in content
+        inside |= isinstance(content, list) and isinstance(part, int) and part < len(content)
+        if not inside:
+            return None
+        content = content[part]
+    return content
 
 
 def _members(node: yaml.Node) -> Iterator[tuple[Any, tuple[yaml.Node, yaml.Node]]]:
@@ -80,10 +104,12 @@ def _members(node: yaml.Node) -> Iterator[tuple[Any, tuple[yaml.Node, yaml.Node]
 
 
 def _key(node: yaml.Node) -> Any:
-    """Return a key as YAML reads it; a list or a mapping, which is no key of ours, as its text."""
-    if not isinstance(node, yaml.ScalarNode):
-        return f"{node.start_mark}"
-    return node.value if node.tag in (TEXT, MERGE) else yaml.SafeLoader("").construct_object(node)
+    """Return a key as YAML reads it; a list, a mapping or a set, which is no key of ours, as its place."""
+    if isinstance(node, yaml.ScalarNode):
+        key = node.value if node.tag in (TEXT, MERGE) else yaml.SafeLoader("").construct_object(node)
+        if isinstance(key, Hashable):
+            return key
+    return f"{node.start_mark}"
 
 
 def read(file: Path) -> Document:
@@ -91,8 +117,10 @@ def read(file: Path) -> Document:
     text = _text(file)
     if text.lstrip().startswith("{"):
         try:
-            return _whole(Document(shown(file), json.loads(text)))
-        except json.JSONDecodeError:
+            return _whole(Document(shown(file), bounded(json.loads(text), parts)))
+        except TooMuch as error:
+            raise ConfigError(f"{shown(file)}{story(None, error)}") from error
+        except (ValueError, RecursionError):
             pass  # YAML may begin with a brace, too
     return _whole(_document(file, text, yaml.SafeLoader))
 
@@ -103,9 +131,10 @@ def read_text(file: Path) -> Document:
 
 
 def _document(file: Path, text: str, kind: type) -> Document:
+    node = None
     try:
         loader = kind(text)
-        node = loader.get_single_node()
+        node = bounded(loader.get_single_node(), node_parts)
         traps = tuple(_traps(node, ()))  # before merge keys are filled in, which would look like keys written twice
         return Document(shown(file), loader.construct_document(node) if node else None, node, traps)
     except yaml.MarkedYAMLError as error:
@@ -115,10 +144,14 @@ def _document(file: Path, text: str, kind: type) -> Document:
         raise ConfigError(f"{shown(file)}:{mark.line + 1}: this is not YAML: {begun}{error.problem}{hint}") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{shown(file)}: this is not YAML: {error}") from error
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise ConfigError(f"{shown(file)}{story(node, error)}") from error
 
 
 def _text(file: Path) -> str:
     content = file.read_bytes()
+    if (mib := len(content) / 2**20) > FILE_MIB_MAX:
+        raise ConfigError(f"{shown(file)}: has {mib:.1f} MiB, expected a config file of at most {FILE_MIB_MAX} MiB")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -132,8 +165,7 @@ def _whole(document: Document) -> Document:
     if not isinstance(document.value, dict):
         holds = "is empty" if document.value is None else f"holds a {type(document.value).__name__}"
         raise ConfigError(f"{document.name}: {holds}, expected a study: lines of `key: value`, as in config.yaml")
-    # A template's text is not what it becomes.
-    return Document(document.name, document.value) if "__use_yte__" in document.value else document
+    return Document(document.name, document.value) if document.is_template else document
 
 
 def shown(file: Path) -> str:

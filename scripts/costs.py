@@ -54,7 +54,19 @@ def _training(profile: Facts) -> tuple[str, ...]:
 
 def _dataset(data: Facts) -> tuple[str, ...]:
     what = f"dataset {data['dataset']} of {data['server']}"
-    return (what, "loaded once", duration(data.get("load_s")), *[NOTHING] * 4, size(data.get("bytes")))
+    how = "initialised; loaded in every run" if data.get("fresh") else "loaded once"
+    return (what, how, duration(data.get("load_s")), *[NOTHING] * 4, size(data.get("bytes")))
+
+
+def laid_out(facts: list[Facts]) -> list[str]:
+    """Return what the sizes of builds that BOLT made do not show, nothing without such builds."""
+    named = [build["build"] for build in sound(facts) if build.get("stage") == "bolted"]
+    if not named:
+        return []
+    return [
+        f"Of {listing(named)}, .text is what BOLT laid out anew; the code it moved away is in .text.cold, "
+        "and the old place of both, which takes room in the file and none in caches, in .bolt.org.text."
+    ]
 
 
 def slowed(study: Facts, cells: pd.DataFrame, profiles: list[Facts]) -> list[str]:

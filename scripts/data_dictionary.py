@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from scripts import tables
 from scripts.column_meanings import TABLES
+from scripts.counters import COUNTERS
 from scripts.metrics import METRICS
 
 TEXT, COUNT, BOOLEAN = "text", "count", "true or false"
 # how a column's name tells its unit: the first pattern found decides
 UNITS = (
-    (r"^(clients|repetition|position|run_number|cpus|transactions|second)$|^n_|_clients$", COUNT),
-    (r"^(errors|reconnects|warnings|context_switches)$", COUNT),
+    (r"^(clients|repetition|position|run_number|cpus|transactions|second|pass)$|^n_|_clients$", COUNT),
+    (r"^(errors|reconnects|warnings|context_switches|calls)$", COUNT),
     (r"^flagged$", BOOLEAN),
     (r"^(reference_)?value$", "that of the metric"),
     (r"log_ratio$|^floor_from_", "natural logarithm of a ratio"),
@@ -26,13 +27,15 @@ UNITS = (
     (r"_mib$", "MiB"),
     (r"_ms$", "ms"),
     (r"_us$", "µs"),
+    (r"_bytes_per_s$", "bytes/s"),
     (r"^(tps|qps)$|_per_s$", "1/s"),
     (r"_s$", "s"),
 )
 INTRODUCTION = """# Tables of {study}
 
 Comma-separated, UTF-8, one header line. An empty field is a value that is missing: never zero. `results.json` holds the
-same tables, except `series.csv` (the run files have its values too), with this text: each table is a list of rows,
+same tables, except `series.csv`, `counters.csv` and `files.csv` (the run files have their values too), with this text:
+each table is a list of rows,
 missing values are `null`. Everything is computed from the run files that the column `file` of `runs.csv` names.
 """
 HEAD = ("| column | unit | meaning |", "|---|---|---|")
@@ -53,7 +56,9 @@ def columns(table: str) -> dict[str, Column]:
 
 def unit(name: str) -> str:
     """Return the unit of a column. Raises ValueError when its name tells none."""
-    if name in tables.TEXT | {"factor", "formula"} or name.endswith("_workload"):
+    if name in COUNTERS and not name.endswith("_bytes"):
+        return COUNT
+    if name in tables.TEXT | {"factor", "formula", "part", "kind"} or name.endswith("_workload"):
         return TEXT
     found = next((unit for pattern, unit in UNITS if re.search(pattern, name)), None)
     if found is None:

@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from scripts import diagnoses, matrix
 from scripts.order import block_order
 from scripts.plan import Plan
 from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, split_flags
+from scripts.study import Study
 
 
 def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
@@ -19,14 +21,29 @@ def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
     keys = "study title question reference clients repetitions seed campaign warmup_s measure_s block_span_s placement"
     return {
         **{key: config[key] for key in keys.split()},
+        **{key: config[key] for key in ("rest_s", "series") if config.get(key)},
         "variants": {name: {**variant, "options": plan.options(name)} for name, variant in study.variants.items()},
         "workloads": {name: study.entries["workloads"][name] for name in study.workloads},
         "datasets": {name: study.entries["datasets"][name] for name in sorted(datasets)},
         "trainings": {name: study.entries["trainings"][name] for name in sorted(used)},
         "builds": {name: build_facts(plan, name) for name in builds},
         "trained_on": {name: loads_of(plan, trained[name]) for name in builds if trained[name]},
+        **extras(study),
+        **({"diagnose": asked} if (asked := diagnoses.settings(study)) else {}),
         "config_text": "\n".join(file.read_text(encoding="utf-8") for file in files),
         "order": [[*block, block_order(study, *block)] for block in blocks],
+    }
+
+
+def extras(study: Study) -> dict[str, Any]:
+    """Return the matrix, the client host and what the small scale changes, of a study that has them."""
+    arms = matrix.arms(study.config)
+    scaled = [[".".join(map(str, path)), full, small] for path, full, small in study.scaled]
+    factors = {name: list(levels) for name, levels in study.config["matrix"]["factors"].items()} if arms else {}
+    return {
+        **({"matrix": {"factors": factors, "arms": arms}} if arms else {}),
+        **({"client": study.config["client"]} if "client" in study.config else {}),
+        **({"scaled": scaled} if study.config.get("scale") == "small" else {}),
     }
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from scripts import hostlock
 from scripts.host import read_host
-from scripts.preflight import account, compilers, confines, load, memory, room, sources, speed, tools
+from scripts.preflight import account, client, compilers, confines, load, memory, room, sources, speed, tools
 from scripts.preflight.finding import STATES, Finding, Findings, Machine
 from scripts.preflight.needs import Needs
 from scripts.study import load as load_study
@@ -37,7 +37,8 @@ def to_measure(needs: Needs, machine: Machine, seen: load.Look) -> Findings:
     host = read_host(machine.root)
     yield from load.check(seen)
     yield from memory.check(needs, machine)
-    yield from confines.check(host, machine, read_topology(machine.root), needs.study.config["placement"])
+    yield from client.check(needs)
+    yield from confines.check(host, machine, read_topology(machine.root), needs.study.config)
     yield from speed.check(host, machine)
 
 
@@ -69,13 +70,14 @@ def busy(holders: tuple[int, ...]) -> None:
     )
 
 
-def main(config: Path, console: Console) -> bool:
+def main(config: Path, console: Console, scale: str = "") -> bool:
     """Print findings on a study and this machine; return whether none of them is a problem.
 
     Raises ConfigError when the study has mistakes, ValueError while another study measures.
     """
     root = Path(__file__).parents[1]
-    needs = Needs(load_study(yaml.safe_load(config.read_text(encoding="utf-8")), root, str(config)))
+    declared = yaml.safe_load(config.read_text(encoding="utf-8"))
+    needs = Needs(load_study({**declared, **({"scale": scale} if scale else {})}, root, str(config)))
     found, machine = [], Machine()
     with hostlock.shared(busy):
         # First, before our own trials are part of what is seen.
@@ -98,7 +100,9 @@ if __name__ == "__main__":
     logging.disable()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", type=Path, default=Path("config.yaml"), help="the study's config file")
+    parser.add_argument("--scale", choices=("", "full", "small"), default="", help="the size of the study")
+    arguments = parser.parse_args()
     try:
-        sys.exit(0 if main(parser.parse_args().config, Console(highlight=False)) else 1)
+        sys.exit(0 if main(arguments.config, Console(highlight=False), arguments.scale) else 1)
     except (OSError, ValueError) as error:
         sys.exit(str(error))

@@ -1,10 +1,11 @@
 """What makes a run's figures doubtful: fixed limits, each with its reason, and the warnings they give."""
 
-import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
+
+from scripts.drift import drift
+from scripts.run_columns import generated, placed
 
 
 @dataclass(frozen=True)
@@ -53,15 +54,20 @@ THRESHOLDS = {
         0.01, "transactions were rolled back: they cost CPU time but are not counted as transactions",
         "spread the load over more rows, or read the server's log",
     ),
+    "apart": Limit(
+        0.5, "what is added up as one second of several sysbench processes was not the same second",
+        "give the load generator more CPUs by the study's placement",
+    ),
+    "clock": Limit(
+        0.5, "the machine's clock was set: durations are not affected, but how far apart runs lie is not known",
+        "let the clock be slewed, not set, while a study runs",
+    ),
     "reconnects": Limit(
         0.0, "connections broke and were made again: their cost is in the figures",
         "read the server's log",
     ),
 }  # fmt: skip
-DRIFT_POINTS = (5, 120)
 DRIFT_ERRORS = 3.0
-# Of a normal distribution: standard deviation over median absolute deviation.
-MAD_TO_DEVIATION = 1.4826
 
 
 def warnings_of(facts: dict[str, Any]) -> list[dict[str, Any]]:
@@ -111,9 +117,9 @@ def _cpu_time(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _beyond(code, share, f"{who} {share:.1%} of the CPU time of the window")
     share = client_s / busy_s if busy_s else 0.0
     yield from _beyond("client_share", share, f"sysbench used {share:.0%} of the CPU time used")
-    cpus = facts["placement"]["client_cpus"]
-    share = client_s / (facts["window"]["duration_s"] * len(cpus))
-    yield from _beyond("client_full", share, f"sysbench used {share:.0%} of its {len(cpus)} CPUs")
+    cpus = placed(facts)["n_client_cpus"]
+    share = generated(facts)["generator_cpu_s"] / (facts["window"]["duration_s"] * cpus)
+    yield from _beyond("client_full", share, f"sysbench used {share:.0%} of its {cpus} CPUs")
 
 
 def _swap(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -137,6 +143,21 @@ def _sysbench(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _beyond("reconnects", reconnects, f"sysbench connected again {reconnects} times")
 
 
+def _generators(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    processes, apart_s = ((facts.get("generators") or {}).get(name) for name in ("processes", "apart_s"))
+    if processes:
+        what = f"the reports of {processes} sysbench processes lay {apart_s:.0%} of a second apart"
+        yield from _beyond("apart", apart_s, what)
+
+
+def _clock(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    times, window = facts.get("times") or {}, facts.get("window") or {}
+    if {"window_started_at", "window_ended_at"} <= times.keys() and window:
+        moved_s = times["window_ended_at"] - times["window_started_at"] - window["duration_s"]
+        what = f"the clock moved by {moved_s:+.1f} s against the window of {window['duration_s']:.1f} s"
+        yield from _beyond("clock", abs(moved_s), what)
+
+
 def _steadiness(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
     # The first second holds the start of the threads, and is not in the window either.
     tps = (facts.get("series") or {}).get("tps", [])[1:]
@@ -144,28 +165,6 @@ def _steadiness(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if moved is not None and abs(moved) > DRIFT_ERRORS * error:
         for warning in _beyond("unsteady", abs(moved), f"throughput moved by {moved:+.0%} from start to end"):
             yield {**warning, "value": round(moved, 4)}
-
-
-def drift(tps: Sequence[float]) -> tuple[float | None, float]:
-    """Return (change from first to last value, its standard error), both as shares of the median.
-
-    The change is the Theil-Sen slope (median of all pairwise slopes) times the length; its error is that of a least
-    squares slope with the residuals' median absolute deviation as noise. (None, 0) with under five values.
-    """
-    values = _thinned(tps, DRIFT_POINTS[1])
-    middle = statistics.median(values) if values else 0.0
-    if len(values) < DRIFT_POINTS[0] or middle <= 0:
-        return None, 0.0
-    slope = statistics.median((b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(values), 2))
-    residuals = [value - slope * i for i, value in enumerate(values)]
-    centre = statistics.median(residuals)
-    noise = MAD_TO_DEVIATION * statistics.median(abs(residual - centre) for residual in residuals)
-    return slope * (len(values) - 1) / middle, noise / middle * (12 / len(values)) ** 0.5
-
-
-def _thinned(values: Sequence[float], most: int) -> list[float]:
-    step = -(-len(values) // most) if values else 1
-    return [statistics.fmean(values[i : i + step]) for i in range(0, len(values), step)]
 
 
 def _missing(facts: dict[str, Any]) -> Iterator[str]:
@@ -182,5 +181,7 @@ CHECKS: tuple[Callable[[dict[str, Any]], Iterator[dict[str, Any]]], ...] = (
     _swap,
     _governor,
     _sysbench,
+    _generators,
+    _clock,
     _steadiness,
 )

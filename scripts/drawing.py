@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from scripts.comparison import AA
+from scripts.metrics import SCRIPT, of_study
 from scripts.svg_text import INK, compact
 from scripts.wording import number
 
@@ -71,8 +72,23 @@ def look_of(variants: Sequence[str], reference: str) -> Look:
     return Look(tuple(variants), reference, greys | colours, dict.fromkeys(variants, "o") | markers)
 
 
-def value_metrics(study: dict[str, Any]) -> tuple[str, ...]:
-    """Return the metrics of which each workload has a figure {metric}-{workload}: curves need several client counts."""
+def drawn_metrics(study: dict[str, Any]) -> list[str]:
+    """Return the metrics whose ratios are drawn, of sysbench's loads, of timed SQL, or of both."""
+    return [name for name in of_study(study) if name in DRAWN or name in SCRIPT]
+
+
+def statements_name(study: dict[str, Any], workload: str) -> str | None:
+    """Return the name of a workload's figure of its statements, None unless it is timed SQL."""
+    return f"statements-{workload}" if "sql" in study["workloads"][workload] else None
+
+
+def value_metrics(study: dict[str, Any], workload: str) -> tuple[str, ...]:
+    """Return the metrics of which a workload has a figure {metric}-{workload}: curves need several client counts.
+
+    Timed SQL has one figure instead, of its statements.
+    """
+    if statements_name(study, workload):
+        return ()
     return CURVES if len(study["clients"]) > 1 else DRAWN
 
 
@@ -87,11 +103,20 @@ def heat_names(study: dict[str, Any], metric: str) -> list[str]:
     return [f"scale-{metric}", *names] if others else []
 
 
+def seconds_names(study: dict[str, Any], workload: str) -> dict[int, str]:
+    """Return client count -> name of a workload's figure of runs second by second, of a study that samples counters."""
+    return {clients: f"seconds-{workload}-{clients}" for clients in study["clients"] if study.get("series")}
+
+
 def figure_names(study: dict[str, Any], factors: bool) -> list[str]:
     """Return the names of the figures of a study; `factors` tells that its table of factors has a row."""
-    names = [f"{metric}-{workload}" for metric in value_metrics(study) for workload in study["workloads"]]
-    names += [f"{kind}-{metric}" for kind in ("forest", *(["factors"] if factors else [])) for metric in DRAWN]
-    names += [name for metric in DRAWN for name in heat_names(study, metric)]
+    loads, drawn = study["workloads"], drawn_metrics(study)
+    names = [f"{metric}-{workload}" for workload in loads for metric in value_metrics(study, workload)]
+    names += [name for workload in loads if (name := statements_name(study, workload))]
+    names += [f"{kind}-{metric}" for kind in ("forest", *(["factors"] if factors else [])) for metric in drawn]
+    names += [f"effects-{metric}" for metric in drawn if study.get("matrix")]
+    names += [name for metric in drawn for name in heat_names(study, metric)]
+    names += [name for workload in study["workloads"] for name in seconds_names(study, workload).values()]
     return names + [f"ratio-{workload}" for workload in study["workloads"] if beside_published(study, workload)]
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from scripts import source_changes, source_kinds
+from scripts.diagnoses import Diagnoses
 from scripts.listing import Listing
 from scripts.order import Run
 from scripts.paths import Paths
@@ -104,7 +105,8 @@ class Due:
     @cached_property
     def report(self) -> bool:
         """Tell whether the study's report is missing or stands on runs still to be measured."""
-        missing = any(not self.listing.has(path) for path in self.paths.runs)
+        wanted = [*self.paths.runs, *Diagnoses(self.paths).of_paths]
+        missing = any(not self.listing.has(path) for path in wanted)
         return missing or not self.listing.has(f"{self.paths.study}/report.html")
 
     def of(self, kind: str) -> list[Thing]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts.due import Due, Thing
-from scripts.paths import OVERHEAD_S
 from scripts.run_reasons import RunReasons
+from scripts.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, stated_s
 from scripts.stages import BOLT_INSTRUMENTED, PREBUILT
 
 # An instrumented or profile-using compile takes about this many times the CPU of a plain one (measured, gcc 12).
@@ -17,9 +17,8 @@ INSTRUMENTED_COST = 1.3
 COMPILE_CPU_MINUTES = 30
 # Seconds of what is not compiled: BOLT took 27 s and 8 s for MariaDB on two cores.
 QUICK_S = {BOLT_INSTRUMENTED: 30, "bolted": 10, PREBUILT: 10}
-# A data directory is initialised, then filled (measured: 400 000 rows in 6 s on two cores, 200 000 in 7 s).
+# A data directory is initialised before it is filled.
 EMPTY_S = 5
-ROWS_PER_S = 50_000
 CHECK_S = 5
 # Snakemake's part between two runs.
 BETWEEN_S = 1
@@ -89,31 +88,26 @@ class Durations:
 
     def loading(self, thing: Thing) -> Estimate:
         """Return that of loading a dataset: as another of the server took for its rows, else as stated."""
-        rows = self.rows(thing.name)
+        _, name, _, data = self.due.paths.datasets[thing.folder]
+        rows = kept_rows(self.due.paths.plan.tables(name, data))
         folder = f"results/datasets/{thing.server}"
         others = [self.listing.record(f"{folder}/{name}/dataset.json") for name in self.listing.names(folder)]
         if known := [other for other in others if other]:
-            nearest = min(known, key=lambda other: abs(other["tables"] * other["rows"] - rows))
-            more_rows = max(0, rows - nearest["tables"] * nearest["rows"])
+            nearest = min(known, key=lambda other: abs(kept_rows(other) - rows))
+            more_rows = max(0, rows - kept_rows(nearest))
             return Estimate(nearest["load_s"] + more_rows / ROWS_PER_S, measured=more_rows == 0)
         return Estimate(EMPTY_S + rows / ROWS_PER_S, measured=False)
-
-    def rows(self, dataset: str) -> int:
-        """Return the rows of all tables of a dataset."""
-        declared = self.study.entries["datasets"][dataset]
-        return declared["tables"] * declared["rows"]
 
     @cached_property
     def run(self) -> Estimate:
         """Return that of one run: warm-up, window, and what the study's runs took beside them."""
-        load_s = self.study.config["warmup_s"] + self.study.config["measure_s"]
         sample = self.runs.sample(f"{self.due.paths.study}/runs")
         known = (self.listing.record(sample) if sample else None) or {}
         load = (known.get("recipe") or {}).get("load") or {}
-        if known.get("outcome") == "ok" and {"warmup_s", "measure_s"} <= load.keys():
+        if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
             spent_s = sum(known["phases_s"].values()) - known["phases_s"].get("wait_lock", 0)
-            return Estimate(load_s + spent_s - load["warmup_s"] - load["measure_s"] + BETWEEN_S, measured=True)
-        return Estimate(load_s + OVERHEAD_S, measured=False)
+            return Estimate(load_s(self.study.config) + spent_s - load_s(load) + BETWEEN_S, measured=True)
+        return Estimate(stated_s(self.study), measured=False)
 
     @cached_property
     def phases(self) -> dict[str, Estimate]:

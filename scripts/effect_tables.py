@@ -9,16 +9,16 @@ import pandas as pd
 from scripts import published
 from scripts.comparison import AA
 from scripts.heldout import splits
-from scripts.metrics import METRICS, Metric
+from scripts.metrics import EVERY, Metric, of_study
 from scripts.value_tables import SHORT_WORDS, Cell, blocks_text, state
 from scripts.verdict import measured
 from scripts.wording import NOTHING, interval, listing, plural, ratio
 
 FACTOR_METRICS = {
     "tps": "TPS", "p95_ms": "p95", "cpu_us_per_tx": "server CPU per transaction",
-    "cpu_user_us_per_tx": "user CPU per transaction",
+    "cpu_user_us_per_tx": "user CPU per transaction", "cold_s": "cold time", "warm_s": "warm time",
 }  # fmt: skip
-PUBLISHED_METRICS = ("tps", "p95_ms")
+PUBLISHED_METRICS = ("tps", "p95_ms", "cold_s", "warm_s")
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,12 @@ class FactorRow:
     cells: tuple[Cell, ...]
 
 
+def factor_head(study: dict[str, Any]) -> list[str]:
+    """Return the headings of a study's tables of factors and effects."""
+    measured_here = of_study(study)
+    return [heading for name, heading in FACTOR_METRICS.items() if name in measured_here]
+
+
 def factor_rows(study: dict[str, Any], table: pd.DataFrame) -> list[FactorRow]:
     """Return the rows of factors.csv for the page, one a contrast."""
     groups = table.groupby(["factor", "formula", "server"], sort=False)
@@ -39,12 +45,13 @@ def factor_rows(study: dict[str, Any], table: pd.DataFrame) -> list[FactorRow]:
 
 def _factor_cells(group: pd.DataFrame, planned: int) -> Iterable[Cell]:
     found = {row.metric: row for row in group.itertuples()}
-    for name in FACTOR_METRICS:
+    for name in (each for each in FACTOR_METRICS if each in found):
         word = found[name].word
-        yield _ratio_cell(found[name], word if isinstance(word, str) else None, METRICS[name], planned)
+        yield ratio_cell(found[name], word if isinstance(word, str) else None, EVERY[name], planned)
 
 
-def _ratio_cell(row: Any, word: str | None, metric: Metric, planned: int) -> Cell:
+def ratio_cell(row: Any, word: str | None, metric: Metric, planned: int) -> Cell:
+    """Return the field of a row of factors.csv, effects.csv or overall.csv: ratio, interval, blocks, word."""
     if row is None or not row.n_cells:
         return Cell(NOTHING, ("no whole block",), "hole")
     note = blocks_text(row, planned)
@@ -73,7 +80,7 @@ class BesideTable:
 
 def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[BesideTable]:
     """Return one table a metric that was published and that is measured here too, for the workloads both have."""
-    found = [_published(study, tables, METRICS[name]) for name in PUBLISHED_METRICS]
+    found = [_published(study, tables, EVERY[name]) for name in PUBLISHED_METRICS]
     return [table for table in found if table.rows]
 
 
@@ -101,5 +108,5 @@ def _side(
         for means, count in counted
         for name in theirs
     ]
-    here = [_ratio_cell(side.ours.get(name), None, metric, study["repetitions"]) for name in ours]
+    here = [ratio_cell(side.ours.get(name), None, metric, study["repetitions"]) for name in ours]
     return (*there, *here)

@@ -12,7 +12,7 @@ from scripts import column_meanings, data_dictionary
 from scripts.data_dictionary import BOOLEAN, COUNT, TEXT
 from scripts.record import FORMAT, read, write_text
 
-EXPORTED = tuple(name for name in column_meanings.TABLES if name != "series")
+EXPORTED = tuple(name for name in column_meanings.TABLES if name not in ("series", "counters", "files"))
 
 
 def value(field: str, unit: str) -> Any:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts.comparison import SAME
 from scripts.contrasts import Contrast, contrasts
-from scripts.metrics import METRICS
+from scripts.metrics import EVERY
 from scripts.overall import by_repetition, over_cells, overall_word
 from scripts.tables import BLOCK
 
@@ -26,7 +26,7 @@ def table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd
     rows = []
     for contrast in contrasts(study):
         whole = whole_blocks(runs, [variant for variant, _ in contrast.terms], study.get("block_span_s"))
-        for metric in METRICS.values():
+        for metric in (EVERY[name] for name in floor.index):
             found = over_cells(by_repetition(block_contrasts(whole, contrast, metric.name)))
             row = {**found, "floor_log_ratio": float(floor[metric.name])}
             word = overall_word(metric, row) if len(contrast.terms) == 2 and row["n_cells"] else None

@@ -16,7 +16,10 @@ FAILED = "failed"
 # Names the environment variable with the folders of what may fail, one a line. A word more in a rule's shell command
 # would make everything stale that it ever made.
 MAY_FAIL = "MAY_FAIL"
-OF_DISK = re.compile(r"No space left on device|Disk quota exceeded|Read-only file system")
+# InnoDB tells the number of the error alone.
+FULL_DISK = r"No space left on device|\b[Ee]rr(?:or|no):? (?:number )?28\b"
+OF_DISK = re.compile(rf"{FULL_DISK}|Disk quota exceeded|Read-only file system")
+OF_CLIENT = re.compile(r"client host .*: (the connection ended|cannot reach)")
 # A server takes as much memory as its options say; a compiler takes what it needs.
 OF_MEMORY = re.compile(r"Cannot allocate memory|virtual memory exhausted|\bKilled\b")
 
@@ -55,10 +58,10 @@ def as_result(folder: Path, keep: Callable[[str], None], *kinds: type[Exception]
 
 
 def of_host(failure: Exception) -> bool:
-    """Tell whether a server or a command failed for what the host lacks: space on a disk, memory to compile."""
+    """Tell whether a server or a command failed for what the hosts lack: space, memory to compile, a connection."""
     if isinstance(failure, Refused):
         return False
-    patterns = (OF_DISK, OF_MEMORY) if isinstance(failure, CommandFailed) else (OF_DISK,)
+    patterns = (OF_DISK, OF_MEMORY) if isinstance(failure, CommandFailed) else (OF_DISK, OF_CLIENT)
     return any(pattern.search(str(failure)) for pattern in patterns)
 
 

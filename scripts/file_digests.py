@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from scripts.record import file_sha256, write_text
+from scripts.record import FORMAT, file_sha256, write_text
 from scripts.workplace import cache_directory
 
 # A file written this shortly before it is read could change again within one tick of the file system's clock.
@@ -41,7 +41,7 @@ def file_digests(base: Path, files: Mapping[str, str]) -> dict[str, str]:
                 kept[key] = digest
         digests[name] = digest
     if kept.keys() != known.keys():
-        write_text(memory, json.dumps(kept))
+        write_text(memory, json.dumps({"format": FORMAT, "digests": kept}))
     return digests
 
 
@@ -57,8 +57,8 @@ def _memory(base: Path) -> Path:
 
 def _recall(memory: Path) -> dict[str, str]:
     try:
-        known = json.loads(memory.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        known = json.loads(memory.read_text(encoding="utf-8"))["digests"]
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
     whole = isinstance(known, dict) and all(isinstance(digest, str) and len(digest) == 64 for digest in known.values())
     return known if whole else {}

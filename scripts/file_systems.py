@@ -1,10 +1,9 @@
 """File systems, nothing written: which one holds a folder, how much is free on it, whether it can clone files."""
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-
-from scripts.preflight.room import mounted, nearest
 
 # Where files share blocks (FICLONE): XFS since its tools make it so by default, OpenZFS since 2.2.
 CLONING = ("btrfs", "xfs", "zfs", "bcachefs", "ocfs2")
@@ -30,3 +29,20 @@ def of(path: str | Path) -> FileSystem:
 def clones(source: FileSystem, target: FileSystem) -> bool:
     """Tell whether files are cloned from one place to another without copying, as far as the type tells."""
     return source.number == target.number and source.name in CLONING
+
+
+def nearest(path: Path) -> Path:
+    """Return a folder, or the nearest one above it that exists."""
+    return next(folder for folder in [path.absolute(), *path.absolute().parents] if folder.exists()).resolve()
+
+
+def mounted(path: Path, mountinfo: str) -> str:
+    """Return the type of the file system a path is on, from proc_pid_mountinfo(5)."""
+    best, kind = "", "unknown"
+    for line in mountinfo.splitlines():
+        left, _, right = line.partition(" - ")
+        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), left.split()[4])
+        # Of mounts over one another the last counts.
+        if path.is_relative_to(point) and len(point) >= len(best):
+            best, kind = point, right.split()[0]
+    return kind

@@ -11,17 +11,22 @@ ROOT = Path("/")
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit that would be hit: what it is about, what to do, and whether it is certain to be hit."""
+    """A limit that would be hit: what it is about, what to do, and whether it is certain to be hit.
+
+    With `refused` it is one of counts, not of estimates: clients beyond it are not granted, so none are sent.
+    """
 
     text: str
     remedy: str
     certain: bool
+    refused: bool = False
 
 
 @dataclass(frozen=True)
 class Headroom:
     """MiB of memory, in all and to be had, `memory_limit` saying who leaves it; files one process may open, as it is
-    and at most; processes. None: no limit.
+    and at most; processes, `process_limit` saying what limits them; connections that a socket keeps waiting. None: no
+    limit.
     """
 
     total_mib: float
@@ -30,6 +35,8 @@ class Headroom:
     open_files: int | None
     most_open_files: int | None
     processes: int | None
+    process_limit: str = "`ulimit -u`"
+    waiting: int | None = None
 
 
 def read(root: Path = ROOT) -> Headroom:
@@ -40,9 +47,22 @@ def read(root: Path = ROOT) -> Headroom:
     if limit_mib is not None and limit_mib < available_mib:
         available_mib, who = limit_mib, "the cgroup's memory.max"
     open_files, most_open_files = map(_bounded, resource.getrlimit(resource.RLIMIT_NOFILE))
-    counts = [_bounded(resource.getrlimit(resource.RLIMIT_NPROC)[0]), read_pids_left(root)]
-    processes = min((count for count in counts if count is not None), default=None)
-    return Headroom(memory_mib["MemTotal"], available_mib, who, open_files, most_open_files, processes)
+    limit, processes = read_processes(root)
+    waiting = _number(root / "proc/sys/net/core/somaxconn")
+    total_mib = memory_mib["MemTotal"]
+    return Headroom(total_mib, available_mib, who, open_files, most_open_files, processes, limit, waiting)
+
+
+def read_processes(root: Path = ROOT) -> tuple[str, int | None]:
+    """Return the tightest limit on processes and threads, and how many it allows, None without one."""
+    kernel = {f"kernel.{name}": _number(root / "proc/sys/kernel" / name) for name in ("pid_max", "threads-max")}
+    counts = {
+        "`ulimit -u`": _bounded(resource.getrlimit(resource.RLIMIT_NPROC)[0]),
+        "pids.max of the cgroup": read_pids_left(root),
+        **kernel,
+    }
+    known = {name: count for name, count in counts.items() if count is not None}
+    return min(known.items(), key=lambda pair: pair[1], default=("", None))
 
 
 def read_pids_left(root: Path = ROOT) -> int | None:

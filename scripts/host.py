@@ -1,4 +1,9 @@
-"""What the machine is: facts that stay the same while it runs, recorded with every measurement."""
+"""What the machine is: facts that stay the same while it runs, recorded with every measurement.
+
+It is run on client hosts too, by Python 3.8 and newer.
+"""
+
+from __future__ import annotations
 
 import contextlib
 import os

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from scripts import record, workplace
+from scripts.diagnoses import Diagnoses
 from scripts.paths import Paths
 from scripts.snapshot import allocated_bytes
 
@@ -52,7 +53,9 @@ def name_planned(named: Named, paths: Paths) -> None:
         f"results/packages/{server}-*-{Path(folder).name}.tar.gz" for folder, (server, _) in builds.items()
     }
     named.exact |= {paths.study, *(str(Path(run).parent) for run in paths.runs)}
-    named.run_folders.add(f"{paths.study}/runs")
+    diagnoses = Diagnoses(paths)
+    named.exact |= {str(Path(path).parent) for path in diagnoses.of_paths}
+    named.run_folders |= {f"{paths.study}/runs", diagnoses.folder}
 
 
 def name_by_name(named: Named, paths: Paths) -> None:

@@ -6,19 +6,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts import families, host, record, snapshot, sysbench, workplace
+from scripts import families, filling, host, page_compression, record, snapshot, workplace
 from scripts.hostlock import shared
-from scripts.process import entry, run, say, tell_wait
+from scripts.process import entry, say, tell_wait
 from scripts.server import running, write_options
-
-SCRIPT = "oltp_read_write"
-MOST_LOADERS = 16
 
 
 def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threads: int, log: Path) -> None:
     """Make the snapshot, then `dataset`, its record; the file `loader` names the identity of the build that loads.
 
-    Raises ServerFailed or CommandFailed with the last lines of the server or of sysbench.
+    A dataset that is loaded anew before every run has a snapshot without its tables.
+    Raises ServerFailed or SysbenchFailed with the last lines of the server or of sysbench.
     """
     begin_s = time.monotonic()
     family = families.of(recipe["family"])
@@ -26,9 +24,11 @@ def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threa
     options = server_options(family, recipe)
     with shared(tell_wait), snapshot.workspace(None) as folder:
         data = initialise(family, install, folder, options, log)
+        page_compression.demand(recipe["tables"], data)
         with running(family, install, data, options, log) as server:
-            loaders = min(threads, recipe["tables"]["tables"], MOST_LOADERS)
-            fill(recipe, family.sysbench_flags(server.sockets), loaders, log)
+            if not recipe["tables"].get("fresh"):
+                text = log.with_suffix(".load.txt")
+                filling.fill(recipe["tables"], family.sysbench_flags(server.sockets), threads, text)
             server.stop(keep_data=True)
         sha256, size = snapshot.pack(data, snapshot_folder)
     shown = {"server": recipe["server"], "dataset": recipe["dataset"], **recipe["tables"]}
@@ -52,13 +52,6 @@ def initialise(family: families.Family, install: Path, folder: Path, options: di
     workplace.give(folder)
     family.initialise(install, data, option_file, options, log, workplace.server_identity())
     return data
-
-
-def fill(recipe: dict, flags: list[str], loaders: int, log: Path) -> None:
-    """Create and fill the tables with `loaders` connections."""
-    tables, capabilities = recipe["tables"], sysbench.read_capabilities()
-    command = sysbench.prepare_command(capabilities, SCRIPT, flags, tables["tables"], tables["rows"], {}, loaders)
-    run(command, log)
 
 
 def _arguments() -> argparse.Namespace:

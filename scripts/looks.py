@@ -46,12 +46,12 @@ class Looks:
         return min(LONGEST_REST_S, max(REFRESH_S, REST * self._cpu_s))
 
 
-def show(config: Path, once: bool, console: Console) -> None:
-    """Show the study of `config` until it is finished; `once`, or without a terminal that can redraw, a single time.
+def show(config: Path, scale: str, once: bool, console: Console) -> None:
+    """Show the study of `config` at a scale until it is finished, or a single time: `once`, or on a poor terminal.
 
     Raises ValueError naming what is wrong with the config.
     """
-    looks = Looks(Progress(paths_of(config)))
+    looks = Looks(Progress(paths_of(config, scale)))
     if once or not console.is_terminal or console.is_dumb_terminal:
         console.print(looks.next())
         return

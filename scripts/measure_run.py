@@ -4,29 +4,35 @@ import argparse
 import contextlib
 import json
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from scripts import (
+    client_host,
     doubts,
     failures,
-    families,
+    filling,
+    fsync,
     host,
+    options_taken,
+    page_cache,
+    page_compression,
     placement,
     record,
     snapshot,
+    sql_run,
     sysbench,
-    sysbench_run,
+    sysbench_load,
     sysbench_script,
-    usage,
     workplace,
 )
 from scripts.hostlock import exclusive
 from scripts.load_dataset import server_options
 from scripts.phases import Phases
 from scripts.process import entry, say, started_s, tell_wait
-from scripts.run_facts import line, measured, planned_facts
+from scripts.run_facts import line, planned_facts
+from scripts.run_setting import Setting
 from scripts.server import Server, ServerFailed, running
 from scripts.sysbench_flags import script_path
 from scripts.sysbench_output import SysbenchFailed
@@ -34,49 +40,20 @@ from scripts.sysbench_output import SysbenchFailed
 SERVER_LOG = ".server.log"
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What one run works with: its recipe, its place in the study, programs, CPUs and files."""
-
-    recipe: dict[str, Any]
-    place: dict[str, Any]
-    identity: Path
-    dataset: Path
-    text: Path
-    log: Path
-    generator: sysbench.Capabilities
-    cpus: placement.Placement
-
-    @property
-    def load(self) -> dict[str, Any]:
-        """Return the workload's part of the recipe."""
-        return self.recipe["load"]
-
-    @property
-    def family(self) -> families.Family:
-        """Return the module that knows this server."""
-        return families.of(self.recipe["variant"]["family"])
-
-    def command(self, server: Server, seconds: int, seed: int) -> list[str]:
-        """Return sysbench's command line for so many seconds of the workload."""
-        tables = self.load["tables"]
-        return sysbench.run_command(
-            self.generator,
-            script_path(self.load["script"]),
-            server.family.sysbench_flags(server.sockets),
-            tables["tables"],
-            tables["rows"],
-            self.load.get("options", {}),
-            self.place["clients"],
-            seconds,
-            seed=seed,
-        )
-
-
 def main(recipe: dict, place: dict, identity: Path, dataset: Path, run: Path, text: Path, log: Path) -> None:
-    """Write `run` and `text`; a failure of the server or of sysbench is a result, one of the host or of us is an error.
+    """Write `run` and `text`, and tell the user what came of it."""
+    facts = facts_of(recipe, place, identity, dataset, text, log)
+    record.write(run, facts)
+    say(line(facts))
 
-    `place["judged"]` names the records of audits and of the check, which must not have failed, as the build must not.
+
+def facts_of(
+    recipe: dict, place: dict, identity: Path, dataset: Path, text: Path, log: Path, **more: Any
+) -> dict[str, Any]:
+    """Measure one run, write `text` and return its facts; `more` goes to the run's setting.
+
+    A failure of the server or of sysbench is a result, one of the host or of us is an error. `place["judged"]` names
+    the records of audits and of the check, which must not have failed, as the build must not.
     Raises ValueError when the snapshot or the server program is not the one described.
     """
     judged = [identity, *map(Path, place.get("judged", []))]
@@ -84,23 +61,24 @@ def main(recipe: dict, place: dict, identity: Path, dataset: Path, run: Path, te
     phases = Phases(started_s())
     log.parent.mkdir(parents=True, exist_ok=True)
     text.parent.mkdir(parents=True, exist_ok=True)
-    cpus = placement.place(placement.read_topology(), recipe["load"]["placement"])
-    setting = Setting(recipe, place, identity, dataset, text, log, sysbench.read_capabilities(), cpus)
+    cpus, there = client_host.place(placement.read_topology(), recipe["load"]), client_host.find(recipe["load"])
+    setting = Setting(recipe, place, identity, dataset, text, log, sysbench.read_capabilities(), cpus, there, **more)
     facts = planned_facts(setting, host.read_host(), record.read(identity))
     reason = failures.first_reason(judged)
     facts |= failures.told(reason) if reason else measure_alone(setting, facts, phases)
     if failures.has_failed(facts):
         text.touch()
     times = {"started_at": phases.started_at, **facts.get("times", {}), "ended_at": time.time()}
-    record.write(run, {**facts, "times": times, "phases_s": phases.seconds})
-    say(line(facts))
+    return {**facts, "times": times, "phases_s": phases.seconds}
 
 
 def measure_alone(setting: Setting, known: dict[str, Any], phases: Phases) -> dict[str, Any]:
     """Measure with the host to ourselves; returns the outcome and, when it is ok, what was measured, with warnings."""
-    sysbench_script.demand(setting.generator, script_path(setting.load["script"]), setting.load.get("options", {}))
+    if "script" in setting.load:
+        sysbench_script.demand(setting.generator, script_path(setting.load["script"]), setting.load.get("options", {}))
     with exclusive(tell_wait) as waited_s:
         phases.end("startup", less_s=waited_s, less_name="wait_lock")
+        rest(setting, phases)
         try:
             facts = {"outcome": "ok", "reason": None, **measure(setting, phases)}
             facts["warnings"] = doubts.warnings_of(known | facts)
@@ -112,73 +90,58 @@ def measure_alone(setting: Setting, known: dict[str, Any], phases: Phases) -> di
     return facts
 
 
+def rest(setting: Setting, phases: Phases) -> None:
+    """Leave the host alone for as long as the study says, with nobody else on it."""
+    if seconds := setting.load.get("rest_s"):
+        time.sleep(seconds)
+        phases.end("rest")
+
+
 def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
     """Do what a run does between having the host and giving it back; returns its facts."""
-    folder = setting.dataset.parent / "snapshot"
-    snapshot.verify(folder, record.read(setting.dataset)["snapshot_sha256"])
     install = workplace.installed(setting.identity)
-    options = server_options(setting.family, setting.recipe["variant"])
+    options = server_options(setting.family, setting.recipe["variant"]) | setting.network_options
     written = setting.family.option_text(setting.family.options_of_release(install, options))
     server_log = setting.log.with_suffix(SERVER_LOG)
     server_log.unlink(missing_ok=True)
     with contextlib.ExitStack() as stack:
-        data = stack.enter_context(snapshot.cloned(folder, setting.place["storage"]))
-        phases.end("clone")
-        phases.add("drain_clone", snapshot.drain())
+        data, place = stack.enter_context(cloned(setting, phases))
         server = stack.enter_context(
             running(setting.family, install, data, options, server_log, cpus=setting.cpus.server_cpus)
         )
         phases.end("start")
         with server.blamed():
-            facts = load(setting, server, phases)
+            unread = options_taken.demand(server, install, setting.recipe["variant"].get("options", {}))
+            filled = fill(setting, server, phases)
+            facts = (sql_run if "sql" in setting.load else sysbench_load).run(setting, server, data, phases)
         server.stop(keep_data=False)
         phases.end("stop")
     phases.end("remove")
-    return {**facts, "option_file": written}
+    commands = {**facts["commands"], "load": filled}
+    return {**facts, **place, "commands": commands, "option_file": written, **unread}
 
 
-def load(setting: Setting, server: Server, phases: Phases) -> dict[str, Any]:
-    """Warm the server up with a call of its own, then measure; returns the facts of the window."""
-    seconds, seed = setting.load["measure_s"], setting.place["repetition"]
-    # The window lies between two reports, and at the last one connections may be closing: a second on each side.
-    called_s = seconds + 2
-    with contextlib.closing(server.connect()) as connection:
-        variables = setting.family.variables(connection)
-        warmup = setting.command(server, setting.load["warmup_s"], seed=seed + 1_000_000)
-        sysbench_run.run(
-            warmup,
-            setting.log.with_suffix(".warmup.txt"),
-            timeout_s=patience_s(setting, "warmup_s"),
-            cpus=setting.cpus.client_cpus,
-        )
-        phases.end("warmup")
-        before, samples = setting.family.counters(connection), []
-
-        def on_report(moment: sysbench_run.Moment) -> None:
-            if moment.number in (1, 1 + seconds):
-                samples.append((moment, usage.sample(server.process.pid, moment.pid)))
-
-        command = setting.command(server, called_s, seed=seed)
-        finished = sysbench_run.run(
-            command,
-            setting.text,
-            timeout_s=patience_s(setting, "measure_s"),
-            on_report=on_report,
-            cpus=setting.cpus.client_cpus,
-        )
-        after = setting.family.counters(connection)
-    phases.end("measure")
-    return {
-        **measured(finished, samples),
-        "commands": {"server": server.command, "warmup": warmup, "measure": command},
-        "variables": variables,
-        "counters": {name: {"before": before[name], "after": after[name]} for name in before if name in after},
-    }
+@contextlib.contextmanager
+def cloned(setting: Setting, phases: Phases) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Have a clone of the snapshot where the variant's storage is, drained; yields it, and the facts of that place."""
+    folder = setting.dataset.parent / "snapshot"
+    snapshot.verify(folder, record.read(setting.dataset)["snapshot_sha256"])
+    with snapshot.cloned(folder, setting.place["storage"]) as data:
+        page_compression.demand(setting.load["tables"], data)
+        phases.end("clone")
+        phases.add("drain_clone", snapshot.drain())
+        medium = fsync.facts(data.parent)
+        phases.end("fsync")
+        cold = {"page_cache": page_cache.empty(data)} if "sql" in setting.load else {}
+        yield data, {**medium, **cold}
 
 
-def patience_s(setting: Setting, key: str) -> float:
-    """Return after how many seconds a sysbench call that should take `key` seconds is given up."""
-    return 2 * setting.load[key] + 120
+def fill(setting: Setting, server: Server, phases: Phases) -> list[str]:
+    """Load the tables of a dataset that is made anew for every run; returns the command, nothing for a clone's."""
+    flags, log = server.family.sysbench_flags(server.sockets), setting.log.with_suffix(".load.txt")
+    if command := filling.fill_anew(setting.load["tables"], flags, log):
+        phases.end("load")
+    return command
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,6 +1,8 @@
 """The measured quantities that are compared, with their units and the words a verdict may use."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -73,3 +75,40 @@ METRICS: dict[str, Metric] = {
         ),
     )
 }
+
+
+def _time(name: str, label: str, meaning: str) -> Metric:
+    return Metric(name, label, "s", "slower", "faster", "slower", meaning)
+
+
+# Of a run of timed SQL, which has none of the others.
+SCRIPT: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        _time(
+            "cold_s",
+            "Cold time of the statements",
+            "seconds of timed SQL in the first pass after the server's start, over the statements that every variant "
+            "was sent",
+        ),
+        _time(
+            "warm_s",
+            "Warm time of the statements",
+            "the same in the passes after the first, their mean",
+        ),
+    )
+}
+EVERY = METRICS | SCRIPT
+COLD, WARM = SCRIPT["cold_s"], SCRIPT["warm_s"]
+
+
+def of_study(study: dict[str, Any]) -> list[str]:
+    """Return the names of what a study measures: of sysbench's loads, of timed SQL, or of both."""
+    kinds = {"sql" in load for load in study["workloads"].values()}
+    return [*(METRICS if kinds != {True} else ()), *(SCRIPT if True in kinds else ())]
+
+
+def leading(names: Iterable[str]) -> Metric:
+    """Return the metric that an answer begins with: transactions per second, of timed SQL alone the cold time."""
+    known = set(names)
+    return COLD if COLD.name in known and TPS.name not in known else TPS

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from scripts.filling import SCRIPT
+from scripts.sysbench import option_text
 from scripts.tables import fact
 from scripts.wording import NOTHING, count, duration, number, short, size
 
@@ -49,22 +51,32 @@ def _word(value: Any) -> str:
 
 
 def machine(records: list[tuple[str, dict]]) -> list[tuple[str, str]]:
-    """Return (property, value) of the host; several values, should there be any, side by side."""
+    """Return (property, value) of the host."""
     rows = []
     for key, label in HOST.items():
-        values = [fact(facts, f"host.{key}") for _, facts in records if facts.get("host")]
-        found = dict.fromkeys(_word(value) for value in values)
-        rows.append((label, "; ".join(found) or NOTHING))
+        rows.append((label, written([fact(facts, f"host.{key}") for _, facts in records if facts.get("host")])))
     return rows
 
 
+def written(values: list[Any]) -> str:
+    """Write one fact of several runs; several values, should there be any, side by side."""
+    return "; ".join(dict.fromkeys(map(_word, values))) or NOTHING
+
+
 def dataset_rows(datasets: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Return one row a dataset: name, server, tables, rows a table, size, load time, snapshot checksum."""
+    """Return one row a dataset: name, server, script, tables, rows a table, size, load time, snapshot checksum."""
     return [
-        (data["dataset"], data["server"], number(data.get("tables")), number(data.get("rows")), size(data.get("bytes")),
+        (data["dataset"], data["server"], _filled(data), number(data.get("tables")), number(data.get("rows")),
+         size(data.get("bytes")),
          duration(data.get("load_s")), short(data.get("snapshot_sha256")))
         for data in datasets
     ]  # fmt: skip
+
+
+def _filled(data: dict[str, Any]) -> str:
+    options = (f"{name}={option_text(value)}" for name, value in (data.get("options") or {}).items())
+    text = " ".join([data.get("script") or SCRIPT, *options])
+    return f"{text}, before every run" if data.get("fresh") else text
 
 
 def source_rows(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts import stats
 from scripts.comparison import AA, NO_DIFFERENCE, NO_FLOOR, TOO_FEW, compared, judged, noise
-from scripts.metrics import METRICS, Metric
+from scripts.metrics import EVERY, Metric
 
 PLACE = ["workload", "clients"]
 
@@ -59,7 +59,7 @@ def over_cells(wide: pd.DataFrame) -> dict[str, Any]:
 
 
 def _row(cells: pd.DataFrame, wide: pd.DataFrame) -> dict[str, Any]:
-    metric = METRICS[cells["metric"].iloc[0]]
+    metric = EVERY[cells["metric"].iloc[0]]
     row = {**over_cells(wide), "floor_log_ratio": float(cells["floor_log_ratio"].iloc[0])}
     word = None if cells["variant"].iloc[0] == AA else overall_word(metric, row)
     return {**row, **_range(cells[cells["n_blocks"] > 0]), **_counts(metric, cells), "word": word}

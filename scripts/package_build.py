@@ -11,7 +11,7 @@ from typing import Any
 
 from scripts import failures, families, package_readme, record, shared_libraries, workplace
 from scripts.archive_gate import Member, symlink_problem
-from scripts.config_file import paths_of
+from scripts.config_file import add_arguments, paths_of, report_command
 from scripts.config_mistakes import suggestion
 from scripts.paths import Paths
 from scripts.process import entry, say
@@ -22,13 +22,13 @@ SCRIPTS = ROOT / "scripts" / "package"
 LEFT_OUT = frozenset({".snakemake_timestamp"})
 
 
-def main(config: Path, variant: str, log: Path) -> Path:
-    """Write the package of a variant of the study in `config` and return its path, which holds the build's digest.
+def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
+    """Write the package of a variant of the study in `config`, and return its path, which holds the build's digest.
 
     Raises ValueError naming the variant when it is unknown, not built yet, or cannot be taken away.
     """
-    paths = paths_of(config)
-    folder = built(paths, variant, config)
+    paths = paths_of(config, scale)
+    folder = built(paths, variant, config, scale)
     identity = record.read(folder / "identity.json")
     server = SCRIPTS / f"{identity['family']}.sh"
     if not server.is_file():
@@ -48,15 +48,15 @@ def main(config: Path, variant: str, log: Path) -> Path:
     return package
 
 
-def built(paths: Paths, variant: str, config: Path) -> Path:
+def built(paths: Paths, variant: str, config: Path, scale: str) -> Path:
     """Return the folder of a variant's finished build; raise ValueError saying which command makes it."""
     variants = paths.plan.study.variants
     if variant not in variants:
         raise ValueError(f"VARIANT={variant}: unknown in {config}{suggestion(variant, variants)}")
     folder = Path(paths.build(variants[variant]["server"], variants[variant]["build"]))
     if not (folder / "identity.json").is_file():
-        study = "" if config.name == "config.yaml" else f" STUDY={config.stem}"
-        raise ValueError(f"VARIANT={variant}: {folder} is not built yet; `make report{study}` builds and measures it")
+        command = report_command(config, scale)
+        raise ValueError(f"VARIANT={variant}: {folder} is not built yet; `{command}` builds and measures it")
     if reason := failures.first_reason(judgements(paths, variant, folder)):
         raise ValueError(f"VARIANT={variant}: {reason}")
     return folder
@@ -156,7 +156,7 @@ def _info(name: str, mode: int, size_bytes: int) -> tarfile.TarInfo:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", type=Path, required=True, help="the study: config.yaml or studies/x.yaml")
+    add_arguments(parser)
     parser.add_argument("--variant", required=True)
     parser.add_argument("--log", type=Path, default=Path("results/logs/package_build.log"))
     return parser.parse_args()

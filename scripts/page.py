@@ -1,64 +1,40 @@
 """The report: everything the page shows, as plain values."""
 
 from collections import ChainMap
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from scripts import (
     audit_details,
-    bound_details,
     build_arguments,
     build_details,
     build_trust,
-    costs,
-    effect_tables,
     failed_builds,
     imported_trust,
+    matrix_details,
     origin_details,
-    published,
+    page_effects,
     remedies,
     run_details,
+    sent_details,
     stats,
     tables,
     trust,
-    workload_details,
 )
-from scripts.bounds import FULL
 from scripts.comparison import AA
 from scripts.drawing import look_of
+from scripts.evidence import Evidence
 from scripts.metrics import METRICS
 from scripts.value_tables import measured_metrics, overall_rows
 from scripts.verdict import answers, noise_sentence
-from scripts.wording import duration, percent, plural
+from scripts.wording import duration, plural
 
 OVERALL = {
     "tps": "TPS", "p95_ms": "p95", "p99_ms": "p99", "cpu_us_per_tx": "server CPU", "cpu_user_us_per_tx": "user CPU",
     "cpu_system_us_per_tx": "system CPU", "host_cpu_us_per_tx": "host CPU without client",
+    "cold_s": "cold time", "warm_s": "warm time",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """All a report is made of.
-
-    `tables` holds those of render_report.TABLES by name; `records` the run files.
-    """
-
-    study: dict[str, Any]
-    tables: dict[str, pd.DataFrame]
-    records: list[tuple[str, dict[str, Any]]]
-    facts: list[dict[str, Any]]
-    audits: list[dict[str, Any]]
-    checks: list[dict[str, Any]]
-    proofs: list[dict[str, Any]]
-    profiles: list[dict[str, Any]]
-    sources: list[dict[str, Any]]
-    datasets: list[dict[str, Any]]
-    figures: dict[str, str]
-    folder: Path
 
 
 def view(evidence: Evidence) -> dict[str, Any]:
@@ -69,7 +45,12 @@ def view(evidence: Evidence) -> dict[str, Any]:
         evidence.checks,
         [proof for record in evidence.proofs for proof in record["proofs"]],
     )
-    parts = (_effect_view(evidence), _run_view(evidence), _origin_view(evidence), _why_view(evidence))
+    parts = (
+        page_effects.effects(evidence),
+        _run_view(evidence),
+        _origin_view(evidence),
+        page_effects.reasons(evidence),
+    )
     return _answer_view(evidence, built) | _build_view(evidence, built) | dict(ChainMap(*parts))
 
 
@@ -89,6 +70,7 @@ def _answer_view(evidence: Evidence, built: build_trust.Built) -> dict[str, Any]
         "aa": AA,
         "colours": look_of(list(study["variants"]), study["reference"]).colours,
         "partial": partial(study, found["runs"]),
+        "scaled": matrix_details.scaled_sentence(study),
         "answers": answers(study, found, build_trust.lost_profiles(study, built) | failed_builds.reasons(study, built)),
         **_trust_view(evidence, built),
         "overall_head": [OVERALL[name] for name in known],
@@ -125,41 +107,16 @@ def _run_view(evidence: Evidence) -> dict[str, Any]:
     unfold = len(records) <= run_details.MOST_UNFOLDED
     differing, settings = run_details.variables(evidence.study, records)
     return {
-        "run_head": run_details.HEAD,
+        "run_head": run_details.head(evidence.study),
         "runs": [run_details.run_view(file, facts, evidence.folder, unfold) for file, facts in records],
         "unfold": unfold,
         "limits": run_details.warning_rows(records),
         "arms": run_details.arms(evidence.study, records),
         "loads": run_details.loads(evidence.study, records),
+        "sent": sent_details.sent(evidence.study, records),
         "differing": differing,
         "settings": settings,
         "machine": origin_details.machine(records),
-    }
-
-
-def _effect_view(evidence: Evidence) -> dict[str, Any]:
-    study, tables = evidence.study, evidence.tables
-    return workload_details.overviews(study, tables, evidence.figures) | {
-        "workloads": workload_details.workloads(study, tables, evidence.figures),
-        "factor_head": list(effect_tables.FACTOR_METRICS.values()),
-        "factors": effect_tables.factor_rows(study, tables["factors"]),
-        "published": effect_tables.published_tables(study, tables),
-        "published_source": (study.get("published") or {}).get("source"),
-        "published_gaps": published.gaps(study),
-    }
-
-
-def _why_view(evidence: Evidence) -> dict[str, Any]:
-    study, tables = evidence.study, evidence.tables
-    return {
-        "full": percent(FULL.threshold, 0),
-        "bounds": bound_details.rows(study, tables["bounds"]),
-        "bound_reasons": bound_details.reasons(tables["bounds"]),
-        "efforts": bound_details.efforts(study, tables["runs"], [facts for _, facts in evidence.records]),
-        "held_out": effect_tables.held_out_rows(study, tables),
-        "cost_head": costs.HEAD,
-        "costs": costs.rows(evidence.facts, evidence.profiles, evidence.datasets),
-        "slowed": costs.slowed(study, tables["cells"], evidence.profiles),
     }
 
 

@@ -7,10 +7,8 @@ from scripts.once import once
 from scripts.order import Run
 from scripts.plan import Plan
 from scripts.record import digest
+from scripts.run_time import stated_s
 from scripts.stages import COMPILED
-
-# What a run takes besides its load, for estimates only.
-OVERHEAD_S = 5
 
 
 class Paths:
@@ -40,7 +38,8 @@ class Paths:
         """Return the folder of the dataset that a variant meets a workload on."""
         server = self.plan.study.variants[variant]["server"]
         name = self.plan.study.entries["workloads"][workload]["dataset"]
-        return f"results/datasets/{server}/{name}-{self.plan.dataset_digest(server, name, self.plan.options(variant))}"
+        made = self.plan.dataset_digest(server, name, self.plan.options(variant), self.plan.data(variant))
+        return f"results/datasets/{server}/{name}-{made}"
 
     @once
     def variant_part(self, variant: str) -> str:
@@ -110,8 +109,8 @@ class Paths:
         return self.build(server, build).replace("results/builds/", "results/checks/", 1)
 
     @cached_property
-    def datasets(self) -> dict[str, tuple[str, str, dict]]:
-        """Return folder -> recipe parts (server, dataset, options) of all datasets, those of the trainings included."""
+    def datasets(self) -> dict[str, tuple[str, str, dict, dict]]:
+        """Return folder -> recipe parts (server, dataset, options, data) of all datasets, the trainings' included."""
         plan, found = self.plan, {}
         for variant in plan.study.variants:
             for workload in plan.study.workloads:
@@ -120,10 +119,11 @@ class Paths:
                     plan.study.variants[variant]["server"],
                     name,
                     plan.options(variant),
+                    plan.data(variant),
                 )
         for server, training, _ in self.profiles.values():
             for folder in self.training_datasets(server, training):
-                found.setdefault(folder, (server, folder.rsplit("/", 1)[1].rsplit("-", 1)[0], {}))
+                found.setdefault(folder, (server, folder.rsplit("/", 1)[1].rsplit("-", 1)[0], {}, {}))
         return found
 
     def training_datasets(self, server: str, training: str) -> list[str]:
@@ -159,8 +159,11 @@ class Paths:
             "position": run.position,
             "run_number": self.numbers[path],
             "runs_total": len(self.runs),
-            "left_s": left * (study.config["warmup_s"] + study.config["measure_s"] + OVERHEAD_S),
+            "left_s": left * stated_s(study),
+            **({"sql": load["sql"]} if "sql" in (load := study.entries["workloads"][run.workload]) else {}),
             "storage": study.config["storage"][storage] if storage else None,
+            # One run for each variant and workload tells, after its window, what one event sends.
+            "log_statements": run.repetition == 1 and run.clients == min(study.config["clients"]),
         }
 
     def priority(self, variant: str, workload: str, clients: int, repetition: int) -> int:

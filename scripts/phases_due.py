@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from scripts import failures
+from scripts import diagnoses_due, failures
+from scripts.diagnoses import Diagnoses
 from scripts.due import Due, Thing
 from scripts.durations import PHASES, Durations, Estimate
 from scripts.reasons import FAILED, Reasons
@@ -32,6 +33,9 @@ def lines(reasons: Reasons, runs: RunReasons, durations: Durations, sizes: Sizes
     if due.runs:
         found += [row("measure", len(due.runs), len(due.paths.runs), told(durations.phases["measure"]))]
         found += measured(runs)
+    if extra := diagnoses_due.paths(due):
+        planned = len(Diagnoses(due.paths).of_paths)
+        found.append(row("diagnose", len(extra), planned, told(diagnoses_due.estimate(due, durations))))
     return [*found, *given_up(due), f"  report    {due.paths.study}/report.html", summed(durations)]
 
 

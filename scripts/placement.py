@@ -14,7 +14,7 @@ Unit = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Placement:
-    """CPU numbers, ascending. `mode` is automatic, shared or stated; `note` says why, for the report."""
+    """CPU numbers, ascending. `mode` is automatic, shared, stated or remote; `note` says why, for the report."""
 
     mode: str
     server_cpus: tuple[int, ...]
@@ -91,6 +91,21 @@ def _shared(units: list[Unit], limit: str) -> Placement:
     return Placement(
         "shared", cpus, cpus, f"only one CPU: server and load generator share it, so gains are understated{limit}"
     )
+
+
+def server_alone(topology: Topology, wanted: str | Mapping[str, Any], client_host: str) -> Placement:
+    """Give the server the cores of one NUMA node, or the CPUs a study states: the load generator is on another host.
+
+    What passes the load generator's words on may run on every CPU. Raises ValueError as `place` does.
+    """
+    everywhere = _numbers(topology.cpus)
+    if isinstance(wanted, Mapping):
+        server = parse_places("placement.server", wanted["server"], topology)
+        notes = ["as the study says", _spread(topology, server), f"the load generator is on {client_host}"]
+        return Placement("remote", server, tuple(sorted(everywhere)), "; ".join(filter(None, notes)))
+    cores, where = _units(topology)
+    note = f"{where} for the server, the load generator is on {client_host}"
+    return Placement("remote", _flatten(_within_quota(cores, topology.quota)), tuple(sorted(everywhere)), note)
 
 
 def stated(topology: Topology, wanted: Mapping[str, Any]) -> Placement:

@@ -11,9 +11,10 @@ from typing import Any
 
 from scripts import families, source_kinds, statements, toolchain
 from scripts.build_recipes import BuildRecipes, said
+from scripts.load_recipes import LoadRecipes
 from scripts.once import once
 from scripts.order import Run, runs_in_order
-from scripts.record import digest, file_sha256
+from scripts.record import digest
 from scripts.stages import LOADER, PREBUILT, Stages
 from scripts.study import Study
 
@@ -28,12 +29,10 @@ class Plan:
     study: Study
     root: Path
 
+    # Reading a working tree takes a while.
     @once
     def source(self, server: str) -> dict[str, Any]:
-        """Return the recipe of a server's sources: the checksum is that of the first; the others stand in for it.
-
-        It is worked out once: reading a working tree takes a while.
-        """
+        """Return the recipe of a server's sources: the checksum is that of the first; the others stand in for it."""
         entry = self.study.entries["servers"][server]
         names = {"server": server, "product": entry["product"], "version": entry["version"]}
         return said({**names, **source_kinds.declared(entry["sources"], entry["version"])})
@@ -92,7 +91,7 @@ class Plan:
             {
                 "name": name,
                 **self.workload(name),
-                "dataset_digest": self.dataset_digest(server, self._dataset_of(name), {}),
+                "dataset_digest": self.dataset_digest(server, self._loads.dataset_of(name), {}),
             }
             for name in declared["workloads"]
         ]
@@ -110,26 +109,29 @@ class Plan:
             }
         )
 
-    @once
+    @cached_property
+    def _loads(self) -> LoadRecipes:
+        return LoadRecipes(self.study, self.root)
+
     def workload(self, name: str) -> dict[str, Any]:
         """Return what a workload sends: script, options, dataset, and the content of a script of ours."""
-        declared = self.study.entries["workloads"][name]
-        ours = self.root / "workloads" / declared["script"]
-        content = file_sha256(ours) if ours.is_file() else None
-        return said(
-            {
-                "script": declared["script"],
-                "options": declared.get("options", {}),
-                "tables": self.study.entries["datasets"][declared["dataset"]],
-                "content": content,
-            }
-        )
+        return self._loads.workload(name)
 
-    def _dataset_of(self, workload: str) -> str:
-        return self.study.entries["workloads"][workload]["dataset"]
+    def tables(self, dataset: str, data: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return what a dataset declares, with the `data` of a variant laid over it, option by option."""
+        return self._loads.tables(dataset, data)
 
-    def dataset(self, server: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the recipe of a dataset: tables, and those server options that shape a data directory."""
+    def data(self, variant: str) -> dict[str, Any]:
+        """Return the keys that a variant lays over every dataset."""
+        return self.study.variants[variant].get("data", {})
+
+    def dataset(
+        self, server: str, name: str, options: dict[str, Any], data: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the recipe of a dataset: tables, and those server options that shape a data directory.
+
+        `data` is laid over what is declared of the tables.
+        """
         shaping = families.of(self.family(server)).DATA_OPTIONS
         return said(
             {
@@ -138,14 +140,15 @@ class Plan:
                 "family": self.family(server),
                 "source": self.source(server),
                 "dataset": name,
-                "tables": self.study.entries["datasets"][name],
+                "tables": (tables := self.tables(name, data)),
+                "content": self._loads.content(tables.get("script")),
                 "options": {key: value for key, value in options.items() if key in shaping},
             }
         )
 
-    def dataset_digest(self, server: str, name: str, options: dict[str, Any]) -> str:
-        """Return the digest in a dataset's path."""
-        return digest(self.dataset(server, name, options))
+    def dataset_digest(self, *parts: Any) -> str:
+        """Return the digest in a dataset's path, of the arguments of `dataset`."""
+        return digest(self.dataset(*parts))
 
     def options(self, variant: str) -> dict[str, Any]:
         """Return the server options of a variant: the study's, the variant's laid over them."""
@@ -175,14 +178,16 @@ class Plan:
     def load(self, variant: str, workload: str) -> dict[str, Any]:
         """Return the recipe of a workload as a variant meets it, and how it is measured."""
         server, config = self.study.variants[variant]["server"], self.study.config
-        dataset = self._dataset_of(workload)
+        dataset, data = self._loads.dataset_of(workload), self.data(variant)
+        made = self.dataset_digest(server, dataset, self.options(variant), data)
         return said(
             {
                 "recipe": RECIPES["run"],
                 **self.workload(workload),
-                "dataset": {"name": dataset, "digest": self.dataset_digest(server, dataset, self.options(variant))},
-                "warmup_s": config["warmup_s"],
-                "measure_s": config["measure_s"],
+                "tables": self.tables(dataset, data),
+                "dataset": {"name": dataset, "digest": made},
+                **self._loads.window(workload),
+                **{key: config.get(key) for key in ("rest_s", "series", "client")},
                 "placement": config["placement"],
                 "campaign": config["campaign"],
             }

@@ -10,10 +10,22 @@ import pandas as pd
 from scripts import heat_charts, published
 from scripts.charts import values_chart
 from scripts.comparison import AA
-from scripts.drawing import DRAWN, Look, beside_published, heat_names, look_of, value_metrics
-from scripts.metrics import METRICS, TPS, Metric
+from scripts.drawing import (
+    Look,
+    beside_published,
+    drawn_metrics,
+    heat_names,
+    look_of,
+    seconds_names,
+    statements_name,
+    value_metrics,
+)
+from scripts.matrix_effects import label
+from scripts.metrics import EVERY, METRICS, TPS, Metric
 from scripts.ratio_charts import factor_chart, forest_chart, published_chart
 from scripts.record import read, write_text
+from scripts.second_charts import seconds_chart
+from scripts.sql_charts import statements_chart
 from scripts.tables import read_csv
 
 
@@ -30,14 +42,16 @@ def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
 def main(study: Path, tables: Path, figures: Path) -> None:
     """Write the figures of values, of ratios and factors, the heat maps, and the ones beside published figures."""
     declared = read(study)
-    found = {name: read_csv(tables / f"{name}.csv") for name in ("runs", "cells", "factors")}
+    found = {name: read_csv(tables / f"{name}.csv") for name in ("runs", "cells", "factors", "effects")}
     found["cells"] = in_order(found["cells"], declared)
     look = look_of(list(declared["variants"]), declared["reference"])
     drawn = (
         values(declared, found["runs"], look),
-        *(ratios(found, METRICS[name], look) for name in DRAWN),
-        *(heat(declared, found["cells"], METRICS[name], look) for name in DRAWN),
+        *(ratios(found, EVERY[name], look) for name in drawn_metrics(declared)),
+        *(heat(declared, found["cells"], EVERY[name], look) for name in drawn_metrics(declared)),
         beside(declared, found["cells"], look),
+        by_second(declared, tables, look),
+        by_statement(declared, tables),
     )
     for name, chart in (each for charts in drawn for each in charts):
         write_text(figures / f"{name}.svg", chart)
@@ -46,8 +60,8 @@ def main(study: Path, tables: Path, figures: Path) -> None:
 def values(study: dict, runs: pd.DataFrame, look: Look) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of values, one a metric and workload."""
     told = published.frame(study)
-    for metric in value_metrics(study):
-        for workload in study["workloads"]:
+    for workload in study["workloads"]:
+        for metric in value_metrics(study, workload):
             name = f"{metric}-{workload}"
             theirs = told[(told["workload"] == workload) & (told["metric"] == metric)]
             ours = runs[runs["workload"] == workload]
@@ -55,11 +69,14 @@ def values(study: dict, runs: pd.DataFrame, look: Look) -> Iterator[tuple[str, s
 
 
 def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the figures of all ratios and factors of one metric."""
-    kinds = {table: tables[table][tables[table]["metric"] == metric.name] for table in ("cells", "factors")}
+    """Yield name and text of the figures of all ratios, factors and effects of one metric."""
+    kinds = {table: tables[table][tables[table]["metric"] == metric.name] for table in ("cells", "factors", "effects")}
     yield f"forest-{metric.name}", forest_chart(kinds["cells"], metric, look, f"forest-{metric.name}")
     if len(kinds["factors"]):
         yield f"factors-{metric.name}", factor_chart(kinds["factors"], metric, f"factors-{metric.name}")
+    if len(overall := kinds["effects"][kinds["effects"]["workload"].isna()]):
+        labels = [label(row.factor, row.formula) for row in overall.itertuples()]
+        yield f"effects-{metric.name}", factor_chart(overall.assign(factor=labels), metric, f"effects-{metric.name}")
 
 
 def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
@@ -87,9 +104,29 @@ def beside(study: dict, cells: pd.DataFrame, look: Look) -> Iterator[tuple[str, 
         yield name, published_chart(ours, theirs[theirs["workload"] == workload], TPS, look, name)
 
 
+def by_second(study: dict, folder: Path, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures of runs second by second, of a study that samples counters."""
+    if not study.get("series"):
+        return
+    found = {name: read_csv(folder / f"{name}.csv") for name in ("series", "counters")}
+    for workload in study["workloads"]:
+        for clients, name in seconds_names(study, workload).items():
+            own = [table[(table["workload"] == workload) & (table["clients"] == clients)] for table in found.values()]
+            yield name, seconds_chart(*own, look, name)
+
+
+def by_statement(study: dict, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures of timed SQL, one a workload: what each statement took of the whole."""
+    for workload in (name for name in study["workloads"] if statements_name(study, name)):
+        found, name = read_csv(folder / "statements.csv"), statements_name(study, workload)
+        yield name, statements_chart(found[found["workload"] == workload], list(study["variants"]), name)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
-    parser.add_argument("--tables", type=Path, required=True, help="folder that holds runs, cells and factors.csv")
+    parser.add_argument(
+        "--tables", type=Path, required=True, help="folder that holds runs, cells, factors and effects.csv"
+    )
     parser.add_argument("--figures", type=Path, required=True, help="folder to write to")
     main(**vars(parser.parse_args()))

@@ -1,6 +1,6 @@
 """The plan: what a study would make and why, how long and how much that would be, and which limits it would hit."""
 
-from scripts import file_systems, headroom, limits, phases_due, placement, split_blocks
+from scripts import client_host, file_systems, headroom, limits, phases_due, split_blocks
 from scripts.due import Due
 from scripts.durations import Durations
 from scripts.headroom import Limit
@@ -33,6 +33,14 @@ def text(paths: Paths, cores: int) -> str:
     return "\n".join(lines) + "\n\n"
 
 
+def refusals(paths: Paths) -> list[str]:
+    """Return the limits, one a line, beyond which the clients of what is due would not be granted what they need."""
+    due = Due(paths, Listing())
+    sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
+    found = limits.find(due, sizes, headroom.read(), str(cache_path()))
+    return [f"{limit.text}; {limit.remedy}" for limit in found if limit.refused]
+
+
 def bytes_line(due: Due, sizes: Sizes) -> list[str]:
     """Return what is copied and kept; what is fetched stands at its phase."""
     copied, kept = sizes.copied(), sizes.kept()
@@ -54,17 +62,18 @@ def machine_line(paths: Paths, durations: Durations) -> list[str]:
     """Return cores and placement."""
     cores = plural(durations.cores, "core")
     try:
-        found = placement.here(paths.plan.study.config["placement"])
+        found = client_host.here(paths.plan.study.config)
     except ValueError:
         return [f"  machine   {cores}"]
-    server, client = format_cpus(found.server_cpus), format_cpus(found.client_cpus)
-    return [f"  machine   {cores} to compile; server on CPU {server}, load generator on CPU {client} ({found.note})"]
+    server, client = format_cpus(found.server_cpus), f", load generator on CPU {format_cpus(found.client_cpus)}"
+    where = f"server on CPU {server}{'' if found.mode == 'remote' else client}"
+    return [f"  machine   {cores} to compile; {where} ({found.note})"]
 
 
 def misplaced(paths: Paths) -> list[Limit]:
     """Return the limit that a placement this machine cannot give is."""
     try:
-        placement.here(paths.plan.study.config["placement"])
+        client_host.here(paths.plan.study.config)
     except ValueError as error:
         return [Limit(str(error), "choose CPUs that are there, or automatic", certain=True)]
     return []

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts import guard
+
 PR_SET_PDEATHSIG = 1
 
 
@@ -140,7 +142,8 @@ def run(
             preexec_fn=lambda: die_with_parent(signal.SIGKILL),
             **(identity or {}),
         )
-        status, usage = wait_or_kill(process)
+        with guard.group(process.pid):
+            status, usage = wait_or_kill(process)
     if status != 0:
         raise CommandFailed(f"{shlex.join(command[:4])} … ended with status {status}:\n{last_lines(log)}")
     return Usage(time.monotonic() - begin_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)

@@ -9,6 +9,9 @@ from scripts.profile_units import Function, Unit
 from scripts.unit_names import directory
 
 THRESHOLD = 0.99
+# A server that ends cleanly writes the counters of every unit in it, of loaded modules too: seen 773 of 779 units
+# (MariaDB) and 785 of 922 (PostgreSQL).
+COUNTED_LEAST = 0.5
 TOP_FUNCTIONS = 20
 
 
@@ -105,7 +108,12 @@ def demand(facts: dict[str, Any]) -> None:
 
     Raises ValueError with the share found, the share expected and the units that are missing.
     """
-    share = facts["matched_share"]
+    share, linked, counted = facts["matched_share"], facts["units_linked"], facts["units_with_counters"]
+    if linked and counted < COUNTED_LEAST * linked:
+        raise ValueError(
+            f"profile {facts['training']}: {counted} of the {linked} units of the server have counters, expected "
+            f"{COUNTED_LEAST:.0%} or more: the training lost those of the others"
+        )
     if share is None:
         raise ValueError(f"profile {facts['training']}: no unit has a non-zero counter, so nothing was trained")
     if share < facts["threshold"]:

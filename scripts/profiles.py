@@ -1,5 +1,6 @@
 """Profiles of the three tools: where a trained server leaves its counters, and how they are kept."""
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,10 @@ from scripts import bolt, profile_audit, record, workplace
 from scripts.flags import COUNTERS, MERGED
 from scripts.process import run
 from scripts.toolchain import Toolchain
+from scripts.tree import tree_sha256
+
+# What Snakemake leaves in a directory that a rule makes.
+STAMP = (b".snakemake_timestamp",)
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,21 @@ def keep(written: Path, counters: Path, chosen: Toolchain, log: Path) -> None:
     counters.mkdir(parents=True)
     tool.keep(files, counters, chosen, log)
     shutil.rmtree(written)
+
+
+def demand_whole(profile: Path) -> None:
+    """Refuse counters that are not those the training kept. Raises ValueError naming the folder of the profile.
+
+    A compiler says nothing of a unit without counters, and an audit demands only those that are there.
+    """
+    described, counters = record.read(profile), profile.parent / "counters"
+    found = tree_sha256(counters, STAMP) if counters.is_dir() else None
+    if found != described["counters_sha256"]:
+        left = sum(os.fsencode(file.name) not in STAMP for file in counters.iterdir()) if found else 0
+        raise ValueError(
+            f"{counters}: its {left} files are not the {described['files']} that {profile} describes; "
+            f"remove {profile.parent}, and the workflow trains again"
+        )
 
 
 def summary(counters: Path, chosen: Toolchain) -> dict[str, int]:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from scripts import record, tables
-from scripts.paths import OVERHEAD_S, Paths
+from scripts.paths import Paths
+from scripts.run_time import stated_s
 from scripts.stages import BOLTED, PREBUILT
 
 # Runs are measured in a known order, so the next ones to appear are among these.
 LOOKAHEAD = 8
 TAIL_BYTES = 4096
-RUN_LOGS = (".log", ".server.log", ".warmup.txt")
+RUN_LOGS = (".log", ".server.log", ".load.txt", ".warmup.txt")
 REPORT_RULES = ("describe_study", "collect_runs", "compare_variants", "plot_figures", "render_report")
 
 
@@ -99,9 +100,9 @@ class Progress:
 
     def run_s(self) -> float:
         """Return seconds of one run: the mean of those that went well, before the first what the config says."""
-        config = self.paths.plan.study.config
+        study = self.paths.plan.study
         took_s = [row["ended_at"] - row["started_at"] for row in self.rows.values() if row["outcome"] == "ok"]
-        return statistics.fmean(took_s) if took_s else config["warmup_s"] + config["measure_s"] + OVERHEAD_S
+        return statistics.fmean(took_s) if took_s else stated_s(study)
 
     def sign(self) -> Sign | None:
         """Return the last sign of life of what is being made, None when there is none."""
@@ -143,7 +144,10 @@ def expected(paths: Paths) -> dict[str, dict[str, list[str]]]:
             for check in paths.checks
         }
         | {audit: [_log("audit_build", str(Path(audit).parent))] for audit in paths.audits},
-        "datasets": {f"{folder}/dataset.json": [_log("load_dataset", folder)] for folder in paths.datasets},
+        "datasets": {
+            f"{folder}/dataset.json": [log := _log("load_dataset", folder), f"{log.removesuffix('.log')}.load.txt"]
+            for folder in paths.datasets
+        },
         "profiles": {
             f"{folder}/profile.json": list(_training_logs(folder, plan.study.entries["trainings"][training]))
             for folder, (_, training, _) in paths.profiles.items()

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from scripts.comparison import NOT_MEASURED
 from scripts.progress import Progress
-from scripts.ratios_so_far import SHOWN, SoFar
+from scripts.ratios_so_far import SoFar
 from scripts.stats import MIN_BLOCKS
 from scripts.study import Study
 from scripts.wording import count, duration, interval, missing, plural, ratio
@@ -28,7 +28,13 @@ PHASES = {
     "runs": "measuring",
     "report": "writing the report",
 }
-HEADINGS = {"tps": "TPS", "p95_ms": "p95", "cpu_us_per_tx": "server CPU per transaction"}
+HEADINGS = {
+    "tps": "TPS",
+    "p95_ms": "p95",
+    "cpu_us_per_tx": "server CPU per transaction",
+    "cold_s": "cold time",
+    "warm_s": "warm time",
+}
 LAST_RUNS = 5
 LAST_FAILURES = 5
 
@@ -109,7 +115,8 @@ def _ratios(ratios: list[SoFar], study: Study) -> RenderableType:
     title = f"ratio to {study.config['reference']} so far, with its 95 % interval from {MIN_BLOCKS} repetitions on"
     cells = {variant: [each for each in ratios if each.variant == variant] for variant in study.variants}
     rows = [(variant, *map(_cell, found), _blocks(found[0])) for variant, found in cells.items() if found]
-    return _titled(title, ("variant", *(HEADINGS[metric] for metric in SHOWN), "blocks"), rows)
+    metrics = dict.fromkeys(each.metric for each in ratios)
+    return _titled(title, ("variant", *(HEADINGS[metric] for metric in metrics), "blocks"), rows)
 
 
 def _cell(found: SoFar) -> str:
@@ -131,7 +138,10 @@ def _run(progress: Progress, path: str) -> tuple[RenderableType, ...]:
     names = [str(row[key]) for key in ("run_number", "variant", "workload", "clients", "repetition")]
     if row["outcome"] != "ok":
         return (*names, Text(str(row["outcome"]), "red"), "", "")
-    return (*names, count(row["tps"]), count(row["p95_ms"]), ", ".join(_codes(progress.doubts[path])))
+    figures = (count(row["tps"]), count(row["p95_ms"]))
+    if not missing(row["cold_s"]):
+        figures = tuple(f"{count(row[f'{cache}_s'])} s {cache}" for cache in ("cold", "warm"))
+    return (*names, *figures, ", ".join(_codes(progress.doubts[path])))
 
 
 def newest(progress: Progress, most: int | None = None) -> list[str]:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts import cache_leftovers, checkoutlock, leftovers
+from scripts import cache_leftovers, checkoutlock, leftovers, scale
 from scripts.cache_leftovers import Busy
 from scripts.config_file import ROOT, study_of
 from scripts.leftovers import Leftover, Named
@@ -41,12 +41,14 @@ def main(configs: list[Path], force: bool) -> None:
         say("[prune] nothing was removed" + ("" if asks else "; `make prune FORCE=1` removes what is listed"))
 
 
-def checked(configs: list[Path]) -> dict[Path, Study]:
-    """Return the studies of config files. Raises ConfigError naming all mistakes of all files."""
+def checked(configs: list[Path]) -> dict[str, Study]:
+    """Return the studies of config files, at each scale. Raises ConfigError naming all mistakes of all files."""
     studies, mistakes = {}, []
     for config in configs:
         try:
-            studies[config] = study_of(config)
+            studies[str(config)] = full = study_of(config, scale.FULL)
+            for size in scale.sizes(full.config)[1:]:
+                studies[f"{config} at the scale {size}"] = study_of(config, size)
         except ConfigError as error:
             mistakes.append(str(error))
     if mistakes:
@@ -55,7 +57,7 @@ def checked(configs: list[Path]) -> dict[Path, Study]:
     return studies
 
 
-def named_by(studies: dict[Path, Study]) -> Named:
+def named_by(studies: dict[str, Study]) -> Named:
     """Return what the studies name; of one that cannot be planned on this machine everything that has its names."""
     named = Named()
     for config, study in studies.items():
@@ -72,7 +74,7 @@ def named_by(studies: dict[Path, Study]) -> Named:
     return named
 
 
-def outside(studies: dict[Path, Study], results: list[Leftover]) -> list[Leftover]:
+def outside(studies: dict[str, Study], results: list[Leftover]) -> list[Leftover]:
     """Return leftovers in the cache and the studies' storages, none while somebody measures or compiles."""
     storages = {place for study in studies.values() for place in study.config.get("storage", {}).values()}
     try:

@@ -8,25 +8,35 @@ from typing import Any
 import pandas as pd
 
 from scripts import stats
-from scripts.metrics import METRICS
+from scripts.metrics import EVERY
 from scripts.overall import over_workloads
 from scripts.wording import listing
 
 COLUMNS = ["metric", "variant", "workload", "clients", "value"]
+# Where words were published instead of figures.
+FINDINGS = ["variant", "workload", "clients", "finding"]
+# Sizes of data directories, in bytes, have the names of the columns of tables/files.csv.
+SIZES = tuple(f"{edge}_{kind}_bytes" for edge in ("before", "after") for kind in ("allocated", "apparent"))
+# Times of fsync on a published variant's storage, in ms.
+OF_STORAGE = {"fsync_min_ms": "shortest", "fsync_max_ms": "longest"}
 SOURCE = "# source:"
 
 
 def read(path: Path) -> dict[str, Any]:
     """Return {"source": text, "rows": [{metric, variant, workload, clients, value}]} of a CSV file.
 
-    The file begins with lines `# source: ...`, then the header. Values are in the units of the metrics of the same
-    name in `scripts.metrics`. Raises ValueError naming file, line, column, value and what was expected.
+    The file begins with lines `# source: ...`, then the header. Values are in the units of the metrics of the same name
+    in `scripts.metrics`. A file of findings gives {"source": text, "rows": [], "findings": [{variant, workload,
+    clients, finding}]} instead, words where nothing was counted. Raises ValueError naming file, line, column, value and
+    what was expected.
     """
     lines = path.read_text(encoding="utf-8").splitlines()
     begin = next((place for place, line in enumerate(lines) if not line.startswith("#")), len(lines))
     source = " ".join(line.removeprefix(SOURCE).strip() for line in lines[:begin] if line.startswith(SOURCE))
     if not source:
         raise ValueError(f"{path}: line 1: expected `{SOURCE} where the figures come from`")
+    if begin < len(lines) and lines[begin].split(",") == FINDINGS:
+        return {"source": source, "rows": [], "findings": _findings(lines, begin, path)}
     if begin == len(lines) or lines[begin].split(",") != COLUMNS:
         found = lines[begin] if begin < len(lines) else "nothing"
         raise ValueError(f"{path}: line {begin + 1}: columns are {found!r}, expected {','.join(COLUMNS)!r}")
@@ -35,6 +45,16 @@ def read(path: Path) -> dict[str, Any]:
     if not rows:
         raise ValueError(f"{path}: line {begin + 2}: no figure; expected one a line")
     return {"source": source, "rows": rows}
+
+
+def _findings(lines: list[str], begin: int, path: Path) -> list[dict[str, str]]:
+    found = []
+    for number, fields in enumerate(csv.reader(lines[begin + 1 :]), start=begin + 2):
+        if len(fields) != len(FINDINGS) or not all(field.strip() for field in fields):
+            wanted = ",".join(FINDINGS)
+            raise ValueError(f"{path}: line {number}: expected {len(FINDINGS)} fields, none empty: {wanted}")
+        found.append(dict(zip(FINDINGS, map(str.strip, fields), strict=True)))
+    return found
 
 
 def _row(fields: list[str], where: str) -> dict[str, Any]:
@@ -116,7 +136,9 @@ def gaps(study: dict[str, Any]) -> list[str]:
     rows = frame(study)
     if rows.empty:
         return []
-    metrics = [name for name in dict.fromkeys(rows["metric"]) if name not in METRICS]
+    metrics = [
+        name for name in dict.fromkeys(rows["metric"]) if name.partition("/")[0] not in (*EVERY, *SIZES, *OF_STORAGE)
+    ]
     workloads = [name for name in dict.fromkeys(rows["workload"]) if name not in study["workloads"]]
     own = [name for name in study["workloads"] if name not in set(rows["workload"])]
     clients = sorted({int(number) for number in rows["clients"]} - set(study["clients"]))

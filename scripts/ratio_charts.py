@@ -97,7 +97,7 @@ def ratio_ticks(low: float, high: float) -> list[float]:
 def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
     """Return the chart of factors: one row a factor, t interval over repetitions, noise floor as a band around 1.
 
-    `factors` holds the rows of factors.csv of one metric, in the order to show.
+    `factors` holds the rows of factors.csv, or of effects.csv, of one metric, in the order to show.
     """
     shown = factors[factors["ratio"].notna()].reset_index(drop=True)
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):

@@ -8,6 +8,7 @@ import pandas as pd
 
 from scripts import stats
 from scripts.comparison import compare, pair_runs
+from scripts.metrics import SCRIPT
 from scripts.overall import by_repetition, over_cells
 from scripts.tables import DERIVED, FACTS
 
@@ -28,7 +29,7 @@ class SoFar:
 
 
 def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, block_span_s: float) -> list[SoFar]:
-    """Return what the report would say of the rows of runs.csv measured so far, for the metrics of `SHOWN`.
+    """Return what the report would say of the rows of runs.csv measured so far, for `SHOWN` and for timed SQL.
 
     The ratio is the geometric mean over cells of each cell's mean over blocks, and the interval that of
     `scripts.overall`: with the last run both are the report's.
@@ -36,12 +37,12 @@ def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, block_span_s: 
     runs = pd.DataFrame(list(rows), columns=[*FACTS, *DERIVED])
     if not (runs["variant"] == reference).any():
         return []
-    compared = compare(pair_runs(runs, reference, block_span_s))
-    shown = compared[compared["metric"].isin(SHOWN)]
-    # The order of the metrics is that of SHOWN.
+    timed = [name for name in SCRIPT if runs[name].notna().any()]
+    known = [*(SHOWN if not timed or runs["tps"].notna().any() else ()), *timed]
+    shown = compare(pair_runs(runs, reference, block_span_s), known)
     groups = dict(iter(shown.groupby(["variant", "metric"], sort=False)))
     return [
-        _so_far(variant, metric, groups[variant, metric]) for variant in shown["variant"].unique() for metric in SHOWN
+        _so_far(variant, metric, groups[variant, metric]) for variant in shown["variant"].unique() for metric in known
     ]
 
 

@@ -85,8 +85,7 @@ class Reasons:
             case "profile":
                 owner = self.owner(thing.server, thing.folder)
                 return self.changes.profile(old, thing.server, thing.name, thing.stage, owner)
-        _, name, options = self.due.paths.datasets[thing.folder]
-        return self.changes.dataset(old, thing.server, name, options)
+        return self.changes.dataset(old, *self.due.paths.datasets[thing.folder])
 
     def owner(self, server: str, folder: str) -> str:
         """Return the declared build that a build, a stage or a profile belongs to."""

@@ -6,6 +6,7 @@ whose profile is another names the key of the training that made it so.
 
 from collections.abc import Callable
 
+from scripts import matrix
 from scripts.changes import Change, Keys, Recipe, differing, keyed, known, shown
 from scripts.plan import Plan
 from scripts.stages import BOLTED
@@ -35,18 +36,29 @@ PROFILE: Keys = {
     ("names",): ("config", "trainings.{training}.workloads"),
     ("recipe",): ("code", "training"),
 }
-TABLES: Keys = {("tables", "*"): ("config", "datasets.{dataset}.{key}")}
+TABLES: Keys = {
+    ("tables", "*"): ("config", "datasets.{dataset}.{key}"),
+    ("tables", "options", "*"): ("config", "datasets.{dataset}.options.{key}"),
+}
 WORKLOAD: Keys = {
     **TABLES,
     ("options", "*"): ("config", "workloads.{workload}.options.{key}"),
     ("script",): ("config", "workloads.{workload}.script"),
     ("content",): ("script", "workloads/{script}"),
     ("dataset", "name"): ("config", "workloads.{workload}.dataset"),
+    **{(key,): ("config", f"workloads.{{workload}}.{key}") for key in ("sql", "passes")},
 }
-DATASET: Keys = {**SOURCE, **TABLES, ("options", "*"): ("config", "options.{key}"), ("recipe",): ("code", "loading")}
+DATASET: Keys = {
+    **SOURCE,
+    **TABLES,
+    ("options", "*"): ("config", "options.{key}"),
+    ("content",): ("script", "workloads/{script}"),
+    ("recipe",): ("code", "loading"),
+}
 VARIANT: Keys = {(key,): ("config", f"variants.{{variant}}.{key}") for key in ("server", "build", "storage")}
 LOAD: Keys = {
-    **{(key,): ("config", key) for key in ("warmup_s", "measure_s", "placement", "campaign")},
+    **{(key,): ("config", key) for key in ("warmup_s", "measure_s", "rest_s", "series", "placement", "campaign")},
+    ("client", "*"): ("config", "client.{key}"),
     ("recipe",): ("code", "measuring"),
 }
 
@@ -88,26 +100,35 @@ class RecipeChanges:
         moved = differing({**old, "names": list(before)}, {**new, "names": list(after)})
         found = keyed(moved, PROFILE, training=training)
         for name in before.keys() & after.keys():
-            found |= self.workload(before[name], after[name], server, name, {})
+            found |= self.workload(before[name], after[name], server, name, {}, {})
         if ("instrumented", "digest") in moved:
             digest = moved["instrumented", "digest"][0]
             found |= self._behind("build", digest, server, stage, owner, compare=self.build)
         return known(found)
 
-    def workload(self, old: Recipe, new: Recipe, server: str, workload: str, options: dict) -> Found:
-        """Return how a workload differs from an earlier one, its dataset with these server options included."""
+    def workload(self, old: Recipe, new: Recipe, server: str, workload: str, options: dict, data: dict) -> Found:
+        """Return how a workload differs from an earlier one, its dataset with these options and data included."""
         dataset = self.plan.study.entries["workloads"][workload]["dataset"]
         moved = differing(old, new)
-        found = keyed(moved, WORKLOAD, workload=workload, dataset=dataset, script=new["script"])
+        names = {"workload": workload, "dataset": dataset, "script": new.get("script", new.get("sql"))}
+        found = keyed(moved, {**WORKLOAD, **self._laid(data)}, **names)
         for path in {("dataset", "digest"), ("dataset_digest",)} & moved.keys():
-            found |= self._behind("dataset", moved[path][0], server, dataset, options, compare=self.dataset)
+            found |= self._behind("dataset", moved[path][0], server, dataset, options, data, compare=self.dataset)
         return known(found)
 
-    def dataset(self, old: Recipe, server: str, dataset: str, options: dict) -> Found:
+    def dataset(self, old: Recipe, server: str, dataset: str, options: dict, data: dict) -> Found:
         """Return how a dataset differs from an earlier one."""
-        return keyed(
-            differing(old, self.plan.dataset(server, dataset, options)), DATASET, server=server, dataset=dataset
-        )
+        new = self.plan.dataset(server, dataset, options, data)
+        names = {"server": server, "dataset": dataset, "script": new["tables"].get("script", "")}
+        return keyed(differing(old, new), {**DATASET, **self._laid(data)}, **names)
+
+    def _laid(self, data: Recipe) -> Keys:
+        """Return the keys of what a variant lays over the tables; several that do so alike are one."""
+        if not data:
+            return {}
+        name = next(name for name in self.plan.study.variants if self.plan.data(name) == data)
+        paths = [(key,) for key in data if key != "options"] + [("options", key) for key in data.get("options", {})]
+        return {("tables", *path): ("config", ".".join(("variants", name, "data", *path))) for path in paths}
 
     def variant(self, old: Recipe, name: str) -> Found:
         """Return how a variant differs from an earlier one of its name."""
@@ -115,7 +136,8 @@ class RecipeChanges:
         moved = differing(old, self.plan.variant(name))
         found = keyed(moved, VARIANT, variant=name)
         own = {path: values for path, values in moved.items() if path[-1] in declared.get("options", {})}
-        found |= keyed(own, {("options", "*"): ("config", "variants.{variant}.options.{key}")}, variant=name)
+        written = {path: matrix.written(self.plan.study.config, ("variants", name, *path)) for path in own}
+        found |= keyed(own, {path: ("config", ".".join(where)) for path, where in written.items()})
         rest = {path: values for path, values in moved.items() if path not in own}
         found |= keyed(rest, {("options", "*"): ("config", "options.{key}")})
         if ("build_digest",) in moved and not {("server",), ("build",)} & moved.keys():
@@ -126,5 +148,5 @@ class RecipeChanges:
     def load(self, old: Recipe, variant: str, workload: str) -> Found:
         """Return how a variant's load by a workload, and the way of measuring it, differ from earlier ones."""
         new, server = self.plan.load(variant, workload), self.plan.study.variants[variant]["server"]
-        found = self.workload(old, new, server, workload, self.plan.options(variant))
+        found = self.workload(old, new, server, workload, self.plan.options(variant), self.plan.data(variant))
         return known(found | keyed(differing(old, new), LOAD))

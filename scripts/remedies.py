@@ -14,6 +14,7 @@ REMEDIES = {
     "Noise floor": "No cell is called faster or slower. Measure the reference twice: variant aa does.",
     "Runs": "Holes leave cells out of the means. `make retry` measures failed runs again.",
     "Blocks": "Pairs that are not whole make intervals wider. A new campaign measures them again.",
+    "Same rows": "A statement that answers otherwise is another question: its ratio is left out, and totals mislead.",
     "Order": "A drift of the machine can look like an effect. A new campaign measures in the drawn order.",
     "Alone": "Two runs at a time slow each other down. Measure these again with nothing else running.",
     "Warnings": "What each means and what helps stands in the table below.",

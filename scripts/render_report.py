@@ -1,17 +1,26 @@
 """Render report.html and summary.md of a study from its tables, figures and records."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from scripts.collect_runs import listed
 from scripts.drawing import figure_names
+from scripts.evidence import Evidence
 from scripts.layout import render
-from scripts.page import Evidence, view
+from scripts.page import view
 from scripts.record import read, write_text
+from scripts.run_details import MOST_UNFOLDED
 from scripts.tables import read_csv, read_records
 
-RECORDS = ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets")
-TABLES = ("runs", "comparisons", "cells", "overall", "overall_unflagged", "noise", "bounds", "factors")
+RECORDS = ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets", "diagnoses")
+TABLES = (
+    "runs", "comparisons", "cells", "overall", "overall_unflagged", "noise", "bounds", "files", "factors", "effects",
+    "statements", "operations",
+)  # fmt: skip
+# What fills a run's record and is shown of one run of each variant, or of a run that unfolds.
+BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series", "series")
 
 
 def main(
@@ -28,7 +37,7 @@ def main(
     evidence = Evidence(
         study=declared,
         tables=found,
-        records=list(read_records(listed(runs_list))),
+        records=list(_lean(listed(runs_list))),
         **{kind: [read(path) for path in records.get(kind, [])] for kind in RECORDS},
         figures={name: (figures / f"{name}.svg").read_text(encoding="utf-8") for name in drawn},
         folder=output.parent,
@@ -36,6 +45,18 @@ def main(
     page, text = render(view(evidence))
     write_text(summary, text)
     write_text(output, page)
+
+
+def _lean(files: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the runs without what the page does not show of them: 10 000 whole ones would take a gigabyte."""
+    dropped = BULKY if len(files) > MOST_UNFOLDED else BULKY[:-1]
+    kept = set()
+    for file, facts in read_records(files):
+        if facts["variant"] in kept:
+            facts = {name: value for name, value in facts.items() if name not in dropped}
+        elif facts["outcome"] == "ok":
+            kept.add(facts["variant"])
+        yield file, facts
 
 
 if __name__ == "__main__":

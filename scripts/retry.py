@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts import checkoutlock, record
-from scripts.config_file import paths_of, report_command
+from scripts.config_file import add_arguments, paths_of, report_command
+from scripts.diagnoses import Diagnoses
 from scripts.failures import has_failed
 from scripts.leftovers import discard
 from scripts.paths import Paths
@@ -25,12 +26,12 @@ class Failure:
     removed: tuple[Path, ...]
 
 
-def main(config: Path) -> None:
-    """Remove the failed results of the study in `config`, and tell each with its reason.
+def main(config: Path, scale: str = "") -> None:
+    """Remove the failed results of the study in `config` at a scale, and tell each with its reason.
 
     Raises ValueError while a Snakemake works here, or naming a record that cannot be read; then nothing was removed.
     """
-    paths = paths_of(config)
+    paths = paths_of(config, scale)
     if RESULTS.is_dir():
         checkoutlock.hold(RESULTS)
     found = list(failed(paths))
@@ -44,7 +45,7 @@ def main(config: Path) -> None:
         for path in failure.removed:
             discard(path)
     what = f"{plural(len(found), 'failed result')} and the report made of it all"
-    say(f"[retry] removed {what}; `{report_command(config)}` makes them again")
+    say(f"[retry] removed {what}; `{report_command(config, scale)}` makes them again")
 
 
 def made_of_results(paths: Paths) -> list[Path]:
@@ -58,6 +59,8 @@ def failed(paths: Paths) -> Iterator[Failure]:
     """Yield the failed results of a study: runs first, builds last, each with what goes with it."""
     for run in map(Path, paths.runs):
         yield from _failed(run, run, run.with_suffix(".txt"))
+    for diagnosis in map(Path, Diagnoses(paths).of_paths):
+        yield from _failed(diagnosis, diagnosis, diagnosis.with_suffix(".txt"))
     # The same answers would fail the same check again.
     for check in map(Path, paths.checks):
         yield from _failed(check, check.parent)
@@ -76,7 +79,7 @@ def _failed(file: Path, *removed: Path) -> Iterator[Failure]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", type=Path, required=True, help="the study: config.yaml or studies/x.yaml")
+    add_arguments(parser)
     return parser.parse_args()
 
 

@@ -43,4 +43,14 @@ def placed(facts: dict[str, Any]) -> dict[str, int | None]:
     if None in cpus:
         return dict.fromkeys(("n_server_cpus", "n_client_cpus", "n_shared_cpus"))
     server, client = map(set, cpus)
+    if there := fact(facts, "client_host.cpus"):
+        return {"n_server_cpus": len(server), "n_client_cpus": len(there), "n_shared_cpus": 0}
     return {"n_server_cpus": len(server), "n_client_cpus": len(client), "n_shared_cpus": len(server & client)}
+
+
+def generated(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return sysbench's CPU seconds on the host it ran on, and that host's boot; None when the run does not tell."""
+    there = bool(facts.get("client_host"))
+    names = [f"client_host.cpu.{kind}_s" if there else f"cpu.client_{kind}_s" for kind in ("user", "system")]
+    boot = fact(facts, "client_host.host.boot_id" if there else "host.boot_id")
+    return {"generator_cpu_s": _sum(*(fact(facts, name) for name in names)), "generator_boot_id": boot}

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from scripts.comparison import warning_set
 from scripts.doubts import THRESHOLDS
 from scripts.tables import fact, run_row
-from scripts.wording import NOTHING, count, duration, missing, number, percent, plural
+from scripts.wording import NOTHING, count, duration, milliseconds, missing, number, percent, plural
 
 MOST_UNFOLDED = 1500
 SPARK_WIDTH, SPARK_HEIGHT = 240, 36
@@ -33,7 +33,16 @@ class RunView:
     spark_top: str = ""
 
 
-HEAD = ("#", "variant", "workload", "clients", "rep.", "place", "TPS", "p95 ms", "CPU µs", "warnings")
+FIGURES = {"tps": "TPS", "p95_ms": "p95 ms", "cpu_us_per_tx": "CPU µs"}
+SQL_FIGURES = {"cold_s": "cold s", "warm_s": "warm s", "duration_s": "in all s"}
+
+
+def head(study: dict[str, Any]) -> tuple[str, ...]:
+    """Return the headings of a row's fields; a study with both kinds of loads has two for a figure."""
+    kinds = {"sql" in load for load in study["workloads"].values()}
+    sides = [*([FIGURES.values()] if kinds != {True} else []), *([SQL_FIGURES.values()] if True in kinds else [])]
+    figures = [" / ".join(each) for each in zip(*sides, strict=True)]
+    return ("#", "variant", "workload", "clients", "rep.", "place", *figures, "warnings")
 
 
 def link(path: Path, base: Path) -> str:
@@ -46,7 +55,8 @@ def run_view(file: str, facts: dict[str, Any], base: Path, unfold: bool) -> RunV
     row = run_row(facts, file)
     text_file = fact(facts, "sysbench.text_file")
     warnings = tuple(str(warning["text"]) for warning in facts.get("warnings") or [])
-    figures = (count(row["tps"]), count(row["p95_ms"]), count(row["cpu_us_per_tx"]))
+    shown = FIGURES if missing(row["cold_s"]) else SQL_FIGURES
+    figures = tuple(count(row[name]) for name in shown)
     fields = [row[name] for name in ("run_number", "variant", "workload", "clients", "repetition", "position")]
     view = RunView(
         fields=(*map(_field, fields), *figures, str(len(warning_set(row["warning_codes"])) or "")),
@@ -75,8 +85,9 @@ def _field(value: Any) -> str:
 
 def _lines(facts: dict[str, Any], row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in (facts.get("phases_s") or {}).items())
-    placement = facts.get("placement") or {}
-    places = {end: ",".join(map(str, placement.get(f"{end}_cpus") or [])) for end in ("server", "client")}
+    medium, there = facts.get("medium"), facts.get("client_host") or {}
+    cpus = [fact(facts, "placement.server_cpus"), there.get("cpus") or fact(facts, "placement.client_cpus")]
+    places, whose = [",".join(map(str, found or [])) for found in cpus], " of the client host" if there else ""
     window = f"{duration(row['duration_s'])}, {number(row['transactions'])} transactions"
     window += f", {plural(row['errors'] or 0, 'error')}, {plural(row['reconnects'] or 0, 'reconnect')}"
     latency = [f"{name} {count(row[key])} ms" for name, key in (("mean", "latency_mean_ms"), ("p50", "p50_ms"))]
@@ -87,7 +98,8 @@ def _lines(facts: dict[str, Any], row: dict[str, Any]) -> tuple[tuple[str, str],
         ("latency", ", ".join(latency) if row["p95_ms"] is not None else ""),
         ("server CPU", f"{cpu}; steal {percent(row['steal_share'])}" if row["cpu_us_per_tx"] is not None else ""),
         ("phases", phases),
-        ("CPUs", f"server {places['server']}, sysbench {places['client']}" if all(places.values()) else ""),
+        ("CPUs", f"server {places[0]}, sysbench {places[1]}{whose}" if all(places) else ""),
+        ("storage", f"{medium['file_system']}, an fsync {milliseconds(row['fsync_p50_ms'])} ms" if medium else ""),
     )
     return tuple(line for line in lines if line[1])
 

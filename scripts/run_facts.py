@@ -5,6 +5,7 @@ from typing import Any
 
 from scripts import usage
 from scripts.host import Host
+from scripts.sql_times import totals_s
 from scripts.sysbench_output import SysbenchFailed
 from scripts.sysbench_run import Finished, Moment
 from scripts.window import percentile, window
@@ -14,7 +15,7 @@ SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
 
 def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict[str, Any]:
     """Return the facts known before anything is started."""
-    generator, cpus = setting.generator, setting.cpus
+    generator, cpus = setting.there.generator if setting.there else setting.generator, setting.cpus
     names = ("family", "release", "build", "build_id", "sha256")  # a build that failed has no program
     return {
         **setting.place,
@@ -54,9 +55,17 @@ def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> 
             "reconnects": output.totals.reconnects,
         },
         "series": series(finished),
+        **generators(finished),
         "histogram": asdict(output.histogram),
         **usage.difference(before, after),
     }
+
+
+def generators(finished: Finished) -> dict[str, dict[str, float]]:
+    """Return how many sysbench processes there were, and how far their reports lay apart; nothing of one alone."""
+    if finished.processes == 1:
+        return {}
+    return {"generators": {"processes": finished.processes, "apart_s": round(finished.apart_s, 3)}}
 
 
 def series(finished: Finished) -> dict[str, list]:
@@ -80,10 +89,11 @@ def line(facts: dict[str, Any]) -> str:
     if facts["outcome"] == "failed":
         return head + f"FAILED, {facts['reason'].splitlines()[0]}" + left
     doubtful = sorted({warning["code"] for warning in facts["warnings"] if warning["code"] != "not_measured"})
-    window = facts["window"]
-    return (
-        head
-        + f"{window['tps']:.0f} TPS, p95 {window['p95_ms']:.2f} ms"
-        + (f" (see {', '.join(doubtful)})" if doubtful else "")
-        + left
-    )
+    return head + _gist(facts) + (f" (see {', '.join(doubtful)})" if doubtful else "") + left
+
+
+def _gist(facts: dict[str, Any]) -> str:
+    if "timed_sql" in facts:
+        totals = totals_s(facts["timed_sql"]["executions"])
+        return ", ".join(f"{cache} {seconds:.3f} s" for cache, seconds in totals.items())
+    return f"{facts['window']['tps']:.0f} TPS, p95 {facts['window']['p95_ms']:.2f} ms"

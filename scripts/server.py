@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import server_log, workplace
+from scripts import guard, server_log, workplace
 from scripts.families import Family
 from scripts.process import die_with_parent
 
@@ -113,21 +113,19 @@ def running(
     environment: dict[str, str] | None = None,
 ) -> Iterator[Server]:
     """Run a server on a data directory, on the given CPUs; whatever happens, nothing of it is left afterwards."""
-    sockets = workplace.socket_directory()
-    try:
+    with workplace.socket_directory() as sockets:
         option_file = write_options(family, install, data.parent, options)
         family.fit_data(install, data, options)
         command = family.server_command(install, data, option_file, sockets)
         process = _start(command, data, log, cpus, environment)
         try:
-            server = Server(family, process, command, sockets, log)
-            server.wait_ready()
-            server.demand_options({**options, **family.options_of_release(install, options)})
-            yield server
+            with guard.group(process.pid):
+                server = Server(family, process, command, sockets, log)
+                server.wait_ready()
+                server.demand_options({**options, **family.options_of_release(install, options)})
+                yield server
         finally:
             _end(process)
-    finally:
-        workplace.remove(sockets)
 
 
 def write_options(family: Family, install: Path, folder: Path, options: dict[str, Any]) -> Path:

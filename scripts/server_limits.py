@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from scripts import families
+from scripts import families, sysbench_many
 from scripts.due import Due
 from scripts.headroom import Headroom, Limit
 from scripts.sizes import MIB, Sizes, amount
@@ -15,6 +15,8 @@ from scripts.sizes import MIB, Sizes, amount
 OWN_CONNECTIONS = 3
 OWN_FILES = 50
 OWN_PROCESSES = 100
+# A client of sysbench: its Lua state, its stack and what its driver keeps.
+CLIENT_MIB = 0.5
 SIZE = re.compile(r"(\d+)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
@@ -44,7 +46,7 @@ def find(due: Due, sizes: Sizes, headroom: Headroom, system: Callable) -> list[L
     clients = max(run.clients for run in due.runs.values())
     alike: dict[Limit, list[str]] = {}
     for demand in demands:
-        for limit in [*demand.connections(), *demand.memory(system)]:
+        for limit in [*demand.connections(), *demand.waiting(), *demand.memory(system)]:
             alike.setdefault(limit, []).append(demand.variant)
     told = [replace(limit, text=f"{limit.text} ({', '.join(variants)})") for limit, variants in alike.items()]
     return [*files(clients, demands, headroom), *processes(clients, headroom), *told]
@@ -53,14 +55,16 @@ def find(due: Due, sizes: Sizes, headroom: Headroom, system: Callable) -> list[L
 def files(clients: int, demands: list["Demands"], headroom: Headroom) -> Iterator[Limit]:
     """Yield what the load generator cannot open, and what servers that hold every connection themselves cannot."""
     soft, hard = headroom.open_files, headroom.most_open_files
-    if soft is not None and (needed := clients + OWN_FILES) > soft:
+    carried = sysbench_many.parts(clients)[0]
+    if soft is not None and (needed := carried + OWN_FILES) > soft:
         possible = hard is None or needed <= hard
         remedy = f"`ulimit -n {needed}` before starting" if possible else "raise the hard limit (nofile in limits.conf)"
-        yield Limit(f"open files: a process may have {soft}, {clients} clients need {needed}", remedy, certain=True)
+        text = f"open files: a process may have {soft}, {carried} clients need {needed}"
+        yield Limit(text, remedy, certain=True, refused=True)
     tables = max(demand.family.table_files for demand in demands)
     if tables and hard is not None and (needed := clients + tables) > hard:
         text = f"open files: at most {hard}, the server wants {needed} or grants fewer than {clients} connections"
-        yield Limit(text, "raise the hard limit (nofile in limits.conf)", certain=True)
+        yield Limit(text, "raise the hard limit (nofile in limits.conf)", certain=True, refused=True)
 
 
 def processes(clients: int, headroom: Headroom) -> Iterator[Limit]:
@@ -68,7 +72,8 @@ def processes(clients: int, headroom: Headroom) -> Iterator[Limit]:
     most = headroom.processes
     if most is not None and 2 * clients + OWN_PROCESSES > most:
         text = f"processes: {most} may run, {clients} clients need about {2 * clients + OWN_PROCESSES}"
-        yield Limit(text, "raise `ulimit -u`, or pids.max of the cgroup", certain=2 * clients > most)
+        certain = 2 * clients > most
+        yield Limit(text, f"raise {headroom.process_limit}", certain=certain, refused=certain)
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,11 @@ class Demands:
         return FAMILIES[self.due.paths.plan.variant(self.variant)["family"]]
 
     @cached_property
+    def module(self) -> families.Family:
+        """Return the module that knows its family."""
+        return families.of(self.due.paths.plan.variant(self.variant)["family"])
+
+    @cached_property
     def clients(self) -> int:
         """Return its largest client count to be measured."""
         return max(run.clients for run in self.due.runs.values() if run.variant == self.variant)
@@ -94,7 +104,7 @@ class Demands:
     def options(self) -> dict[str, Any]:
         """Return its server options laid over its family's defaults, names written with `_`."""
         plan = self.due.paths.plan
-        defaults = families.of(plan.variant(self.variant)["family"]).default_options(round(self.headroom.total_mib))
+        defaults = self.module.default_options(round(self.headroom.total_mib))
         return {**defaults, **{name.replace("-", "_"): value for name, value in plan.options(self.variant).items()}}
 
     def connections(self) -> Iterator[Limit]:
@@ -102,7 +112,14 @@ class Demands:
         granted, needed = self.options.get("max_connections"), self.clients + OWN_CONNECTIONS
         if granted is not None and int(granted) < needed:
             text = f"max_connections: {granted} are granted, {self.clients} clients and ours need {needed}"
-            yield Limit(text, f"state `max_connections: {needed}` under `options`", certain=True)
+            yield Limit(text, f"state `max_connections: {needed}` under `options`", certain=True, refused=True)
+
+    def waiting(self) -> Iterator[Limit]:
+        """Yield that fewer connections may wait at a socket than come at a time: libpq, which does not block, fails."""
+        kept = self.headroom.waiting
+        if self.module.SYSBENCH_DRIVER == "pgsql" and kept is not None and self.clients > kept:
+            text = f"waiting connections: net.core.somaxconn is {kept}, {self.clients} clients connect at a time"
+            yield Limit(text, f"`sysctl net.core.somaxconn={self.clients}`", certain=False)
 
     def memory(self, system: Callable) -> Iterator[Limit]:
         """Yield that it needs more memory than there is."""
@@ -114,7 +131,7 @@ class Demands:
 
     def memory_mib(self, system: Callable) -> tuple[float, float]:
         """Return the least and the most it takes: a pool fills with data only; a tmpfs holds the data once more."""
-        fixed_mib = self.family.base_mib + self.clients * self.family.connection_mib
+        fixed_mib = self.family.base_mib + self.clients * (self.family.connection_mib + CLIENT_MIB)
         pool_mib = in_mib(self.options[self.family.pool], self.family.unit_bytes)
         clones = [self.sizes.clone_mib(*group) for group in self.due.groups if group[0] == self.variant]
         least_mib, most_mib = max(clones, key=lambda clone: clone[1])

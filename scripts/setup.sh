@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Install what is missing: packages of the distribution, then the pinned Python packages into .venv.
-# Usage: scripts/setup.sh [run|test] [config file]    run (the default): for the workflow; test: for the tests as well.
+# Usage: scripts/setup.sh [run|test] [config file [scale]]
+# run (the default): for the workflow; test: for the tests as well.
 # With a study's config file: what its toolchains and sources need, too.
 # A second run finds the stamps and changes nothing.
 set -euo pipefail
 
 purpose=${1:-run}
 study=${2-}
+scale=${3-}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 # an activated .venv must not be the Python that .venv is made from
@@ -106,7 +108,8 @@ install_packages() {
 # Compilers and fetchers that a study names; a package the distribution lacks is an error of its package manager's.
 install_study_packages() {
     local told wanted
-    told=$(.venv/bin/python -m scripts.study_packages "$study" --manager "$manager") || fail "$study: see above"
+    told=$(.venv/bin/python -m scripts.study_packages "$study" --scale "$scale" --manager "$manager") ||
+        fail "$study: see above"
     [ -n "$told" ] || return 0
     mapfile -t wanted <<<"$told"
     install_missing "${wanted[@]}"

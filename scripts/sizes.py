@@ -7,6 +7,7 @@ from pathlib import Path
 from scripts import source_kinds
 from scripts.due import Due, Thing
 from scripts.durations import Durations
+from scripts.run_time import kept_rows, rows_of
 
 MIB = 2**20
 LOCAL = ("file", "directory", "installed")
@@ -93,9 +94,9 @@ class Sizes:
         known = self.listing.record(f"{folder}/dataset.json")
         if known:
             return Size(known["bytes"] / MIB, measured=True)
-        server, name, _ = self.due.paths.datasets[folder]
+        server, name, _, data = self.due.paths.datasets[folder]
         stated = self.stated(server)
-        return Size(stated.empty_mib + self.durations.rows(name) * stated.row_bytes / MIB, measured=False)
+        return Size(stated.empty_mib + kept_rows(self.plan.tables(name, data)) * stated.row_bytes / MIB, measured=False)
 
     def installed(self, thing: Thing) -> Size:
         """Return a build's install tree: as large as the last of its kind here, else as stated."""
@@ -124,8 +125,11 @@ class Sizes:
     def clone_mib(self, variant: str, workload: str) -> tuple[float, float]:
         """Return the least and the most a run's data directory takes: a snapshot; with the server's longest logs."""
         paths = self.due.paths
-        size = self.snapshot(paths.dataset(variant, workload))
-        return size.least_mib, size.mib + self.stated(paths.plan.study.variants[variant]["server"]).logs_mib
+        size, study = self.snapshot(paths.dataset(variant, workload)), paths.plan.study
+        stated = self.stated(study.variants[variant]["server"])
+        dataset = self.plan.tables(study.entries["workloads"][workload]["dataset"], self.plan.data(variant))
+        loaded_mib = (rows_of(dataset) - kept_rows(dataset)) * stated.row_bytes / MIB
+        return size.least_mib + loaded_mib / 2, size.mib + loaded_mib + stated.logs_mib
 
     def storage(self, variant: str) -> str | None:
         """Return the folder of a variant's storage, None for the cache."""

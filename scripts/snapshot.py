@@ -3,13 +3,14 @@
 import contextlib
 import hashlib
 import os
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from scripts import record, workplace
+from scripts import process, record, workplace
 from scripts.tree import tree_sha256
 
 DATA = "data"
@@ -69,11 +70,8 @@ def cloned(snapshot: Path, storage: str | None) -> Iterator[Path]:
 @contextlib.contextmanager
 def workspace(storage: str | None) -> Iterator[Path]:
     """Have a folder for a data directory and what belongs to it; it is removed afterwards."""
-    folder = workplace.data_directory(storage)
-    try:
+    with workplace.data_directory(storage) as folder:
         yield folder
-    finally:
-        workplace.remove(folder)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -84,7 +82,11 @@ def _copy(source: Path, target: Path) -> None:
     shares = shares_blocks(source, target.parent)
     how = ["--reflink=always"] if shares else ["--reflink=never", "--sparse=always"]
     done = subprocess.run(
-        ["cp", "--archive", *how, str(source), str(target)], stderr=subprocess.PIPE, text=True, check=False
+        ["cp", "--archive", *how, str(source), str(target)],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        preexec_fn=lambda: process.die_with_parent(signal.SIGKILL),
     )
     if done.returncode != 0:
         said = "\n".join(done.stderr.splitlines()[:3])

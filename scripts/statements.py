@@ -33,7 +33,12 @@ class Statement:
 
     def suits(self, family: str, release: str) -> bool:
         """Tell whether a release such as 8.0.36 of a family can answer it."""
-        return not self.since or any(name == family and numbers(release) >= first for name, first in self.since)
+        return suits(self.since, family, release)
+
+
+def suits(since: tuple[tuple[str, tuple[int, ...]], ...], family: str, release: str) -> bool:
+    """Tell whether a release of a family can answer what `since` says of family -> first release; all, if nothing."""
+    return not since or any(name == family and numbers(release) >= first for name, first in since)
 
 
 def numbers(release: str) -> tuple[int, ...]:
@@ -76,7 +81,7 @@ def split(text: str, name: str = "SQL", first: int = 1) -> list[Statement]:
     Raises ValueError for an unknown directive, a bad value, an unclosed quote or a last statement without `;`.
     """
     topic, topic_since, found = "", (), []
-    for unit, line in _units(text, name):
+    for unit, line in units(text, name):
         own: dict = {}
         for word, value in unit.directives:
             if word == "topic":
@@ -90,18 +95,23 @@ def split(text: str, name: str = "SQL", first: int = 1) -> list[Statement]:
 
 
 @dataclass(frozen=True)
-class _Unit:
+class Unit:
+    """One statement's text without comments, and the directives before it: pairs of word and value."""
+
     text: str
     directives: tuple[tuple[str, str], ...]
 
 
-def _units(text: str, name: str) -> Iterator[tuple[_Unit, int]]:
-    """Yield each statement's text without comments, with its directives and the line of its end."""
+def units(text: str, name: str) -> Iterator[tuple[Unit, int]]:
+    """Yield each statement of a file with the line of its end; `name` is the file in messages.
+
+    Raises ValueError for an unclosed quote or a last statement without `;`.
+    """
     pieces, directives, line = [], [], 1
     for piece in PIECE.findall(text):
         line += piece.count("\n")
         if piece == ";":
-            yield _Unit("".join(pieces).strip(), tuple(directives)), line
+            yield Unit("".join(pieces).strip(), tuple(directives)), line
             pieces, directives = [], []
         elif piece.startswith("--"):
             directives += [match.groups() for match in [DIRECTIVE.match(piece)] if match]
@@ -116,13 +126,13 @@ def _units(text: str, name: str) -> Iterator[tuple[_Unit, int]]:
 def _topic(value: str, where: str) -> tuple[str, tuple]:
     if not (match := TOPIC.match(value)):
         raise ValueError(f"{where}: topic {value!r}, expected small letters, digits and spaces")
-    return match[1], _since(match[2], where) if match[2] else ()
+    return match[1], releases(match[2], where) if match[2] else ()
 
 
 def _own(word: str, value: str, where: str) -> dict:
     match word:
         case "since":
-            return {"since": _since(value, where)}
+            return {"since": releases(value, where)}
         case "on" if value in CONNECTIONS:
             return {"connection": value}
         case "on":
@@ -130,7 +140,8 @@ def _own(word: str, value: str, where: str) -> dict:
     raise ValueError(f"{where}: directive {word!r} is unknown, expected topic, since or on")
 
 
-def _since(value: str, where: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def releases(value: str, where: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Return family -> first release of a directive's value. Raises ValueError with `where` it stands."""
     found = []
     for part in value.split(","):
         match = re.fullmatch(r"(\w+) (\d+(?:\.\d+)*)", part.strip())

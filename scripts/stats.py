@@ -79,6 +79,21 @@ def mean_over_cells(values: ArrayLike) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
+def mean_over_cells_p(values: ArrayLike) -> float:
+    """Return the two-sided p value of `mean_over_cells`: 2 · P(T(ν) > |mean| / standard error), of the same shape.
+
+    NaN where the bounds are. Without any spread p is 0, or 1 when the mean is 0.
+    """
+    wide = np.asarray(values, dtype=float)
+    mean, _, high = mean_over_cells(wide)
+    if np.isnan(high):
+        return float("nan")
+    degrees = (~np.isnan(wide)).sum(axis=-1).mean() - 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.abs(mean) / ((high - mean) / special.stdtrit(degrees, 0.5 + LEVEL / 2))
+    return float(2 * special.stdtr(degrees, -np.nan_to_num(statistic, nan=0.0, posinf=np.inf)))
+
+
 def paired_t_p(values: ArrayLike) -> np.ndarray:
     """Return the two-sided p value of the paired t test: 2 · P(T(n - 1) > |mean| / (s / √n)), Student 1908.
 

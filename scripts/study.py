@@ -1,35 +1,31 @@
 """A study: the config file laid over the catalog, checked as a whole before anything runs."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import config_schema, config_text
-from scripts.config_mistakes import Mistake, Places, form, odd_keys, with_text_keys
-from scripts.config_names import AA, references, taken
-from scripts.config_sense import Sense
+from scripts import config_schema, config_text, scale, sql_config
+from scripts.config_mistakes import Mistake, Places
+from scripts.config_names import AA
 from scripts.config_text import ConfigError, Document
+from scripts.written_out import CATALOG, Entries, WrittenOut, write_out
 
-CATALOG = {
-    "servers": "servers.yaml",
-    "builds": "builds.yaml",
-    "toolchains": "builds.yaml",
-    "trainings": "trainings.yaml",
-    "workloads": "workloads.yaml",
-    "datasets": "workloads.yaml",
-}
-Entries = dict[str, dict[str, dict[str, Any]]]
+Line = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
 class Study:
-    """A checked study. `entries` holds servers, builds, toolchains, trainings, workloads and datasets by name."""
+    """A checked study. `entries` holds servers, builds, toolchains, trainings, workloads and datasets by name.
+
+    `scaled` are the settings that make it a small one, with what they are at full size; nothing at full size.
+    """
 
     name: str
     config: dict[str, Any]
     entries: Entries
+    scaled: tuple[scale.Setting, ...] = ()
 
     @property
     def variants(self) -> dict[str, dict[str, Any]]:
@@ -43,13 +39,16 @@ class Study:
         return list(self.config["workloads"])
 
 
-def read(file: Path, root: Path) -> Study:
-    """Read and check a config file. Raises ConfigError with every mistake found, OSError when it cannot be read."""
-    return load(config_text.read(file).value, root, str(file), (file,))
+def read(file: Path, root: Path, **overrides: Any) -> Study:
+    """Read and check a config file, as with `--config` and `overrides`.
+
+    Raises ConfigError with every mistake found, OSError when it cannot be read.
+    """
+    return load({**config_text.read(file).value, **overrides}, root, str(file), (file,))
 
 
 def load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | Path] = ()) -> Study:
-    """Check a config and lay it over the catalog in `root`.
+    """Check a config at its scale, and what it says of a smaller one, and lay it over the catalog in `root`.
 
     `where` names it in messages; `files` are the config files it was merged from, a later one wins, which tell the
     lines and what YAML misread; what differs from them came from `--config`. Raises ConfigError with every mistake
@@ -58,19 +57,29 @@ def load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | P
     schema = config_schema.read(root)
     catalog = {file: config_text.read_text(root / "catalog" / file) for file in dict.fromkeys(CATALOG.values())}
     documents = tuple(config_text.read(Path(file)) for file in files)
-    places = Places(config, documents, tuple(catalog.values()))
+    sizes = {size: write_out(config, size, documents, catalog) for size in scale.sizes(config)}
 
     mistakes, misread = _misread([*documents, *catalog.values()])
-    keyed = with_text_keys(config)
-    formed = [*odd_keys(config), *form(keyed, schema, places)]
-    entries = _entries(keyed, catalog)
-    whole, broken = _whole(entries, schema, places)
-    names = [*references(keyed, entries, _known(keyed, entries)), *taken({**keyed, "builds": entries["builds"]})]
-    sense = Sense(sound(keyed, formed), whole, root).mistakes()
-    mistakes |= {found for found in (*formed, *broken, *names, *sense) if found.path not in misread}
-    if mistakes:
-        raise ConfigError(_told(mistakes, places, where))
-    return Study(config["study"], copy.deepcopy(config), entries)
+    # What the full size asks of a machine, the small one need not.
+    checked = [whole for size, whole in sizes.items() if size in (scale.asked(config), scale.SMALL)]
+    lines = {_line(mistake, whole.places) for whole in checked for mistake in mistakes}
+    lines |= {
+        _line(found, whole.places)
+        for whole in checked
+        for found in whole.mistakes(schema, root)
+        if whole.places.origin(found.path) not in misread
+    }
+    if lines:
+        raise ConfigError(_told(lines, where))
+    return _study(sizes, scale.asked(config))
+
+
+def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
+    full, whole = sizes[scale.FULL], sizes[asked]
+    scaled = scale.settings({**full.config, **full.entries}, {**whole.config, **whole.entries})
+    return Study(
+        whole.config["study"], sql_config.NO_WINDOW | copy.deepcopy(whole.config), whole.entries, tuple(scaled)
+    )
 
 
 def _misread(documents: list[Document]) -> tuple[set[Mistake], set[tuple]]:
@@ -80,61 +89,12 @@ def _misread(documents: list[Document]) -> tuple[set[Mistake], set[tuple]]:
     return mistakes, {trap.path for _, trap in traps if trap.misread}
 
 
-def sound(config: dict[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
-    """Return what of a config is sound in itself and so can be checked further: the user sees everything at once."""
-    faults = {mistake.path[:depth] for mistake in mistakes for depth in (1, 2)}
-    named = {key: value for key, value in config.items() if isinstance(value, dict)}
-    rest = {key: value for key, value in config.items() if key not in named and (key,) not in faults}
-    return rest | {
-        key: {name: entry for name, entry in value.items() if (key, name) not in faults} for key, value in named.items()
-    }
-
-
-def _entries(config: dict[str, Any], catalog: dict[str, Document]) -> Entries:
-    """Return catalog entries with the study's own laid over them, key by key."""
-    entries = {}
-    for kind, file in CATALOG.items():
-        found = with_text_keys(catalog[file].value[kind])
-        for name, own in _mapping(config.get(kind)).items():
-            if isinstance(own, dict):
-                found[name] = {**found.get(name, {}), **own}
-        entries[kind] = found
-    return entries
-
-
-def _whole(entries: Entries, schema: dict, places: Places) -> tuple[Entries, list[Mistake]]:
-    """Return the entries that are whole and sound, and the mistakes of the others, the catalog's like the config's."""
-    whole, mistakes = {}, []
-    for kind, named in entries.items():
-        shape, whole[kind] = config_schema.entry(schema, kind), {}
-        for name, entry in named.items():
-            found = list(form(entry, shape, places, (kind, name)))
-            mistakes += found
-            if not found:
-                whole[kind][name] = entry
-    return whole, mistakes
-
-
-def _known(config: dict[str, Any], entries: Entries) -> dict[str, set[str]]:
-    """Return every name that is declared, well or badly, by kind; without kinds whose declarations are no mapping."""
-    kinds = {**entries, "variants": {}, "storage": {}}
-    declared = {kind: config.get(kind, {}) for kind in kinds}
-    # A workload with nothing after its colon is a name, and declares nothing.
-    declared["workloads"] = {name: own for name, own in _mapping(declared["workloads"]).items() if own is not None}
-    return {kind: {*kinds[kind], *declared[kind]} for kind in kinds if isinstance(declared[kind], dict)}
-
-
-def _mapping(section: Any) -> dict[str, Any]:
-    return section if isinstance(section, dict) else {}
-
-
-def _told(mistakes: set[Mistake], places: Places, where: str) -> str:
-    """Return all mistakes as text, one a line, in the order of files and lines."""
-    placed = sorted((*_rank(mistake, places), places.line(mistake)) for mistake in mistakes)
-    lines = list(dict.fromkeys(line for *_, line in placed))
-    return f"{where}: {len(lines)} mistake(s)\n" + "\n".join(f"  {line}" for line in lines)
-
-
-def _rank(mistake: Mistake, places: Places) -> Iterator[Any]:
+def _line(mistake: Mistake, places: Places) -> Line:
     file, line = mistake.place or places.of(mistake.path)
-    yield from (file, line or 0)
+    return file, line or 0, places.line(mistake)
+
+
+def _told(lines: set[Line], where: str) -> str:
+    """Return all mistakes as text, one a line, in the order of files and lines."""
+    texts = [text for *_, text in sorted(lines)]
+    return f"{where}: {len(texts)} mistake(s)\n" + "\n".join(f"  {text}" for text in texts)

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from scripts.config_file import study_of
+from scripts.diagnoses import settings
 from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
 from scripts.study import Study
 
 MANAGERS = ("apt", "dnf")
 # Packages that fetch a kind of source, the same in both.
 FETCHERS = {"maven": ["maven"]}
+# What a tool of `diagnose` needs. Debian's perf has another name in Ubuntu, and is left to the user.
+LOOKING = {"syscalls": ["strace"], "fsyncs": ["strace"]}
 
 
 def packages(study: Study, manager: str) -> list[str]:
@@ -24,6 +27,7 @@ def packages(study: Study, manager: str) -> list[str]:
     servers = [entries["servers"][variant["server"]] for variant in study.variants.values()]
     wanted += [name for server in servers for name in server.get("packages", {}).get(manager, [])]
     wanted += [name for server in servers for source in server["sources"] for name in _fetchers(source)]
+    wanted += [name for tool in (settings(study) or {"tools": []})["tools"] for name in LOOKING.get(tool, [])]
     return list(dict.fromkeys(wanted))
 
 
@@ -31,15 +35,16 @@ def _fetchers(source: dict[str, Any]) -> list[str]:
     return [name for kind in source for name in FETCHERS.get(kind, [])]
 
 
-def main(config: Path, manager: str) -> None:
+def main(config: Path, manager: str, scale: str = "") -> None:
     """Print one package a line. Raises ConfigError when the study has mistakes."""
-    sys.stdout.writelines(f"{name}\n" for name in packages(study_of(config), manager))
+    sys.stdout.writelines(f"{name}\n" for name in packages(study_of(config, scale), manager))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("config", type=Path, help="the study's config file")
     parser.add_argument("--manager", choices=MANAGERS, required=True)
+    parser.add_argument("--scale", default="", help="the size of the study")
     try:
         main(**vars(parser.parse_args()))
     except ValueError as error:

@@ -13,9 +13,12 @@ UNTURNED = re.compile(r' transform="rotate\(-0 [^"]*"')
 
 
 def compact(text: str, name: str) -> str:
-    """Return the <svg> element of matplotlib's document: ids begin with `name`, coordinates have two decimals."""
+    """Return the <svg> element of matplotlib's document: ids begin with `name` and differ from those of other names.
+
+    Coordinates have two decimals.
+    """
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], flags=re.DOTALL)
-    prefix = re.sub(r"[^\w-]", "_", name)
+    prefix = re.sub(r"[^\w.-]", lambda odd: f"~{ord(odd[0]):x}", name)
     text = TAG.sub(lambda tag: _smaller(tag[0], prefix), text)
     return re.sub(r"(?<=>)\n\s+(?=<)", "", text)
 

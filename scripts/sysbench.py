@@ -75,12 +75,15 @@ def prepare_command(
     capabilities: Capabilities,
     script: str,
     driver_flags: Sequence[str],
-    tables: int,
-    rows: int,
+    tables: int | None,
+    rows: int | None,
     options: Mapping[str, Any],
     clients: int = 1,
 ) -> list[str]:
-    """Return the command that creates and fills the tables; each client fills one table at a time."""
+    """Return the command that creates and fills the tables; each client fills one table at a time.
+
+    `tables` and `rows` are None where the script has a measure of its own among `options`.
+    """
     return [
         *_head(capabilities, script, driver_flags, tables, rows),
         *_flags(options),
@@ -93,8 +96,8 @@ def run_command(
     capabilities: Capabilities,
     script: str,
     driver_flags: Sequence[str],
-    tables: int,
-    rows: int,
+    tables: int | None,
+    rows: int | None,
     options: Mapping[str, Any],
     clients: int,
     seconds: int,
@@ -125,12 +128,16 @@ def _clients(capabilities: Capabilities, clients: int) -> list[str]:
     return [*([f"--thread-init-timeout={INIT_TIMEOUT_S}"] if slow_start else []), f"--threads={clients}"]
 
 
-def _head(capabilities: Capabilities, script: str, flags: Sequence[str], tables: int, rows: int) -> list[str]:
+def _head(
+    capabilities: Capabilities, script: str, flags: Sequence[str], tables: int | None, rows: int | None
+) -> list[str]:
     drivers = [flag.partition("=")[2] for flag in flags if flag.startswith("--db-driver=")]
     if len(drivers) != 1 or drivers[0] not in capabilities.drivers:
         asked, known = ", ".join(drivers) or "none", ", ".join(capabilities.drivers) or "none"
         raise ValueError(f"{capabilities.path}: driver asked for: {asked}; expected one of its own: {known}")
-    return [capabilities.path, script, *flags, f"--tables={tables}", f"--table_size={rows}"]
+    sizes = {"tables": tables, "table_size": rows}
+    told = [f"--{name}={size}" for name, size in sizes.items() if size is not None]
+    return [capabilities.path, script, *flags, *told]
 
 
 def _defaults_for(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,14 +37,17 @@ class SysbenchMisused(ValueError):
 
 @dataclass(frozen=True)
 class Report:
-    """One interval's line. Rates are per second; `qps` and the error rates are None where sysbench prints none."""
+    """One interval's line. Rates are per second; `qps` and the error rates are None where sysbench prints none.
+
+    `percentile_ms` is None of several processes together.
+    """
 
     second: int
     clients: int
     tps: float
     qps: float | None
     percentile: int
-    percentile_ms: float
+    percentile_ms: float | None
     errors_per_s: float | None
     reconnects_per_s: float | None
 
@@ -123,8 +126,13 @@ def reject_failure(text: str) -> None:
     """Raise SysbenchMisused or SysbenchFailed when the text holds one of sysbench's complaints."""
     complaints = list(dict.fromkeys(_COMPLAINT.findall(text)))
     if complaints:
-        error = SysbenchMisused if _MISUSE.search(text) else SysbenchFailed
+        error = SysbenchMisused if is_misuse(text) else SysbenchFailed
         raise error("sysbench: " + "\n".join(complaints[:8]))
+
+
+def is_misuse(text: str) -> bool:
+    """Tell whether sysbench says that it refused its command line."""
+    return bool(_MISUSE.search(text))
 
 
 def parse_report(line: str) -> Report | None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,21 +17,26 @@ from scripts.sysbench_output import Output, SysbenchFailed, SysbenchMisused, par
 
 @dataclass(frozen=True)
 class Moment:
-    """The arrival of one per-second report: `number` counts from 1, `pid` is sysbench's."""
+    """The arrival of one per-second report: `number` counts from 1, `pids` are sysbench's."""
 
     number: int
     monotonic_s: float
     epoch_s: float
-    pid: int
+    pids: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A call that ended well: what it printed, and when each of its reports arrived."""
+    """A call that ended well: what it printed, and when each of its reports arrived.
+
+    Of several `processes` that ran together, `apart_s` is the longest time between arrivals that make one report.
+    """
 
     output: Output
     moments: tuple[Moment, ...]
     wall_s: float
+    processes: int = 1
+    apart_s: float = 0.0
 
 
 def run(
@@ -51,19 +56,21 @@ def run(
     """
     begin_s = time.monotonic()
     with started(argv, cpus) as process, watchdog(process, timeout_s) as timed_out:
-        moments = _follow(process, log_path, on_report)
+        moments = follow(process, log_path, on_report)
         status = process.wait()
     text = log_path.read_text(encoding="utf-8", errors="replace")
     try:
-        _reject(status, text, timeout_s if timed_out.is_set() else None)
+        reject(status, text, timeout_s if timed_out.is_set() else None)
         return Finished(parse(text), moments, time.monotonic() - begin_s)
     except (SysbenchFailed, SysbenchMisused) as error:
         raise type(error)(f"{error}\n(command: {shlex.join(argv)}; log: {log_path})") from error
 
 
 @contextlib.contextmanager
-def started(argv: Sequence[str], cpus: Iterable[int] | None) -> Iterator[subprocess.Popen]:
-    """Start a command in its own session, its output a pipe; nothing of it is left when the body is left."""
+def started(
+    argv: Sequence[str], cpus: Iterable[int] | None, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen]:
+    """Start a command in its own session, its output a pipe, `environment` over ours; nothing outlives the body."""
     wanted = set(cpus) if cpus is not None else None
 
     def before_exec() -> None:
@@ -77,6 +84,7 @@ def started(argv: Sequence[str], cpus: Iterable[int] | None) -> Iterator[subproc
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+        env={**os.environ, **(environment or {})},
         preexec_fn=before_exec,
     )
     try:
@@ -105,7 +113,8 @@ def watchdog(process: subprocess.Popen, timeout_s: float) -> Iterator[threading.
         timer.cancel()
 
 
-def _follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:
+def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:
+    """Write what a sysbench prints to `log_path` until its end; returns when its reports came."""
     moments: list[Moment] = []
     with log_path.open("wb") as log:
         for line in iter(process.stdout.readline, b""):
@@ -113,12 +122,13 @@ def _follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Mome
             log.write(line)
             log.flush()
             if parse_report(line.decode(errors="replace")):
-                moments.append(Moment(len(moments) + 1, monotonic_s, epoch_s, process.pid))
+                moments.append(Moment(len(moments) + 1, monotonic_s, epoch_s, (process.pid,)))
                 on_report(moments[-1])
     return tuple(moments)
 
 
-def _reject(status: int, text: str, timed_out_s: float | None) -> None:
+def reject(status: int, text: str, timed_out_s: float | None) -> None:
+    """Raise SysbenchFailed or SysbenchMisused unless a call ended well; `timed_out_s` says after what it was killed."""
     if timed_out_s is not None:
         raise SysbenchFailed(f"sysbench was still running after {timed_out_s:g} s and was killed")
     reject_failure(text)

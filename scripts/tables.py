@@ -1,23 +1,29 @@
 """Tidy tables from the raw facts of runs: one row a run, one row a second; and what every column means."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from scripts.metrics import METRICS
+from scripts import sql_times
+from scripts.metrics import METRICS, SCRIPT
+from scripts.place_columns import MEDIUM, NETWORK
 from scripts.record import read, write_text
-from scripts.run_columns import derived, fact, placed
+from scripts.run_columns import derived, fact, generated, placed
 
 RUN = ("variant", "workload", "clients", "repetition")
 BLOCK = ("workload", "clients", "repetition")
 CELL = ("variant", "workload", "clients")
-PHASES = ("startup", "wait_lock", "clone", "drain_clone", "start", "warmup", "measure", "stop", "remove", "drain")
+PHASES = (
+    *("startup", "wait_lock", "rest", "clone", "drain_clone", "fsync", "start", "load", "warmup", "measure"),
+    *("stop", "remove", "drain"),
+)
 TEXT = {
     "study", "variant", "workload", "block", "outcome", "reason", "server", "family", "release", "build", "build_id",
     "server_sha256", "sysbench_version", "sysbench_sha256", "machine_id", "boot_id", "warning_codes", "file", "metric",
-    "status", "note", "word", "lowest_workload", "highest_workload", "virtualisation", "bound",
+    "status", "note", "word", "file_system", "generator_boot_id", "lowest_workload", "highest_workload",
+    "virtualisation", "bound", "operation", "statement", "cache", "answer_sha256",
 }  # fmt: skip
 
 # column of runs.csv: (where it stands in a run's JSON, what it means)
@@ -73,6 +79,8 @@ FACTS: dict[str, tuple[str, str]] = {
     "read_bytes": ("io.read_bytes", "bytes the server read from storage in the window"),
     "write_bytes": ("io.write_bytes", "bytes the server wrote to storage in the window"),
     "context_switches": ("io.context_switches", "context switches of the server in the window"),
+    **MEDIUM,
+    **NETWORK,
     **{f"phase_{name}_s": (f"phases_s.{name}", f"length of the phase {name}, seconds") for name in PHASES},
 }
 
@@ -81,6 +89,9 @@ DERIVED: dict[str, str] = {
     "n_server_cpus": "CPUs the server could run on",
     "n_client_cpus": "CPUs sysbench could run on",
     "n_shared_cpus": "CPUs both could run on",
+    "generator_cpu_s": "CPU time of sysbench in the window on the host it ran on, seconds",
+    "generator_boot_id": "identity of the boot of the host that sysbench ran on",
+    **{metric.name: metric.meaning for metric in SCRIPT.values()},
     "steal_share": "share of all CPU time of the window that the hypervisor gave to others",
     "warnings": "number of warnings of the run",
     "warning_codes": "codes of the warnings, separated by ;",
@@ -102,7 +113,8 @@ def run_row(facts: dict[str, Any], file: str) -> dict[str, Any]:
     row = {column: fact(facts, where) for column, (where, _) in FACTS.items()}
     warnings = facts.get("warnings") or []
     codes = ";".join(str(warning["code"]) for warning in warnings)
-    return {**row, **derived(row), **placed(facts), "warnings": len(warnings), "warning_codes": codes, "file": file}
+    told = {"warnings": len(warnings), "warning_codes": codes, "file": file}
+    return {**row, **derived(row), **placed(facts), **generated(facts), **sql_times.columns(facts), **told}
 
 
 def missing_rows(study: dict[str, Any], known: set[tuple]) -> list[dict[str, Any]]:
@@ -125,7 +137,7 @@ def collect(study: dict[str, Any], records: Iterable[tuple[str, dict[str, Any]]]
 
     Raises ValueError when two files describe the same run or a run belongs to no variant of the study.
     """
-    rows, series, files = [], [], {}
+    rows, series, files, timed = [], [], {}, {}
     for file, facts in records:
         key = tuple(facts[name] for name in RUN)
         if key in files:
@@ -134,7 +146,11 @@ def collect(study: dict[str, Any], records: Iterable[tuple[str, dict[str, Any]]]
             raise ValueError(f"{file}: variant {facts['variant']!r}, expected one of {', '.join(study['variants'])}")
         files[key] = file
         rows.append(run_row(facts, file))
+        if "timed_sql" in facts:
+            timed.setdefault(facts["workload"], []).append((rows[-1], facts["timed_sql"]["executions"]))
         series += series_rows(facts)
+    for several in timed.values():
+        sql_times.count_common(several)
     rows += missing_rows(study, set(files))
     runs = pd.DataFrame(rows, columns=[*FACTS, *DERIVED]).sort_values(["run_number", *RUN], ignore_index=True)
     return runs, pd.DataFrame(series, columns=list(SERIES))
@@ -149,10 +165,10 @@ def series_rows(facts: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**key, **dict(zip(columns, row, strict=True))} for row in values]
 
 
-def read_records(paths: Iterable[Path]) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Yield (file name, raw facts) of run files."""
+def read_records(paths: Iterable[Path], without: Collection[str] = ()) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Yield (file name, raw facts) of run files, without some of the facts: 10 000 whole files take a gigabyte."""
     for path in paths:
-        yield str(path), read(path)
+        yield str(path), {name: value for name, value in read(path).items() if name not in without}
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:

@@ -15,6 +15,12 @@ COMMANDS = {
     "clang": ("cc", "cxx", "ar", "ranlib", "nm", "profdata"),
     "bolt": ("bolt", "merge_fdata"),
 }
+# How each kind tells its version: the command by its key, the option, where in the answer it stands.
+ASKED = {
+    "gcc": ("cc", "-dumpfullversion", r"^\s*(\d+[\d.]*)"),
+    "clang": ("cc", "-dumpversion", r"^\s*(\d\S*)"),
+    "bolt": ("bolt", "--version", r"version (\d[\w.]*)"),
+}
 # gcc 12 brought -fprofile-prefix-path; without it the directory is part of each counter file's name.
 PROBES = {"gcc": ["-fprofile-prefix-path=/nowhere", "-fprofile-generate"], "clang": ["-fprofile-generate"]}
 
@@ -72,30 +78,33 @@ def _command(entry: dict, key: str, toolchain: str) -> str:
 def find(name: str, entry: dict) -> Toolchain:
     """Resolve a toolchain entry of the catalog.
 
-    Raises ValueError naming the key when a command is missing or gcc is older than 9.
+    Raises ValueError naming the key when a command is missing, tells no version, or is a gcc older than 9.
     """
     kind = entry.get("kind", "gcc")
     commands = {key: _command(entry, key, name) for key in COMMANDS[kind]}
-    version = _version(kind, commands)
+    try:
+        version = _version(kind, commands)
+    except ValueError as error:
+        raise ValueError(f"toolchains.{name}: {error}") from error
     if kind == "gcc" and int(version.split(".")[0]) < OLDEST_GCC:
         raise ValueError(f"toolchains.{name}.cc: gcc {version} is too old, {OLDEST_GCC} or newer is needed")
     return Toolchain(name, kind, version, commands, tuple(entry.get("probe", PROBES.get(kind, []))))
 
 
 def _version(kind: str, commands: dict[str, str]) -> str:
-    if kind == "gcc":
-        return _output(commands["cc"], "-dumpfullversion").strip()
-    if kind == "clang":
-        return _output(commands["cc"], "-dumpversion").strip()
-    told = _output(commands["bolt"], "--version")
-    if match := re.search(r"version (\d[\w.]*)", told):
+    key, option, pattern = ASKED[kind]
+    told = _output(commands[key], option)
+    if match := re.search(pattern, told):
         return match.group(1)
-    raise ValueError(f"{commands['bolt']} --version: no version in {told.strip()[:200]!r}")
+    raise ValueError(f"{commands[key]} {option}: no version in {told.strip()[:200]!r}")
 
 
 @cache
 def _output(*command: str) -> str:
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise ValueError(f"{command[0]}: cannot be run, expected a command ({error.strerror})") from error
     if answer.returncode != 0:
         said = (answer.stderr.strip() or "(nothing)")[:500]
         raise ValueError(f"{' '.join(command)}: status {answer.returncode}, expected its version; it said: {said}")

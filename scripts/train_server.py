@@ -11,6 +11,7 @@ from typing import Any
 from scripts import (
     failures,
     families,
+    filling,
     placement,
     profile_audit,
     profiles,
@@ -104,6 +105,9 @@ def train_on(
         ) as server,
     ):
         with server.blamed():
+            filling.fill_anew(
+                workloads[0]["tables"], family.sysbench_flags(server.sockets), log.with_suffix(".load.txt")
+            )
             runs = [run_workload(recipe, workload, server, cpus.client_cpus, log) for workload in workloads]
         server.stop(keep_data=False)
     return runs
@@ -117,9 +121,9 @@ def run_workload(recipe: dict, workload: dict, server: Server, cpus: tuple[int, 
         generator,
         script,
         server.family.sysbench_flags(server.sockets),
-        workload["tables"]["tables"],
-        workload["tables"]["rows"],
-        workload.get("options", {}),
+        workload["tables"].get("tables"),
+        workload["tables"].get("rows"),
+        filling.options_of_load(generator, script, workload),
         recipe["clients"],
         recipe["seconds"],
         seed=1,

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from scripts import failed_builds
+from scripts import failed_builds, sql_trust
 from scripts.build_trust import Built, audited, checked, proven
 from scripts.comparison import AA, warning_set
-from scripts.metrics import METRICS
-from scripts.tables import CELL
+from scripts.metrics import EVERY, SCRIPT, Metric, leading
+from scripts.tables import BLOCK, CELL
 from scripts.timeline import order, overlap, own_share, phase_split, run_name
 from scripts.value_tables import repetitions
 from scripts.verdict import Finding, measured, noise_sentence
@@ -29,6 +29,7 @@ def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], b
         *of_builds[1:],
         outcomes(runs),
         blocks(tables["comparisons"]),
+        *sql_trust.findings(tables["statements"]),
         order(study, runs),
         overlap(runs),
         warned(runs, tables),
@@ -46,14 +47,19 @@ def same_against_same(runs: pd.DataFrame, tables: dict[str, pd.DataFrame], refer
     if not rows:
         return Finding(title, "look", "No A/A block has both runs, so nothing here tells noise from effect.")
     cells = tables["cells"]
-    tps = cells[(cells["variant"] == AA) & (cells["metric"] == "tps") & cells["ratio_low"].notna()]
+    lead = leading(rows)
+    tps = cells[(cells["variant"] == AA) & (cells["metric"] == lead.name) & cells["ratio_low"].notna()]
     holding = int(((tps["ratio_low"] <= 1) & (tps["ratio_high"] >= 1)).sum())
-    builds = [set(runs.loc[runs["variant"] == name, "build_id"].dropna()) for name in (reference, AA)]
+    # The programs of MySQL 5.5 have no build-id.
+    ours = runs[runs["variant"].isin((reference, AA))]
+    key, noun = ("build_id", "build-id") if ours["build_id"].notna().any() else ("server_sha256", "program")
+    builds = [set(ours.loc[ours["variant"] == name, key].dropna()) for name in (reference, AA)]
     same = builds[0] == builds[1] and len(builds[0]) == 1
-    text = f"{METRICS['tps'].label}: {measured(rows['tps'])}; the interval holds 1 in {holding} of {len(tps)} cells. "
-    text += "Both ran the same build-id." if same else "The two did not run the same build-id: this is not A/A."
-    more = [f"{METRICS[name].label}: {measured(rows[name])}" for name in ("p95_ms", "cpu_us_per_tx") if name in rows]
-    off = rows["tps"].ratio_low > 1 or rows["tps"].ratio_high < 1
+    text = f"{lead.label}: {measured(rows[lead.name])}; the interval holds 1 in {holding} of {len(tps)} cells. "
+    text += f"Both ran the same {noun}." if same else f"The two did not run the same {noun}: this is not A/A."
+    others = [name for name in ("p95_ms", "cpu_us_per_tx", *SCRIPT) if name in rows and name != lead.name]
+    more = [f"{EVERY[name].label}: {measured(rows[name])}" for name in others]
+    off = rows[lead.name].ratio_low > 1 or rows[lead.name].ratio_high < 1
     if off:
         more.append(
             "The interval over all cells excludes 1, as chance does in one study of twenty: effects of this size "
@@ -67,7 +73,7 @@ def floor(floors: pd.DataFrame) -> Finding:
     if floors["floor_log_ratio"].isna().all():
         return Finding("Noise floor", "look", noise_sentence(floors))
     known = floors[floors["floor_log_ratio"].notna()]
-    each = [f"{METRICS[row.metric].label} {floor_percent(row.floor_log_ratio)}" for row in known.itertuples()]
+    each = [f"{EVERY[row.metric].label} {floor_percent(row.floor_log_ratio)}" for row in known.itertuples()]
     basis = f"{plural(int(floors['n_blocks'].max()), 'A/A block')} in {plural(int(floors['n_cells'].max()), 'cell')}"
     text = f"A cell's mean must differ by more than this to get a word: {'; '.join(each)}. It rests on {basis}."
     return Finding("Noise floor", "plain", text)
@@ -89,7 +95,7 @@ def outcomes(runs: pd.DataFrame) -> Finding:
 
 def blocks(comparisons: pd.DataFrame) -> Finding:
     """Count pairs that are whole, split and incomplete; split ones are shown with their reason."""
-    pairs = comparisons[comparisons["metric"] == "tps"]
+    pairs = comparisons[["variant", "status", "note", *BLOCK]].drop_duplicates()
     status = pairs["status"].value_counts()
     split = pairs[pairs["status"] == "split"]
     text = f"{status.get('paired', 0)} of {plural(len(pairs), 'pair')} (variant and reference in one block) are whole"
@@ -108,19 +114,21 @@ def warned(runs: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> Finding:
     text += listing([f"{code} in {plural(amount, 'run')}" for code, amount in codes.items()]) + ". None was dropped."
     if not tables["comparisons"]["flagged"].astype(bool).any():
         return Finding("Warnings", "look", text, ("Every run has the same warnings, so none stands out.",))
+    lead = leading(tables["overall"]["metric"])
     again, every = (
-        {row.variant: row for row in tables[name].query("metric == 'tps'").itertuples() if row.variant != AA}
-        for name in ("overall_unflagged", "overall")
+        {row.variant: row for row in table[table["metric"] == lead.name].itertuples() if row.variant != AA}
+        for table in (tables["overall_unflagged"], tables["overall"])
     )
-    return Finding("Warnings", "look", text, tuple(_restricted(row, every[name]) for name, row in again.items()))
+    told = tuple(_restricted(row, every[name], lead) for name, row in again.items())
+    return Finding("Warnings", "look", text, told)
 
 
-def _restricted(row: tuple, every: tuple) -> str:
+def _restricted(row: tuple, every: tuple, lead: Metric) -> str:
     """Give the answer on one variant without the runs that stand out by a warning, and with them."""
     if not row.n_cells:
         return f"{row.variant}: without the runs that stand out by a warning no pair is left"
     over = f"{row.n_cells} of {plural(row.n_cells_planned, 'cell')}"
-    without = f"without the runs that stand out by a warning {measured(row)} the transactions per second over {over}"
+    without = f"without the runs that stand out by a warning {measured(row)} the {lead.label.lower()} over {over}"
     word = "" if row.word == every.word else f"; the word is then {row.word}, not {every.word}"
     return f"{row.variant}: {without}, with them {measured(every)}{word}"
 

@@ -3,13 +3,12 @@
 import os
 import re
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-import psutil
-
+from scripts import traffic
 from scripts.host import meminfo_mib
+from scripts.process_times import ProcessTimes, process_times, together
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PRESSURES = ("cpu", "io", "memory")
@@ -29,24 +28,12 @@ class CpuTimes:
 
 
 @dataclass(frozen=True)
-class ProcessTimes:
-    """What a process and its descendants have used, those already ended and waited for included.
-
-    Context switches are those of the threads alive now, of so many `processes`. None: the system does not let us read
-    it.
-    """
-
-    processes: int
-    user_s: float
-    system_s: float
-    context_switches: int | None
-    read_bytes: int | None
-    write_bytes: int | None
-
-
-@dataclass(frozen=True)
 class Sample:
-    """One moment. `pressure_s` is the PSI stall total ("some") by resource, None where the kernel has none."""
+    """One moment.
+
+    `pressure_s` is the PSI stall total ("some") by resource, None where the kernel has none; `network` that of
+    `scripts.traffic.counters`.
+    """
 
     monotonic_s: float
     host: CpuTimes
@@ -55,16 +42,17 @@ class Sample:
     pressure_s: dict[str, float | None]
     available_mib: float
     swap_used_mib: float
+    network: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
-def sample(server_pid: int, client_pid: int) -> Sample:
+def sample(server_pid: int, *client_pids: int) -> Sample:
     """Take a sample now; CPU times first, because reading the rest takes milliseconds.
 
     Raises psutil.NoSuchProcess when server or client is gone.
     """
     now_s = time.monotonic()
     host = cpu_times()
-    server, client = process_times(server_pid), process_times(client_pid)
+    server, client = process_times(server_pid), together([process_times(pid) for pid in client_pids])
     memory_mib = meminfo_mib()
     return Sample(
         monotonic_s=now_s,
@@ -74,6 +62,7 @@ def sample(server_pid: int, client_pid: int) -> Sample:
         pressure_s={resource: pressure_s(resource) for resource in PRESSURES},
         available_mib=memory_mib["MemAvailable"],
         swap_used_mib=memory_mib["SwapTotal"] - memory_mib["SwapFree"],
+        network=traffic.counters(),
     )
 
 
@@ -92,69 +81,6 @@ def pressure_s(resource: str, root: Path = Path("/")) -> float | None:
         return None
     match = re.search(r"^some .*total=(\d+)$", text, re.MULTILINE)
     return int(match[1]) / 1e6 if match else None
-
-
-def process_times(pid: int) -> ProcessTimes:
-    """Add up a process, its descendants, and what they have waited for (proc_pid_stat(5), cutime and cstime).
-
-    A process that ends while we look would be counted twice or not at all, so the look is repeated until the ended
-    ones' time stands still.
-    """
-    main = psutil.Process(pid)
-    for _ in range(5):
-        before = main.cpu_times()
-        family = [main, *main.children(recursive=True)]
-        times = [found for process in family if (found := _cpu_times(process))]
-        after = main.cpu_times()
-        if (before.children_user, before.children_system) == (after.children_user, after.children_system):
-            break
-    return ProcessTimes(
-        processes=len(times),
-        user_s=sum(each.user + each.children_user for each in times),
-        system_s=sum(each.system + each.children_system for each in times),
-        context_switches=_sum(_context_switches(process.pid) for process in family),
-        read_bytes=_sum(_io_bytes(process.pid, "read_bytes") for process in family),
-        write_bytes=_sum(_io_bytes(process.pid, "write_bytes") for process in family),
-    )
-
-
-def _cpu_times(process: psutil.Process):
-    try:
-        return process.cpu_times()
-    except psutil.NoSuchProcess:
-        return None
-
-
-def _context_switches(pid: int) -> int | None:
-    # The counters in /proc/PID/status are the first thread's alone.
-    texts = [_proc_text(status) for status in Path(f"/proc/{pid}/task").glob("*/status")]
-    if None in texts:
-        return None
-    return sum(int(count) for text in texts for count in re.findall(r"voluntary_ctxt_switches:\t(\d+)", text))
-
-
-def _io_bytes(pid: int, name: str) -> int | None:
-    # The bytes of ended and waited-for children are in their parent's count already.
-    text = _proc_text(Path(f"/proc/{pid}/io"))
-    if text is None:
-        return None
-    match = re.search(rf"^{name}: (\d+)$", text, re.MULTILINE)
-    return int(match[1]) if match else 0
-
-
-def _proc_text(path: Path) -> str | None:
-    """Return a file of /proc: empty when its process has ended, None when it may not be read."""
-    try:
-        return path.read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-    except OSError:
-        return None
-
-
-def _sum(values: Iterable[int | None]) -> int | None:
-    known = list(values)
-    return None if None in known else sum(known)
 
 
 def difference(before: Sample, after: Sample) -> dict[str, dict]:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from scripts.comparison import AA, NO_DIFFERENCE, TOO_FEW
-from scripts.metrics import METRICS, Metric
+from scripts.metrics import EVERY, Metric
 from scripts.tables import CELL
 from scripts.wording import NOTHING, count, floor_percent, interval, listing, missing, plural, ratio
 
-SHOWN = ("tps", "p95_ms", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx")
-COLUMN_HEADS = ("TPS", "p95, ms", "CPU per transaction, µs", "of it user", "of it system")
+SHOWN = ("tps", "p95_ms", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx", "cold_s", "warm_s")
+COLUMN_HEADS = ("TPS", "p95, ms", "CPU per transaction, µs", "of it user", "of it system", "cold, s", "warm, s")
 SHORT_WORDS = {NO_DIFFERENCE: "not shown", TOO_FEW: "too few"}
 
 
@@ -49,6 +49,7 @@ class Lookup:
 
     def __init__(self, cells: pd.DataFrame, runs: pd.DataFrame) -> None:
         self.metrics = measured_metrics(cells)
+        self.rows = cells
         self.cells = {(row.variant, row.workload, row.clients, row.metric): row for row in cells.itertuples()}
         self.reasons: dict[tuple, list[str]] = {}
         self.failed: set[tuple] = set()
@@ -57,10 +58,14 @@ class Lookup:
             self.reasons.setdefault(tuple(key), []).append(f"{repetitions(rows)}: {reason}")
             self.failed |= {tuple(key)} if outcome == "failed" else set()
 
+    def metrics_of(self, workload: str) -> set[str]:
+        """Return the metrics to show of one workload: timed SQL and sysbench's loads have none in common."""
+        return self.metrics & set(self.rows.loc[self.rows["workload"] == workload, "metric"])
+
 
 def measured_metrics(cells: pd.DataFrame) -> set[str]:
     """Return the metrics to show: those with a value in some cell, or all when there is no value at all."""
-    return set(cells.loc[cells["value"].notna(), "metric"]) or set(METRICS)
+    return set(cells.loc[cells["value"].notna(), "metric"]) or set(cells["metric"])
 
 
 def repetitions(rows: pd.DataFrame) -> str:
@@ -78,15 +83,16 @@ def workload_tables(workload: str, study: dict, found: Lookup) -> list[ValueTabl
         return [_single(workload, study, found)]
     head = tuple(f"{number}" for number in study["clients"])
     return [
-        ValueTable(METRICS[name].heading, "clients", head, _rows(workload, METRICS[name], study, found))
+        ValueTable(EVERY[name].heading, "clients", head, _rows(workload, EVERY[name], study, found))
         for name in SHOWN
         if name in found.metrics
     ]
 
 
 def _single(workload: str, study: dict, found: Lookup) -> ValueTable:
-    shown = {name: head for name, head in zip(SHOWN, COLUMN_HEADS, strict=True) if name in found.metrics}
-    columns = [_rows(workload, METRICS[name], study, found) for name in shown]
+    known = found.metrics_of(workload)
+    shown = {name: head for name, head in zip(SHOWN, COLUMN_HEADS, strict=True) if name in known}
+    columns = [_rows(workload, EVERY[name], study, found) for name in shown]
     rows = tuple(
         Row(parts[0].variant, parts[0].kind, tuple(part.cells[0] for part in parts))
         for parts in zip(*columns, strict=True)
@@ -148,9 +154,7 @@ def overall_rows(study: dict, overall: pd.DataFrame, names: Sequence[str]) -> li
     found = {(row.variant, row.metric): row for row in overall.itertuples()}
     others, planned = [name for name in study["variants"] if name != study["reference"]], study["repetitions"]
     return [
-        Row(
-            variant, "ratio", tuple(_overall_cell(found.get((variant, name)), METRICS[name], planned) for name in names)
-        )
+        Row(variant, "ratio", tuple(_overall_cell(found.get((variant, name)), EVERY[name], planned) for name in names))
         for variant in others
     ]
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from scripts.comparison import AA, NO_DIFFERENCE, NO_FLOOR, TOO_FEW
 from scripts.heldout import Split, splits
-from scripts.metrics import METRICS, TPS, Metric
+from scripts.metrics import COLD, EVERY, METRICS, TPS, WARM, Metric, leading
 from scripts.stats import MIN_BLOCKS
 from scripts.wording import NARROW, brief, floor_percent, interval, listing, missing, plural, times
 
@@ -65,7 +65,8 @@ def answers(study: dict, tables: dict[str, pd.DataFrame], doubts: dict[str, str]
 
 def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
     """Tell what a variant that could not be compared lacks, by the reasons of its blocks."""
-    ours = comparisons[(comparisons["variant"] == variant) & (comparisons["metric"] == TPS.name)]
+    lead = leading(comparisons["metric"]).name
+    ours = comparisons[(comparisons["variant"] == variant) & (comparisons["metric"] == lead)]
     notes = ours["note"].dropna().map(brief).value_counts()
     told = [f"in {plural(int(blocks), 'block')} {note}" for note, blocks in notes.items()]
     rest = [plural(len(told) - 3, "other reason")] if len(told) > 3 else []
@@ -75,12 +76,15 @@ def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
 def answer(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> Answer:
     """Return the answer for one variant; overall.csv and cells.csv hold all it says."""
     rows = {row.metric: row for row in overall[overall["variant"] == variant].itertuples()}
-    if TPS.name not in rows or not rows[TPS.name].n_cells:
+    lead = leading(rows)
+    if lead.name not in rows or not rows[lead.name].n_cells:
         return Answer(variant, f"{variant} cannot be compared with {study['reference']}: no block has both runs.", ())
     ours = cells[cells["variant"] == variant]
-    known = [metric for metric in (P95, CPU) if rows[metric.name].n_cells]
-    said = [_range(rows[TPS.name]), *(_other(rows[metric.name], metric, ours) for metric in known)]
-    return Answer(variant, headline(variant, study, rows[TPS.name]), (*said, *_lost(rows[TPS.name], ours)))
+    others = [metric for metric in (P95, CPU, COLD, WARM) if metric is not lead and metric.name in rows]
+    known = [metric for metric in others if rows[metric.name].n_cells]
+    said = [_range(rows[lead.name], lead), *(_other(rows[metric.name], metric, ours) for metric in known)]
+    said += _lost(rows[lead.name], ours, lead)
+    return Answer(variant, headline(variant, study, rows[lead.name], lead), tuple(said))
 
 
 def _by_training(split: Split) -> Sentence:
@@ -97,11 +101,11 @@ def measured(row: tuple) -> str:
     return f"{times(row.ratio)} (95{NARROW}% interval {interval(row.ratio_low, row.ratio_high)})"
 
 
-def headline(variant: str, study: dict, row: tuple) -> str:
-    """Return the sentence to quote, on transactions per second over all cells."""
+def headline(variant: str, study: dict, row: tuple, lead: Metric = TPS) -> str:
+    """Return the sentence to quote, on the leading metric over all cells."""
     reference, planned = study["reference"], study["repetitions"]
     over = f"geometric mean over {plural(row.n_cells, 'cell')}, {plural(row.n_repetitions, 'repetition')}"
-    value = f"{measured(row)} the transactions per second of {reference}, {over}"
+    value = f"{measured(row)} the {lead.label.lower()} of {reference}, {over}"
     match row.word:
         case "faster" | "slower" as word:
             return f"{variant} is {word} than {reference}: {value}."
@@ -124,11 +128,12 @@ def _where(row: tuple, end: str) -> str:
     return f"{times(getattr(row, f'{end}_ratio'))} ({name}, {plural(clients, 'client')})"
 
 
-def _range(row: tuple) -> Sentence:
+def _range(row: tuple, lead: Metric) -> Sentence:
     spread = f"Cell by cell it ranges from {_where(row, 'lowest')} to {_where(row, 'highest')}"
     if row.n_cells == 1:
         spread = f"The only cell is {_where(row, 'lowest')}"
-    counted = f"{row.n_above} faster, {row.n_below} slower, {row.n_no_difference} {NO_DIFFERENCE}"
+    words = {lead.above: row.n_above, lead.below: row.n_below}
+    counted = f"{words['faster']} faster, {words['slower']} slower, {row.n_no_difference} {NO_DIFFERENCE}"
     if row.n_wordless:
         counted += f", {row.n_wordless} without a word (under {MIN_BLOCKS} blocks or no noise floor)"
     return Sentence(f"{spread}: {counted}." if row.n_above + row.n_below + row.n_no_difference else f"{spread}.")
@@ -155,10 +160,10 @@ def _cell_text(cell: tuple) -> str:
     return f"{cell.workload} at {plural(int(cell.clients), 'client')} ({times(cell.ratio)})"
 
 
-def _lost(row: tuple, cells: pd.DataFrame) -> list[Sentence]:
+def _lost(row: tuple, cells: pd.DataFrame, lead: Metric) -> list[Sentence]:
     """Tell what the mean leaves out: cells without a pair, split and incomplete blocks."""
-    tps = cells[cells["metric"] == TPS.name]
-    split, incomplete = int(tps["n_split"].sum()), int(tps["n_incomplete"].sum())
+    leading_cells = cells[cells["metric"] == lead.name]
+    split, incomplete = int(leading_cells["n_split"].sum()), int(leading_cells["n_incomplete"].sum())
     said = []
     if row.n_cells < row.n_cells_planned:
         said.append(
@@ -174,8 +179,9 @@ def _lost(row: tuple, cells: pd.DataFrame) -> list[Sentence]:
 def noise_sentence(floors: pd.DataFrame) -> str:
     """Return what stands beside every comparison: the noise floor, and what it does not contain."""
     found = {row.metric: row for row in floors.itertuples()}
-    if missing(found[TPS.name].floor_log_ratio):
+    if missing(found[leading(found).name].floor_log_ratio):
         return "No noise floor: no A/A block has both runs, so no cell gets a word."
-    known = [name for name in (TPS.name, P95.name, CPU.name) if not missing(found[name].floor_log_ratio)]
-    each = [f"{METRICS[name].label} {floor_percent(found[name].floor_log_ratio)}" for name in known]
+    told = [name for name in (TPS.name, P95.name, CPU.name, COLD.name, WARM.name) if name in found]
+    known = [name for name in told if not missing(found[name].floor_log_ratio)]
+    each = [f"{EVERY[name].label} {floor_percent(found[name].floor_log_ratio)}" for name in known]
     return f"Noise floor (the same build against itself): {', '.join(each)}. {LAYOUT_LUCK}"

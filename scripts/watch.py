@@ -11,8 +11,8 @@ import psutil
 from scripts.process import say, user_command
 
 
-def main(config: Path, once: bool) -> None:
-    """Show the study of `config` until it is finished or the user leaves; `once`: a single time."""
+def main(config: Path, scale: str, once: bool) -> None:
+    """Show the study of `config` at a scale until it is finished or the user leaves; `once`: a single time."""
     if sys.stdout.isatty():
         say("[watch] works only while nobody else wants the CPUs: beside a run the first view may take until its end")
     stand_back()
@@ -21,7 +21,7 @@ def main(config: Path, once: bool) -> None:
 
     from scripts.looks import show
 
-    show(config, once, Console())
+    show(config, scale, once, Console())
 
 
 def stand_back() -> None:
@@ -37,6 +37,7 @@ def stand_back() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", type=Path, required=True, help="the study: config.yaml or studies/x.yaml")
+    parser.add_argument("--scale", choices=("", "full", "small"), default="", help="the size of the study")
     parser.add_argument("--once", action="store_true", help="show it a single time; so it is without a terminal")
     return parser.parse_args()
 

@@ -23,17 +23,24 @@ def count(value: float | None) -> str:
     return f"{value:,.{digits}f}".replace(",", NARROW).replace("-", "\u2212")
 
 
+def milliseconds(value: float | None) -> str:
+    """Write a time in ms like `count`; one too short for three digits after the point has two that tell it."""
+    return count(value) if missing(value) or value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+
+
 def number(value: float | None) -> str:
     """Write a whole number, thousands set apart by a narrow space."""
     return NOTHING if missing(value) else f"{value:,.0f}".replace(",", NARROW)
 
 
 def _ratio_digits(value: float) -> int:
+    if 0 < value < 0.1:
+        return min(6, 1 - math.floor(math.log10(value)))
     return 3 if abs(value - 1) < 0.1 else 2
 
 
 def ratio(value: float | None) -> str:
-    """Write a ratio with two digits after the point, three when it is within 10 % of 1."""
+    """Write a ratio with two digits after the point, three when it is within 10 % of 1, two that count under 0.1."""
     return NOTHING if missing(value) else f"{value:.{_ratio_digits(value)}f}"
 
 

@@ -1,13 +1,16 @@
 """Places outside the results: a cache, short socket folders, data directories; and who servers run as."""
 
+import contextlib
 import os
 import pwd
+import secrets
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scripts import record
+from scripts import guard, record
 
 NAME = "pgobench"
 LONGEST_SOCKET_BYTES = 107
@@ -88,37 +91,57 @@ def _demand_program(program: Path, identity: Path, described: dict[str, Any], ma
         raise ValueError(f"{program}: is not the program {identity} describes; remove {made} to have it made again")
 
 
-def socket_directory() -> Path:
-    """Return a new private folder with a path short enough for Unix sockets (107 bytes with the socket's name)."""
-    folder = Path(tempfile.mkdtemp(prefix=f"{NAME}-"))
-    longest = folder / ".s.PGSQL.5432.lock"
-    if len(os.fsencode(longest)) > LONGEST_SOCKET_BYTES:
-        folder.rmdir()
-        raise ValueError(
-            f"TMPDIR: {folder} is too long for a Unix socket, whose path may have {LONGEST_SOCKET_BYTES} bytes; "
-            "set TMPDIR to a shorter path, such as /tmp"
-        )
-    give(folder)
-    return folder
+@contextlib.contextmanager
+def socket_directory() -> Iterator[Path]:
+    """Have a private folder with a path short enough for Unix sockets (107 bytes with the socket's name)."""
+    with temporary_directory() as folder:
+        longest = folder / ".s.PGSQL.5432.lock"
+        if len(os.fsencode(longest)) > LONGEST_SOCKET_BYTES:
+            raise ValueError(
+                f"TMPDIR: {folder} is too long for a Unix socket, whose path may have {LONGEST_SOCKET_BYTES} bytes; "
+                "set TMPDIR to a shorter path, such as /tmp"
+            )
+        give(folder)
+        yield folder
 
 
-def data_directory(storage: str | None) -> Path:
-    """Return a new folder for data directories on a storage's path, by default in the cache.
+@contextlib.contextmanager
+def data_directory(storage: str | None) -> Iterator[Path]:
+    """Have a folder for data directories on a storage's path, by default in the cache; it is removed afterwards.
 
     Of a storage's path at most the last folder is made: a longer one that is missing is a disk that is not mounted.
     Raises ValueError naming the storage path when it is missing or not writable.
     """
     base = Path(storage).expanduser() if storage else cache_directory() / "data"
-    try:
-        base.mkdir(exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f"{NAME}-", dir=base))
-    except OSError as error:
-        raise ValueError(f"storage: {base} cannot hold data directories: {error}") from error
-    give(folder)
-    if not reachable(folder):
-        folder.rmdir()
-        raise ValueError(f"storage: {base} cannot be entered by user {SERVER_USER}, who runs the servers")
-    return folder
+    with contextlib.ExitStack() as stack:
+        try:
+            base.mkdir(exist_ok=True)
+            folder = stack.enter_context(temporary_directory(base))
+        except OSError as error:
+            raise ValueError(f"storage: {base} cannot hold data directories: {error}") from error
+        give(folder)
+        if not reachable(folder):
+            raise ValueError(f"storage: {base} cannot be entered by user {SERVER_USER}, who runs the servers")
+        yield folder
+
+
+@contextlib.contextmanager
+def temporary_directory(base: Path | None = None) -> Iterator[Path]:
+    """Have a private folder, by default where temporary files are; it is removed afterwards."""
+    folder = (base or Path(tempfile.gettempdir())) / f"{NAME}-{secrets.token_hex(4)}"
+    with passing(folder):
+        folder.mkdir(mode=0o700)
+        yield folder
+
+
+@contextlib.contextmanager
+def passing(folder: Path) -> Iterator[Path]:
+    """Have a folder, there already or not, removed at the end of the body, and when this process is killed in it."""
+    with guard.folder(folder):
+        try:
+            yield folder
+        finally:
+            remove(folder)
 
 
 def remove(folder: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pymysql
 
+from scripts.families import innodb_report, innodb_waits
 from scripts.process import run
 
 DRIVER = "mysql"
@@ -17,6 +18,7 @@ NOT_TAKEN = re.compile(r"\[Warning\] .*?(option '([\w-]+)': .* adjusted to .*|'(
 # What SHOW GLOBAL STATUS counts, and what we call it.
 COUNTERS = {
     "Innodb_buffer_pool_pages_dirty": "dirty_pages",
+    "Innodb_buffer_pool_pages_free": "free_pages",
     "Innodb_history_list_length": "history_list_length",
     "Innodb_os_log_written": "log_written_bytes",
     "Innodb_checkpoint_age": "checkpoint_age_bytes",
@@ -25,6 +27,18 @@ COUNTERS = {
     "Innodb_data_fsyncs": "data_fsyncs",
     "Com_commit": "commits",
     "Questions": "questions",
+}
+# What MariaDB's report is silent on (10.11, seen); its size of the change buffer is no number of pages here either.
+UNREPORTED = {
+    "Handler_write": "rows_inserted",
+    "Handler_update": "rows_updated",
+    "Handler_delete": "rows_deleted",
+    "Innodb_ibuf_merges": "change_buffer_merges",
+    **{
+        f"Innodb_ibuf_{how}_{what}": f"change_buffer_{how}_{what}"
+        for how in ("merged", "discarded")
+        for what in innodb_report.OPERATIONS
+    },
 }
 
 
@@ -126,6 +140,27 @@ def sysbench_flags(sockets: Path) -> list[str]:
 def variables(connection: pymysql.Connection) -> dict[str, str]:
     """Return every global variable as the server has it."""
     return pairs(connection, "SHOW GLOBAL VARIABLES")
+
+
+def counters(connection: pymysql.Connection) -> dict[str, float]:
+    """Return the counters worth comparing at both edges of a window; those the release lacks are left out.
+
+    History list and checkpoint age are variables in some releases only; InnoDB's own report has them everywhere.
+    """
+    status = pairs(connection, "SHOW GLOBAL STATUS")
+    unreported = {name: float(status[key]) for key, name in UNREPORTED.items() if key in status}
+    told = innodb_report.numbers(innodb_report.report(connection))
+    return {**unreported, **told, **{name: float(status[key]) for key, name in COUNTERS.items() if key in status}}
+
+
+engine_report = innodb_report.report
+WAITS = innodb_waits
+FILE_KINDS = innodb_report.FILE_KINDS
+
+
+def table_files(connection: pymysql.Connection) -> dict[str, str]:
+    """Return nothing: files of tables have their names."""
+    return {}
 
 
 def pairs(connection: pymysql.Connection, statement: str) -> dict[str, str]:

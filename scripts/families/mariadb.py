@@ -4,9 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pymysql
-
-from scripts.families import innodb, layouts, plain
+from scripts.families import innodb, innodb_log, innodb_network, innodb_values, layouts, plain
 
 SERVER = "bin/mariadbd"
 PROFILE_SCOPE = "*"
@@ -15,6 +13,8 @@ DATA_OPTIONS = frozenset(
 )
 SYSBENCH_DRIVER = innodb.DRIVER
 FORKS = False
+NETWORK = innodb_network
+VALUES = innodb_values
 STOP_SIGNAL = innodb.STOP_SIGNAL
 COMPLAINT, NOT_TAKEN = innodb.COMPLAINT, innodb.NOT_TAKEN
 
@@ -96,6 +96,7 @@ def default_options(memory_mib: int) -> dict[str, Any]:
 
 
 published_options = plain.published_options
+options_named = plain.options_named
 options_of_release = plain.options_of_release
 unknown_options = plain.unknown_options
 fit_data = plain.fit_data
@@ -123,12 +124,13 @@ connect = innodb.connect
 before_stop = innodb.before_stop
 sysbench_flags = innodb.sysbench_flags
 variables = innodb.variables
-
-
-def counters(connection: pymysql.Connection) -> dict[str, float]:
-    """Return the counters worth comparing at both edges of a window; those the release lacks are left out."""
-    status = innodb.pairs(connection, "SHOW GLOBAL STATUS")
-    return {name: float(status[key]) for key, name in innodb.COUNTERS.items() if key in status}
+counters = innodb.counters
+log_statements = innodb_log.log_statements
+logged_statements = innodb_log.logged_statements
+engine_report = innodb.engine_report
+WAITS = innodb.WAITS
+FILE_KINDS = innodb.FILE_KINDS
+table_files = innodb.table_files
 
 
 def layout(prefix: Path) -> dict[str, Path]:

@@ -1,12 +1,9 @@
 """MySQL 5.5 to 9 and Percona Server: compiled by CMake and Ninja, one multi-threaded process."""
 
-import re
 from pathlib import Path
 from typing import Any
 
-import pymysql
-
-from scripts.families import innodb, layouts, mysql_build, mysql_options
+from scripts.families import innodb, innodb_log, innodb_network, innodb_values, layouts, mysql_build, mysql_options
 from scripts.process import run
 
 SERVER = mysql_build.SERVER
@@ -28,6 +25,8 @@ DATA_OPTIONS = frozenset(
 )
 SYSBENCH_DRIVER = innodb.DRIVER
 FORKS = False
+NETWORK = innodb_network
+VALUES = innodb_values
 STOP_SIGNAL = innodb.STOP_SIGNAL
 COMPLAINT, NOT_TAKEN = innodb.COMPLAINT, innodb.NOT_TAKEN
 
@@ -38,14 +37,12 @@ OTHER_PASSWORDS: mysql_options.Release = (8, 0, 4)
 # The first release that makes its redo log anew when another size is asked for; before, it does not start.
 RESIZES_LOG: mysql_options.Release = (5, 6, 8)
 OLD_LOG_FILE_SIZE = "5M"
-HISTORY = re.compile(r"History list length (\d+)")
-WRITTEN = re.compile(r"^Log sequence number\s+(\d+)", re.M)
-CHECKPOINT = re.compile(r"^Last checkpoint at\s+(\d+)", re.M)
 
 configure_command = mysql_build.configure_command
 published_options = mysql_build.published_options
 compile_commands = mysql_build.compile_commands
 install = mysql_build.install
+options_named = mysql_options.named
 unknown_options = mysql_options.unknown_options
 
 
@@ -132,27 +129,13 @@ connect = innodb.connect
 before_stop = innodb.before_stop
 sysbench_flags = innodb.sysbench_flags
 variables = innodb.variables
-
-
-def counters(connection: pymysql.Connection) -> dict[str, float]:
-    """Return the counters worth comparing at both edges of a window; those the release lacks are left out.
-
-    History list and checkpoint age are variables in Percona Server only; InnoDB's own report has them everywhere.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW ENGINE INNODB STATUS")
-        told = from_report(cursor.fetchone()[2])
-    status = innodb.pairs(connection, "SHOW GLOBAL STATUS")
-    return {**told, **{name: float(status[key]) for key, name in innodb.COUNTERS.items() if key in status}}
-
-
-def from_report(text: str) -> dict[str, float]:
-    """Return what InnoDB's report says of the history list (transactions) and of the checkpoint's age (bytes)."""
-    history, written, checkpoint = (pattern.search(text) for pattern in (HISTORY, WRITTEN, CHECKPOINT))
-    found = {"history_list_length": float(history[1])} if history else {}
-    if written and checkpoint:
-        found["checkpoint_age_bytes"] = float(written[1]) - float(checkpoint[1])
-    return found
+counters = innodb.counters
+log_statements = innodb_log.log_statements
+logged_statements = innodb_log.logged_statements
+engine_report = innodb.engine_report
+WAITS = innodb.WAITS
+FILE_KINDS = innodb.FILE_KINDS
+table_files = innodb.table_files
 
 
 def layout(prefix: Path) -> dict[str, Path]:

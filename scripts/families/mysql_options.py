@@ -46,6 +46,8 @@ UNTIL = {name: release for release, names in REMOVED.items() for name in names}
 # As an option, unlike as a variable, the first has had the second name in every release, the other since it came.
 RENAMED = {"tx_isolation": "transaction_isolation", "tx_read_only": "transaction_read_only"}
 SIZES, NUMBERS = ("innodb_log_file_size", "innodb_redo_log_capacity"), ("innodb_log_files_in_group", "expire_logs_days")
+# The server's own word for an option that it need not have.
+LOOSE = "loose_"
 OFF = (False, 0, "0", "OFF", "off")
 LOG_FILES = 2
 # "Setting The Binary Log Format" and "Native Pluggable Authentication" in the manual of 8.0, "What Is New" of 8.4.
@@ -53,6 +55,8 @@ BINARY_LOG_BY_DEFAULT: Release = (8, 0)
 NATIVE_PASSWORD_ON_REQUEST: Release = (8, 4, 0)
 NO_NATIVE_PASSWORD: Release = (9, 0, 0)
 DAY_S = 86400
+# Before, this one option of all is off when it is written as ON (seen with 5.5.34).
+TABLES_IN_FILES: Release = (5, 6)
 FULL = re.compile(r"\d+\.\d+\.\d+")
 SIZE = re.compile(r"(\d+)([KMGT]?)", re.I)
 
@@ -79,13 +83,17 @@ def unknown_options(release: str, options: dict[str, Any]) -> list[str]:
 def named(options: dict[str, Any], release: str) -> dict[str, Any]:
     """Return `options` as a release names them.
 
-    An option the release lacks is translated where it has another name for the same; left out when its value is off;
-    else refused. Raises ValueError naming every such option, its value and since or until when MySQL has it.
+    An option the release lacks is translated where it has another name for the same; left out when its value is off or
+    `loose_` is written before its name; else refused. Raises ValueError naming every such option, its value and since
+    or until when MySQL has it.
     """
     at, plain = number(release), _plain(options)
+    asked = [name for name in plain if name.startswith(LOOSE) and name not in SINCE]
+    loose = {name.removeprefix(LOOSE): plain.pop(name) for name in asked}
     if wrong := _mistakes(plain, release):
         raise ValueError("\n".join(f"options.{line}" for line in wrong))
     kept = {name: value for name, value in _in_words_of(plain, at).items() if _has(name, at)}
+    kept |= {LOOSE + name: value for name, value in _renamed(loose, at).items() if _has(name, at)}
     if NATIVE_PASSWORD_ON_REQUEST <= at < NO_NATIVE_PASSWORD:
         return {"mysql_native_password": True, **kept}
     return kept
@@ -142,6 +150,8 @@ def _translated(name: str, value: Any, at: Release) -> tuple[str, Any]:
             return "authentication_policy", f"{value},,"
         case "expire_logs_days" if at >= UNTIL[name]:
             return "binlog_expire_logs_seconds", int(value) * DAY_S
+        case "innodb_file_per_table" if at < TABLES_IN_FILES:
+            return name, int(value not in OFF)
     return name, value
 
 

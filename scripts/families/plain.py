@@ -9,6 +9,11 @@ def published_options(counters: Path, use: bool) -> list[str]:
     return []
 
 
+def options_named(options: dict[str, Any], release: str) -> dict[str, Any]:
+    """Return options as a release such as 10.11.18 names them: as they are written."""
+    return options
+
+
 def options_of_release(install: Path, options: dict[str, Any]) -> dict[str, Any]:
     """Return options as the server in `install` names them: as they are written."""
     return options

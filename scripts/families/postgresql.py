@@ -6,7 +6,17 @@ from typing import Any
 
 import pg8000.dbapi
 
-from scripts.families import layouts, plain, postgresql_options
+from scripts.families import (
+    layouts,
+    plain,
+    postgresql_counters,
+    postgresql_log,
+    postgresql_network,
+    postgresql_options,
+    postgresql_values,
+    postgresql_waits,
+)
+from scripts.families.postgresql_network import PORT, port_of
 from scripts.process import run
 
 SERVER = "bin/postgres"
@@ -15,12 +25,15 @@ PROFILE_SCOPE = "src/backend/* src/timezone/* src/pl/* *_srv.o"
 DATA_OPTIONS = frozenset({"wal_segment_size", "data_checksums"})
 SYSBENCH_DRIVER = "pgsql"
 FORKS = True
-DATABASE = "sbtest"
+NETWORK = postgresql_network
+VALUES = postgresql_values
+DATABASE = postgresql_network.DATABASE
 USER = "sbtest"
 STOP_SIGNAL = "SIGINT"
 COMPLAINT, NOT_TAKEN = postgresql_options.COMPLAINT, postgresql_options.NOT_TAKEN
+WAITS = postgresql_waits
+FILE_KINDS = postgresql_options.FILE_KINDS
 PREFIX = "/usr/local/pgsql"
-PORT = 5432
 
 CONFIGURE_OPTIONS = ["--without-readline", "--without-icu", "--disable-nls"]
 PARTS = [
@@ -71,6 +84,7 @@ def default_options(memory_mib: int) -> dict[str, Any]:
     """
     return {
         "listen_addresses": "",
+        "port": PORT,
         "shared_buffers": f"{min(4096, max(128, memory_mib // 4))}MB",
         "max_connections": 1100,
         "max_wal_size": "4GB",
@@ -84,8 +98,10 @@ def default_options(memory_mib: int) -> dict[str, Any]:
 
 option_text = postgresql_options.option_text
 published_options = plain.published_options
+options_named = plain.options_named
 options_of_release = plain.options_of_release
 fit_data = plain.fit_data
+log_statements, logged_statements = postgresql_log.log_statements, postgresql_log.logged_statements
 unknown_options = postgresql_options.unknown_options
 
 
@@ -113,7 +129,7 @@ def initialise(
 
 
 def server_command(install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
-    """Return the server's command line; it listens on a socket in `sockets` and nowhere else."""
+    """Return the server's command line; it listens on a socket in `sockets`, and where options say."""
     return [
         str(install / SERVER),
         "-D",
@@ -122,13 +138,12 @@ def server_command(install: Path, data: Path, option_file: Path, sockets: Path) 
         f"--hba-file={data / 'pg_hba.conf'}",
         f"--ident-file={data / 'pg_ident.conf'}",
         f"--unix-socket-directories={sockets}",
-        f"--port={PORT}",
     ]
 
 
 def connect(sockets: Path) -> pg8000.dbapi.Connection:
     """Connect to the benchmark's database; raises pg8000's errors while the server is not ready."""
-    connection = pg8000.dbapi.connect(user=USER, database=DATABASE, unix_sock=str(sockets / f".s.PGSQL.{PORT}"))
+    connection = pg8000.dbapi.connect(user=USER, database=DATABASE, unix_sock=f"{sockets}/.s.PGSQL.{port_of(sockets)}")
     connection.autocommit = True
     return connection
 
@@ -145,36 +160,16 @@ def sysbench_flags(sockets: Path) -> list[str]:
     return [
         "--db-driver=pgsql",
         f"--pgsql-host={sockets}",
-        f"--pgsql-port={PORT}",
+        f"--pgsql-port={port_of(sockets)}",
         f"--pgsql-user={USER}",
         f"--pgsql-db={DATABASE}",
     ]
 
 
-def variables(connection: pg8000.dbapi.Connection) -> dict[str, str]:
-    """Return every setting as the server has it."""
-    return dict(_rows(connection, "SELECT name, setting FROM pg_settings ORDER BY name"))
-
-
-def counters(connection: pg8000.dbapi.Connection) -> dict[str, float]:
-    """Return the counters worth comparing at both edges of a window."""
-    names = ["commits", "rollbacks", "block_reads", "block_hits", "rows_changed", "deadlocks"]
-    database = _rows(
-        connection,
-        "SELECT xact_commit, xact_rollback, blks_read, blks_hit, tup_inserted + tup_updated + tup_deleted, deadlocks "
-        f"FROM pg_stat_database WHERE datname = '{DATABASE}'",
-    )[0]
-    wal = _rows(connection, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0]
-    return {
-        **{name: float(value) for name, value in zip(names, database, strict=True)},
-        "log_written_bytes": float(wal),
-    }
-
-
-def _rows(connection: pg8000.dbapi.Connection, statement: str) -> list[tuple]:
-    cursor = connection.cursor()
-    cursor.execute(statement)
-    return list(cursor.fetchall())
+variables = postgresql_counters.variables
+counters = postgresql_counters.counters
+engine_report = postgresql_counters.engine_report
+table_files = postgresql_counters.table_files
 
 
 def layout(prefix: Path) -> dict[str, Path]:

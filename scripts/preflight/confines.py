@@ -1,10 +1,11 @@
 """What surrounds a study: virtual machine, container, quota, NUMA, and the CPUs that `placement` gives it."""
 
 import ctypes
+from collections.abc import Mapping
 from typing import Any
 
+from scripts.client_host import place
 from scripts.host import Host
-from scripts.placement import place
 from scripts.preflight.finding import Finding, Findings, Machine, ok
 from scripts.topology import Topology, format_cpus
 
@@ -13,12 +14,12 @@ TIME_ERROR = 5
 ADJTIMEX_BYTES = 512
 
 
-def check(host: Host, machine: Machine, topology: Topology, wanted: Any) -> Findings:
+def check(host: Host, machine: Machine, topology: Topology, config: Mapping[str, Any]) -> Findings:
     """Judge where the study would run."""
     yield virtual(host.virtualisation)
     yield container(host.container)
     yield quota(host.cpu_quota, len(topology.cpus))
-    yield placement(topology, wanted)
+    yield placement(topology, config)
     yield balancing(machine, len(topology.nodes))
     yield autogroup(machine)
     yield clock(clock_state())
@@ -52,13 +53,14 @@ def quota(found: float | None, cpus: int) -> Finding:
     return Finding(state, "CPU quota", f"{found:.1f} of {cpus} CPUs", why, change)
 
 
-def placement(topology: Topology, wanted: Any) -> Finding:
+def placement(topology: Topology, config: Mapping[str, Any]) -> Finding:
     """Judge the CPUs that server and load generator would get."""
     try:
-        found = place(topology, wanted)
+        found = place(topology, config)
     except ValueError as error:
         return Finding("problem", "placement", str(error), "no run can start", "change `placement` in the study")
-    fact = f"server CPU {format_cpus(found.server_cpus)}, load generator {format_cpus(found.client_cpus)}: {found.note}"
+    client = "" if found.mode == "remote" else f", load generator {format_cpus(found.client_cpus)}"
+    fact = f"server CPU {format_cpus(found.server_cpus)}{client}: {found.note}"
     if found.mode == "shared":
         why = "the load generator slows the server it measures"
         return Finding("warning", "placement", fact, why, "a machine, or a cgroup, with two CPUs or more")

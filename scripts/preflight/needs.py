@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from scripts import families
+from scripts.run_time import rows_of
 from scripts.source_kinds import prebuilt
 from scripts.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT
 from scripts.study import Study
@@ -71,7 +72,7 @@ class Needs:
         """Return about how large the largest dataset is."""
         entries = self.study.entries
         datasets = [entries["datasets"][entries["workloads"][name]["dataset"]] for name in self.study.workloads]
-        return max(each["tables"] * each["rows"] for each in datasets) * BYTES_PER_ROW / MIB
+        return max(map(rows_of, datasets)) * BYTES_PER_ROW / MIB
 
     @property
     def clients(self) -> int:

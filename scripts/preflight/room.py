@@ -3,11 +3,11 @@
 import contextlib
 import fcntl
 import os
-import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.file_systems import mounted, nearest
 from scripts.preflight.finding import Finding, Findings, Machine, ok
 from scripts.preflight.needs import MIB, Needs
 from scripts.workplace import cache_path
@@ -58,23 +58,6 @@ def look(name: str, path: Path, machine: Machine) -> Place:
     kind = mounted(there, machine.text("proc/self/mountinfo") or "")
     writable = os.access(there, os.W_OK | os.X_OK)
     return Place(name, path, kind, shutil.disk_usage(there).free / MIB, writable, reflinks(nearest(RESULTS), there))
-
-
-def nearest(path: Path) -> Path:
-    """Return a folder, or the nearest one above it that exists."""
-    return next(folder for folder in [path.absolute(), *path.absolute().parents] if folder.exists()).resolve()
-
-
-def mounted(path: Path, mountinfo: str) -> str:
-    """Return the type of the file system a path is on, from proc_pid_mountinfo(5)."""
-    best, kind = "", "unknown"
-    for line in mountinfo.splitlines():
-        left, _, right = line.partition(" - ")
-        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), left.split()[4])
-        # Of mounts over one another the last counts.
-        if path.is_relative_to(point) and len(point) >= len(best):
-            best, kind = point, right.split()[0]
-    return kind
 
 
 def reflinks(source: Path, target: Path) -> bool | None:

@@ -48,8 +48,11 @@ def lay_out(build: Path) -> Path:
     return build / "identity.json"
 
 
-def plan() -> Paths:
-    """Return the plan of a study of this server alone: one workload, four small tables, a window of three seconds."""
+def plan(**changes: Any) -> Paths:
+    """Return the plan of a study of this server alone: one workload, two small tables, a window of three seconds.
+
+    `changes` replace keys of its config.
+    """
     own = {"family": "mariadb", "product": "MariaDB", "version": release(), "sources": [{"file": "/nowhere"}]}
     config: dict[str, Any] = {
         "study": "installed",
@@ -70,7 +73,7 @@ def plan() -> Paths:
         "seed": 1,
         "campaign": 1,
     }
-    return Paths(Plan(load(config, CHECKOUT, "installed"), CHECKOUT))
+    return Paths(Plan(load(config | changes, CHECKOUT, "installed"), CHECKOUT))
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,8 @@ class Place:
 
     def load_command(self) -> list[str]:
         """Return the command line of load_dataset."""
-        ((server, dataset, options),) = self.paths.datasets.values()
-        recipe = record.canonical(self.paths.plan.dataset(server, dataset, options))
+        (parts,) = self.paths.datasets.values()
+        recipe = record.canonical(self.paths.plan.dataset(*parts))
         loader = self.folder / "loader.txt"
         loader.write_text(f"{self.identity}\n")
         places = [

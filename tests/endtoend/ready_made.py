@@ -10,7 +10,10 @@ from typing import Any
 import yaml
 
 from scripts import families, load_dataset, record, snapshot, sysbench, sysbench_run, workplace
+from scripts.sent import MOST_STATEMENTS, statements
+from scripts.sent_details import form
 from scripts.server import running
+from scripts.sysbench_flags import script_path
 from tests.workflow.running import CHECKOUT, environment
 
 OPTIONS = {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "16M"}
@@ -86,6 +89,19 @@ class Ready:
         script = "oltp_read_write"
         command = sysbench.run_command(known, script, flags, TABLES["tables"], TABLES["rows"], {}, 2, seconds, seed=1)
         return sysbench_run.run(command, self.folder / "run.txt", timeout_s=DONE_WITHIN_S)
+
+    def sent(self, server, connection) -> dict[str, list[str]]:
+        """Return what one event of every workload on sysbench's tables sends, as the server logs it, without values."""
+        known, flags = sysbench.read_capabilities(), self.family.sysbench_flags(server.sockets)
+        catalog = yaml.safe_load((CHECKOUT / "catalog" / "workloads.yaml").read_text())["workloads"]
+        found = {}
+        for name, load in ((name, load) for name, load in catalog.items() if load["dataset"] == "sbtest"):
+            script, options = script_path(load["script"]), load.get("options", {})
+            command = sysbench.run_command(known, script, flags, *TABLES.values(), options, 1, 1, seed=1)
+            logged = statements(server, connection, command, self.folder / "event.txt")
+            assert len(logged["sent"]) == min(logged["total"], MOST_STATEMENTS)
+            found[name] = [form(text) for text in logged["sent"]]
+        return found
 
     def _must(self, script: str, *arguments: object) -> None:
         done = self._run(script, DONE_WITHIN_S, *arguments)

@@ -68,11 +68,16 @@ class Study:
         return sorted(found.values(), key=lambda job: job[1])
 
 
+def short() -> dict:
+    """Return the config of the quick study shortened."""
+    quick = yaml.safe_load((CHECKOUT / "studies" / "quick.yaml").read_text())
+    return {**quick, **SHORT}
+
+
 def made(folder: Path) -> Study:
     """Make the whole study in an empty folder, and watch it."""
     config = folder / "short.yaml"
-    quick = yaml.safe_load((CHECKOUT / "studies" / "quick.yaml").read_text())
-    config.write_text(yaml.safe_dump({**quick, **SHORT}, sort_keys=False))
+    config.write_text(yaml.safe_dump(short(), sort_keys=False))
     before, places = leftovers(), (str(folder), f"/var/tmp/{workplace.NAME}-{os.getuid()}", f"/tmp/{workplace.NAME}-")
     with watched(PROGRAMS, places) as seen, (folder / "snakemake.log").open("w") as log:
         command = command_line(folder, "--cores", "all", "--configfile", config)

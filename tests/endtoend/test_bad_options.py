@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import families, load_dataset, snapshot, workplace
+from scripts import families, load_dataset, options_taken, snapshot, workplace
 from scripts.server import ServerFailed, running
 from tests.endtoend import installed_mariadb, installed_postgresql
 
@@ -59,6 +59,25 @@ def test_real_server_is_refused_by_option(made):
         with pytest.raises(ServerFailed, match=f"^.* {told}.*log: {log}"):
             with running(family, install, data, {**options, **wrong}, log):
                 pytest.fail(f"{wrong} was taken")
+
+
+# What the server changes without a word in its log: option, value, and what it makes of it.
+CHANGED = {
+    "mariadb": ("max_heap_table_size", "16385", "16384"),
+    "postgresql": ("work_mem", "100.4kB", "100 kB"),
+}
+
+
+def test_value_that_a_server_changes_in_silence_is_refused_and_what_it_takes_is_not(made):
+    name, family, install, options, data, folder = made
+    option, value, becomes = CHANGED[name]
+    with running(family, install, data, {**options, option: value}, folder / "changed.log") as server:
+        assert options_taken.demand(server, install, SMALL[name] if option not in SMALL[name] else {}) == {}
+        with pytest.raises(
+            ServerFailed, match=f"did not take options.{option}: '{value}', but it runs with '{becomes}'"
+        ):
+            options_taken.demand(server, install, {**SMALL[name], option: value})
+        server.stop(keep_data=False)
 
 
 def test_servers_take_the_options_every_study_starts_from(made):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import record
+from scripts import edges, record
 from tests.endtoend.ready_made import OPTIONS, Ready
 from tests.endtoend.watching import wait_until_gone
 
@@ -42,9 +42,11 @@ def measured(ready):
         variables, before = ready.family.variables(connection), ready.family.counters(connection)
         finished = ready.measure(server, 2)
         after = ready.family.counters(connection)
+        files = edges.sizes(ready.family, Path("/proc", str(server.process.pid), "cwd").resolve(), connection)
+        sent = ready.sent(server, connection)
         connection.close()
         server.stop(keep_data=False)
-    return finished, variables, before, after, server
+    return finished, variables, before, after, sent, files, server
 
 
 def test_release_is_the_one_declared(ready):
@@ -98,3 +100,76 @@ def test_counters_moved_with_the_load(ready, measured):
         assert after["history_list_length"] > before["history_list_length"]
         assert after["checkpoint_age_bytes"] > before["checkpoint_age_bytes"]
         assert {"dirty_pages", "row_lock_waits", "data_fsyncs", "buffer_pool_misses", "questions"} <= after.keys()
+
+
+def test_counters_tell_of_rows_and_of_the_change_buffer(ready, measured):
+    _, _, before, after, *_ = measured
+    if ready.entry["family"] == "postgresql":
+        assert after["rows_changed"] > before["rows_changed"]
+        return
+    assert all(after[name] > before[name] for name in ("rows_inserted", "rows_updated", "rows_deleted"))
+    assert {"change_buffer_merges", "change_buffer_merged_inserts"} <= after.keys()
+    assert ({"change_buffer_pages", "rows_read"} <= after.keys()) == (ready.entry["family"] == "mysql")
+    assert after["free_pages"] > 0
+
+
+def test_files_of_the_data_directory_are_told_apart(ready, measured):
+    files = measured[5]
+    schema = "public" if ready.entry["family"] == "postgresql" else "sbtest"
+    kinds = {part: sized["kind"] for part, sized in files.items()}
+    # 5.5 keeps tables in the system table space unless told otherwise.
+    least_bytes = 0 if ready.name == "mysql-5.5.34-binary" else 1000 * 190
+    for table in (f"{schema}.sbtest1", f"{schema}.sbtest2"):
+        assert kinds[table] == "table"
+        assert files[table]["allocated_bytes"] > least_bytes
+    assert {"system", "redo"} <= kinds.keys()
+    assert files["redo"]["apparent_bytes"] >= 16 * 2**20
+    assert files.get("other", {"apparent_bytes": 0})["apparent_bytes"] < 2**20
+
+
+SELECT, UPDATE = "SELECT c FROM sbtest? WHERE id", "UPDATE sbtest? SET"
+BETWEEN = f"{SELECT} BETWEEN ? AND ?"
+ORDERED = f"{BETWEEN} ORDER BY c"
+INDEX, NON_INDEX = f"{UPDATE} k=k+? WHERE id=?", f"{UPDATE} c=? WHERE id=?"
+DELETE, INSERT = "DELETE FROM sbtest? WHERE id=?", "INSERT INTO sbtest? (id, k, c, pad) VALUES (?, ?, ?, ?)"
+SUM = "SELECT SUM(k) FROM sbtest? WHERE id BETWEEN ? AND ?"
+RANGES = [BETWEEN, SUM, ORDERED, ORDERED.replace("SELECT", "SELECT DISTINCT")]
+WRITES = [INDEX, NON_INDEX, DELETE, INSERT]
+IN_A_TRANSACTION = {
+    "simple_select": [f"{SELECT}=?"],
+    "simple_range": RANGES[:1],
+    "sum_range": RANGES[1:2],
+    "order_range": RANGES[2:3],
+    "distinct_range": RANGES[3:],
+    "index_update": [INDEX],
+    "non_index_update": [NON_INDEX],
+    "delete_insert": [DELETE, INSERT],
+    "oltp": [f"{SELECT}=?", *RANGES, *WRITES],
+    "oltp_read_only": [f"{SELECT}=?"] * 10 + RANGES,
+    "oltp_read_write": [f"{SELECT}=?"] * 10 + RANGES + WRITES,
+    "oltp_write_only": WRITES,
+}
+ALONE = {
+    "oltp_point_select": [f"{SELECT}=?"],
+    "oltp_delete": [DELETE],
+    "oltp_update_index": [INDEX],
+    "oltp_update_non_index": [NON_INDEX],
+    "point_selects": [f"{SELECT}=?"] * 500,
+}
+
+
+def test_every_workload_of_the_catalog_sends_what_its_name_says(measured):
+    sent = measured[4]
+    for name, statements in IN_A_TRANSACTION.items():
+        assert sent[name] == ["BEGIN", *statements, "COMMIT"], name
+    for name, statements in ALONE.items():
+        assert sent[name] == statements, name
+    assert [text.split(" (")[0] for text in sent["oltp_insert"]] == ["INSERT INTO sbtest?"]
+    (points,), (ranges,) = sent["select_random_points"], sent["select_random_ranges"]
+    assert points.startswith("SELECT id, k, c, pad FROM sbtest? WHERE k IN (")
+    assert ranges.count("BETWEEN") == 10
+    created, inserted = sent["bulk_insert"]
+    assert created.startswith("CREATE TABLE bulk_?_? (id INTEGER")
+    assert inserted == "INSERT INTO bulk_?_? (id, k) VALUES(?, ?)"
+    others = {"oltp_insert", "select_random_points", "select_random_ranges", "bulk_insert"}
+    assert sorted(sent) == sorted({*IN_A_TRANSACTION, *ALONE, *others})

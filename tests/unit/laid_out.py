@@ -31,7 +31,7 @@ def prepare(paths: Paths) -> None:
         record.write(Path(judgement), {})
     for folder in paths.profiles:
         record.write(Path(folder) / "profile.json", {"wall_s": 60.0})
-    for folder, (server, _, _) in paths.datasets.items():
+    for folder, (server, *_) in paths.datasets.items():
         record.write(Path(folder) / "dataset.json", {"load_s": 10.0})
         (Path(folder).parent / "loader.txt").write_text(f"a build of {server}\n")
 

@@ -157,7 +157,7 @@ def check(name: str) -> dict[str, Any]:
 
 
 def others() -> dict[str, list[dict[str, Any]]]:
-    """Return one profile, one source and one dataset record."""
+    """Return one profile, one source and one dataset record, and no diagnosis."""
     return {
         "profiles": [{
             "format": 1, "server": "mariadb-10.11", "training": "mixed", "compiler": "gcc 12.2.0",
@@ -174,4 +174,5 @@ def others() -> dict[str, list[dict[str, Any]]]:
             "format": 1, "server": "mariadb-10.11", "dataset": "sbtest", "tables": 4, "rows": 100000,
             "bytes": 121_000_000, "load_s": 9.4, "snapshot_sha256": "e2" * 32,
         }],
+        "diagnoses": [],
     }  # fmt: skip

@@ -22,8 +22,8 @@ def finish(paths: Paths, *, told: bool = True, boot_id: str = BOOT, age_s: float
     for folder, parts in paths.profiles.items():
         trained = {"trained": parts[2]}
         write(f"{folder}/profile.json", {**trained, **({"recipe": paths.plan.profile(*parts)} if told else {})})
-    for folder, (server, name, options) in paths.datasets.items():
-        recipe = paths.plan.dataset(server, name, options)
+    for folder, parts in paths.datasets.items():
+        recipe = paths.plan.dataset(*parts)
         facts = {**recipe["tables"], "bytes": 150 * MIB, "load_s": 7.0}
         write(f"{folder}/dataset.json", {**facts, **({"recipe": recipe} if told else {})})
     for path in [*paths.checks, *paths.audits, f"{paths.study}/proofs.json", f"{paths.study}/report.html"]:

@@ -62,7 +62,8 @@ def runs_of(plan: Simulated) -> pd.DataFrame:
     values[:, :, 1][gone] = np.nan
     axes = [range(1, plan.blocks + 1), [f"w{cell}" for cell in range(plan.cells)], VARIANTS]
     runs = pd.MultiIndex.from_product(axes, names=["repetition", "workload", "variant"]).to_frame(index=False)
-    same = {"machine_id": "m", "boot_id": "b", "sysbench_sha256": "s", "outcome": "ok", "reason": None}
+    host = {"machine_id": "m", "boot_id": "b", "generator_boot_id": "b", "sysbench_sha256": "s"}
+    same = {**host, "outcome": "ok", "reason": None}
     runs = runs.assign(clients=8, started_at=0.0, ended_at=1.0, warning_codes=None, **same)
     return pd.concat([runs, pd.DataFrame(values.reshape(len(runs), -1), columns=names(plan))], axis=1)
 
@@ -90,10 +91,10 @@ class Outcome:
 def outcome(plan: Simulated, wrong: tuple[tuple[Any, str, Any], ...] = ()) -> Outcome:
     """Judge the studies with the product's functions; `wrong` names what is replaced: (module, name, stand-in)."""
     studies = dict.fromkeys(names(plan), TPS)
-    swaps = [(comparison, "METRICS", studies), (overall, "METRICS", studies), *wrong]
+    swaps = [(comparison, "EVERY", studies), (overall, "EVERY", studies), *wrong]
     with _swapped(swaps):
         runs = runs_of(plan)
-        compared = comparison.compare(comparison.pair_runs(runs, "baseline", None))
+        compared = comparison.compare(comparison.pair_runs(runs, "baseline", None), studies)
         cells = comparison.cells(runs, compared, comparison.noise(compared))
         judged = cells[cells["variant"] == "pgo"]
         means = overall.overall(judged, compared[compared["variant"] == "pgo"])

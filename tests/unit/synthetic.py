@@ -88,6 +88,7 @@ class Tree:
     profiles: list[Path]
     sources: list[Path]
     datasets: list[Path]
+    diagnoses: list[Path]
 
 
 def _json(path: Path, content: Any) -> Path:

@@ -146,7 +146,7 @@ def test_without_files_key_and_value_are_told_all_the_same():
 @pytest.fixture
 def checkout_copy(tmp_path):
     """What a study is checked against, to be edited."""
-    for folder in ("catalog", "rules"):
+    for folder in ("catalog", "rules", "workloads"):
         shutil.copytree(CHECKOUT / folder, tmp_path / folder)
     return tmp_path
 

@@ -220,7 +220,8 @@ def test_storage_that_is_missing_or_cannot_be_written_is_named(tmp_path, path, w
     (tmp_path / "f").touch()
     path = path.format(tmp=tmp_path)
     with pytest.raises(ValueError, match=f"^storage: {path} cannot hold data directories: .*{why}"):
-        workplace.data_directory(path)
+        with workplace.data_directory(path):
+            pass
     assert not (tmp_path / "unmounted").exists()
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from scripts import bounds, tables
+from scripts import bounds, sql_tables, tables
 from scripts.compare_variants import main
 from tests.unit import synthetic
 
@@ -80,6 +80,7 @@ def test_a_cell_of_failed_runs_has_its_row_and_no_word(tmp_path):
     runs, _ = tables.collect(synthetic.study(PLAN) | {"variants": {"baseline": {}, "pgo": {}, "aa": {}}}, records(tree))
     tree.tables.mkdir(parents=True)
     tables.write_csv(runs, tree.tables / "runs.csv")
+    tables.write_csv(sql_tables.executions([]), tree.tables / "executions.csv")
     main(tree.study, tree.tables)
     found = tables.read_csv(tree.tables / "bounds.csv").set_index("variant")
     assert found.loc["pgo", ["n_runs", "n_measured"]].tolist() == [2, 0]

@@ -11,6 +11,8 @@ from scripts import collect_runs, column_meanings, compare_variants, data_dictio
 from scripts.tables import read_csv
 from tests.unit import synthetic
 
+# Tables that only studies with such factors, loads or counters fill; each has tests of its own.
+OF_SOME = {"effects", "counters", "files", "operations", "executions", "statements"}
 BUILDS = {"baseline": 0.0, "aa": 0.0, "lto": 0.2, "pgo": 1.0, "pgo_lto": 1.1}
 
 
@@ -36,7 +38,7 @@ def test_every_table_that_is_written_has_an_entry_and_no_entry_lacks_its_table(t
 
 @pytest.mark.parametrize("name", column_meanings.TABLES)
 def test_every_column_has_its_meaning_and_unit_in_the_order_of_the_table(tree, name):
-    assert len(read_csv(tree.tables / f"{name}.csv")) > 0
+    assert (len(read_csv(tree.tables / f"{name}.csv")) > 0) == (name not in OF_SOME)
     with (tree.tables / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
         written = next(csv.reader(stream))
     assert list(data_dictionary.columns(name)) == written
@@ -86,7 +88,8 @@ def test_json_holds_every_value_of_the_table_and_null_where_a_field_is_empty(tre
     found = told(tree)["tables"][name]
     with (tree.tables / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
         fields = list(csv.DictReader(stream))
-    assert len(found) == len(fields) > 0
+    assert len(found) == len(fields)
+    assert (len(found) > 0) == (name not in OF_SOME)
     for row, written in zip(found, fields, strict=True):
         assert list(row) == list(written)
         for column, field in written.items():
@@ -101,7 +104,7 @@ def test_json_tells_its_study_and_what_its_columns_mean(tree):
     whole = told(tree)
     assert (whole["study"], whole["reference"], whole["format"]) == ("made_up", "baseline", 1)
     for name, rows in whole["tables"].items():
-        assert list(whole["columns"][name]) == list(rows[0])
+        assert all(list(whole["columns"][name]) == list(row) for row in rows[:1])
     assert whole["columns"]["cells"]["p_t"] == {
         "meaning": "two-sided p of the paired t test on the log ratios", "unit": "probability",
     }  # fmt: skip

@@ -30,6 +30,7 @@ CPU = "sys/devices/system/cpu"
 CLOCK = "sys/devices/system/clocksource/clocksource0"
 SYSBENCH = Capabilities("/bin/sysbench", "1.0.20", "LuaJIT 2.1", "0" * 64, ("mysql", "pgsql"), frozenset())
 TWO_CPUS = Topology((Cpu(0, 0, 0, 0), Cpu(0, 0, 1, 1)))
+ALONE, BEYOND = {"placement": "automatic"}, {"server": "0", "client": "4"}
 
 
 def needs(**changes) -> Needs:
@@ -102,9 +103,10 @@ def test_settings_in_proc_and_sys(tmp_path, check, files, state, parts):
         (confines.clock(0), "ok", ["in step"]),
         (confines.clock(-1), "ok", ["not told"]),
         (confines.clock(5), "note", ["set-ntp"]),
-        (confines.placement(TWO_CPUS, "automatic"), "ok", ["server CPU 0, load generator 1"]),
-        (confines.placement(replace(TWO_CPUS, quota=1.0), "automatic"), "warning", ["only one CPU", "quota of 1.0"]),
-        (confines.placement(TWO_CPUS, {"server": "0", "client": "4"}), "problem", ["placement.client: CPU 4 is not"]),
+        (confines.placement(TWO_CPUS, ALONE), "ok", ["server CPU 0, load generator 1"]),
+        (confines.placement(replace(TWO_CPUS, quota=1.0), ALONE), "warning", ["only one CPU", "quota of 1.0"]),
+        (confines.placement(TWO_CPUS, {"placement": BEYOND}), "problem", ["placement.client: CPU 4 is not"]),
+        (confines.placement(TWO_CPUS, {"placement": BEYOND, "client": {"ssh": "far"}}), "ok", ["CPU 0: ", "is on far"]),
         (account.user(1000, False), "ok", ["1000"]),
         (account.user(0, True), "ok", ["nobody"]),
         (account.user(0, False), "problem", ["useradd"]),

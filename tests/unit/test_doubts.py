@@ -5,9 +5,11 @@ import random
 
 import pytest
 
-from scripts.doubts import THRESHOLDS, drift, warnings_of
+from scripts.doubts import THRESHOLDS, warnings_of
+from scripts.drift import drift
 
 QUIET = {
+    "times": {"window_started_at": 1e9, "window_ended_at": 1e9 + 5},
     "window": {"duration_s": 5.0, "transactions": 10000, "errors": 0, "reconnects": 0},
     "placement": {"mode": "automatic", "server_cpus": [0], "client_cpus": [1]},
     "host": {"governor": None},
@@ -52,6 +54,8 @@ def test_quiet_run_has_no_warning():
         ("cpu.client_user_s", 2.0, 3.9, "client_full"),
         ("window.errors", 100, 110, "errors"),
         ("window.reconnects", 0, 1, "reconnects"),
+        ("times.window_ended_at", 1e9 + 5.4, 1e9 + 65, "clock"),
+        ("times.window_ended_at", 1e9 + 4.6, 1e9 - 3595, "clock"),
         ("series.tps", [9.0, 100, 104, 97, 102, 99, 101], [9.0, 100, 104, 108, 113, 118, 121], "unsteady"),
     ],
 )

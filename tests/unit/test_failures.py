@@ -113,7 +113,7 @@ def test_build_that_failed_has_all_its_outputs_and_they_say_so(folder, monkeypat
     assert record.read(out["identity"]) == expected
     assert record.read(out["facts"]) == {**expected, "stage": "plain", "recipe": RECIPE}
     assert [list(out[name].iterdir()) for name in ("install", "headers")] == [[], []]
-    assert json.loads(gzip.decompress(out["calls"].read_bytes())) == []
+    assert json.loads(gzip.decompress(out["calls"].read_bytes())) == {"format": 1, "calls": []}
 
 
 def test_full_disk_while_building_writes_nothing(folder, monkeypatch):
@@ -145,7 +145,7 @@ def test_audit_of_a_build_that_failed_says_so(folder):
 
 def test_audit_under_its_threshold_is_kept_with_its_figures(folder, monkeypatch):
     counts = {"training": "mixed", "units_matched": 1, "units_nonzero": 2, "matched_share": 0.5, "threshold": 0.99,
-              "missing": []}  # fmt: skip
+              "missing": [], "units_linked": None, "units_with_counters": 2}  # fmt: skip
     monkeypatch.setattr(audit_build, "judge", lambda *_: counts)
     record.write(folder / "identity.json", {"server": "tiny", "build": "fragile"})
     files = [folder / name for name in ("calls", "identity.json", "profile", "other", "audit.json", "log")]

@@ -23,6 +23,7 @@ DISK = FileSystem(1, "ext4", 500_000)
 MARIADB = {"baseline": {"server": "mariadb-10.11", "build": "baseline"}}
 TEN_GIB = {"datasets": {"sbtest": {"tables": 4, "rows": 10_000_000}}}
 POOL = {"options": {"shared_buffers": "80GB"}}
+ROOM = {"max_connections": 4200}
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +71,8 @@ def test_large_machine_has_no_limits():
         (POOL, {}, False, "memory: up to 80 GiB needed, the machine leaves 59 GiB (aa, baseline, pgo)"),
         ({**POOL, **TEN_GIB}, {"available_mib": 4000}, True, "the machine leaves 4000 MiB"),
         ({"clients": [900]}, {"available_mib": 4000, "memory_limit": "the cgroup"}, True, "the cgroup leaves 4000 MiB"),
+        ({"clients": [4096], "options": ROOM}, {"open_files": 1024}, True, "may have 1024, 1024 clients need 1074"),
+        ({"clients": [4096], "options": ROOM}, {"waiting": 128}, False, "somaxconn is 128, 4096 clients connect"),
     ],
 )
 def test_limit_of_servers_is_told_with_the_figures(edit, machine, certain, words):
@@ -82,6 +85,21 @@ def test_soft_limit_of_open_files_is_raised_by_ulimit_and_the_hard_one_is_not():
     clients = {"clients": [1000], "options": {"max_connections": 2000}}
     assert "`ulimit -n 1050`" in found(clients, replace(LARGE, open_files=256))[0].remedy
     assert "limits.conf" in found(clients, replace(LARGE, open_files=256, most_open_files=256))[0].remedy
+
+
+def test_clients_beyond_a_count_are_refused_and_estimates_are_not():
+    machine = replace(LARGE, open_files=500, processes=4000, process_limit="kernel.pid_max", waiting=9)
+    every = found({"clients": [2000]}, replace(machine, available_mib=100), {"results": FileSystem(2, "ext4", 0)})
+    assert {limit.text.split(":")[0]: limit.refused for limit in every} == {
+        "disk of results (ext4)": False, "open files": True, "processes": False, "max_connections": True,
+        "memory": False, "waiting connections": False,
+    }  # fmt: skip
+    assert [limit.remedy for limit in every if limit.text.startswith("processes")] == ["raise kernel.pid_max"]
+
+
+def test_unix_sockets_that_block_need_no_room_to_wait():
+    small = replace(LARGE, waiting=9)
+    assert found({"clients": [64], "variants": MARIADB}, small) == []
 
 
 @pytest.mark.parametrize(("free_mib", "certain"), [(100, True), (2500, False)])
@@ -158,3 +176,9 @@ def test_headroom_of_this_machine_and_of_a_container_is_read(tmp_path):
     (own.parent / "pids.max").write_text("300\n")
     (own.parent / "pids.current").write_text("100\n")
     assert headroom.read_pids_left(tmp_path) == 200
+    kernel = tmp_path / "proc/sys/kernel"
+    kernel.mkdir(parents=True)
+    (kernel / "threads-max").write_text("150\n")
+    assert headroom.read_processes(tmp_path) == ("kernel.threads-max", 150)
+    (kernel / "pid_max").write_text("90\n")
+    assert headroom.read_processes(tmp_path) == ("kernel.pid_max", 90)

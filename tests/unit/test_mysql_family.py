@@ -123,6 +123,9 @@ def test_default_options_are_those_the_release_knows(tmp_path, release):
     [
         ("5.5.62", {"tx_isolation": "READ-COMMITTED"}, {"transaction_isolation": "READ-COMMITTED"}),
         ("9.1.0", {"tx_isolation": "READ-COMMITTED"}, {"transaction_isolation": "READ-COMMITTED"}),
+        ("5.5.34", {"innodb_file_per_table": True}, {"innodb_file_per_table": 1}),
+        ("5.5.34", {"innodb_file_per_table": "OFF"}, {"innodb_file_per_table": 0}),
+        ("5.6.14", {"innodb_file_per_table": True}, {"innodb_file_per_table": True}),
         ("5.7.44", {"expire_logs_days": 2}, {"expire_logs_days": 2}),
         ("8.0.36", {"expire_logs_days": 2}, {"expire_logs_days": 2}),
         ("8.2.0", {"expire_logs_days": 2}, {"binlog_expire_logs_seconds": 172800}),
@@ -253,14 +256,6 @@ def test_redo_log_of_another_size_goes_where_the_server_would_not_start(tmp_path
     mysql.fit_data(install, data, options)
     assert len(list(data.glob("ib_logfile*"))) == kept
     assert (data / "ibdata1").exists()
-
-
-def test_history_list_and_checkpoint_age_are_read_from_innodbs_report():
-    old = "History list length 2042\nLog sequence number 1600\nLog flushed up to   1600\nLast checkpoint at  1000\n"
-    new = "Log sequence number          19999999\nLast checkpoint at           19999990\nHistory list length 6\n"
-    assert mysql.from_report(old) == {"history_list_length": 2042, "checkpoint_age_bytes": 600}
-    assert mysql.from_report(new) == {"history_list_length": 6, "checkpoint_age_bytes": 9}
-    assert mysql.from_report("nothing of it") == {}
 
 
 @pytest.mark.real

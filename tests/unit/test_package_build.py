@@ -241,9 +241,8 @@ def ask(socket: Path, statement: str, process: subprocess.Popen) -> tuple:
 @pytest.fixture
 def clean():
     """A folder of the servers' user, reachable to it."""
-    folder = workplace.data_directory(None)
-    yield folder
-    workplace.remove(folder)
+    with workplace.data_directory(None) as folder:
+        yield folder
 
 
 @pytest.mark.real

@@ -57,12 +57,13 @@ EVERYTHING = {*LOADS, *PLAIN, *TRAINED, "instrumented", "dataset"}
         {"options": {}, "datasets": {"other": {"tables": 1, "rows": 1}}},
         {"storage": {"disk": "/srv"}},
         {"partial": True},
+        {"rest_s": 0, "series": False, "datasets": {"sbtest": {"fresh": False, "options": {}}}},
         {"builds": {"pgo": {"profile": "mixed", "may_fail": True}}},
         {"servers": {SERVER: {**CATALOG_SERVER, "archive_mib": 99, "packages": {"apt": ["libnuma1"]}}}},
         {"toolchains": {"gcc-12": {**CATALOG_GCC, "packages": {"apt": ["gcc-12"]}}}},
     ],
     ids=[
-        *("words", "order", "estimate", "places", "neutral", "unused", "storage", "partial", "may_fail"),
+        *("words", "order", "estimate", "places", "neutral", "unused", "storage", "partial", "unsaid", "may_fail"),
         *("server's size and packages", "toolchain's packages"),
     ],
 )
@@ -97,13 +98,36 @@ def test_rows_change_dataset_loads_and_the_training_on_them():
     assert changed(datasets={"sbtest": {"tables": 4, "rows": 7}}) == {*TRAINED, *LOADS, "dataset"}
 
 
+@pytest.mark.parametrize(
+    "said", [{"fresh": True}, {"script": "oltp_write_only"}, {"options": {"secondary": True}}], ids=str
+)
+def test_way_of_loading_changes_the_dataset_and_what_stands_on_it(said):
+    assert changed(datasets={"sbtest": said}) == {*TRAINED, *LOADS, "dataset"}
+
+
+def test_content_of_our_script_is_the_datasets(tmp_path):
+    for folder in ("catalog", "rules", "studies", "workloads"):
+        shutil.copytree(CHECKOUT / folder, tmp_path / folder)
+    script, declared = tmp_path / "workloads" / "mine.lua", {"sbtest": {"script": "mine.lua"}}
+    script.write_text("-- one")
+    before = digests(tmp_path, datasets=declared)
+    script.write_text("-- another")
+    after = digests(tmp_path, datasets=declared)
+    assert {name for name in before if before[name] != after[name]} == {*TRAINED, *LOADS, "dataset"}
+
+
 def test_version_changes_everything():
     assert changed(servers={SERVER: {**CATALOG_SERVER, "version": "15.1"}}) == EVERYTHING
 
 
-@pytest.mark.parametrize("key", ["warmup_s", "measure_s", "campaign"])
+@pytest.mark.parametrize("key", ["warmup_s", "measure_s", "campaign", "rest_s"])
 def test_way_of_measuring_changes_the_loads_alone(key):
     assert changed(**{key: 9}) == LOADS
+
+
+@pytest.mark.parametrize("own", [{"series": True}, {"client": {"ssh": "loadgen"}}], ids=["counters", "client host"])
+def test_sampled_counters_and_a_client_host_change_the_loads_alone(own):
+    assert changed(**own) == LOADS
 
 
 def test_option_of_one_variant_changes_that_variant_alone():
@@ -125,9 +149,8 @@ def test_options_of_the_workload_change_its_load():
 
 
 def test_content_of_our_lua_script_is_part_of_the_load(tmp_path):
-    for folder in ("catalog", "rules"):
+    for folder in ("catalog", "rules", "workloads"):
         shutil.copytree(CHECKOUT / folder, tmp_path / folder)
-    (tmp_path / "workloads").mkdir()
     script = tmp_path / "workloads" / "ours.lua"
     workloads = {"ours": {"script": "ours.lua", "dataset": "sbtest"}}
     seen = []

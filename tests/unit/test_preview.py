@@ -83,6 +83,7 @@ EDITS = {
         {"placement": {"server": "0", "client": "1"}},
         {"measure": (18, CONFIG + "placement automatic → server: 0, client: 1")},
     ),
+    "client": ({"client": {"ssh": "loadgen"}}, {"measure": (18, CONFIG + "client.ssh nothing → loadgen")}),
     "option": (MEMORY, {"measure": (18, CONFIG + "options.work_mem nothing → 8MB")}),
     "option of a variant": (
         {"variants": {**VARIANTS, "pgo": {**VARIANTS["pgo"], **MEMORY}}},
@@ -113,6 +114,19 @@ EDITS = {
             "train": (1, CONFIG + "datasets.sbtest.rows 100000 → 7"),
             "load": (1, CONFIG + "datasets.sbtest.rows 100000 → 7"),
             "measure": (18, CONFIG + "datasets.sbtest.rows 100000 → 7"),
+        },
+    ),
+    "a variant's data": (
+        {"variants": {**VARIANTS, "pgo": {**VARIANTS["pgo"], "data": {"rows": 7, "options": {"secondary": True}}}}},
+        {
+            "load": (
+                1,
+                CONFIG + "variants.pgo.data.options.secondary nothing → true, variants.pgo.data.rows 100000 → 7",
+            ),
+            "measure": (
+                6,
+                CONFIG + "variants.pgo.data.options.secondary nothing → true, variants.pgo.data.rows 100000 → 7",
+            ),
         },
     ),
     "training": (
@@ -215,10 +229,9 @@ def test_compiler_of_another_version_is_the_reason_of_what_it_compiles(monkeypat
 
 
 def test_edit_of_our_lua_is_named(tmp_path):
-    for folder in ("catalog", "rules"):
+    for folder in ("catalog", "rules", "workloads"):
         shutil.copytree(CHECKOUT / folder, tmp_path / "copy" / folder)
     script = tmp_path / "copy" / "workloads" / "ours.lua"
-    script.parent.mkdir()
     loads = {"workloads": {"ours": {"script": "ours.lua", "dataset": "sbtest"}}}
     script.write_text("return 1")
     made_results.finish(paths(tmp_path / "copy", **loads))

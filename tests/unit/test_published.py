@@ -15,6 +15,7 @@ from tests.unit.test_charts import texts
 
 FILE = Path(__file__).parents[2] / "studies" / "published" / "pgo-mysql-8.0.36.csv"
 TOLD = published.read(FILE)
+FINDINGS = "# source: a paper\nvariant,workload,clients,finding\n"
 HEAD = "# source: a paper\nmetric,variant,workload,clients,value\n"
 
 
@@ -46,6 +47,8 @@ def test_the_published_study_gives_its_published_means():
         (f"{HEAD}tps,pgo,oltp,8,fast\n", "line 3: column value is 'fast', expected a number"),
         (f"{HEAD}tps,pgo,oltp,8,nan\n", "line 3: column value is 'nan', expected a number above zero"),
         (f"{HEAD}tps,pgo,oltp,0,5\n", "line 3: column clients is '0', expected a whole number above zero"),
+        (f"{FINDINGS}5.5,oltp,8\n", "line 3: expected 4 fields, none empty: variant,workload,clients,finding"),
+        (f"{FINDINGS}5.5,oltp,8,\n", "line 3: expected 4 fields, none empty: variant,workload,clients,finding"),
     ],
 )
 def test_a_mistake_in_the_file_names_line_and_column(tmp_path, text, complaint):
@@ -53,6 +56,21 @@ def test_a_mistake_in_the_file_names_line_and_column(tmp_path, text, complaint):
     file.write_text(text)
     with pytest.raises(ValueError, match=f"figures.csv: {complaint}"):
         published.read(file)
+
+
+def test_findings_are_words_where_nothing_was_counted(tmp_path):
+    (tmp_path / "words.csv").write_text(f'{FINDINGS}"5.5, old",oltp,64,"half as fast, it says"\n')
+    told = published.read(tmp_path / "words.csv")
+    finding = {"variant": "5.5, old", "workload": "oltp", "clients": "64", "finding": "half as fast, it says"}
+    assert told == {"source": "a paper", "rows": [], "findings": [finding]}
+    study = {**declared(), "published": told}
+    assert published.frame(study).empty
+    assert published.gaps(study) == []
+
+
+@pytest.mark.parametrize("file", sorted(FILE.parent.glob("*.csv")), ids=lambda file: file.stem)
+def test_every_published_file_can_be_read(file):
+    assert len(published.read(file)["source"]) > 50
 
 
 def test_published_means_are_given_over_all_client_counts_and_over_ours():

@@ -39,7 +39,7 @@ IDENTITY = {
 @pytest.fixture
 def finished():
     output = parse(RECORDED.read_text())
-    moments = [Moment(number, 100.0 + number, 1e9 + number, 7) for number in range(1, len(output.reports) + 1)]
+    moments = [Moment(number, 100.0 + number, 1e9 + number, (7,)) for number in range(1, len(output.reports) + 1)]
     return Finished(output, tuple(moments), 5.5)
 
 
@@ -54,6 +54,14 @@ def test_window_lies_between_the_two_sampled_reports(finished):
     assert facts["window"]["transactions"] == round(sum(expected))
     assert facts["window"]["tps"] == pytest.approx(sum(expected) / 3)
     assert facts["times"] == {"window_started_at": 1e9 + 1, "window_ended_at": 1e9 + 4}
+
+
+@pytest.mark.parametrize("step_s", [3600.0, -3600.0])
+def test_clock_that_is_set_in_the_window_changes_no_figure(finished, step_s):
+    moments = [replace(each, epoch_s=each.epoch_s + step_s * (each.number > 2)) for each in finished.moments]
+    stepped = measured(replace(finished, moments=tuple(moments)), [(moments[0], BEFORE), (moments[3], AFTER)])
+    assert stepped["window"] == measured(finished, sampled(finished))["window"]
+    assert stepped["times"]["window_ended_at"] - stepped["times"]["window_started_at"] == pytest.approx(3 + step_s)
 
 
 def test_percentiles_rise_and_agree_with_sysbenchs_own(finished):
@@ -95,7 +103,12 @@ def test_facts_known_before_the_start_name_server_generator_machine_and_cpus(tmp
     place = {"study": "small", "variant": "pgo", "clients": 8, "repetition": 3}
     cpus = placement.Placement("automatic", (0,), (1,), "one each")
     setting = SimpleNamespace(
-        generator=generator, cpus=cpus, place=place, recipe={"load": {"measure_s": 3}}, text=tmp_path / "3.txt"
+        generator=generator,
+        cpus=cpus,
+        there=None,
+        place=place,
+        recipe={"load": {"measure_s": 3}},
+        text=tmp_path / "3.txt",
     )
     facts = planned_facts(setting, host.read_host(), IDENTITY)
     assert {name: facts[name] for name in place} == place

@@ -12,8 +12,8 @@ from scripts.families import innodb
 READY = """import signal, sys, time, pathlib
 def leave(*_): sys.exit({status})
 signal.signal(signal.SIGTERM, leave)
-pathlib.Path(sys.argv[1]).write_text("up")
 print("said before", flush=True)
+pathlib.Path(sys.argv[1]).write_text("up")
 time.sleep(60)
 """
 

@@ -342,14 +342,30 @@ def make(folder: Path, *arguments: str, **environment: str) -> subprocess.Comple
         (["report", "CORES=4"], "snakemake --cores 4 results/report.html"),
         (["report", "PARTIAL=1"], "snakemake --cores all results/report.html --config partial=true"),
         (["plan"], "snakemake --cores all --dry-run results/report.html"),
+        (
+            ["report", "STUDY=x", "SCALE=small"],
+            "snakemake --cores all results/studies/x-small/report.html --configfile studies/x.yaml "
+            "--config scale=small",
+        ),
+        (
+            ["plan", "SCALE=small", "PARTIAL=1"],
+            "snakemake --cores all --dry-run results/studies/default-small/report.html "
+            "--config partial=true scale=small",
+        ),
         (["quick"], "snakemake --cores all results/studies/quick/report.html --configfile studies/quick.yaml"),
     ],
 )
 def test_make_target_sets_up_and_then_runs_this_command(tmp_path, arguments, command):
     lines = make(tmp_path, "--dry-run", *arguments).stdout.splitlines()
     assert lines[-1] == f'PATH="{tmp_path}/.venv/bin:$PATH" .venv/bin/python -m {command}'
-    config = command.rpartition("--configfile ")[2] if "studies" in command else "config.yaml"
-    assert f"scripts/setup.sh run {config}" in lines
+    config = command.partition("--configfile ")[2].partition(" ")[0] or "config.yaml"
+    assert f"scripts/setup.sh run {config}{' small' if 'scale=small' in command else ''}" in lines
+
+
+@pytest.mark.parametrize("target", ["watch", "retry", "doctor", "package"])
+def test_command_beside_the_workflow_is_told_study_and_scale(tmp_path, target):
+    lines = make(tmp_path, "--dry-run", target, "STUDY=x", "SCALE=small").stdout
+    assert " --config studies/x.yaml --scale small" in lines
 
 
 def test_packages_of_the_studys_toolchains_are_installed_after_the_usual_ones(machine):
@@ -363,6 +379,12 @@ def test_packages_of_the_studys_toolchains_are_installed_after_the_usual_ones(ma
 def test_study_that_needs_nothing_more_installs_nothing_more(machine):
     assert machine.run("run", "study.yaml").returncode == 0
     assert len(machine.calls("apt-get")) == 2
+
+
+def test_packages_of_a_study_are_those_of_its_scale(machine):
+    assert machine.run("run", "study.yaml", "small").returncode == 0
+    (call,) = [call for call in machine.calls() if "study_packages" in call]
+    assert "scripts.study_packages study.yaml --scale small" in call
 
 
 def test_packages_that_the_distribution_lacks_are_left_out_of_the_tests(machine):

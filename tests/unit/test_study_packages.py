@@ -33,6 +33,11 @@ def test_server_from_maven_needs_maven():
     assert needed(**variants("prebuilt", server="mine"), servers={"mine": binary}, reference="v0") == ["maven"]
 
 
+def test_looking_into_system_calls_needs_strace():
+    assert needed(diagnose={}) == ["strace"]
+    assert needed(diagnose={"tools": ["perf", "waits"]}) == []
+
+
 def test_called_by_hand_it_prints_one_a_line(tmp_path):
     file = tmp_path / "study.yaml"
     file.write_text(yaml.safe_dump(config(**variants("pgo_bolt"), reference="v0")))

@@ -1,5 +1,7 @@
 """What matplotlib writes becomes smaller without a change of what is seen."""
 
+import re
+
 from scripts.svg_text import INK, compact
 
 WRITTEN = f"""<?xml version="1.0"?>
@@ -30,8 +32,13 @@ def test_coordinates_have_two_decimals_and_text_keeps_its_own():
 def test_ids_that_nothing_refers_to_go_and_others_belong_to_the_figure():
     made = compact(WRITTEN, "a b")
     assert 'id="text_12"' not in made
-    for kept in ('id="a_b.dots-1"', 'id="a_b.m1"', 'xlink:href="#a_b.m1"', "url(#a_b.h1)"):
+    for kept in ('id="a~20b.dots-1"', 'id="a~20b.m1"', 'xlink:href="#a~20b.m1"', "url(#a~20b.h1)"):
         assert kept in made
+
+
+def test_names_that_differ_in_one_sign_give_different_ids():
+    made = [set(re.findall(r'id="([^"]+\.[^"]+)"', compact(WRITTEN, name))) for name in ("a.b", "a_b", "a b", "a-b")]
+    assert len(set.union(*made)) == sum(map(len, made)) > 0
 
 
 def test_fonts_are_the_readers_and_so_is_the_ink():

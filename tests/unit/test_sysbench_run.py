@@ -51,7 +51,7 @@ def test_reports_arrive_while_sysbench_runs(tmp_path):
     heard, cpus = [], sorted(os.sched_getaffinity(0))[-1:]
 
     def on_report(moment):
-        heard.append((moment, time.monotonic(), os.sched_getaffinity(moment.pid)))
+        heard.append((moment, time.monotonic(), os.sched_getaffinity(moment.pids[0])))
 
     finished = run(argv, tmp_path / "log.txt", timeout_s=30, on_report=on_report, cpus=cpus)
     assert [moment for moment, _, _ in heard] == list(finished.moments)
@@ -75,7 +75,7 @@ def test_text_is_kept_as_it_comes(tmp_path):
 
     def on_report(moment):
         seen.append((tmp_path / "log.txt").read_text())
-        os.kill(moment.pid, signal.SIGKILL)
+        os.kill(moment.pids[0], signal.SIGKILL)
 
     with pytest.raises(SysbenchFailed):
         run(argv, tmp_path / "log.txt", timeout_s=30, on_report=on_report)
@@ -112,7 +112,7 @@ def test_sysbench_is_killed_when_the_caller_fails(tmp_path):
     pids = []
 
     def on_report(moment):
-        pids.append(moment.pid)
+        pids.append(moment.pids[0])
         raise RuntimeError("counters are gone")
 
     argv = stand_in(tmp_path, f"say({REPORT.format(1)!r}); time.sleep(60)")

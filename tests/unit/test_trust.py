@@ -114,6 +114,8 @@ def test_order_notices_a_block_that_ran_otherwise():
         (wording.count(float("nan")), "–"),
         (wording.ratio(1.0149), "1.015"),
         (wording.ratio(1.436), "1.44"),
+        (wording.ratio(0.0336), "0.034"),
+        (wording.ratio(0.00336), "0.0034"),
         (wording.interval(1.38, 1.49), "1.38–1.49"),
         (wording.interval(0.9712, 1.0611), "0.971–1.061"),
         (wording.interval(None, 1.2), "–"),

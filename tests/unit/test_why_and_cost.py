@@ -6,7 +6,6 @@ import pytest
 from scripts import bound_details, costs, remedies, run_details
 from scripts.bounds import CLIENT, SERVER, WAITING
 from scripts.doubts import THRESHOLDS
-from scripts.metrics import METRICS
 from scripts.value_tables import measured_metrics
 from scripts.verdict import Finding
 from tests.unit import made_records, synthetic
@@ -115,6 +114,14 @@ def test_a_server_other_than_the_references_is_not_set_beside_it():
     assert costs.slowed(STUDY, pd.DataFrame([cell(8, 1000.0)]), [profile]) == []
 
 
+def test_what_the_sizes_of_a_bolted_build_hide_is_told_where_there_is_one():
+    plain = {"build": "pgo", "stage": "optimised"}
+    assert costs.laid_out([plain]) == []
+    (sentence,) = costs.laid_out([plain, {"build": "pgo_bolt", "stage": "bolted"}])
+    assert sentence.startswith("Of pgo_bolt, .text is")
+    assert ".bolt.org.text" in sentence
+
+
 def test_only_findings_to_be_read_first_get_a_remedy(report_with_holes):
     findings = remedies.advised(findings_of(report_with_holes[0]).values())
     looked = [finding for finding in findings if finding.state == "look"]
@@ -167,7 +174,7 @@ def test_a_metric_without_any_value_has_no_column_figure_or_sentence(tmp_path):
 
 def test_all_metrics_are_shown_as_holes_when_nothing_was_measured():
     cells = pd.DataFrame({"metric": ["tps", "p95_ms"], "value": [None, None]})
-    assert measured_metrics(cells) == set(METRICS)
+    assert measured_metrics(cells) == {"tps", "p95_ms"}
     assert measured_metrics(cells.assign(value=[1.0, None])) == {"tps"}
 
 

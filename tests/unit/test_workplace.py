@@ -101,15 +101,13 @@ def test_folder_behind_a_closed_one_is_out_of_reach(open_folder):
 
 
 def test_socket_folder_is_private_short_and_new(monkeypatch):
-    one, other = workplace.socket_directory(), workplace.socket_directory()
-    try:
+    with workplace.socket_directory() as one, workplace.socket_directory() as other:
         assert one != other
         assert stat.S_IMODE(one.stat().st_mode) == 0o700
         assert one.stat().st_uid == workplace.server_identity().get("user", os.getuid())
         assert len(os.fsencode(one / ".s.PGSQL.5432.lock")) <= 107
-    finally:
-        for folder in (one, other):
-            workplace.remove(folder)
+    assert not one.exists()
+    assert not other.exists()
 
 
 def test_folder_too_long_for_a_socket_is_refused_and_removed(monkeypatch, tmp_path):
@@ -117,19 +115,23 @@ def test_folder_too_long_for_a_socket_is_refused_and_removed(monkeypatch, tmp_pa
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     with pytest.raises(ValueError, match=r"TMPDIR: .* is too long for a Unix socket, whose path may have 107 bytes"):
-        workplace.socket_directory()
+        with workplace.socket_directory():
+            pass
     assert list(long.iterdir()) == []
 
 
 def test_data_directory_lies_in_the_cache_unless_a_storage_is_named(cache, open_folder):
-    assert workplace.data_directory(None).parent == cache / "data"
-    assert workplace.data_directory(str(open_folder / "fast")).parent == open_folder / "fast"
+    with workplace.data_directory(None) as folder:
+        assert folder.parent == cache / "data"
+    with workplace.data_directory(str(open_folder / "fast")) as folder:
+        assert folder.parent == open_folder / "fast"
 
 
 def test_storage_that_is_no_folder_is_named(open_folder):
     (open_folder / "file").touch()
     with pytest.raises(ValueError, match=r"storage: .*/file cannot hold data directories"):
-        workplace.data_directory(str(open_folder / "file"))
+        with workplace.data_directory(str(open_folder / "file")):
+            pass
 
 
 @AS_ROOT
@@ -137,7 +139,8 @@ def test_storage_the_servers_user_cannot_enter_is_named_and_left_clean(open_fold
     closed = open_folder / "closed"
     closed.mkdir(mode=0o700)
     with pytest.raises(ValueError, match=r"storage: .*/closed cannot be entered by user nobody, who runs the servers"):
-        workplace.data_directory(str(closed))
+        with workplace.data_directory(str(closed)):
+            pass
     assert list(closed.iterdir()) == []
 
 

@@ -20,9 +20,10 @@ MADE = {
     "answer_statements": ("answers", "results/checks/([^/]+)/(.+)-[0-9a-f]{12}/"),
     "compare_answers": ("comparisons", "results/checks/([^/]+)/(.+)-[0-9a-f]{12}/"),
     "measure_run": ("runs", r"/runs/(.+)-[0-9a-f]{12}/(.+)-[0-9a-f]{12}/(\d+)/(\d+)\.json"),
+    "diagnose_run": ("diagnoses", r"/diagnoses/(.+)-[0-9a-f]{12}/(.+)-[0-9a-f]{12}/(\d+)/(\w+)\.json"),
 }
 KINDS = ["sources", "datasets", "instrumented builds", "profiles", "builds", "audits", "answers", "comparisons"]
-KINDS += ["checks", "runs"]
+KINDS += ["checks", "runs", "diagnoses"]
 STAGE = re.compile("(instrumented)_.*")
 REPORT = {
     "describe_study": "description",

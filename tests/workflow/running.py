@@ -18,6 +18,7 @@ COSTLY = {
     "load_dataset",
     "answer_statements",
     "measure_run",
+    "diagnose_run",
 }
 REPORTING = {"describe_study", "collect_runs", "compare_variants", "export_tables", "plot_figures", "render_report"}
 

@@ -1,6 +1,7 @@
 """Snakemake called in ways that cannot work ends with a sentence that says why."""
 
 import pytest
+import yaml
 
 from tests.workflow.running import CHECKOUT, snakemake
 
@@ -27,3 +28,18 @@ def test_call_that_cannot_work_says_why(tmp_path, arguments, absent, told):
     assert answer.status != 0
     assert told in answer.text
     assert "Traceback (most recent call last)" not in answer.text
+
+
+def test_clients_that_the_machine_or_the_server_cannot_hold_are_refused_before_anything_is_made(tmp_path):
+    quick = yaml.safe_load((CHECKOUT / "studies" / "quick.yaml").read_text())
+    config = tmp_path / "many.yaml"
+    config.write_text(yaml.safe_dump({**quick, "clients": [8, 2000]}))
+    answer = snakemake(tmp_path, "--cores", "1", "--configfile", config)
+    assert answer.status != 0
+    assert "this machine cannot hold the clients of the study" in answer.text
+    assert "max_connections: 1100 are granted, 2000 clients and ours need 2003" in answer.text
+    assert "state `max_connections: 2003` under `options`" in answer.text
+    assert not (tmp_path / "results").exists()
+    looked = snakemake(tmp_path, "--dry-run", "--configfile", config)
+    assert looked.status == 0
+    assert "WILL BE HIT: max_connections" in looked.text

@@ -28,7 +28,7 @@ STUDIES = sorted((CHECKOUT / "studies").glob("*.yaml"))
 @pytest.fixture
 def checkout_copy(tmp_path):
     """A copy of what a dry run reads, to be edited."""
-    for name in ("rules", "catalog", "scripts", "studies", "profiles", "envs"):
+    for name in ("rules", "catalog", "scripts", "studies", "profiles", "envs", "workloads"):
         shutil.copytree(CHECKOUT / name, tmp_path / "copy" / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("Snakefile", "config.yaml"):
         shutil.copy2(CHECKOUT / name, tmp_path / "copy" / name)
@@ -84,6 +84,18 @@ def test_every_study_of_the_checkout_can_be_planned(study, tmp_path):
     assert answer.status == 0, answer.text
     assert answer.jobs["render_report"] == 1
     assert yaml.safe_load(study.read_text())["study"] == study.stem
+
+
+def test_small_scale_is_one_word_on_the_command_line_and_has_a_report_of_its_own(tmp_path):
+    study = CHECKOUT / "studies" / "ahi-doublewrite.yaml"
+    answer = planned(tmp_path, "--configfile", study, "--config", "scale=small", "measure_s=4")
+    runs = [path.split("/") for path in answer.made("measure_run")]
+    assert {parts[2] for parts in runs} == {"ahi-doublewrite-small"}
+    assert {parts[4].rsplit("-", 1)[0] for parts in runs} == {
+        "ahi_on.dw_on", "ahi_on.dw_off", "ahi_off.dw_on", "ahi_off.dw_off", "aa",
+    }  # fmt: skip
+    assert {parts[6] for parts in runs} == {"8"}
+    assert re.search(r"^  measure +50 of 50 ", answer.text, re.M)
 
 
 def test_new_workload_adds_its_runs_and_nothing_else(tmp_path):

@@ -12,7 +12,7 @@ RULE = re.compile(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", re.M)
 RULES = {
     name: body for file in sorted((CHECKOUT / "rules").glob("*.smk")) for name, body in RULE.findall(file.read_text())
 }
-ALONE = {"measure_run", "train_server"}
+ALONE = {"measure_run", "train_server", "diagnose_run"}
 COMMANDS = [
     ["ruff", "check", "."],
     ["ruff", "format", "--check", "."],

@@ -1,0 +1,78 @@
+"""What a server tells of itself just before and just after a load, and how large its files are."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.families import Family
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A server at one moment: counters, and its engine's own report, an empty text where a family has none."""
+
+    counters: dict[str, float]
+    report: str
+
+
+def read(family: Family, connection: Any) -> Edge:
+    """Ask a server for its counters and its engine's report."""
+    return Edge(family.counters(connection), family.engine_report(connection))
+
+
+def told(before: Edge, after: Edge) -> dict[str, Any]:
+    """Return what a run's record keeps of both edges: `counters`, and `engine_report` where the family has one."""
+    known = [name for name in before.counters if name in after.counters]
+    counters = {name: {"before": before.counters[name], "after": after.counters[name]} for name in known}
+    reports = {"before": before.report, "after": after.report}
+    return {"counters": counters, **({"engine_report": reports} if any(reports.values()) else {})}
+
+
+def sizes(family: Family, data: Path, connection: Any) -> dict[str, dict[str, Any]]:
+    """Return what the files of a data directory take, by part: its kind, apparent_bytes and allocated_bytes.
+
+    A part is a table with its indexes, as `database.table` or `schema.table`, else all files of a kind, by that kind. A
+    file that goes while this looks is left out.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    named = family.table_files(connection)
+    for file, status in _files(data):
+        kind, name = part(family, file, named)
+        taken = found.setdefault(name, {"kind": kind, "apparent_bytes": 0, "allocated_bytes": 0})
+        taken["apparent_bytes"] += status.st_size
+        taken["allocated_bytes"] += status.st_blocks * 512
+    return dict(sorted(found.items()))
+
+
+def _files(data: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield (path below `data`, status) of every regular file."""
+    for folder, _, names in os.walk(data, onerror=_unless_gone):
+        for path in (Path(folder, name) for name in names):
+            with contextlib.suppress(FileNotFoundError):
+                status = path.lstat()
+                if stat.S_ISREG(status.st_mode):
+                    yield str(path.relative_to(data)), status
+
+
+def _unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def part(family: Family, file: str, named: dict[str, str]) -> tuple[str, str]:
+    """Return (kind, part) of a file by its path below the data directory; `named` are files whose table is known."""
+    for pattern, kind in family.FILE_KINDS:
+        if match := pattern.fullmatch(file):
+            if kind != "table":
+                return kind, kind
+            if name := _table(match.groupdict(), named):
+                return kind, name
+    return "other", "other"
+
+
+def _table(found: dict[str, str], named: dict[str, str]) -> str | None:
+    return f"{found['schema']}.{found['table']}" if "table" in found else named.get(found["stem"])

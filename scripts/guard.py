@@ -1,0 +1,86 @@
+"""What is ended and removed even when this process is killed: a small process of its own waits for our end.
+
+The kernel sends a signal to the child of a process that dies (see process.die_with_parent), not to its grandchildren,
+such as the compilers below ninja, and it removes no folders.
+"""
+
+import contextlib
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+# It keeps a stack of `group N` and `folder P`, reads what to put on it and to take from it, and at the end of file,
+# which is our end, works it off. What kills our process group does not reach it. A folder is renamed first, since its
+# place may be used again at once; it is removed again while what still dies may write there.
+WATCH = r"""
+trap "" INT TERM HUP
+while IFS=" " read -r verb what; do
+    case $verb in
+        pop) shift ;;
+        *) set -- "$verb $what" "$@" ;;
+    esac
+done
+for held in "$@"; do
+    case $held in
+        "group "*) kill -s KILL -- "-${held#group }" ;;
+    esac
+done
+for held in "$@"; do
+    case $held in
+        "folder "*)
+            folder=${held#folder }
+            mv -T -- "$folder" "$folder.gone" && folder=$folder.gone
+            for delay in 0 0.1 0.5 1 2 4; do
+                sleep "$delay"
+                rm -rf -- "$folder" && break
+            done
+            ;;
+    esac
+done
+"""
+_watcher: list[IO[bytes]] = []
+
+
+@contextlib.contextmanager
+def group(leader: int) -> Iterator[None]:
+    """While in the body, have the process group of `leader` killed when this process dies without leaving it."""
+    with _held(f"group {leader}"):
+        yield
+
+
+@contextlib.contextmanager
+def folder(path: Path) -> Iterator[None]:
+    """While in the body, have a folder removed when this process dies without leaving it.
+
+    Raises ValueError when its path has a line break.
+    """
+    if "\n" in str(path):
+        raise ValueError(f"{str(path)!r}: expected a path without line breaks")
+    with _held(f"folder {path.absolute()}"):
+        yield
+
+
+@contextlib.contextmanager
+def _held(what: str) -> Iterator[None]:
+    _tell(what)
+    try:
+        yield
+    finally:
+        _tell("pop")
+
+
+def _tell(line: str) -> None:
+    if not _watcher:
+        _watcher.append(_started())
+    _watcher[0].write(f"{line}\n".encode())
+    _watcher[0].flush()
+
+
+def _started() -> IO[bytes]:
+    """Start the watcher, not as a child of ours, and return the pipe it reads."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    command = ["setsid", "--fork", "sh", "-c", WATCH, "guard"]
+    starter = subprocess.Popen(command, stdin=subprocess.PIPE, cwd="/", **quiet)
+    starter.wait()
+    return starter.stdin

@@ -1,0 +1,76 @@
+"""What one run works with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts import client_host, families, filling, placement, sysbench, sysbench_many
+from scripts.server import Server
+from scripts.sysbench_flags import script_path
+
+# Processes of one load draw other keys; a call's seed is its repetition, of which there are fewer.
+SEEDS_APART = 10_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one run works with: its recipe, its place in the study, programs, CPUs and files.
+
+    `there` is the client host, None when the load generator runs here too. `at_edge` is called with the server at both
+    edges of the window.
+    """
+
+    recipe: dict[str, Any]
+    place: dict[str, Any]
+    identity: Path
+    dataset: Path
+    text: Path
+    log: Path
+    generator: sysbench.Capabilities
+    cpus: placement.Placement
+    there: client_host.There | None = None
+    at_edge: Callable[[Server], None] = lambda server: None
+
+    @property
+    def load(self) -> dict[str, Any]:
+        """Return the workload's part of the recipe."""
+        return self.recipe["load"]
+
+    @property
+    def family(self) -> families.Family:
+        """Return the module that knows this server."""
+        return families.of(self.recipe["variant"]["family"])
+
+    @property
+    def network_options(self) -> dict[str, Any]:
+        """Return the server options that a client host needs, none without one."""
+        return client_host.options(self.there, self.family)
+
+    def commands(self, server: Server, seconds: int, seed: int) -> list[list[str]]:
+        """Return the command lines for so many seconds of the workload: of one sysbench, or of as many as it takes."""
+        every = self.place["clients"]
+        # Several begin together through a FIFO, which a client host does not share with us.
+        parts = sysbench_many.parts(every) if self.there is None else [every]
+        seeds = (seed + place * SEEDS_APART for place in range(len(parts)))
+        return [self.command(server, seconds, *part) for part in zip(seeds, parts, strict=True)]
+
+    def command(self, server: Server, seconds: int, seed: int, clients: int) -> list[str]:
+        """Return sysbench's command line for so many seconds of the workload with some of its clients."""
+        tables, script = self.load["tables"], script_path(self.load["script"])
+        command = sysbench.run_command(
+            client_host.composed_for(self.there, self.generator),
+            script,
+            client_host.flags(self.there, server),
+            tables.get("tables"),
+            tables.get("rows"),
+            filling.options_of_load(self.generator, script, self.load),
+            clients,
+            seconds,
+            seed=seed,
+        )
+        return client_host.command(self.there, server, command)
+
+    def patience_s(self, key: str) -> float:
+        """Return after how many seconds a sysbench call that should take `key` seconds is given up."""
+        return 2 * self.load[key] + 120

@@ -1,0 +1,99 @@
+"""A run that loads its tables itself and reads counters every second, on the distribution's own MariaDB server."""
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from scripts import record
+from tests.endtoend import installed_mariadb
+from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish, lay_out, plan
+
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-"),
+]
+ROWS, REST_S = 5000, 1
+CONFIG = {
+    "workloads": {"writes": {"script": "oltp_write_only", "dataset": "fresh"}},
+    "datasets": {
+        "fresh": {
+            "tables": 2, "rows": ROWS, "script": "oltp_write_only", "fresh": True,
+            "options": {"secondary": True, "mysql_storage_engine": "innodb"},
+        }
+    },
+    "rest_s": REST_S,
+    "series": True,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def place():
+    with tempfile.TemporaryDirectory(prefix="fresh-dataset-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        made = Place(folder, lay_out(folder / "build"), plan(**CONFIG))
+        status, said = finish(made.load_command())
+        assert status == 0, said
+        yield made
+
+
+@pytest.fixture(scope="module")
+def measured(place):
+    status, said = finish(place.run_command("fresh"))
+    assert status == 0, said
+    facts = record.read(place.run("fresh"))
+    assert facts["outcome"] == "ok", facts["reason"]
+    return facts
+
+
+def test_snapshot_is_a_data_directory_without_the_tables(place):
+    facts = record.read(place.dataset)
+    assert (facts["fresh"], facts["tables"], facts["rows"]) == (True, 2, ROWS)
+    assert not list((place.folder / "set" / "snapshot" / "data" / "sbtest").glob("*.ibd"))
+
+
+def test_tables_were_loaded_by_the_run_with_the_options_of_the_dataset(place, measured):
+    command = measured["commands"]["load"]
+    assert {"oltp_write_only", f"--table_size={ROWS}", "--secondary=on", "prepare"} <= set(command)
+    assert f"Inserting {ROWS} records" in place.log("fresh").with_suffix(".load.txt").read_text()
+    assert "--secondary=on" in measured["commands"]["measure"]
+    assert measured["phases_s"]["load"] > 0.1
+
+
+def test_run_rested_before_it_began(measured):
+    assert REST_S <= measured["phases_s"]["rest"] < REST_S + 0.5
+
+
+def test_counters_were_read_every_second_on_the_clock_of_the_reports(measured):
+    sampled, reported = measured["counter_series"], measured["series"]["second"]
+    seconds = sampled["second"]
+    assert MEASURE_S <= len(seconds) <= MEASURE_S + 3
+    assert all(0.9 < later - earlier < 1.6 for earlier, later in pairwise(seconds))
+    assert reported[0] - 1 <= seconds[0] <= reported[0] + 1
+    changed = [sum(parts) for parts in zip(sampled["rows_updated"], sampled["rows_inserted"], strict=True)]
+    assert changed == sorted(changed)
+    assert changed[-1] > changed[0]
+    assert len(sampled["history_list_length"]) == len(sampled["dirty_pages"]) == len(seconds)
+
+
+def test_sizes_of_the_loaded_tables_and_the_engines_report_are_kept_of_both_edges(measured):
+    for edge in ("before", "after"):
+        files = measured["files"][edge]
+        assert {"sbtest.sbtest1", "sbtest.sbtest2", "system", "redo"} <= files.keys()
+        assert files["sbtest.sbtest1"]["kind"] == "table"
+        assert files["sbtest.sbtest1"]["allocated_bytes"] > ROWS * 190
+        assert files["redo"]["apparent_bytes"] >= 32 * 2**20
+        assert "END OF INNODB MONITOR OUTPUT" in measured["engine_report"][edge]
+
+
+def test_server_that_cannot_hold_the_tables_is_a_failed_run(place):
+    command = place.run_command("full")
+    at = command.index("--recipe") + 1
+    command[at] = command[at].replace('"innodb_buffer_pool_size":"64M"', '"innodb_read_only":true')
+    status, said = finish(command)
+    facts = record.read(place.run("full"))
+    assert (status, facts["outcome"]) == (0, "failed"), said
+    assert facts["reason"].startswith("the tables could not be loaded: ")
+    assert "CREATE TABLE sbtest" in facts["reason"]

@@ -1,0 +1,42 @@
+"""A benchmark of the user's, with modules and a prepare of its own, loads its tables and is measured, from any path."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from scripts import outside_lua
+from tests.endtoend import installed_mariadb
+from tests.workflow.running import CHECKOUT
+
+pytestmark = pytest.mark.real
+STAND_IN = CHECKOUT / "tests" / "data" / "tpcc_like"
+
+
+def test_script_of_the_user_loads_its_own_tables_and_is_measured_on_them(monkeypatch):
+    if why := installed_mariadb.missing():
+        pytest.skip(why)
+    with tempfile.TemporaryDirectory(prefix="outside-lua-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        script = shutil.copytree(STAND_IN, folder / "tpcc") / "tpcc_like.lua"
+        paths = installed_mariadb.plan(
+            workloads={"tpcc": {"script": str(script), "dataset": "tpcc"}},
+            datasets={"tpcc": {"script": str(script), "tables": 2, "options": {"scale": 3}}},
+        )
+        study = paths.plan.study
+        for key, value in outside_lua.environment(study.config, study.entries).items():
+            monkeypatch.setenv(key, value)
+        place = installed_mariadb.Place(folder, installed_mariadb.lay_out(folder / "build"), paths)
+        for command in (place.load_command(), place.run_command("first")):
+            status, said = installed_mariadb.finish(command)
+            assert status == 0, said
+        run = json.loads(place.run("first").read_text())
+    assert run["outcome"] == "ok", run["reason"]
+    assert run["window"]["errors"] == 0
+    assert run["window"]["transactions"] > 100
+    assert str(script) in run["commands"]["measure"]
+    assert {"--tables=2", "--scale=3"} < set(run["commands"]["measure"])
+    assert not any(word.startswith("--table_size") for word in run["commands"]["measure"])

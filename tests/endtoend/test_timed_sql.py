@@ -1,0 +1,121 @@
+"""Timed SQL on the distribution's own MariaDB server: what a run records, and statements that fail."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from scripts import record, sql_run
+from tests.endtoend import installed_mariadb
+from tests.endtoend.installed_mariadb import Place, finish, lay_out, plan
+from tests.endtoend.watching import leftovers
+
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-"),
+]
+ROWS = 1000
+TEXT = """-- name: rows
+SELECT COUNT(*), MAX(id) FROM sbtest1;
+-- name: asleep
+-- against: rows
+SELECT SLEEP(0.4);
+-- name: everything
+SELECT * FROM sbtest1;
+-- name: elsewhere
+-- since: postgresql 9.0
+VACUUM;
+-- prepare: statistics
+ANALYZE TABLE sbtest1;
+-- show: what there is
+SELECT table_name, NULL AS nothing FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1;
+-- name: some deleted
+DELETE FROM sbtest1 WHERE id <= 10;
+"""
+
+
+def placed(folder, text):
+    (folder / "own.sql").write_text(text)
+    timed = {"queries": {"sql": str(folder / "own.sql"), "dataset": "sbtest"}}
+    return Place(folder, folder / "build" / "identity.json", plan(workloads=timed, clients=[1]))
+
+
+@pytest.fixture(scope="module")
+def place():
+    with tempfile.TemporaryDirectory(prefix="timed-sql-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        lay_out(folder / "build")
+        made = placed(folder, TEXT)
+        status, said = finish(made.load_command())
+        assert status == 0, said
+        yield made
+
+
+@pytest.fixture(scope="module")
+def measured(place):
+    status, said = finish(place.run_command("measured"))
+    assert status == 0, said
+    return record.read(place.run("measured")), said
+
+
+def executions(facts, name):
+    return [one for one in facts["timed_sql"]["executions"] if one["statement"] == name]
+
+
+def test_every_named_statement_was_timed_once_a_pass_in_its_order(measured):
+    told = measured[0]["timed_sql"]
+    names = ["rows", "asleep", "everything", "some deleted"]
+    assert [(one["pass"], one["statement"]) for one in told["executions"]] == [
+        (n, each) for n in (1, 2) for each in names
+    ]
+    assert told["skipped"] == ["elsewhere"]
+
+
+def test_seconds_are_those_the_statement_took(measured):
+    for one in executions(measured[0], "asleep"):
+        assert 0.4 <= one["seconds"] < 2
+        assert one["server_cpu_s"] < 0.3
+    whole_s = sum(one["seconds"] for one in measured[0]["timed_sql"]["executions"])
+    assert whole_s <= measured[0]["window"]["duration_s"] < whole_s + 5
+
+
+def test_answers_are_told_by_rows_and_digest(measured):
+    first, second = executions(measured[0], "rows")
+    assert first["answer_sha256"] == sql_run.digest([(ROWS, ROWS)])
+    assert second["answer_sha256"] == sql_run.digest([(ROWS - 10, ROWS)])
+    assert [one["rows"] for one in executions(measured[0], "everything")] == [ROWS, ROWS - 10]
+    assert [(one["rows"], one["answer_sha256"]) for one in executions(measured[0], "some deleted")] == [
+        (10, None),
+        (0, None),
+    ]
+
+
+def test_rows_to_show_are_kept_as_text_with_holes(measured):
+    first, second = measured[0]["timed_sql"]["shown"]
+    assert first == {"pass": 1, "name": "what there is", "columns": ["table_name", "nothing"],
+                     "rows": [["sbtest1", None], ["sbtest2", None]]}  # fmt: skip
+    assert second["pass"] == 2
+
+
+def test_first_pass_found_nothing_in_the_page_cache_and_read_the_table(measured):
+    facts = measured[0]
+    assert facts["page_cache"]["cached_bytes"] > 2**20
+    assert facts["page_cache"]["left_bytes"] == 0
+    assert executions(facts, "rows")[1]["read_bytes"] == 0
+
+
+def test_user_is_told_the_times_of_both_passes(measured):
+    (line,) = [line for line in measured[1].splitlines() if line.startswith("[run ")]
+    assert "cold " in line
+    assert "warm " in line
+
+
+@pytest.mark.parametrize("wrong", ["SELECT nothing FROM sbtest1", "KILL CONNECTION_ID()"])
+def test_a_statement_that_fails_fails_the_run_and_is_named(place, wrong):
+    made, before = placed(place.folder, f"-- name: wrong\n{wrong};\n-- name: after\nSELECT 1;\n"), leftovers()
+    status, said = finish(made.run_command("failed"))
+    facts = record.read(made.run("failed"))
+    assert (status, facts["outcome"]) == (0, "failed"), said
+    assert facts["reason"].startswith("statement 'wrong' was not answered: (")
+    assert leftovers() == before

@@ -1,0 +1,104 @@
+"""Every text of config and catalog replaced by hostile ones: planned as the text it is, or refused by its key."""
+
+import html
+import itertools
+import re
+
+import pytest
+
+from scripts.toolchain import COMMANDS
+from tests.faults.hostile import CANARY, TEXTS, leaves, planted
+from tests.faults.planned import catalog, everything, names_a_key, quickly, refusal
+from tests.faults.scale import WHOLE
+from tests.workflow.stubbed import copied
+
+NAMES = list(TEXTS)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    tree = tmp_path_factory.mktemp("tree")
+    (tree / "configure").write_text("PACKAGE_VERSION='15.1'\n")
+    with quickly():
+        yield everything(tree, catalog())
+
+
+def positions(base):
+    """Return one leaf for each place of the config language; names of entries and places in lists do not count."""
+    found = {}
+    for path in leaves(base):
+        general = tuple("*" if depth == 1 or isinstance(part, int) else part for depth, part in enumerate(path))
+        found.setdefault(general, path)
+    return list(found.values())
+
+
+def trials(base):
+    """Yield (leaf, name of a text): whole, every text at every place and one text at every leaf; short, two."""
+    every, texts = leaves(base), itertools.cycle(NAMES)
+    for path in positions(base):
+        yield from ((path, name) for name in (NAMES if WHOLE else itertools.islice(texts, 2)))
+    if WHOLE:
+        yield from zip(every, texts, strict=False)
+
+
+def test_whole_study_is_planned_as_it_is(base):
+    assert refusal(base) is None
+
+
+def test_hostile_text_is_planned_as_text_or_refused_by_its_key(base, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wrong, planned = [], 0
+    for path, name in trials(base):
+        odd = planted(base, path, TEXTS[name])
+        told = refusal(odd)
+        planned += told is None
+        if told is not None and not (names_a_key(told, odd) and told.replace("\n", "").isprintable()):
+            wrong.append((path, name, told[:300]))
+    assert not wrong, "\n".join(map(str, wrong))
+    assert planned > 20
+    assert not (tmp_path / CANARY).exists()
+
+
+UNFIT = re.compile("[\x00-\x1f\ud800-\udfff]")
+LINES = [text for text in TEXTS.values() if text.strip() and len(text) < 200 and not UNFIT.search(text)]
+PLACES = [text for text in LINES if not text.startswith("~")]
+QUESTION = "\n".join(LINES)[:1000]
+
+
+@pytest.fixture(scope="module")
+def hostile_study(tmp_path_factory):
+    """A study of stubs with hostile texts wherever the language takes any, brought to its report."""
+    folder = tmp_path_factory.mktemp("hostile")
+    tree = folder / "$(touch CANARY) `touch CANARY`; 'x' \"{input}\" %s & ж"
+    tree.mkdir()
+    (tree / "configure").write_text("PACKAGE_VERSION='15.1'\n")
+    (checkout := folder / "checkout").mkdir()
+    own = {"family": "postgresql", "product": LINES[0], "version": "15", "configure": LINES}
+    study = copied(checkout)
+    study.configure(
+        title=" ".join(LINES)[:200],
+        question=QUESTION,
+        servers={"own": {**own, "sources": [{"directory": str(tree)}]}},
+        builds={"odd": {"flags": LINES, "toolchain": "odd"}},
+        toolchains={"odd": {"directories": PLACES, **dict.fromkeys(COMMANDS["gcc"], "gcc-12")}},
+        variants={name: {"server": "own", "build": "odd", "storage": "odd"} for name in ("baseline", "other")},
+        options={f"odd.x{number}": text for number, text in enumerate(LINES)},
+        storage={"odd": f"/tmp/{LINES[0]}"},
+        workloads={"oltp": {"options": {f"odd-{number}": text for number, text in enumerate(LINES)}}},
+        repetitions=1,
+    )
+    answer = study.run("--cores", "2", "results/report.html")
+    return study, answer
+
+
+def test_nothing_of_a_hostile_study_is_executed(hostile_study):
+    study, answer = hostile_study
+    assert answer.status == 0, answer.text
+    assert not list(study.root.parent.rglob(CANARY))
+    assert "Traceback" not in answer.text
+
+
+def test_hostile_texts_stand_on_the_page_letter_by_letter(hostile_study):
+    study, _ = hostile_study
+    page = html.unescape(re.sub("<[^>]+>", "", (study.root / "results" / "report.html").read_text()))
+    assert " ".join(QUESTION.split()) in " ".join(page.split())

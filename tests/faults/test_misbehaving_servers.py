@@ -1,0 +1,76 @@
+"""Servers that start slowly, hang, refuse connections or roll back: told, counted, and never in the figures."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from scripts import record, server
+from scripts.server import ServerFailed
+from tests.endtoend import installed_mariadb
+from tests.endtoend.installed_mariadb import Place, finish, lay_out, plan
+from tests.endtoend.watching import leftovers
+from tests.unit.test_server import READY, place, started  # noqa: F401
+
+needs_mariadb = pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-")
+SLOW = "import time; time.sleep(60)"
+DEAF = READY.replace("signal.signal(signal.SIGTERM, leave)", "signal.signal(signal.SIGTERM, signal.SIG_IGN)")
+
+
+def test_server_that_starts_too_slowly_is_given_up_and_killed(tmp_path, place, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(server, "READY_WITHIN_S", 0.5)
+    with pytest.raises(ServerFailed, match=r"was not ready after 0\.5 s"), started(tmp_path, place, SLOW):
+        pass
+
+
+def test_server_that_hangs_at_its_stop_has_failed_and_is_killed(tmp_path, place, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(server, "STOPPED_WITHIN_S", 0.5)
+    with pytest.raises(ServerFailed, match=r"still ran 0\.5 s after the request to stop"):
+        with started(tmp_path, place, DEAF.format(status=0)) as running:
+            running.stop(keep_data=False)
+    assert running.process.poll() is not None
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """The installed MariaDB server and its dataset."""
+    with tempfile.TemporaryDirectory(prefix="misbehaving-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        made = Place(folder, lay_out(folder / "build"), plan())
+        status, said = finish(made.load_command())
+        assert status == 0, said
+        yield made
+
+
+def measured(loaded, name, options, clients, **tables):
+    """Measure one run with other server options, clients and tables than planned; returns its record."""
+    command, before = loaded.run_command(name), leftovers()
+    recipe, place_of_run = (command.index(flag) + 1 for flag in ("--recipe", "--place"))
+    given = json.loads(command[recipe])
+    given["variant"]["options"] = {**given["variant"].get("options", {}), **options}
+    given["load"]["tables"] |= tables
+    command[recipe] = record.canonical(given)
+    command[place_of_run] = record.canonical({**json.loads(command[place_of_run]), "clients": clients})
+    status, said = finish(command)
+    assert status == 0, said
+    assert leftovers() == before
+    return record.read(loaded.run(name))
+
+
+@pytest.mark.real
+@needs_mariadb
+def test_server_that_refuses_connections_at_this_client_count_has_failed_there(loaded):
+    facts = measured(loaded, "refused", {"max_connections": 10}, clients=32)
+    assert (facts["outcome"], facts.get("window")) == ("failed", None)
+    assert "Too many connections" in facts["reason"]
+
+
+@pytest.mark.real
+@needs_mariadb
+def test_deadlocks_are_counted_and_told_at_the_run(loaded):
+    facts = measured(loaded, "deadlocked", {"innodb_lock_wait_timeout": 1}, clients=16, rows=10)
+    assert facts["outcome"] == "ok"
+    assert facts["window"]["errors"] > 0
+    assert "errors" in {warning["code"] for warning in facts["warnings"]}

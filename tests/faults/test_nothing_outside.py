@@ -1,0 +1,165 @@
+"""What a study opens to others and writes elsewhere, seen from outside: one socket folder of its own, and nothing."""
+
+import os
+import pwd
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from scripts import families, load_dataset, snapshot, workplace
+from scripts.server import running
+from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend.ready_made import Ready
+from tests.endtoend.test_bad_options import SMALL
+from tests.faults.scale import WHOLE
+from tests.workflow.running import command_line, environment
+
+pytestmark = pytest.mark.real
+INSTALLED = {"mariadb": installed_mariadb, "postgresql": installed_postgresql}
+BINARY = "mysql-8.0.33-binary"
+STRANGER = 65533
+KNOCK = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+
+
+@pytest.fixture(scope="module", params=[*INSTALLED, BINARY])
+def server(request):
+    """A real server on an empty data directory, as a run starts it."""
+    with tempfile.TemporaryDirectory(prefix="outside-", dir="/var/tmp") as name, snapshot.workspace(None) as folder:
+        Path(name).chmod(0o755)
+        family, install = _installed(request.param, Path(name))
+        small = SMALL["postgresql" if request.param == "postgresql" else "mariadb"]
+        options = load_dataset.server_options(family, {"options": small})
+        data = load_dataset.initialise(family, install, folder, options, Path(name) / "init.log")
+        with running(family, install, data, options, Path(name) / "server.log") as started:
+            yield started
+            started.stop(keep_data=False)
+
+
+def _installed(name, folder):
+    if name == BINARY:
+        ready = Ready(BINARY, folder)
+        if not WHOLE or ready.fetch():
+            pytest.skip(f"{BINARY}: unpacked by make faults, where its artifact can be had")
+        ready.take()
+        return ready.family, ready.install
+    if why := INSTALLED[name].missing():
+        pytest.skip(why)
+    return families.of(name), workplace.installed(INSTALLED[name].lay_out(folder / "build"))
+
+
+def listening(process, *options):
+    """Return the addresses that a process and its children listen on, as ss of iproute2 tells them."""
+    whole = psutil.Process(process.pid)
+    wanted = {f"pid={each.pid}," for each in [whole, *whole.children(recursive=True)]}
+    lines = subprocess.run(["ss", "-Hlnp", *options], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line.split()[4] for line in lines if any(pid in line for pid in wanted)]
+
+
+@pytest.mark.skipif(not shutil.which("ss"), reason="ss is not installed (iproute2)")
+def test_server_listens_in_its_own_folder_and_nowhere_else(server):
+    assert listening(server.process, "-t", "-u", "-S", "-w", "-0") == []
+    found = listening(server.process, "-x")
+    assert found
+    assert {str(Path(path).parent) for path in found} == {str(server.sockets)}
+
+
+def test_folder_of_the_socket_is_its_owners_alone(server):
+    status = server.sockets.stat()
+    assert stat.S_IMODE(status.st_mode) == 0o700
+    assert status.st_uid == workplace.server_identity().get("user", os.getuid())
+    assert psutil.Process(server.process.pid).uids().effective == status.st_uid
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+def test_another_user_is_not_let_in(server):
+    path = next(path for path in server.sockets.iterdir() if path.is_socket())
+    with socket.socket(socket.AF_UNIX) as ours:
+        ours.connect(str(path))
+    knock = subprocess.run(["/usr/bin/python3", "-c", KNOCK, path], user=STRANGER, group=STRANGER, extra_groups=[],
+                           capture_output=True, text=True, check=False)  # fmt: skip
+    assert "PermissionError" in knock.stderr
+
+
+# A shell in a mount namespace of its own: everything but these folders can only be read.
+READ_ONLY = r"""
+set -eu
+for place in "$1" /tmp /var/tmp /dev/shm; do mount --bind "$place" "$place"; done
+for point in $(cut -d ' ' -f 2 /proc/self/mounts | sort -u); do
+    case $point in
+    "$1" | /tmp | /tmp/* | /var/tmp | /var/tmp/* | /proc | /proc/* | /sys | /sys/* | /dev | /dev/*) ;;
+    *) mount -o remount,bind,ro "$point" ;;
+    esac
+done
+if (: >"$HOME/written") 2>/dev/null; then echo "$HOME can still be written" >&2; exit 99; fi
+shift
+exec "$@"
+"""
+UNSHARE = ["unshare", "--mount", "--propagation", "private", *([] if os.getuid() == 0 else ["--map-root-user"])]
+NAMESPACE = subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
+STUDY = {
+    "study": "outside",
+    "title": "Who writes where",
+    "question": "Does it write elsewhere?",
+    "variants": {"ready": {"server": "mariadb-installed", "build": "prebuilt", "options": SMALL["mariadb"]}},
+    "reference": "ready",
+    "workloads": {"oltp": None},
+    "datasets": {"sbtest": {"tables": 1, "rows": 1000}},
+    "clients": [2],
+    "repetitions": 1,
+    "warmup_s": 1,
+    "measure_s": 3,
+    "block_span_s": 900,
+    "placement": "automatic",
+    "seed": 1,
+    "campaign": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def shut_in():
+    """A real study made where only its working directory, the cache and temporary folders can be written."""
+    if os.getuid() != 0 or not NAMESPACE:
+        pytest.skip("a mount namespace of one's own takes root")
+    if why := installed_mariadb.missing():
+        pytest.skip(why)
+    with tempfile.TemporaryDirectory(prefix="outside-study-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "outside.yaml").write_text(yaml.safe_dump(STUDY))
+        command = command_line(folder, "--cores", "2", "--configfile", folder / "outside.yaml")
+        shell = [*UNSHARE, "sh", "-c", READ_ONLY, "sh", folder, *command]
+        home = pwd.getpwuid(os.getuid()).pw_dir
+        done = subprocess.run(
+            shell,
+            cwd=folder,
+            env=environment(HOME=home, XDG_CACHE_HOME=str(folder / "cache")),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        yield folder, done
+
+
+def test_study_writes_to_its_folder_the_cache_and_temporary_files_alone(shut_in):
+    folder, done = shut_in
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert (folder / "results" / "studies" / "outside" / "report.html").is_file()
+    assert sorted(path.name for path in folder.iterdir()) == [".snakemake", "cache", "outside.yaml", "results"]
+
+
+def test_no_password_is_in_anything_a_study_writes(shut_in):
+    folder, _ = shut_in
+    secret = re.compile(r"password\s*[=:]\s*\S|--(mysql|pgsql)-password|PGPASSWORD|MYSQL_PWD|IDENTIFIED BY", re.I)
+    texts = [
+        path for path in (folder / "results").rglob("*") if path.suffix in (".json", ".log", ".txt", ".html", ".md")
+    ]
+    assert len(texts) > 20
+    assert [str(path) for path in texts if secret.search(path.read_text(errors="replace"))] == []

@@ -1,0 +1,146 @@
+"""Results of earlier releases: each record has a format, a set of each is rendered, and found where it was."""
+
+import gzip
+import json
+import re
+import tarfile
+
+import pytest
+
+from scripts import (
+    answers,
+    collect_runs,
+    compare_variants,
+    compile_records,
+    export_tables,
+    file_digests,
+    plot_figures,
+    record,
+    render_report,
+    toolchain,
+)
+from scripts.compile_records import CompilerCall
+from scripts.paths import Paths
+from scripts.plan import Plan
+from scripts.study import load
+from scripts.tables import read_csv
+from tests.unit.studies import CHECKOUT, config
+from tests.workflow.stubbed import copied
+
+FORMATS = CHECKOUT / "tests" / "data" / "formats"
+KINDS = {
+    "facts": "builds/*/*/facts.json",
+    "audits": "builds/*/*/audit.json",
+    "checks": "checks/*/*/check.json",
+    "proofs": "studies/*/proofs.json",
+    "profiles": "profiles/*/*/profile.json",
+    "sources": "sources/*/source.json",
+    "datasets": "datasets/*/*/dataset.json",
+}
+
+
+@pytest.mark.parametrize("number", range(1, record.FORMAT + 1))
+def test_results_of_each_format_are_rendered_with_their_own_figures(number, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with tarfile.open(FORMATS / f"{number}.tar.xz") as kept:
+        kept.extractall(tmp_path, filter="data")
+    results = tmp_path / "results"
+    (study,) = results.glob("studies/*/study.json")
+    home, declared = study.parent, record.read(study)
+    tables, figures, listed = home / "tables", home / "figures", home / "runs.txt"
+    collect_runs.main(study, listed, tables)
+    compare_variants.main(study, tables)
+    export_tables.main(study, tables)
+    plot_figures.main(study, tables, figures)
+    records = {kind: sorted(results.glob(pattern)) for kind, pattern in KINDS.items()}
+    render_report.main(study, listed, tables, figures, home / "report.html", home / "summary.md", **records)
+
+    measured = [record.read(path) for path in collect_runs.listed(listed)]
+    assert sorted(read_csv(tables / "runs.csv")["tps"]) == pytest.approx(
+        sorted(run["window"]["tps"] for run in measured)
+    )
+    page = (home / "report.html").read_text(encoding="utf-8")
+    assert declared["question"] in page
+    assert not [name for name in declared["variants"] if name not in page]
+    assert len(read_csv(tables / "overall.csv")) > len(declared["variants"])
+
+
+@pytest.fixture(scope="module")
+def stubbed(tmp_path_factory):
+    """A small study of stubs, brought to its report."""
+    made = copied(tmp_path_factory.mktemp("formats"))
+    made.configure(repetitions=1, workloads={"oltp": None})
+    answer = made.run("--cores", "2", "results/report.html")
+    assert answer.status == 0, answer.text
+    return made.root / "results"
+
+
+def test_every_json_of_a_study_says_its_format(stubbed):
+    files = [path for path in stubbed.rglob("*.json") if ".snakemake" not in path.parts]
+    assert {path.name for path in files} >= {
+        "source.json",
+        "facts.json",
+        "identity.json",
+        "dataset.json",
+        "results.json",
+    }
+    assert [path for path in files if json.loads(path.read_text()).get("format") != record.FORMAT] == []
+
+
+def test_what_is_kept_compressed_or_remembered_says_its_format_and_is_read_without_one(tmp_path, monkeypatch):
+    call = CompilerCall("a.o", ("cc", "-c"), links=False, said="")
+    compile_records.keep([call], tmp_path / "calls.json.gz")
+    told = json.loads(gzip.decompress((tmp_path / "calls.json.gz").read_bytes()))
+    assert told["format"] == record.FORMAT
+    (tmp_path / "old.json.gz").write_bytes(gzip.compress(json.dumps(told["calls"]).encode()))
+    assert compile_records.kept(tmp_path / "old.json.gz") == compile_records.kept(tmp_path / "calls.json.gz") == [call]
+    monkeypatch.setattr(file_digests, "cache_directory", lambda: tmp_path)
+    (tmp_path / "digests").mkdir()
+    (tmp_path / "some").write_text("some")
+    file_digests.digest_of(tmp_path / "some")
+    assert all(json.loads(path.read_text())["format"] for path in (tmp_path / "digests").iterdir())
+    answers.write(tmp_path / "answers.json.gz", {"server": "tiny"})
+    assert answers.read(tmp_path / "answers.json.gz") == {"format": record.FORMAT, "server": "tiny"}
+
+
+# A study that takes nothing of the catalog but the builds behind its own; the toolchain is that of no machine.
+SERVERS = {
+    family: {
+        "family": family,
+        "product": family,
+        "version": "1.2",
+        "sources": [{"file": "/nowhere", "sha256": "ab" * 32}],
+    }
+    for family in ("postgresql", "mariadb", "mysql")
+}
+ARMS = {
+    f"{family}-{build}": {"server": family, "build": build} for family in SERVERS for build in ("baseline", "trained")
+}
+FROZEN = {
+    "servers": SERVERS,
+    "builds": {"trained": {"profile": "own", "lto": True, "flags": "-O3 -g"}},
+    "trainings": {"own": {"workloads": ["mine"], "clients": 4, "seconds": 20}},
+    "workloads": {
+        "mine": {"script": "oltp_read_write", "dataset": "own", "options": {"point_selects": 1, "skip_trx": True}}
+    },
+    "datasets": {"own": {"tables": 4, "rows": 1000}},
+    "variants": {
+        **ARMS,
+        "optioned": {**ARMS["mariadb-trained"], "options": {"innodb_page_size": "8k"}, "storage": "disk"},
+    },
+    "storage": {"disk": "/var/tmp"},
+    "reference": "postgresql-baseline",
+    "clients": [8, 64],
+    "repetitions": 1,
+}
+
+
+def test_results_of_earlier_releases_are_found_where_they_are(monkeypatch):
+    """A list that differs says that finished studies would be compiled, trained or measured again; was it meant?"""
+    tools = dict.fromkeys(toolchain.COMMANDS["gcc"], "/usr/bin/gcc")
+    monkeypatch.setattr(toolchain, "find", lambda name, entry: toolchain.Toolchain(name, "gcc", "12.2.0", tools))
+    paths = Paths(Plan(load(config(**FROZEN), CHECKOUT, "frozen"), CHECKOUT))
+    made = [*paths.builds, *paths.stages, *paths.profiles, *paths.datasets, *paths.runs]
+    made += [paths.source(server) for server in SERVERS]
+    assert sorted(made) == (FORMATS / "paths.txt").read_text(encoding="utf-8").splitlines()
+    assert all(re.search("-[0-9a-f]{12}(/|$)", path) for path in made)

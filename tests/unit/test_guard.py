@@ -1,0 +1,78 @@
+"""What a killed process held is gone soon after it, and what it gave back before stays."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scripts import guard
+
+CHECKOUT = Path(__file__).parents[2]
+# Holds a folder and a process group whose leader has a child that would outlive it, then gives back another folder.
+HOLDER = """
+import subprocess, sys, time
+from pathlib import Path
+from scripts import guard
+held, given_back = Path(sys.argv[1]), Path(sys.argv[2])
+with guard.folder(given_back):
+    pass
+with guard.folder(held):
+    tree = subprocess.Popen(["sh", "-c", "sleep 63 & echo $!; wait"], start_new_session=True, stdout=subprocess.PIPE)
+    grandchild = int(tree.stdout.readline())
+    with guard.group(tree.pid):
+        print(tree.pid, grandchild, flush=True)
+        time.sleep(60)
+"""
+
+
+def gone(pid):
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def wait_until(condition, seconds=10):
+    deadline_s = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline_s, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    made = [tmp_path / name for name in ("it's $(held) 'here'", "given back")]
+    for folder in made:
+        (folder / "below").mkdir(parents=True)
+        (folder / "below" / "file").write_text("content")
+    return made
+
+
+def killed(folders, number):
+    """Start a holder, send it a signal, and return the processes it held."""
+    command = [sys.executable, "-c", HOLDER, *map(str, folders)]
+    with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True) as holder:
+        pids = [int(word) for word in holder.stdout.readline().split()]
+        assert not any(map(gone, pids))
+        holder.send_signal(number)
+    return pids
+
+
+def test_killed_process_leaves_neither_its_folder_nor_its_grandchildren(folders):
+    pids = killed(folders, signal.SIGKILL)
+    wait_until(lambda: all(map(gone, pids)))
+    wait_until(lambda: [each.name for each in folders[0].parent.iterdir()] == ["given back"])
+    assert (folders[1] / "below" / "file").exists()
+
+
+def test_what_is_left_in_order_is_left_alone(tmp_path):
+    code = "import sys; from pathlib import Path; from scripts import guard\nwith guard.folder(Path(sys.argv[1])): pass"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=CHECKOUT, check=True, timeout=30)
+    time.sleep(0.5)
+    assert tmp_path.is_dir()
+
+
+def test_path_that_the_watcher_could_not_read_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="expected a path without line breaks"), guard.folder(tmp_path / "a\nb"):
+        pass

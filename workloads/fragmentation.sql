@@ -1,0 +1,76 @@
+-- What a table costs to read whole: as loaded, with every second row deleted, rebuilt; and how large it is each time.
+-- Runs once: it changes the table.
+
+-- name: count as loaded
+SELECT COUNT(pad) FROM sbtest1;
+-- name: again as loaded
+SELECT COUNT(pad) FROM sbtest1;
+-- prepare: statistics as loaded
+-- since: mysql 5.0, mariadb 5.0
+ANALYZE TABLE sbtest1;
+-- show: as loaded
+-- since: mysql 5.0, mariadb 5.0
+SELECT (SELECT COUNT(*) FROM sbtest1) AS row_count, data_length, index_length, data_free FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_name = 'sbtest1';
+-- show: as loaded
+-- since: postgresql 9.0
+SELECT COUNT(*) AS row_count, pg_table_size('sbtest1') AS data_length, pg_indexes_size('sbtest1') AS index_length FROM sbtest1;
+-- show: indexes as loaded
+-- since: mysql 5.6, mariadb 10.0
+SELECT index_name, stat_name, stat_value FROM mysql.innodb_index_stats
+WHERE database_name = DATABASE() AND table_name = 'sbtest1' AND stat_name IN ('size', 'n_leaf_pages')
+ORDER BY index_name, stat_name;
+
+-- name: delete every second row
+DELETE FROM sbtest1 WHERE MOD(id, 2) = 0;
+
+-- name: count with gaps
+-- against: count as loaded
+SELECT COUNT(pad) FROM sbtest1;
+-- name: again with gaps
+-- against: again as loaded
+SELECT COUNT(pad) FROM sbtest1;
+-- prepare: statistics with gaps
+-- since: mysql 5.0, mariadb 5.0
+ANALYZE TABLE sbtest1;
+-- show: with gaps
+-- since: mysql 5.0, mariadb 5.0
+SELECT (SELECT COUNT(*) FROM sbtest1) AS row_count, data_length, index_length, data_free FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_name = 'sbtest1';
+-- show: with gaps
+-- since: postgresql 9.0
+SELECT COUNT(*) AS row_count, pg_table_size('sbtest1') AS data_length, pg_indexes_size('sbtest1') AS index_length FROM sbtest1;
+-- show: indexes with gaps
+-- since: mysql 5.6, mariadb 10.0
+SELECT index_name, stat_name, stat_value FROM mysql.innodb_index_stats
+WHERE database_name = DATABASE() AND table_name = 'sbtest1' AND stat_name IN ('size', 'n_leaf_pages')
+ORDER BY index_name, stat_name;
+
+-- name: rebuild
+-- since: mysql 5.0, mariadb 5.0
+ALTER TABLE sbtest1 ENGINE=InnoDB;
+-- name: rebuild
+-- since: postgresql 9.0
+VACUUM FULL sbtest1;
+
+-- name: count rebuilt
+-- against: count as loaded
+SELECT COUNT(pad) FROM sbtest1;
+-- name: again rebuilt
+-- against: again as loaded
+SELECT COUNT(pad) FROM sbtest1;
+-- prepare: statistics rebuilt
+-- since: mysql 5.0, mariadb 5.0
+ANALYZE TABLE sbtest1;
+-- show: rebuilt
+-- since: mysql 5.0, mariadb 5.0
+SELECT (SELECT COUNT(*) FROM sbtest1) AS row_count, data_length, index_length, data_free FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_name = 'sbtest1';
+-- show: rebuilt
+-- since: postgresql 9.0
+SELECT COUNT(*) AS row_count, pg_table_size('sbtest1') AS data_length, pg_indexes_size('sbtest1') AS index_length FROM sbtest1;
+-- show: indexes rebuilt
+-- since: mysql 5.6, mariadb 10.0
+SELECT index_name, stat_name, stat_value FROM mysql.innodb_index_stats
+WHERE database_name = DATABASE() AND table_name = 'sbtest1' AND stat_name IN ('size', 'n_leaf_pages')
+ORDER BY index_name, stat_name;
