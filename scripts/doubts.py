@@ -10,11 +10,15 @@ from scripts.run_columns import generated, placed
 
 @dataclass(frozen=True)
 class Limit:
-    """A value beyond `threshold` earns a warning; `reason` says what it does to figures, `remedy` what helps."""
+    """A value beyond `threshold` earns a warning; `reason` says what it does to figures, `remedy` what helps.
+
+    Without a `unit`, a threshold under 1 is a share.
+    """
 
     threshold: float | str
     reason: str
     remedy: str = ""
+    unit: str = ""
 
 
 THRESHOLDS = {
@@ -33,6 +37,7 @@ THRESHOLDS = {
     "swap": Limit(
         0.0, "memory was swapped out: an access to it takes as long as a disk does",
         "take less memory for the server, or turn swap off",
+        unit="MiB",
     ),
     "governor": Limit(
         "performance", "the clock rate follows the load, so two runs need not have the same one",
@@ -61,6 +66,7 @@ THRESHOLDS = {
     "clock": Limit(
         0.5, "the machine's clock was set: durations are not affected, but how far apart runs lie is not known",
         "let the clock be slewed, not set, while a study runs",
+        unit="s",
     ),
     "reconnects": Limit(
         0.0, "connections broke and were made again: their cost is in the figures",

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from scripts.comparison import warning_set
 from scripts.doubts import THRESHOLDS
 from scripts.tables import fact, run_row
-from scripts.wording import NOTHING, count, duration, milliseconds, missing, number, percent, plural
+from scripts.wording import NARROW, NOTHING, count, duration, milliseconds, missing, number, percent, plural
 
 MOST_UNFOLDED = 1500
 SPARK_WIDTH, SPARK_HEIGHT = 240, 36
@@ -179,6 +179,6 @@ def _limit(code: str) -> tuple[str, str]:
     match limit.threshold:
         case str() as wanted:
             return f"not {wanted}", limit.remedy
-        case share if share < 1:
+        case share if share < 1 and not limit.unit:
             return f"above {percent(share, 0) if share else 0}", limit.remedy
-    return f"above {number(limit.threshold)}", limit.remedy
+    return f"above {limit.threshold:g}{NARROW}{limit.unit}".rstrip(NARROW), limit.remedy
