@@ -97,8 +97,8 @@ def test_counters_moved_with_the_load(ready, measured):
     assert after["commits"] > before["commits"]
     assert after["log_written_bytes"] > before["log_written_bytes"]
     if ready.entry["family"] == "mysql":
-        assert after["history_list_length"] > before["history_list_length"]
-        assert after["checkpoint_age_bytes"] > before["checkpoint_age_bytes"]
+        # Purging and flushing work against both, so neither need be larger after the load.
+        assert any(after[name] != before[name] for name in ("history_list_length", "checkpoint_age_bytes"))
         assert {"dirty_pages", "row_lock_waits", "data_fsyncs", "buffer_pool_misses", "questions"} <= after.keys()
 
 
