@@ -21,7 +21,8 @@ def arms(config: dict[str, Any]) -> dict[str, Levels]:
     factors = _factors(config)
     if not factors or not math.prod(map(len, factors.values())) <= MOST_VARIANTS:
         return {}
-    return {".".join(levels): dict(zip(factors, levels, strict=True)) for levels in product(*factors.values())}
+    found = product(*factors.values())
+    return {".".join(map(str, levels)): dict(zip(factors, levels, strict=True)) for levels in found}
 
 
 def _factors(config: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:

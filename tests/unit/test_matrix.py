@@ -134,3 +134,11 @@ def test_study_needs_variants_or_a_matrix():
     with pytest.raises(ConfigError) as caught:
         load({**made, "reference": "x"}, CHECKOUT, "study.yaml")
     assert "variants: missing, expected a mapping" in str(caught.value)
+
+
+@pytest.mark.parametrize("level", [1, True, None])
+def test_level_whose_name_is_no_text_is_told_as_such(level):
+    made = study()
+    made["matrix"]["factors"]["wal"][level] = None
+    with pytest.raises(ConfigError, match=r"matrix\.factors\.wal\.\S+: the key \S+ is no text; write it in quotes"):
+        load(made, CHECKOUT, "study.yaml")
