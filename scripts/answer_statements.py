@@ -1,19 +1,16 @@
 """Ask a server the statements of the differential check, on a new data directory, and keep its answers."""
 
-import argparse
-import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from scripts import answers, failures, families, record, snapshot, statements, workplace
+from scripts import answers, failures, families, job, record, snapshot, statements, workplace
 from scripts.concurrent_answers import concurrency
 from scripts.hostlock import shared
 from scripts.load_dataset import initialise, server_options
-from scripts.process import CommandFailed, entry, say, tell_wait
+from scripts.process import CommandFailed, say, tell_wait, watchdog
 from scripts.server import Server, ServerFailed, running
 
 ROOT = Path(__file__).parents[1]
@@ -148,34 +145,15 @@ def _entered(server: Server, enter: list[str]) -> Any:
 @contextmanager
 def _named(server: Server, question: str) -> Iterator[None]:
     """Turn a death, a lost connection or a silence of the server into ServerFailed with the question's name."""
-    silent = threading.Event()
-
-    def give_up() -> None:
-        silent.set()
-        server.process.kill()
-
-    timer = threading.Timer(ANSWERED_WITHIN_S, give_up)
-    timer.start()
-    try:
-        with server.blamed():
-            yield
-    except (ServerFailed, answers.ConnectionLost) as error:
-        how = f"gave no answer within {ANSWERED_WITHIN_S} s" if silent.is_set() else "went away"
-        raise ServerFailed(f"the server {how} under {question}\n{error}") from error
-    finally:
-        timer.cancel()
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    parser.add_argument("--answers", type=Path, required=True, dest="answers_file")
-    for name in ("identity", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
+    with watchdog(server.process, ANSWERED_WITHIN_S) as silent:
+        try:
+            with server.blamed():
+                yield
+        except (ServerFailed, answers.ConnectionLost) as error:
+            how = f"gave no answer within {ANSWERED_WITHIN_S} s" if silent.is_set() else "went away"
+            raise ServerFailed(f"the server {how} under {question}\n{error}") from error
 
 
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    answers_file = {"type": Path, "required": True, "dest": "answers_file"}
+    job.run(main, __doc__, "identity", recipe=job.RECIPE, answers=answers_file)

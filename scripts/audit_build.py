@@ -1,15 +1,12 @@
 """Audit a build: how much of its profile it was optimised with, from the compiler's calls and the counters."""
 
-import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from scripts import clang_profile, failures, gcc_counters, gcc_profile, profile_audit, record, toolchain
+from scripts import clang_profile, failures, gcc_counters, gcc_profile, job, profile_audit, record, toolchain
 from scripts.compile_records import CompilerCall, kept, units
 from scripts.gcc_symbols import function_symbols
 from scripts.linked_units import linked_units
-from scripts.process import entry
 from scripts.profile_units import Unit
 
 Found = tuple[list[Unit], dict[str, Any]]
@@ -79,15 +76,5 @@ def by_clang(
     return clang_profile.profile_units(functions, units(calls), trained, linked), {}
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    for name in ("calls", "identity", "profile", "instrumented", "audit", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    job.run(main, __doc__, "calls", "identity", "profile", "instrumented", "audit", recipe=job.RECIPE)

@@ -1,15 +1,13 @@
 """Take a finished server apart with BOLT: instrument it, or lay it out anew by the profile of a training."""
 
-import argparse
-import json
 import shutil
 import time
 from pathlib import Path
 from typing import Any
 
-from scripts import binary, bolt, failures, families, profiles, record, toolchain
+from scripts import binary, bolt, failures, families, job, profiles, record, toolchain
 from scripts.hostlock import shared
-from scripts.process import CommandFailed, Usage, entry, run, tell_wait
+from scripts.process import CommandFailed, Usage, run, tell_wait
 from scripts.record import digest
 from scripts.workplace import cache_directory, installed
 
@@ -89,16 +87,6 @@ def _effort(steps_s: dict[str, float], usage: Usage) -> dict[str, Any]:
     return {**seconds, "peak_rss_mib": usage.peak_rss_mib}
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    parser.add_argument("--profile", type=Path, nargs="?")
-    for name in ("base", "install", "identity", "facts", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    profile = {"type": Path, "nargs": "?"}
+    job.run(main, __doc__, "base", "install", "identity", "facts", recipe=job.RECIPE, profile=profile)

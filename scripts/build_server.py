@@ -1,7 +1,5 @@
 """Build a server: from a source tree to an install tree, its identity, and the facts of the build."""
 
-import argparse
-import json
 import os
 import shutil
 import time
@@ -9,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import binary, compile_records, failures, families, profiles, record, toolchain
+from scripts import binary, compile_records, failures, families, job, profiles, record, toolchain
 from scripts.compile import Compiled, build_tree, compile_server, source_link
 from scripts.flags import build_flags, published_options, require_fit
 from scripts.hostlock import shared
-from scripts.process import CommandFailed, entry, tell_wait
+from scripts.process import CommandFailed, tell_wait
 from scripts.workplace import cache_directory
 
 
@@ -119,17 +117,7 @@ def keep_headers(build: Path, kept: Path) -> None:
         shutil.copy2(header, target)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--profile", type=Path, nargs="?")
-    for name in ("source", "install", "headers", "calls", "identity", "facts", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    others = {"threads": {"type": int, "default": os.cpu_count()}, "profile": {"type": Path, "nargs": "?"}}
+    paths = ("source", "install", "headers", "calls", "identity", "facts")
+    job.run(main, __doc__, *paths, recipe=job.RECIPE, **others)

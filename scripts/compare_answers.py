@@ -1,14 +1,12 @@
 """Compare a build's answers with those of its check reference, a build of the same server: all must be identical."""
 
-import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scripts import answers, failures, record
+from scripts import answers, failures, job, record
 from scripts.concurrent_answers import violations
-from scripts.process import entry
 
 SAME = ("server", "release", "family", "statements_sha256", "recipe")
 MOST_SHOWN = 10
@@ -127,15 +125,6 @@ def facts(given: dict, expected: dict, found: list[dict[str, Any]]) -> dict[str,
     }
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--answers", type=Path, required=True, dest="answers_file")
-    for name in ("reference", "check", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    answers_file = {"type": Path, "required": True, "dest": "answers_file"}
+    job.run(main, __doc__, "reference", "check", answers=answers_file)

@@ -1,15 +1,13 @@
 """Diagnose one cell: a run as any other, beside which one tool looks into the server; it counts in no comparison."""
 
-import argparse
 import contextlib
-import json
 from pathlib import Path
 from typing import Any
 
-from scripts import client_host, diagnosing, failures, families, record, snapshot
+from scripts import client_host, diagnosing, failures, families, job, record, snapshot
 from scripts.hostlock import shared
 from scripts.measure_run import facts_of
-from scripts.process import entry, say, tell_wait
+from scripts.process import say, tell_wait
 from scripts.topology import read_topology
 from scripts.tracer import ToolFailed
 from scripts.wording import brief
@@ -65,16 +63,5 @@ def line(tool: str, facts: dict[str, Any]) -> str:
     return f"{head}: {facts['window']['tps']:.0f} TPS beside it"
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    parser.add_argument("--place", type=json.loads, required=True)
-    for name in ("identity", "dataset", "diagnosis", "text", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    job.run(main, __doc__, "identity", "dataset", "diagnosis", "text", recipe=job.RECIPE, place=job.RECIPE)

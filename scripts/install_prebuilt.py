@@ -1,15 +1,12 @@
 """Take a ready-made server as it is: an install tree, its identity, and what its program tells of how it was made."""
 
-import argparse
-import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
-from scripts import binary, debian, families, record, server_program
+from scripts import binary, debian, families, job, record, server_program
 from scripts.families.mysql_build import RELEASE_FILE
-from scripts.process import entry
 
 # What only who compiled the server knows.
 UNKNOWN = (
@@ -92,15 +89,5 @@ def version_line(program: Path) -> str:
     return said.stdout.strip().removeprefix(str(program)).strip()
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    for name in ("source", "install", "facts", "identity", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    job.run(main, __doc__, "source", "install", "facts", "identity", recipe=job.RECIPE)

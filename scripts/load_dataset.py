@@ -1,14 +1,12 @@
 """Load a dataset's tables with a server's baseline build and keep the stopped data directory as a snapshot."""
 
-import argparse
-import json
 import time
 from pathlib import Path
 from typing import Any
 
-from scripts import families, filling, host, page_compression, record, snapshot, workplace
+from scripts import families, filling, host, job, page_compression, record, snapshot, workplace
 from scripts.hostlock import shared
-from scripts.process import entry, say, tell_wait
+from scripts.process import say, tell_wait
 from scripts.server import running, write_options
 
 
@@ -54,17 +52,7 @@ def initialise(family: families.Family, install: Path, folder: Path, options: di
     return data
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--snapshot", type=Path, required=True, dest="snapshot_folder")
-    for name in ("loader", "dataset", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    snapshot_folder = {"type": Path, "required": True, "dest": "snapshot_folder"}
+    threads = {"type": int, "required": True}
+    job.run(main, __doc__, "loader", "dataset", recipe=job.RECIPE, threads=threads, snapshot=snapshot_folder)

@@ -1,8 +1,6 @@
 """Measure one run: clone the snapshot, start the server, warm up, measure, stop, and record what everyone said."""
 
-import argparse
 import contextlib
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +13,7 @@ from scripts import (
     filling,
     fsync,
     host,
+    job,
     options_taken,
     page_cache,
     page_compression,
@@ -30,7 +29,7 @@ from scripts import (
 from scripts.hostlock import exclusive
 from scripts.load_dataset import server_options
 from scripts.phases import Phases
-from scripts.process import entry, say, started_s, tell_wait
+from scripts.process import say, started_s, tell_wait
 from scripts.run_facts import line, planned_facts
 from scripts.run_setting import Setting
 from scripts.server import Server, ServerFailed, running
@@ -144,16 +143,5 @@ def fill(setting: Setting, server: Server, phases: Phases) -> list[str]:
     return command
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    parser.add_argument("--place", type=json.loads, required=True)
-    for name in ("identity", "dataset", "run", "text", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    job.run(main, __doc__, "identity", "dataset", "run", "text", recipe=job.RECIPE, place=job.RECIPE)

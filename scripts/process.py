@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -154,9 +155,33 @@ def wait_or_kill(process: subprocess.Popen):
     try:
         _, status, usage = os.wait4(process.pid, 0)
     except BaseException:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        kill_group(process)
         process.wait()
         raise
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, usage
+
+
+def kill_group(process: subprocess.Popen) -> None:
+    """Kill a process that leads a session and all that is in its group; nothing is done once it was waited for."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def watchdog(process: subprocess.Popen, timeout_s: float) -> Iterator[threading.Event]:
+    """Kill a process's group after `timeout_s`, unless the body is left before; the event says whether it did."""
+    fired = threading.Event()
+
+    def fire() -> None:
+        fired.set()
+        kill_group(process)
+
+    timer = threading.Timer(timeout_s, fire)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield fired
+    finally:
+        timer.cancel()

@@ -1,14 +1,12 @@
 """Prove that the builds of a study differ where they should, and nowhere else, from their facts and compiler calls."""
 
-import argparse
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from scripts import build_proofs, failures, machine_code, record
+from scripts import build_proofs, failures, job, machine_code, record
 from scripts.build_proofs import Made
 from scripts.compile_records import kept
-from scripts.process import entry
 
 
 def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None:
@@ -40,16 +38,6 @@ def _calls(file: Path | None) -> tuple | None:
     return tuple(kept(file)) if file else None
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--builds", type=Path, nargs="*", default=[])
-    parser.add_argument("--calls", type=Path, nargs="*", default=[])
-    for name in ("proofs", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    several = {"type": Path, "nargs": "*", "default": []}
+    job.run(main, __doc__, "proofs", builds=several, calls=several)

@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import os
 import re
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import Any
 from scripts import answers, edges, record, sqlscript, statements, usage
 from scripts.families import innodb
 from scripts.phases import Phases
+from scripts.process import watchdog
 from scripts.run_setting import Setting
 from scripts.server import Server, ServerFailed
 
@@ -141,21 +141,12 @@ def plain(value: Any) -> str | None:
 @contextlib.contextmanager
 def _awaited(server: Server, name: str) -> Iterator[None]:
     """Turn an error, a lost connection or a silence of the server into ServerFailed with the statement's name."""
-    silent = threading.Event()
-
-    def give_up() -> None:
-        silent.set()
-        server.process.kill()
-
-    timer = threading.Timer(ANSWERED_WITHIN_S, give_up)
-    timer.start()
-    try:
-        yield
-    except Exception as error:  # each family's driver has its own errors
-        how = f"had no answer within {ANSWERED_WITHIN_S} s" if silent.is_set() else f"was not answered: {error}"
-        raise ServerFailed(f"statement {name!r} {how}") from error
-    finally:
-        timer.cancel()
+    with watchdog(server.process, ANSWERED_WITHIN_S) as silent:
+        try:
+            yield
+        except Exception as error:  # each family's driver has its own errors
+            how = f"had no answer within {ANSWERED_WITHIN_S} s" if silent.is_set() else f"was not answered: {error}"
+            raise ServerFailed(f"statement {name!r} {how}") from error
 
 
 @contextlib.contextmanager

@@ -12,8 +12,9 @@ from pathlib import Path
 from threading import Event, Lock
 
 from scripts import sysbench_run, workplace
+from scripts.process import watchdog
 from scripts.sysbench_output import Output, SysbenchFailed, SysbenchMisused, parse
-from scripts.sysbench_run import Finished, Moment, started, watchdog
+from scripts.sysbench_run import Finished, Moment, started
 from scripts.sysbench_sum import added, counted
 
 # Every client has a Lua state; LuaJIT without GC64 has 1 to 2 GiB of addresses for all those of a process, which some

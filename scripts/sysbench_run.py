@@ -5,13 +5,12 @@ import os
 import shlex
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.process import die_with_parent
+from scripts.process import die_with_parent, kill_group, watchdog
 from scripts.sysbench_output import Output, SysbenchFailed, SysbenchMisused, parse, parse_report, reject_failure
 
 
@@ -90,27 +89,9 @@ def started(
     try:
         yield process
     finally:
-        _kill(process)
+        kill_group(process)
         process.wait()
         process.stdout.close()
-
-
-@contextlib.contextmanager
-def watchdog(process: subprocess.Popen, timeout_s: float) -> Iterator[threading.Event]:
-    """Kill a process group after `timeout_s`, unless the body is left before; the event says whether it did."""
-    fired = threading.Event()
-
-    def fire() -> None:
-        fired.set()
-        _kill(process)
-
-    timer = threading.Timer(timeout_s, fire)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield fired
-    finally:
-        timer.cancel()
 
 
 def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:
@@ -138,9 +119,3 @@ def reject(status: int, text: str, timed_out_s: float | None) -> None:
         raise SysbenchFailed(f"sysbench died of {signal.Signals(-status).name}; its last lines:\n{tail}")
     if status > 0:
         raise SysbenchFailed(f"sysbench ended with status {status}; its last lines:\n{tail}")
-
-
-def _kill(process: subprocess.Popen) -> None:
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)

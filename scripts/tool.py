@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from scripts.process import die_with_parent
+from scripts.process import die_with_parent, kill_group
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +64,6 @@ def _outcome(process: subprocess.Popen, name: str) -> tuple[str, str]:
             except subprocess.TimeoutExpired:
                 log.info("%s: still at it after %.0f s", name, time.monotonic() - begin_s)
     except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
+        kill_group(process)
         process.wait()
         raise

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from scripts.process import die_with_parent, last_lines
+from scripts.process import die_with_parent, kill_group, last_lines
 
 FINISHED_WITHIN_S = 120
 # What a program that was told to stop may end with: strace and perf end by the signal themselves.
@@ -79,8 +79,8 @@ class Tracer:
 
     def close(self) -> None:
         """Kill what is left of it."""
-        if self.process is not None and self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+        if self.process is not None:
+            kill_group(self.process)
             self.process.wait()
 
     def _story(self, what: str) -> str:

@@ -1,7 +1,5 @@
 """Train an instrumented build: run the training's workloads on it, stop it cleanly, keep its counters."""
 
-import argparse
-import json
 import re
 import shutil
 import time
@@ -12,6 +10,7 @@ from scripts import (
     failures,
     families,
     filling,
+    job,
     placement,
     profile_audit,
     profiles,
@@ -25,7 +24,7 @@ from scripts import (
 )
 from scripts.hostlock import exclusive
 from scripts.load_dataset import server_options
-from scripts.process import CommandFailed, entry, say, tell_wait
+from scripts.process import CommandFailed, say, tell_wait
 from scripts.server import Server, ServerFailed, running
 from scripts.sysbench_flags import script_path
 from scripts.sysbench_output import SysbenchFailed
@@ -135,16 +134,6 @@ def run_workload(recipe: dict, workload: dict, server: Server, cpus: tuple[int, 
     return {"workload": workload["name"], "clients": recipe["clients"], "seconds": recipe["seconds"], "tps": tps}
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    parser.add_argument("--datasets", type=Path, nargs="+", required=True)
-    for name in ("identity", "counters", "profile", "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    arguments = _arguments()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    datasets = {"type": Path, "nargs": "+", "required": True}
+    job.run(main, __doc__, "identity", "counters", "profile", recipe=job.RECIPE, datasets=datasets)

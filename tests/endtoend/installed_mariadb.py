@@ -1,8 +1,11 @@
 """The distribution's MariaDB server laid out as a build of ours, and the entry scripts run on it by hand."""
 
+import contextlib
 import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ from scripts.families import mariadb
 from scripts.paths import Paths
 from scripts.plan import Plan
 from scripts.study import load
+from tests.unit import studies
 from tests.workflow.running import CHECKOUT, environment
 
 SERVER = Path("/usr/sbin/mariadbd")
@@ -54,25 +58,14 @@ def plan(**changes: Any) -> Paths:
     `changes` replace keys of its config.
     """
     own = {"family": "mariadb", "product": "MariaDB", "version": release(), "sources": [{"file": "/nowhere"}]}
-    config: dict[str, Any] = {
-        "study": "installed",
-        "title": "The installed server",
-        "question": "Can it be measured?",
-        "servers": {NAME: own},
-        "variants": {"baseline": {"server": NAME, "build": "baseline"}},
-        "reference": "baseline",
-        "workloads": {"oltp": None},
-        "datasets": {"sbtest": {"tables": 2, "rows": 1000}},
-        "options": {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "32M"},
-        "clients": [2],
-        "repetitions": 2,
-        "warmup_s": 1,
-        "measure_s": MEASURE_S,
-        "block_span_s": 900,
-        "placement": "automatic",
-        "seed": 1,
-        "campaign": 1,
-    }
+    config = studies.tiny(
+        study="installed",
+        servers={NAME: own},
+        variants={"baseline": {"server": NAME, "build": "baseline"}},
+        options={"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "32M"},
+        repetitions=2,
+        measure_s=MEASURE_S,
+    )
     return Paths(Plan(load(config | changes, CHECKOUT, "installed"), CHECKOUT))
 
 
@@ -83,6 +76,24 @@ class Place:
     folder: Path
     identity: Path
     paths: Paths
+
+    @classmethod
+    @contextlib.contextmanager
+    def made(cls, prefix: str, **changes: Any) -> Iterator["Place"]:
+        """Lend a folder every user can enter, with the server; `changes` replace keys of its study's config."""
+        with tempfile.TemporaryDirectory(prefix=prefix, dir="/var/tmp") as name:
+            folder = Path(name)
+            folder.chmod(0o755)
+            yield cls(folder, lay_out(folder / "build"), plan(**changes))
+
+    @classmethod
+    @contextlib.contextmanager
+    def loaded(cls, prefix: str, **changes: Any) -> Iterator["Place"]:
+        """Lend such a folder with its dataset loaded."""
+        with cls.made(prefix, **changes) as place:
+            status, said = finish(place.load_command())
+            assert status == 0, said
+            yield place
 
     @property
     def dataset(self) -> Path:

@@ -1,8 +1,6 @@
 """The distribution's servers answer the check's statements: twice the same, in order, and their death is named."""
 
 import re
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -10,26 +8,17 @@ from scripts import answer_statements, answers, families, record, statements, wo
 from scripts.server import ServerFailed, running
 from scripts.snapshot import workspace
 from scripts.statements import Statement
-from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend import installed
 from tests.endtoend.asking import ask, compare
 from tests.endtoend.watching import leftovers
 
 pytestmark = pytest.mark.real
-INSTALLED = {"mariadb": installed_mariadb, "postgresql": installed_postgresql}
 
 
-def identity_of(family):
-    """Lay out the installed server in a folder every user can enter; yields its identity."""
-    if lost := INSTALLED[family].missing():
-        pytest.skip(lost)
-    with tempfile.TemporaryDirectory(prefix="installed-server-", dir="/var/tmp") as name:
-        Path(name).chmod(0o755)
-        yield INSTALLED[family].lay_out(Path(name) / "build")
-
-
-@pytest.fixture(scope="module", params=sorted(INSTALLED))
+@pytest.fixture(scope="module", params=installed.SERVERS)
 def identity(request):
-    yield from identity_of(request.param)
+    with installed.open_folder("installed-server-") as folder:
+        yield installed.identity(request.param, folder)
 
 
 @pytest.fixture(scope="module")

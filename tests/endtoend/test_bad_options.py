@@ -1,35 +1,24 @@
 """What the distribution's servers say of options they lack and of values they cannot read is what the user gets."""
 
-import tempfile
-from pathlib import Path
-
 import pytest
 
-from scripts import families, load_dataset, options_taken, snapshot, workplace
+from scripts import options_taken
 from scripts.server import ServerFailed, running
-from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend import installed
 
 pytestmark = pytest.mark.real
-SERVERS = {"mariadb": installed_mariadb, "postgresql": installed_postgresql}
-SMALL = {
-    "mariadb": {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "16M"},
-    "postgresql": {"shared_buffers": "64MB", "max_connections": 20},
-}
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=installed.SERVERS)
 def made(request):
-    """A family, its installed server, options it takes, and an empty data directory."""
-    installed = SERVERS[request.param]
-    if why := installed.missing():
-        pytest.skip(why)
-    with tempfile.TemporaryDirectory(prefix="bad-options-", dir="/var/tmp") as name, snapshot.workspace(None) as folder:
-        Path(name).chmod(0o755)
-        family = families.of(request.param)
-        install = workplace.installed(installed.lay_out(Path(name) / "build"))
-        options = load_dataset.server_options(family, {"options": SMALL[request.param]})
-        data = load_dataset.initialise(family, install, folder, options, Path(name) / "init.log")
-        yield request.param, family, install, options, data, Path(name)
+    """A family's name and its installed server."""
+    with installed.initialised("bad-options-", request.param) as ready:
+        yield request.param, ready
+
+
+def start(ready, options, log):
+    """Start the server with these options on top of those it takes."""
+    return running(ready.family, ready.install, ready.data, {**ready.options, **options}, ready.folder / log)
 
 
 WRONG = {
@@ -53,11 +42,10 @@ WRONG = {
 
 
 def test_real_server_is_refused_by_option(made):
-    name, family, install, options, data, folder = made
+    name, ready = made
     for number, (wrong, told) in enumerate(WRONG[name]):
-        log = folder / f"{number}.log"
-        with pytest.raises(ServerFailed, match=f"^.* {told}.*log: {log}"):
-            with running(family, install, data, {**options, **wrong}, log):
+        with pytest.raises(ServerFailed, match=f"^.* {told}.*log: {ready.folder}/{number}.log"):
+            with start(ready, wrong, f"{number}.log"):
                 pytest.fail(f"{wrong} was taken")
 
 
@@ -69,18 +57,18 @@ CHANGED = {
 
 
 def test_value_that_a_server_changes_in_silence_is_refused_and_what_it_takes_is_not(made):
-    name, family, install, options, data, folder = made
+    name, ready = made
     option, value, becomes = CHANGED[name]
-    with running(family, install, data, {**options, option: value}, folder / "changed.log") as server:
-        assert options_taken.demand(server, install, SMALL[name] if option not in SMALL[name] else {}) == {}
+    given = installed.SMALL[name]
+    with start(ready, {option: value}, "changed.log") as server:
+        assert options_taken.demand(server, ready.install, given) == {}
         with pytest.raises(
             ServerFailed, match=f"did not take options.{option}: '{value}', but it runs with '{becomes}'"
         ):
-            options_taken.demand(server, install, {**SMALL[name], option: value})
+            options_taken.demand(server, ready.install, {**given, option: value})
         server.stop(keep_data=False)
 
 
 def test_servers_take_the_options_every_study_starts_from(made):
-    _, family, install, options, data, folder = made
-    with running(family, install, data, options, folder / "good.log") as server:
+    with start(made[1], {}, "good.log") as server:
         server.stop(keep_data=False)

@@ -9,28 +9,17 @@ import pytest
 import yaml
 
 from scripts import failures
+from tests.unit import studies
 from tests.workflow.running import CHECKOUT, command_line, environment
 
 pytestmark = pytest.mark.real
 SERVERS = {"mariadb-installed": "/usr/sbin/mariadbd", "postgresql-installed": "/usr/lib/postgresql/15/bin/postgres"}
-STUDY = {
-    "study": "looked_into",
-    "title": "Installed servers, looked into",
-    "question": "What does a server do under load?",
-    "variants": {name.partition("-")[0]: {"server": name, "build": "prebuilt"} for name in SERVERS},
-    "reference": "mariadb",
-    "workloads": {"oltp": None},
-    "datasets": {"sbtest": {"tables": 2, "rows": 2000}},
-    "clients": [2],
-    "repetitions": 1,
-    "warmup_s": 1,
-    "measure_s": 3,
-    "block_span_s": 900,
-    "placement": "automatic",
-    "seed": 1,
-    "campaign": 1,
-    "diagnose": {"seconds": 3},
-}
+STUDY = studies.tiny(
+    study="looked_into",
+    variants={name.partition("-")[0]: {"server": name, "build": "prebuilt"} for name in SERVERS},
+    reference="mariadb",
+    diagnose={"seconds": 3},
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,12 @@
 """A run that loads its tables itself and reads counters every second, on the distribution's own MariaDB server."""
 
-import tempfile
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from scripts import record
 from tests.endtoend import installed_mariadb
-from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish, lay_out, plan
+from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish
 
 pytestmark = [
     pytest.mark.real,
@@ -30,12 +28,7 @@ CONFIG = {
 
 @pytest.fixture(scope="module")
 def place():
-    with tempfile.TemporaryDirectory(prefix="fresh-dataset-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        made = Place(folder, lay_out(folder / "build"), plan(**CONFIG))
-        status, said = finish(made.load_command())
-        assert status == 0, said
+    with Place.loaded("fresh-dataset-", **CONFIG) as made:
         yield made
 
 

@@ -2,16 +2,14 @@
 
 import json
 import os
-import tempfile
 import time
-from pathlib import Path
 
 import pytest
 
 from scripts import record, workplace
 from scripts.doubts import THRESHOLDS
 from tests.endtoend import installed_mariadb, recomputing
-from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish, lay_out, plan, release, start
+from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish, release, start
 from tests.endtoend.watching import leftovers, processes, wait_until_gone, watched
 
 pytestmark = [
@@ -26,13 +24,8 @@ DOUBTS = {*THRESHOLDS, "not_measured"}
 @pytest.fixture(scope="module")
 def place():
     """The laid-out server and its dataset, in a folder that every user can enter."""
-    with tempfile.TemporaryDirectory(prefix="installed-mariadb-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        made = Place(folder, lay_out(folder / "build"), plan())
-        before = leftovers()
-        status, said = finish(made.load_command())
-        assert status == 0, said
+    before = leftovers()
+    with Place.loaded("installed-mariadb-") as made:
         assert leftovers() == before
         yield made
 

@@ -1,46 +1,32 @@
 """LinkBench's load on the installed servers: loaded in parallel, run, its operations timed, its counts checked."""
 
 import contextlib
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from scripts import families, filling, load_dataset, operations, snapshot, sysbench, sysbench_run, workplace
+from scripts import filling, operations, sysbench, sysbench_run
 from scripts.server import running
 from scripts.sysbench_flags import script_path
 from scripts.sysbench_output import SysbenchFailed
-from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend import installed
 from tests.unit.test_linkbench import MIX
 
 pytestmark = pytest.mark.real
-SERVERS = {"mariadb": installed_mariadb, "postgresql": installed_postgresql}
-SMALL = {
-    "mariadb": {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "16M"},
-    "postgresql": {"shared_buffers": "64MB", "max_connections": 20},
-}
 IDS, SECONDS, DONE_WITHIN_S = 2000, 3, 120
 OWN = {"mariadb": {"partitions": 4}, "postgresql": {}}
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=installed.SERVERS)
 def loaded(request):
     """A server with the graph, loaded by two threads; a connection to it, and a folder."""
-    installed = SERVERS[request.param]
-    if why := installed.missing():
-        pytest.skip(why)
-    with tempfile.TemporaryDirectory(prefix="linkbench-", dir="/var/tmp") as name, snapshot.workspace(None) as place:
-        folder = Path(name)
-        folder.chmod(0o755)
-        family = families.of(request.param)
-        install = workplace.installed(installed.lay_out(folder / "build"))
-        options = load_dataset.server_options(family, {"options": SMALL[request.param]})
-        data = load_dataset.initialise(family, install, place, options, folder / "init.log")
-        with running(family, install, data, options, folder / "server.log") as server:
+    with installed.initialised("linkbench-", request.param) as ready:
+        log = ready.folder / "server.log"
+        with running(ready.family, ready.install, ready.data, ready.options, log) as server:
             tables = {"script": "linkbench.lua", "options": {"ids": IDS, **OWN[request.param]}}
-            filling.fill(tables, family.sysbench_flags(server.sockets), 2, folder / "load.log")
+            filling.fill(tables, ready.family.sysbench_flags(server.sockets), 2, ready.folder / "load.log")
             with contextlib.closing(server.connect()) as connection:
-                yield server, connection, folder
+                yield server, connection, ready.folder
 
 
 def run(server, folder: Path, clients: int, seed: int) -> Path:

@@ -2,13 +2,11 @@
 
 import json
 import shutil
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from scripts import outside_lua
-from tests.endtoend import installed_mariadb
+from tests.endtoend import installed, installed_mariadb
 from tests.workflow.running import CHECKOUT
 
 pytestmark = pytest.mark.real
@@ -18,9 +16,7 @@ STAND_IN = CHECKOUT / "tests" / "data" / "tpcc_like"
 def test_script_of_the_user_loads_its_own_tables_and_is_measured_on_them(monkeypatch):
     if why := installed_mariadb.missing():
         pytest.skip(why)
-    with tempfile.TemporaryDirectory(prefix="outside-lua-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with installed.open_folder("outside-lua-") as folder:
         script = shutil.copytree(STAND_IN, folder / "tpcc") / "tpcc_like.lua"
         paths = installed_mariadb.plan(
             workloads={"tpcc": {"script": str(script), "dataset": "tpcc"}},

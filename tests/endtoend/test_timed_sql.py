@@ -1,12 +1,9 @@
 """Timed SQL on the distribution's own MariaDB server: what a run records, and statements that fail."""
 
-import tempfile
-from pathlib import Path
-
 import pytest
 
 from scripts import record, sql_run
-from tests.endtoend import installed_mariadb
+from tests.endtoend import installed, installed_mariadb
 from tests.endtoend.installed_mariadb import Place, finish, lay_out, plan
 from tests.endtoend.watching import leftovers
 
@@ -42,9 +39,7 @@ def placed(folder, text):
 
 @pytest.fixture(scope="module")
 def place():
-    with tempfile.TemporaryDirectory(prefix="timed-sql-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with installed.open_folder("timed-sql-") as folder:
         lay_out(folder / "build")
         made = placed(folder, TEXT)
         status, said = finish(made.load_command())

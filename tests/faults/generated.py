@@ -78,19 +78,33 @@ def paths(value: Any, path: tuple = ()) -> list[tuple]:
 
 @st.composite
 def configs(draw: st.DrawFn, base: dict[str, Any]) -> dict[str, Any]:
-    """Draw a config: one to four parts of `base` replaced, taken away or renamed, or keys of the schema added."""
+    """Draw a config: one to four parts of `base` replaced, taken away or renamed, or keys of the schema added.
+
+    Half of them get one new value that fits its key and nothing else, or few would be planned.
+    """
     config = json.loads(json.dumps(base))
+    if draw(st.booleans()):
+        path = draw(st.sampled_from([path for path in paths(config) if _is_scalar(part_of(SCHEMA, path))]))
+        return planted(config, path, draw(valid(part_of(SCHEMA, path))))
     for _ in range(draw(st.integers(1, 4))):
-        path = draw(st.sampled_from([*paths(config), *((key,) for key in SCHEMA["properties"])]))
-        schema = part_of(SCHEMA, path)
-        fitting = valid(schema) if schema and not re.match("partial|published", str(path[0])) else JUNK
-        match draw(st.integers(0, 9)):
-            case 0 if isinstance(path[-1], str):
-                config = planted(config, (*path, KEY), draw(st.sampled_from(sorted(TEXTS.values()))))
-            case 1 | 2:
-                config = planted(config, path, draw(JUNK))
-            case _ if len(path) == 1:
-                config = {**config, path[0]: draw(fitting)}
-            case _:
-                config = planted(config, path, draw(fitting))
+        config = _changed(draw, config)
     return config
+
+
+def _is_scalar(schema: Schema) -> bool:
+    return bool(schema) and schema.get("type") in ("integer", "number", "boolean")
+
+
+def _changed(draw: st.DrawFn, config: dict[str, Any]) -> dict[str, Any]:
+    path = draw(st.sampled_from([*paths(config), *((key,) for key in SCHEMA["properties"])]))
+    schema = part_of(SCHEMA, path)
+    fitting = valid(schema) if schema and not re.match("partial|published", str(path[0])) else JUNK
+    match draw(st.integers(0, 9)):
+        case 0 if isinstance(path[-1], str):
+            return planted(config, (*path, KEY), draw(st.sampled_from(sorted(TEXTS.values()))))
+        case 1 | 2:
+            return planted(config, path, draw(JUNK))
+        case _ if len(path) == 1:
+            return {**config, path[0]: draw(fitting)}
+        case _:
+            return planted(config, path, draw(fitting))

@@ -14,35 +14,25 @@ import yaml
 from scripts import workplace
 from scripts.record import file_sha256
 from tests.endtoend.watching import leftovers, processes
+from tests.unit import studies
 from tests.workflow.running import Answer, command_line, environment, snakemake
 
 PROGRAMS = ("mariadbd", "postgres", "sysbench", "sh", "cp")
 PLACES = (f"/var/tmp/{workplace.NAME}-{os.getuid()}", f"/tmp/{workplace.NAME}-")
 GONE_WITHIN_S = 10
-STUDY = {
-    "study": "struck",
-    "title": "A study that is struck",
-    "question": "What is left of it?",
-    "variants": {
+STUDY = studies.tiny(
+    study="struck",
+    variants={
         "maria": {
-            "server": "mariadb-installed",
-            "build": "prebuilt",
+            **studies.PREBUILT_MARIADB,
             "options": {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "32M"},
         },
         "postgres": {"server": "postgresql-installed", "build": "prebuilt"},
     },
-    "reference": "maria",
-    "workloads": {"simple_select": None},
-    "datasets": {"sbtest": {"tables": 2, "rows": 10000}},
-    "clients": [2],
-    "repetitions": 1,
-    "warmup_s": 1,
-    "measure_s": 3,
-    "block_span_s": 900,
-    "placement": "automatic",
-    "seed": 1,
-    "campaign": 1,
-}
+    reference="maria",
+    workloads={"simple_select": None},
+    datasets={"sbtest": {"tables": 2, "rows": 10000}},
+)
 TABLE = "results/studies/struck/tables/runs.csv"
 
 

@@ -1,15 +1,13 @@
 """Servers that start slowly, hang, refuse connections or roll back: told, counted, and never in the figures."""
 
 import json
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from scripts import record, server
 from scripts.server import ServerFailed
 from tests.endtoend import installed_mariadb
-from tests.endtoend.installed_mariadb import Place, finish, lay_out, plan
+from tests.endtoend.installed_mariadb import Place, finish
 from tests.endtoend.watching import leftovers
 from tests.unit.test_server import READY, place, started  # noqa: F401
 
@@ -35,12 +33,7 @@ def test_server_that_hangs_at_its_stop_has_failed_and_is_killed(tmp_path, place,
 @pytest.fixture(scope="module")
 def loaded():
     """The installed MariaDB server and its dataset."""
-    with tempfile.TemporaryDirectory(prefix="misbehaving-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        made = Place(folder, lay_out(folder / "build"), plan())
-        status, said = finish(made.load_command())
-        assert status == 0, said
+    with Place.loaded("misbehaving-") as made:
         yield made
 
 

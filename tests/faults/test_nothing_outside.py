@@ -7,40 +7,35 @@ import shutil
 import socket
 import stat
 import subprocess
-import tempfile
 from pathlib import Path
 
 import psutil
 import pytest
 import yaml
 
-from scripts import families, load_dataset, snapshot, workplace
+from scripts import families, workplace
 from scripts.server import running
-from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend import installed, installed_mariadb
 from tests.endtoend.ready_made import Ready
-from tests.endtoend.test_bad_options import SMALL
 from tests.faults.scale import WHOLE
+from tests.unit import studies
 from tests.workflow.running import command_line, environment
 
 pytestmark = pytest.mark.real
-INSTALLED = {"mariadb": installed_mariadb, "postgresql": installed_postgresql}
 BINARY = "mysql-8.0.33-binary"
 STRANGER = 65533
 KNOCK = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
 
 
-@pytest.fixture(scope="module", params=[*INSTALLED, BINARY])
+@pytest.fixture(scope="module", params=[*installed.SERVERS, BINARY])
 def server(request):
     """A real server on an empty data directory, as a run starts it."""
-    with tempfile.TemporaryDirectory(prefix="outside-", dir="/var/tmp") as name, snapshot.workspace(None) as folder:
-        Path(name).chmod(0o755)
-        family, install = _installed(request.param, Path(name))
-        small = SMALL["postgresql" if request.param == "postgresql" else "mariadb"]
-        options = load_dataset.server_options(family, {"options": small})
-        data = load_dataset.initialise(family, install, folder, options, Path(name) / "init.log")
-        with running(family, install, data, options, Path(name) / "server.log") as started:
-            yield started
-            started.stop(keep_data=False)
+    small = installed.SMALL.get(request.param, installed.SMALL["mariadb"])
+    with installed.open_folder("outside-") as folder:
+        with installed.initialised_as(*_installed(request.param, folder), small, folder) as ready:
+            with running(ready.family, ready.install, ready.data, ready.options, folder / "server.log") as started:
+                yield started
+                started.stop(keep_data=False)
 
 
 def _installed(name, folder):
@@ -50,9 +45,7 @@ def _installed(name, folder):
             pytest.skip(f"{BINARY}: unpacked by make faults, where its artifact can be had")
         ready.take()
         return ready.family, ready.install
-    if why := INSTALLED[name].missing():
-        pytest.skip(why)
-    return families.of(name), workplace.installed(INSTALLED[name].lay_out(folder / "build"))
+    return families.of(name), workplace.installed(installed.identity(name, folder))
 
 
 def listening(process, *options):
@@ -104,23 +97,11 @@ exec "$@"
 """
 UNSHARE = ["unshare", "--mount", "--propagation", "private", *([] if os.getuid() == 0 else ["--map-root-user"])]
 NAMESPACE = subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
-STUDY = {
-    "study": "outside",
-    "title": "Who writes where",
-    "question": "Does it write elsewhere?",
-    "variants": {"ready": {"server": "mariadb-installed", "build": "prebuilt", "options": SMALL["mariadb"]}},
-    "reference": "ready",
-    "workloads": {"oltp": None},
-    "datasets": {"sbtest": {"tables": 1, "rows": 1000}},
-    "clients": [2],
-    "repetitions": 1,
-    "warmup_s": 1,
-    "measure_s": 3,
-    "block_span_s": 900,
-    "placement": "automatic",
-    "seed": 1,
-    "campaign": 1,
-}
+STUDY = studies.tiny(
+    study="outside",
+    variants={"ready": {**studies.PREBUILT_MARIADB, "options": installed.SMALL["mariadb"]}},
+    reference="ready",
+)
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +111,7 @@ def shut_in():
         pytest.skip("a mount namespace of one's own takes root")
     if why := installed_mariadb.missing():
         pytest.skip(why)
-    with tempfile.TemporaryDirectory(prefix="outside-study-", dir="/var/tmp") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with installed.open_folder("outside-study-") as folder:
         (folder / "outside.yaml").write_text(yaml.safe_dump(STUDY))
         command = command_line(folder, "--cores", "2", "--configfile", folder / "outside.yaml")
         shell = [*UNSHARE, "sh", "-c", READ_ONLY, "sh", folder, *command]

@@ -28,11 +28,18 @@ SMALL: dict[str, Any] = {
     "seed": 1,
     "campaign": 1,
 }
+PREBUILT_MARIADB = {"server": "mariadb-installed", "build": "prebuilt"}
 
 
 def config(**changes: Any) -> dict[str, Any]:
     """Return the small study with some of its keys replaced."""
     return {**copy.deepcopy(SMALL), **changes}
+
+
+def tiny(**changes: Any) -> dict[str, Any]:
+    """Return a study that real servers finish in seconds: one run a variant on little data; its variants are given."""
+    short = {"workloads": {"oltp": None}, "datasets": {"sbtest": {"tables": 2, "rows": 1000}}, "clients": [2]}
+    return config(**{**short, "repetitions": 1, "warmup_s": 1, "measure_s": 3, **changes})
 
 
 def plan(root: Path = CHECKOUT, **changes: Any) -> Plan:

@@ -1,0 +1,63 @@
+"""The distribution's servers by family, each ready to be started on an empty data directory of its own."""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts import families, load_dataset, snapshot, workplace
+from tests.endtoend import installed_mariadb, installed_postgresql
+
+SERVERS = {"mariadb": installed_mariadb, "postgresql": installed_postgresql}
+SMALL: dict[str, dict[str, Any]] = {
+    "mariadb": {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "16M"},
+    "postgresql": {"shared_buffers": "64MB", "max_connections": 20},
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A server that can be started, the options it starts with, its data directory and a folder for logs."""
+
+    family: families.Family
+    install: Path
+    options: dict[str, Any]
+    data: Path
+    folder: Path
+
+
+@contextlib.contextmanager
+def open_folder(prefix: str) -> Iterator[Path]:
+    """Lend a temporary folder that the servers' user can enter."""
+    with tempfile.TemporaryDirectory(prefix=prefix, dir="/var/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def identity(name: str, folder: Path) -> Path:
+    """Lay out the installed server of a family in `folder`, or skip the test; returns its identity."""
+    if lost := SERVERS[name].missing():
+        pytest.skip(lost)
+    return SERVERS[name].lay_out(folder / "build")
+
+
+@contextlib.contextmanager
+def initialised(prefix: str, name: str) -> Iterator[Prepared]:
+    """Lend the installed server of a family with an empty data directory, or skip the test."""
+    with open_folder(prefix) as folder:
+        install = workplace.installed(identity(name, folder))
+        with initialised_as(families.of(name), install, SMALL[name], folder) as ready:
+            yield ready
+
+
+@contextlib.contextmanager
+def initialised_as(family: families.Family, install: Path, options: dict[str, Any], folder: Path) -> Iterator[Prepared]:
+    """Lend a server with an empty data directory, made with these options."""
+    with snapshot.workspace(None) as place:
+        chosen = load_dataset.server_options(family, {"options": options})
+        data = load_dataset.initialise(family, install, place, chosen, folder / "init.log")
+        yield Prepared(family, install, chosen, data, folder)
