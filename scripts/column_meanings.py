@@ -21,6 +21,7 @@ OVER_CELLS = {
     "ratio": ESTIMATE["ratio"],
     "ratio_low": "lower end of the 95 % interval over repetitions",
     "ratio_high": "upper end of the 95 % interval over repetitions",
+    "p_t": "two-sided p of the mean over cells, Student's t",
     "n_cells": "cells with at least one pair of runs",
     "n_cells_planned": "cells of the study",
     "n_repetitions": "repetitions in which every compared cell has its pair",
@@ -71,6 +72,7 @@ OVERALL = {
     "n_below": "cells whose word is the metric's for a ratio below 1",
     "n_no_difference": "cells in which no difference is shown",
     "n_wordless": "cells with too few blocks or without a noise floor",
+    "p_holm": "p_t adjusted by Holm over the variants of the metric, without A/A",
     "word": "the verdict on the mean over cells; empty for A/A",
     "n_flagged": "pairs that count and of which a run has a warning that not every run of the study has",
 }
@@ -88,6 +90,7 @@ FACTORS = {
     "server": "server they are builds of",
     "metric": NAMED["metric"],
     **OVER_CELLS,
+    "p_holm": "p_t adjusted by Holm over the factors of the metric, without interactions",
     "word": "the verdict; empty for an interaction",
 }
 EFFECTS = {
@@ -103,7 +106,6 @@ EFFECTS = {
     "n_blocks_least": "whole blocks of the cell that has fewest",
     "n_pairs": "whole blocks of all cells that count",
     "floor_log_ratio": "noise floor of the metric, larger where the effect has more terms than a pair",
-    "p_t": "two-sided p of the mean over cells, Student's t",
     "p_holm": "p_t adjusted by Holm over all effects of the metric; empty for a cell",
     "word": "the verdict, over all cells only; of an interaction: whether one is shown",
 }

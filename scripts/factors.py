@@ -7,32 +7,30 @@ import pandas as pd
 
 from scripts.comparison import SAME
 from scripts.contrasts import Contrast, contrasts
-from scripts.metrics import EVERY
-from scripts.overall import by_repetition, over_cells, overall_word
+from scripts.overall import by_repetition, over_cells, worded
 from scripts.tables import BLOCK
 
 COLUMNS = (
     "factor", "formula", "server", "metric", "log_ratio", "ratio", "ratio_low", "ratio_high", "n_cells",
-    "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "floor_log_ratio", "word",
+    "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "floor_log_ratio", "p_t", "p_holm", "word",
 )  # fmt: skip
 
 
 def table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
     """Return factors.csv: one row per contrast and metric, computed like the mean over cells of `overall.overall`.
 
-    What is averaged is a contrast in place of a pair's log ratio. An interaction gets no word.
+    What is averaged is a contrast in place of a pair's log ratio. An interaction gets no word and is not tested.
     """
     floor = floors.set_index("metric")["floor_log_ratio"]
-    rows = []
+    rows, tested = [], []
     for contrast in contrasts(study):
         whole = whole_blocks(runs, [variant for variant, _ in contrast.terms], study.get("block_span_s"))
-        for metric in (EVERY[name] for name in floor.index):
-            found = over_cells(by_repetition(block_contrasts(whole, contrast, metric.name)))
-            row = {**found, "floor_log_ratio": float(floor[metric.name])}
-            word = overall_word(metric, row) if len(contrast.terms) == 2 and row["n_cells"] else None
+        for metric in floor.index:
+            found = over_cells(by_repetition(block_contrasts(whole, contrast, metric)))
             named = {"factor": contrast.factor, "formula": contrast.formula, "server": contrast.server}
-            rows.append({**named, "metric": metric.name, **row, "word": word})
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+            rows.append({**named, "metric": metric, **found, "floor_log_ratio": float(floor[metric])})
+            tested.append(len(contrast.terms) == 2 and found["n_cells"] > 0)
+    return worded(pd.DataFrame(rows), tested).reindex(columns=list(COLUMNS))
 
 
 def whole_blocks(runs: pd.DataFrame, variants: list[str], block_span_s: float | None) -> pd.DataFrame:

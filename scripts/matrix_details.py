@@ -9,8 +9,8 @@ from scripts.effect_tables import FACTOR_METRICS, FactorRow, ratio_cell
 from scripts.matrix_effects import label
 from scripts.metrics import COLD, EVERY, METRICS, WARM, leading
 from scripts.value_tables import Cell
-from scripts.verdict import Sentence, measured
-from scripts.wording import floor_percent, listing, plural
+from scripts.verdict import Sentence, measured, unshown
+from scripts.wording import listing, plural
 
 Study = dict[str, Any]
 
@@ -72,7 +72,7 @@ def _word(row: Any) -> str:
         case word if word == TOO_FEW:
             return ""
         case word if word == NO_DIFFERENCE and not row.ratio_low <= 1 <= row.ratio_high:
-            return f": less than the noise floor of {floor_percent(row.floor_log_ratio)}"
+            return f": differs {unshown(row)}"
         case word:
             return f": {word}"
 

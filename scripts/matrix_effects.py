@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from itertools import combinations, product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from scripts import stats
-from scripts.comparison import NO_DIFFERENCE, NO_FLOOR, TOO_FEW
+from scripts.comparison import NO_DIFFERENCE, WORDLESS
 from scripts.contrasts import Contrast
 from scripts.factors import block_contrasts, whole_blocks
-from scripts.metrics import EVERY, Metric
-from scripts.overall import by_repetition, over_cells
+from scripts.metrics import EVERY
+from scripts.overall import by_repetition, over_cells, overall_word
 from scripts.wording import listing
 
 COLUMNS = (
@@ -99,25 +98,15 @@ def _rows(effect: Contrast, study: dict[str, Any], runs: pd.DataFrame, floor: pd
     for metric in floor.index:
         wide = by_repetition(block_contrasts(whole, effect, metric))
         limit = {"metric": metric, "floor_log_ratio": float(floor[metric]) * max(1.0, norm)}
-        yield {"workload": None, "clients": None, **limit, **over_cells(wide), "p_t": _p(wide)}
+        yield {"workload": None, "clients": None, **limit, **over_cells(wide)}
         for place in wide.index if len(wide) > 1 else ():
             cell = wide.loc[[place]]
-            yield {**dict(zip(wide.index.names, place, strict=True)), **limit, **over_cells(cell), "p_t": _p(cell)}
-
-
-def _p(wide: pd.DataFrame) -> float:
-    values = wide.to_numpy(dtype=float)
-    return stats.mean_over_cells_p(values[~np.isnan(values).all(axis=1)])
+            yield {**dict(zip(wide.index.names, place, strict=True)), **limit, **over_cells(cell)}
 
 
 def _word(row: Any) -> str:
-    """Return the word of an effect over all cells, under the conditions of `comparison.verdict_word`."""
-    metric: Metric = EVERY[row.metric]
-    if not row.n_cells or row.n_blocks_least < stats.MIN_BLOCKS:
-        return TOO_FEW
-    if np.isnan(row.floor_log_ratio):
-        return NO_FLOOR
-    is_shown = row.p_holm < stats.ALPHA and abs(row.log_ratio) > row.floor_log_ratio
-    if row.n_factors > 1:
-        return INTERACTION if is_shown else NO_INTERACTION
-    return (metric.above if row.log_ratio > 0 else metric.below) if is_shown else NO_DIFFERENCE
+    """Return the word of an effect over all cells; of an interaction it is whether one is shown."""
+    word = overall_word(EVERY[row.metric], row._asdict())
+    if row.n_factors == 1 or word in WORDLESS:
+        return word
+    return NO_INTERACTION if word == NO_DIFFERENCE else INTERACTION

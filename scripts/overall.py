@@ -1,12 +1,13 @@
 """The mean over cells: one row per variant and metric, for the sentence that is quoted."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scripts import stats
-from scripts.comparison import AA, NO_DIFFERENCE, NO_FLOOR, TOO_FEW, compared, judged, noise
+from scripts.comparison import AA, NO_DIFFERENCE, NO_FLOOR, TOO_FEW, compared, judged, noise, verdict_word
 from scripts.metrics import EVERY, Metric
 
 PLACE = ["workload", "clients"]
@@ -27,7 +28,17 @@ def overall(cells: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:
         {"variant": key[0], "metric": key[1], **_row(group, blocks[key]), "n_flagged": int(flagged[key])}
         for key, group in groups
     ]
-    return pd.DataFrame(rows)
+    return worded(pd.DataFrame(rows), [row["variant"] != AA for row in rows])
+
+
+def worded(table: pd.DataFrame, tested: list[bool]) -> pd.DataFrame:
+    """Add p_holm, adjusted over the tested rows of a metric, and their words to rows of `over_cells`."""
+    if table.empty:
+        return table
+    p_holm = table["p_t"].where(np.array(tested)).groupby(table["metric"]).transform(stats.holm)
+    rows = table.assign(p_holm=p_holm).to_dict("records")
+    words = [overall_word(EVERY[row["metric"]], row) if test else None for row, test in zip(rows, tested, strict=True)]
+    return table.assign(p_holm=p_holm, word=pd.Series(words, index=table.index, dtype=object))
 
 
 def by_repetition(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -43,13 +54,14 @@ def over_cells(wide: pd.DataFrame) -> dict[str, Any]:
     """
     there = wide.notna().to_numpy()
     present = there.any(axis=1)
-    mean, low, high = stats.mean_over_cells(wide.to_numpy(dtype=float)[present])
-    left = there[present]
+    left, values = there[present], wide.to_numpy(dtype=float)[present]
+    mean, low, high = stats.mean_over_cells(values)
     return {
         "log_ratio": mean,
         "ratio": float(stats.ratio(mean)),
         "ratio_low": float(stats.ratio(low)),
         "ratio_high": float(stats.ratio(high)),
+        "p_t": stats.mean_over_cells_p(values),
         "n_cells": len(left),
         "n_cells_planned": len(wide),
         "n_repetitions": int(left.all(axis=0).sum()) if len(left) else 0,
@@ -61,8 +73,7 @@ def over_cells(wide: pd.DataFrame) -> dict[str, Any]:
 def _row(cells: pd.DataFrame, wide: pd.DataFrame) -> dict[str, Any]:
     metric = EVERY[cells["metric"].iloc[0]]
     row = {**over_cells(wide), "floor_log_ratio": float(cells["floor_log_ratio"].iloc[0])}
-    word = None if cells["variant"].iloc[0] == AA else overall_word(metric, row)
-    return {**row, **_range(cells[cells["n_blocks"] > 0]), **_counts(metric, cells), "word": word}
+    return {**row, **_range(cells[cells["n_blocks"] > 0]), **_counts(metric, cells)}
 
 
 def _range(present: pd.DataFrame) -> dict[str, Any]:
@@ -82,20 +93,12 @@ def _counts(metric: Metric, cells: pd.DataFrame) -> dict[str, int]:
     }
 
 
-def overall_word(metric: Metric, row: dict[str, Any]) -> str:
-    """Return the word for the mean over cells: the interval must exclude 1 and the effect clear the noise floor.
+def overall_word(metric: Metric, row: Mapping[str, Any]) -> str:
+    """Return the word for a mean over cells by the conditions of `comparison.verdict_word`; every cell needs 5 blocks.
 
-    Every cell needs 5 blocks. The floor is the one of a single cell's mean, which is more than the mean over cells
-    needs.
+    The floor is the one of a single cell's mean, which is more than the mean over cells needs.
     """
-    if row["n_blocks_least"] < stats.MIN_BLOCKS:
-        return TOO_FEW
-    if np.isnan(row["floor_log_ratio"]):
-        return NO_FLOOR
-    excludes_one = row["ratio_low"] > 1 or row["ratio_high"] < 1
-    if not excludes_one or not abs(row["log_ratio"]) > row["floor_log_ratio"]:
-        return NO_DIFFERENCE
-    return metric.above if row["log_ratio"] > 0 else metric.below
+    return verdict_word(metric, row["log_ratio"], row["n_blocks_least"], row["p_holm"], row["floor_log_ratio"])
 
 
 def without_flagged(comparisons: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from scripts import (
     audit_details,
+    beside_speed,
     build_arguments,
     build_details,
     build_trust,
@@ -51,7 +52,9 @@ def view(evidence: Evidence) -> dict[str, Any]:
         _origin_view(evidence),
         page_effects.reasons(evidence),
     )
-    return _answer_view(evidence, built) | _build_view(evidence, built) | dict(ChainMap(*parts))
+    shown = dict(ChainMap(*parts))
+    beside = {"beside_speed": beside_speed.sentences(evidence.study, shown)}
+    return _answer_view(evidence, built) | _build_view(evidence, built) | beside | shown
 
 
 def _answer_view(evidence: Evidence, built: build_trust.Built) -> dict[str, Any]:

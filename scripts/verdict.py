@@ -1,6 +1,7 @@
 """The answer in sentences, composed from the tables by rules."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -117,10 +118,16 @@ def headline(variant: str, study: dict, row: tuple, lead: Metric = TPS) -> str:
         case word if word == NO_FLOOR:
             return f"{variant} gave {value}; without A/A runs no verdict is given."
         case _ if row.ratio_low > 1 or row.ratio_high < 1:
-            floor = floor_percent(row.floor_log_ratio)
-            return f"{variant} differs from {reference} by less than the noise floor of {floor}: {value}."
+            return f"{variant} differs from {reference} {unshown(row)}: {value}."
         case _:
             return f"No difference between {variant} and {reference} is shown: {value}."
+
+
+def unshown(row: Any) -> str:
+    """Return why an effect whose interval lies on one side of 1 gets no word."""
+    if abs(row.log_ratio) > row.floor_log_ratio:
+        return f"no more than one of so many comparisons may by chance (p {row.p_holm:.2g} by Holm)"
+    return f"by less than the noise floor of {floor_percent(row.floor_log_ratio)}"
 
 
 def _where(row: tuple, end: str) -> str:
@@ -151,7 +158,8 @@ def _other(row: tuple, metric: Metric, cells: pd.DataFrame) -> Sentence:
             text += ", worse overall"
         case (word, _) if word in (TOO_FEW, NO_FLOOR):
             text += f"; highest in a cell: {_where(row, 'highest')}"
-        case _:
+        case (word, _):
+            text += f": {word}" if word in (metric.above, metric.below) else ""
             text += "; shown to be worse in no cell"
     return Sentence(f"{text}.", bad=bool(worse) or row.word == metric.worse)
 

@@ -16,15 +16,13 @@ import pandas as pd
 from scripts import comparison, overall
 from scripts.metrics import TPS
 
-VARIANTS = ("baseline", "pgo", "aa")
-
 
 @dataclass(frozen=True)
 class Simulated:
     """What to simulate; effects and deviations are in log units, `slope` a run, `walk` the deviation of its steps.
 
     Every run loses `slope` against the one before and takes a step of a random walk; a variant's runs of one
-    repetition share `shared`; `lost` is the share of pairs that have no value.
+    repetition share `shared`; `lost` is the share of pairs of pgo that have no value; `more` variants do as pgo does.
     """
 
     blocks: int
@@ -36,14 +34,23 @@ class Simulated:
     lost: float = 0.0
     drawn: bool = True
     cells: int = 8
+    more: int = 0
     studies: int = 1000
     seed: int = 5
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        return ("pgo", *(f"pgo{number}" for number in range(self.more)))
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        return ("baseline", *self.judged, "aa")
 
 
 def log_tps(plan: Simulated) -> np.ndarray:
     """Return log TPS of the shape (repetitions, cells, variants, studies)."""
     chance = np.random.default_rng(plan.seed)
-    shape = (plan.blocks, plan.cells, len(VARIANTS), plan.studies)
+    shape = (plan.blocks, plan.cells, len(plan.variants), plan.studies)
     steps = chance.normal(-plan.slope, plan.walk, (np.prod(shape[:3]), plan.studies))
     level = np.cumsum(steps, axis=0).reshape(shape)
     if plan.drawn:
@@ -51,7 +58,7 @@ def log_tps(plan: Simulated) -> np.ndarray:
         level = np.take_along_axis(level, place, axis=2)
     cell = chance.normal(7, 1, (1, plan.cells, 1, plan.studies))
     shared = chance.normal(0, plan.shared, (plan.blocks, 1, *shape[2:]))
-    effect = np.array([plan.effect * (name == "pgo") for name in VARIANTS])[:, None]
+    effect = np.array([plan.effect * (name in plan.judged) for name in plan.variants])[:, None]
     return cell + level + shared + effect + chance.normal(0, plan.noise, shape)
 
 
@@ -60,7 +67,7 @@ def runs_of(plan: Simulated) -> pd.DataFrame:
     values = np.exp(log_tps(plan))
     gone = np.random.default_rng(plan.seed + 1).random(values[:, :, 1].shape) < plan.lost
     values[:, :, 1][gone] = np.nan
-    axes = [range(1, plan.blocks + 1), [f"w{cell}" for cell in range(plan.cells)], VARIANTS]
+    axes = [range(1, plan.blocks + 1), [f"w{cell}" for cell in range(plan.cells)], plan.variants]
     runs = pd.MultiIndex.from_product(axes, names=["repetition", "workload", "variant"]).to_frame(index=False)
     host = {"machine_id": "m", "boot_id": "b", "generator_boot_id": "b", "sysbench_sha256": "s"}
     same = {**host, "outcome": "ok", "reason": None}
@@ -77,7 +84,7 @@ def names(plan: Simulated) -> list[str]:
 class Outcome:
     """Shares over all simulated studies: `covered` of the cells' and `covered_overall` of the studies' intervals hold
     the truth, `alarms` of the cells' p lie under 0.05, `words` of the studies have a cell with a word, `word_overall`
-    has a word over all cells.
+    have a variant with a word over all cells.
     """
 
     covered: float
@@ -96,17 +103,20 @@ def outcome(plan: Simulated, wrong: tuple[tuple[Any, str, Any], ...] = ()) -> Ou
         runs = runs_of(plan)
         compared = comparison.compare(comparison.pair_runs(runs, "baseline", None), studies)
         cells = comparison.cells(runs, compared, comparison.noise(compared))
-        judged = cells[cells["variant"] == "pgo"]
-        means = overall.overall(judged, compared[compared["variant"] == "pgo"])
+        judged, pairs = (table[table["variant"].isin(plan.judged)] for table in (cells, compared))
+        means = overall.overall(judged, pairs)
     truth = np.exp(plan.effect)
-    worded = [judged["word"] == TPS.above, judged["word"] == TPS.below]
     return Outcome(
         covered=_holding(judged, truth),
         covered_overall=_holding(means, truth),
         alarms=float((judged["p_t"] < 0.05).mean()),
-        words=float((worded[0] | worded[1]).groupby(judged["metric"]).any().mean()),
-        word_overall=float(means["word"].isin([TPS.above, TPS.below]).mean()),
+        words=_worded(judged),
+        word_overall=_worded(means),
     )
+
+
+def _worded(table: pd.DataFrame) -> float:
+    return float(table["word"].isin([TPS.above, TPS.below]).groupby(table["metric"]).any().mean())
 
 
 def _holding(table: pd.DataFrame, truth: float) -> float:

@@ -80,6 +80,20 @@ def test_scattered_holes_leave_no_whole_repetition_but_an_interval_and_a_word():
     assert 1 < row["ratio_low"] < row["ratio"] < row["ratio_high"]
 
 
+def test_word_of_a_study_of_one_cell_is_the_words_of_its_cells():
+    variants = {"baseline": 0.0, **{f"v{number}": 0.05 for number in range(6)}, "aa": 0.0}
+    words = set()
+    for seed in range(6):
+        plan = synthetic.Plan(workloads=("oltp",), variants=variants, seed=seed, noise=0.02)
+        _, compared, _, cells = frames(plan)
+        both = overall(cells, compared).merge(cells, on=["variant", "metric"], suffixes=("", "_cell"))
+        judged = both[both["variant"] != "aa"]
+        assert judged["p_holm"].to_numpy() == pytest.approx(judged["p_holm_cell"].to_numpy(), nan_ok=True)
+        assert (judged["word"] == judged["word_cell"]).all()
+        words |= set(judged["word"])
+    assert {"faster", comparison.NO_DIFFERENCE} <= words
+
+
 def with_warnings(codes_of):
     """Return comparisons of a study in which `codes_of(facts)` names the warnings of each run."""
 

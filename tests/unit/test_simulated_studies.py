@@ -14,6 +14,7 @@ from tests.unit.simulation import Outcome, Simulated, outcome
 WALK = Simulated(5, walk=0.02)
 LINE = Simulated(7, slope=0.01)
 BOTH = Simulated(10, walk=0.02, slope=0.01)
+MANY = Simulated(5, walk=0.02, cells=1, more=5)
 LIMITS = {
     "covered": (0.93, 0.97),
     "covered_overall": (0.93, 0.97),
@@ -41,7 +42,7 @@ def test_each_limit_lies_almost_three_standard_errors_from_a_right_method():
     assert (0.97 - 0.95) / error > 2.8
 
 
-@pytest.mark.parametrize("plan", [WALK, LINE, BOTH])
+@pytest.mark.parametrize("plan", [WALK, LINE, BOTH, MANY])
 def test_same_against_same_under_drift_keeps_every_promise(plan):
     assert broken(outcome(plan)) == set()
 
@@ -58,10 +59,11 @@ def test_an_interval_is_as_true_around_an_effect_and_with_pairs_missing():
         (Simulated(5, walk=0.02, studies=400), (stats.special, "stdtrit", normal_quantile), "covered"),
         (Simulated(5, walk=0.02, studies=400), (stats.special, "stdtrit", normal_quantile), "covered_overall"),
         (Simulated(7, walk=0.02, studies=400), (stats, "holm", lambda p_values: p_values), "words"),
+        (MANY, (stats, "holm", lambda p_values: p_values), "word_overall"),
         (Simulated(7, walk=0.02, studies=400), (stats, "mean_over_cells", cells_as_sample), "covered_overall"),
         (Simulated(7, slope=0.01, studies=400, drawn=False), (stats, "ALPHA", stats.ALPHA), "alarms"),
     ],
-    ids=["normal instead of t, a cell", "and overall", "no Holm", "cells taken for a sample", "order not drawn"],
+    ids=["normal, not t, a cell", "and overall", "no Holm", "nor over variants", "cells as sample", "order not drawn"],
 )
 def test_a_wrong_method_is_caught(plan, wrong, caught):
     assert caught in broken(outcome(plan, (wrong,)))

@@ -72,7 +72,7 @@ def test_page_shows_statements_answers_and_what_was_shown_escaped(plain):
 def test_published_seconds_stand_beside_ours_and_their_ratio_beside_that_of_our_statements(plain):
     _, page, summary = plain
     said = Elements(page).said()
-    assert said.count("published paper") == 2
+    assert said.count("published paper") == 3
     assert "published paper 0.38 ×." in summary
     assert "Published in a quantity" not in said
 

@@ -1,5 +1,6 @@
 """What is said: the headline, the findings on trust, and how numbers are written."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -10,6 +11,8 @@ from tests.unit.rendering import findings_of
 def row_of(word, low, high, ratio=1.01, repetitions=5, cells=1):
     values = {
         "ratio": ratio,
+        "log_ratio": np.log(ratio),
+        "p_holm": 0.06,
         "ratio_low": low,
         "ratio_high": high,
         "word": word,
@@ -27,6 +30,7 @@ def row_of(word, low, high, ratio=1.01, repetitions=5, cells=1):
         (row_of("slower", 0.8, 0.9, 0.85), 5, "pgo is slower than baseline: 0.85"),
         (row_of("no difference shown", 0.99, 1.03), 5, "No difference between pgo and baseline is shown: 1.010"),
         (row_of("no difference shown", 1.005, 1.015), 5, "by less than the noise floor of ±2.0"),
+        (row_of("no difference shown", 1.02, 1.4, 1.2), 5, "one of so many comparisons may by chance (p 0.06 by Holm)"),
         (row_of("too few blocks", 1.2, 1.6, 1.4, 3), 3, "Smoke test, no verdict under 5 repetitions: pgo gave 1.40"),
         (row_of("too few blocks", 1.2, 1.6, 1.4, 4), 7, "a cell has 4 whole blocks of 7 and 5 are needed"),
         (row_of("too few blocks", float("nan"), float("nan"), 1.4, 1), 1, "no interval: 1 complete repetition"),
