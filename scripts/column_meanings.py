@@ -21,12 +21,12 @@ OVER_CELLS = {
     "ratio": ESTIMATE["ratio"],
     "ratio_low": "lower end of the 95 % interval over repetitions",
     "ratio_high": "upper end of the 95 % interval over repetitions",
-    "p_t": "two-sided p of the mean over cells, Student's t",
     "n_cells": "cells with at least one pair of runs",
     "n_cells_planned": "cells of the study",
     "n_repetitions": "repetitions in which every compared cell has its pair",
     "n_blocks_least": "pairs of the cell that has fewest",
     "n_pairs": "pairs of all cells that count",
+    "p_t": "two-sided p of the mean over cells, Student's t",
     "floor_log_ratio": FLOOR,
 }
 COMPARISONS = {
@@ -72,9 +72,9 @@ OVERALL = {
     "n_below": "cells whose word is the metric's for a ratio below 1",
     "n_no_difference": "cells in which no difference is shown",
     "n_wordless": "cells with too few blocks or without a noise floor",
+    "n_flagged": "pairs that count and of which a run has a warning that not every run of the study has",
     "p_holm": "p_t adjusted by Holm over the variants of the metric, without A/A",
     "word": "the verdict on the mean over cells; empty for A/A",
-    "n_flagged": "pairs that count and of which a run has a warning that not every run of the study has",
 }
 NOISE = {
     "metric": NAMED["metric"],

@@ -12,7 +12,7 @@ from scripts.tables import BLOCK
 
 COLUMNS = (
     "factor", "formula", "server", "metric", "log_ratio", "ratio", "ratio_low", "ratio_high", "n_cells",
-    "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "floor_log_ratio", "p_t", "p_holm", "word",
+    "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "p_t", "floor_log_ratio", "p_holm", "word",
 )  # fmt: skip
 
 

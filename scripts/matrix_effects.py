@@ -17,7 +17,7 @@ from scripts.wording import listing
 
 COLUMNS = (
     "factor", "formula", "n_factors", "workload", "clients", "metric", "log_ratio", "ratio", "ratio_low", "ratio_high",
-    "n_cells", "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "floor_log_ratio", "p_t", "p_holm",
+    "n_cells", "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "p_t", "floor_log_ratio", "p_holm",
     "word",
 )  # fmt: skip
 INTERACTION, NO_INTERACTION = "interaction shown", "no interaction shown"

@@ -61,12 +61,12 @@ def over_cells(wide: pd.DataFrame) -> dict[str, Any]:
         "ratio": float(stats.ratio(mean)),
         "ratio_low": float(stats.ratio(low)),
         "ratio_high": float(stats.ratio(high)),
-        "p_t": stats.mean_over_cells_p(values),
         "n_cells": len(left),
         "n_cells_planned": len(wide),
         "n_repetitions": int(left.all(axis=0).sum()) if len(left) else 0,
         "n_blocks_least": int(left.sum(axis=1).min()) if len(left) else 0,
         "n_pairs": int(left.sum()),
+        "p_t": stats.mean_over_cells_p(values),
     }
 
 
