@@ -39,7 +39,8 @@ def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> 
     """
     if len(samples) != 2:
         raise SysbenchFailed(
-            f"sysbench printed {len(finished.moments)} per-second reports, expected one for each second"
+            f"sysbench printed {len(finished.moments)} per-second reports, expected one for each second: it stopped "
+            "early, or left seconds out because it could not keep up with so many clients"
         )
     (first, before), (last, after) = samples
     output = finished.output

@@ -12,7 +12,7 @@ from scripts.metrics import COLD as COLD_TIME
 from scripts.metrics import SCRIPT
 from scripts.sql_times import COLD, WARM, seconds
 from scripts.value_tables import SHORT_WORDS, Cell, state
-from scripts.wording import NOTHING, count, interval, listing, missing, plural, ratio, times
+from scripts.wording import NARROW, NOTHING, count, interval, listing, missing, plural, ratio, times
 
 Study = dict[str, Any]
 Records = list[tuple[str, dict[str, Any]]]
@@ -111,7 +111,8 @@ def against_sentences(table: dict[str, Any]) -> list[str]:
     told = []
     for name, cells in table["rows"]:
         known = [(arm, cell) for arm, cell in zip(table["head"], cells, strict=True) if cell.text != NOTHING]
-        each = [f"{arm} {cell.text} ×" + (f" ({', '.join(cell.notes)})" if cell.notes else "") for arm, cell in known]
+        each = [f"{arm} {cell.text}{NARROW}×" + (f" ({', '.join(cell.notes)})" if cell.notes else "")
+                for arm, cell in known]  # fmt: skip
         told.append(f"Time of {name}: {', '.join(each)}.")
     return told
 

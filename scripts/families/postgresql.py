@@ -143,7 +143,10 @@ def server_command(install: Path, data: Path, option_file: Path, sockets: Path) 
 
 def connect(sockets: Path) -> pg8000.dbapi.Connection:
     """Connect to the benchmark's database; raises pg8000's errors while the server is not ready."""
-    connection = pg8000.dbapi.connect(user=USER, database=DATABASE, unix_sock=f"{sockets}/.s.PGSQL.{port_of(sockets)}")
+    socket = f"{sockets}/.s.PGSQL.{port_of(sockets)}"
+    connection = pg8000.dbapi.connect(
+        USER, database=DATABASE, unix_sock=socket, application_name=postgresql_waits.OWN_NAME
+    )
     connection.autocommit = True
     return connection
 

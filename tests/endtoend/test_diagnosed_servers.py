@@ -70,6 +70,8 @@ def test_waits_are_those_of_connections_and_no_longer_than_they_could_be(found, 
     rows = [row for row in facts["diagnosis"]["waits"] if row["who"] == "connections"]
     assert rows
     assert max(row["seconds"] for row in rows) <= 2 * (facts["window"]["duration_s"] + 1)
+    if looks := facts["diagnosis"]["samples"]:
+        assert max(row["count"] for row in rows) <= 2 * looks
     assert any(row["event"] in ("Client: ClientRead", "wait/io/socket/sql/client_connection") for row in rows)
 
 

@@ -1,5 +1,6 @@
 """The load generator elsewhere: how it is started there, what comes back, and that its password stays where it is."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -163,11 +164,18 @@ def test_status_of_sysbench_there_is_that_of_the_command_here(told):
     assert process.returncode == 3
 
 
+def named(word, processes):
+    """Yield the processes with this word in their command line; others may be gone before they are asked."""
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if word in " ".join(process.cmdline()):
+                yield process
+
+
 def test_killed_proxy_takes_the_load_generator_along(told):
     process = proxy(told, "x", "run", PACE="30")
     assert next(line for line in process.stdout if line.startswith(b"[ 1s ]"))
-    children = psutil.Process(process.pid).children(recursive=True)
-    (stand_in,) = [one for one in children if "stand_in" in " ".join(one.cmdline())]
+    stand_in, *_ = named("stand_in", psutil.Process(process.pid).children(recursive=True))
     process.kill()
     process.wait()
     deadline_s = time.monotonic() + 10

@@ -54,7 +54,7 @@ def test_answer_begins_with_the_cold_time_and_tells_the_warm_one(plain):
     said = Elements(page).said()
     assert "the cold time of the statements of baseline" in said
     assert "the cold time of the statements of baseline" in summary
-    assert "- Time of group / join: baseline 0.25 × (0.2" in summary
+    assert "- Time of group / join: baseline 0.25\u202f× (0.2" in summary
     assert "transactions per second" not in said.split("Quantities")[0]
 
 
@@ -73,7 +73,7 @@ def test_published_seconds_stand_beside_ours_and_their_ratio_beside_that_of_our_
     _, page, summary = plain
     said = Elements(page).said()
     assert said.count("published paper") == 3
-    assert "published paper 0.38 ×." in summary
+    assert "published paper 0.38\u202f×." in summary
     assert "Published in a quantity" not in said
 
 
