@@ -14,7 +14,7 @@ def sentences(study: Study, shown: Mapping[str, Any]) -> list[str]:
     """Return the sentences; `shown` holds the page's values of the sections that tell it in full."""
     pairs = [sentence for timed in shown["timed_sql"].values() for sentence in timed["against_sentences"]]
     sizes = [sentence for table in shown["allocated"] for sentence in _sizes(study, table)]
-    held = [sentence for table in shown.get("ladders", ()) for sentence in table.sentences]
+    held = [sentence for table in shown["ladders"] for sentence in table.sentences]
     return [*pairs, *held, *sizes, *shown.get("storage_sentences", ()), *map(_traffic, shown.get("network", ()))]
 
 

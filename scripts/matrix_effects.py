@@ -7,12 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import stats
-from scripts.comparison import NO_DIFFERENCE, WORDLESS
+from scripts.comparison import NO_DIFFERENCE
 from scripts.contrasts import Contrast
 from scripts.factors import block_contrasts, whole_blocks
 from scripts.metrics import EVERY
-from scripts.overall import by_repetition, over_cells, overall_word
+from scripts.overall import by_repetition, over_cells, worded
 from scripts.wording import listing
 
 COLUMNS = (
@@ -21,6 +20,8 @@ COLUMNS = (
     "word",
 )  # fmt: skip
 INTERACTION, NO_INTERACTION = "interaction shown", "no interaction shown"
+DIFFERENT = dict.fromkeys((word for metric in EVERY.values() for word in (metric.above, metric.below)), INTERACTION)
+INTERACTIONS = {**DIFFERENT, NO_DIFFERENCE: NO_INTERACTION}
 
 
 def table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
@@ -36,11 +37,8 @@ def table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd
         for effect in effects(study)
         for row in _rows(effect, study, runs, floor)
     ]
-    found = pd.DataFrame(rows, columns=[*COLUMNS[:-2]])
-    everywhere = found["workload"].isna()
-    p_holm = found["p_t"].where(everywhere).groupby(found["metric"]).transform(stats.holm)
-    found = found.assign(p_holm=p_holm.astype(float))
-    words = [_word(row) if all_cells else None for row, all_cells in zip(found.itertuples(), everywhere, strict=True)]
+    found = worded(pd.DataFrame(rows), [row["workload"] is None for row in rows]).reindex(columns=list(COLUMNS))
+    words = [INTERACTIONS.get(row.word, row.word) if row.n_factors > 1 else row.word for row in found.itertuples()]
     return found.assign(word=words, clients=found["clients"].astype("Int64"))
 
 
@@ -102,11 +100,3 @@ def _rows(effect: Contrast, study: dict[str, Any], runs: pd.DataFrame, floor: pd
         for place in wide.index if len(wide) > 1 else ():
             cell = wide.loc[[place]]
             yield {**dict(zip(wide.index.names, place, strict=True)), **limit, **over_cells(cell)}
-
-
-def _word(row: Any) -> str:
-    """Return the word of an effect over all cells; of an interaction it is whether one is shown."""
-    word = overall_word(EVERY[row.metric], row._asdict())
-    if row.n_factors == 1 or word in WORDLESS:
-        return word
-    return NO_INTERACTION if word == NO_DIFFERENCE else INTERACTION

@@ -1,7 +1,6 @@
 """The distribution's servers by family, each ready to be started on an empty data directory of its own."""
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from scripts import families, load_dataset, snapshot, workplace
 from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend.folders import open_folder
 
 SERVERS = {"mariadb": installed_mariadb, "postgresql": installed_postgresql}
 SMALL: dict[str, dict[str, Any]] = {
@@ -28,14 +28,6 @@ class Prepared:
     options: dict[str, Any]
     data: Path
     folder: Path
-
-
-@contextlib.contextmanager
-def open_folder(prefix: str) -> Iterator[Path]:
-    """Lend a temporary folder that the servers' user can enter."""
-    with tempfile.TemporaryDirectory(prefix=prefix, dir="/var/tmp") as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
 
 
 def identity(name: str, folder: Path) -> Path:

@@ -4,7 +4,6 @@ import contextlib
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from scripts.families import mariadb
 from scripts.paths import Paths
 from scripts.plan import Plan
 from scripts.study import load
+from tests.endtoend.folders import open_folder
 from tests.unit import studies
 from tests.workflow.running import CHECKOUT, environment
 
@@ -79,18 +79,10 @@ class Place:
 
     @classmethod
     @contextlib.contextmanager
-    def made(cls, prefix: str, **changes: Any) -> Iterator["Place"]:
-        """Lend a folder every user can enter, with the server; `changes` replace keys of its study's config."""
-        with tempfile.TemporaryDirectory(prefix=prefix, dir="/var/tmp") as name:
-            folder = Path(name)
-            folder.chmod(0o755)
-            yield cls(folder, lay_out(folder / "build"), plan(**changes))
-
-    @classmethod
-    @contextlib.contextmanager
     def loaded(cls, prefix: str, **changes: Any) -> Iterator["Place"]:
-        """Lend such a folder with its dataset loaded."""
-        with cls.made(prefix, **changes) as place:
+        """Lend a folder with the server and its loaded dataset; `changes` replace keys of its study's config."""
+        with open_folder(prefix) as folder:
+            place = cls(folder, lay_out(folder / "build"), plan(**changes))
             status, said = finish(place.load_command())
             assert status == 0, said
             yield place

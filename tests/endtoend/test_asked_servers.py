@@ -10,6 +10,7 @@ from scripts.snapshot import workspace
 from scripts.statements import Statement
 from tests.endtoend import installed
 from tests.endtoend.asking import ask, compare
+from tests.endtoend.folders import open_folder
 from tests.endtoend.watching import leftovers
 
 pytestmark = pytest.mark.real
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module", params=installed.SERVERS)
 def identity(request):
-    with installed.open_folder("installed-server-") as folder:
+    with open_folder("installed-server-") as folder:
         yield installed.identity(request.param, folder)
 
 

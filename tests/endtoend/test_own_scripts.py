@@ -6,7 +6,8 @@ import shutil
 import pytest
 
 from scripts import outside_lua
-from tests.endtoend import installed, installed_mariadb
+from tests.endtoend import installed_mariadb
+from tests.endtoend.folders import open_folder
 from tests.workflow.running import CHECKOUT
 
 pytestmark = pytest.mark.real
@@ -16,7 +17,7 @@ STAND_IN = CHECKOUT / "tests" / "data" / "tpcc_like"
 def test_script_of_the_user_loads_its_own_tables_and_is_measured_on_them(monkeypatch):
     if why := installed_mariadb.missing():
         pytest.skip(why)
-    with installed.open_folder("outside-lua-") as folder:
+    with open_folder("outside-lua-") as folder:
         script = shutil.copytree(STAND_IN, folder / "tpcc") / "tpcc_like.lua"
         paths = installed_mariadb.plan(
             workloads={"tpcc": {"script": str(script), "dataset": "tpcc"}},

@@ -3,7 +3,8 @@
 import pytest
 
 from scripts import record, sql_run
-from tests.endtoend import installed, installed_mariadb
+from tests.endtoend import installed_mariadb
+from tests.endtoend.folders import open_folder
 from tests.endtoend.installed_mariadb import Place, finish, lay_out, plan
 from tests.endtoend.watching import leftovers
 
@@ -39,7 +40,7 @@ def placed(folder, text):
 
 @pytest.fixture(scope="module")
 def place():
-    with installed.open_folder("timed-sql-") as folder:
+    with open_folder("timed-sql-") as folder:
         lay_out(folder / "build")
         made = placed(folder, TEXT)
         status, said = finish(made.load_command())

@@ -16,6 +16,7 @@ import yaml
 from scripts import families, workplace
 from scripts.server import running
 from tests.endtoend import installed, installed_mariadb
+from tests.endtoend.folders import open_folder
 from tests.endtoend.ready_made import Ready
 from tests.faults.scale import WHOLE
 from tests.unit import studies
@@ -31,7 +32,7 @@ KNOCK = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
 def server(request):
     """A real server on an empty data directory, as a run starts it."""
     small = installed.SMALL.get(request.param, installed.SMALL["mariadb"])
-    with installed.open_folder("outside-") as folder:
+    with open_folder("outside-") as folder:
         with installed.initialised_as(*_installed(request.param, folder), small, folder) as ready:
             with running(ready.family, ready.install, ready.data, ready.options, folder / "server.log") as started:
                 yield started
@@ -111,7 +112,7 @@ def shut_in():
         pytest.skip("a mount namespace of one's own takes root")
     if why := installed_mariadb.missing():
         pytest.skip(why)
-    with installed.open_folder("outside-study-") as folder:
+    with open_folder("outside-study-") as folder:
         (folder / "outside.yaml").write_text(yaml.safe_dump(STUDY))
         command = command_line(folder, "--cores", "2", "--configfile", folder / "outside.yaml")
         shell = [*UNSHARE, "sh", "-c", READ_ONLY, "sh", folder, *command]

@@ -6,7 +6,7 @@ from scripts.ladder import LadderTable
 from scripts.value_tables import Cell
 
 STUDY = {"variants": {"none": {}, "lz4": {}, "aa": {}}, "reference": "none"}
-NOTHING = {"timed_sql": {}, "allocated": []}
+NOTHING = {"timed_sql": {}, "allocated": [], "ladders": []}
 
 
 def row(variant, when, *notes):
