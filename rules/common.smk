@@ -11,7 +11,7 @@ from snakemake.utils import min_version
 min_version("9.17.0")
 
 try:
-    from scripts import checkoutlock, description, failures, job_records, own_imports, preview, record
+    from scripts import checkoutlock, description, failures, interrupts, job_records, own_imports, preview, record
     from scripts import outside_lua, tolerated
     from scripts.diagnoses import Diagnoses
     from scripts.paths import Paths
@@ -73,6 +73,7 @@ def begin():
     if not PARTIAL and (refused := preview.refusals(PATHS)):
         raise WorkflowError("\n".join(["this machine cannot hold the clients of the study", *refused]))
     take_directory()
+    interrupts.pass_on()
     # Its rate limit would wake Snakemake's scheduler every second, once for each job so far, beside what is measured.
     workflow.scheduler.job_rate_limiter = None
 

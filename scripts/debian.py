@@ -19,6 +19,8 @@ from scripts.apt_lists import write_configuration
 log = logging.getLogger(__name__)
 
 PROGRESS_S = 2
+# apt 2.6 waits for ever for its own helpers when they cannot write.
+STALLED_S = 60
 TAIL_LINES = 12
 
 
@@ -82,6 +84,30 @@ def dsc_files(dsc: Path) -> list[str]:
     return [line.split()[2] for line in section[1].splitlines()]
 
 
+class Progress:
+    """What apt says of its downloads into `folder`, twice a second: told now and then, and whether it goes on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.told_at = folder, time.monotonic()
+        self.said, self.since = "", self.told_at
+
+    def goes_on(self, line: str) -> bool:
+        """Take a line "dlstatus:file:percent:text"; returns False when it has been the same for STALLED_S."""
+        now, percent_and_text = time.monotonic(), line.split(":", 2)[2].strip()
+        if percent_and_text != self.said:
+            self.said, self.since = percent_and_text, now
+        if now - self.told_at > PROGRESS_S:
+            self.told_at = now
+            percent, text = percent_and_text.split(":", 1)
+            log.info("apt: %.0f %%, %s", float(percent), text.strip())
+        return now - self.since < STALLED_S
+
+    def stalled(self) -> str:
+        """Return where it stands still, and how much room there is."""
+        free_mib = shutil.disk_usage(self.folder).free / 2**20
+        return f"no progress for {STALLED_S} s at {self.said!r}; {free_mib:.0f} MiB are free in {self.folder}"
+
+
 def run(argv: list[str], folder: Path) -> str:
     """Run a command, its lines to the log as they come, and return its output.
 
@@ -89,7 +115,7 @@ def run(argv: list[str], folder: Path) -> str:
     """
     log.debug("in %s: %s", folder, " ".join(argv))
     lines: deque[str] = deque(maxlen=100_000)
-    told_at = time.monotonic()
+    progress = Progress(folder)
     with subprocess.Popen(
         argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -97,10 +123,9 @@ def run(argv: list[str], folder: Path) -> str:
             if not line.startswith("dlstatus:"):
                 lines.append(line.rstrip("\n"))
                 log.debug("%s: %s", argv[0], line.rstrip("\n"))
-            elif time.monotonic() - told_at > PROGRESS_S:
-                told_at = time.monotonic()
-                percent, text = line.split(":", 3)[2:]
-                log.info("apt: %.0f %%, %s", float(percent), text.strip())
+            elif not progress.goes_on(line):
+                process.kill()
+                raise DebianError(f"{' '.join(argv)}: {progress.stalled()}")
         log.debug("exit %d", process.wait())
     if process.returncode:
         tail = [line for line in lines if line.startswith(("E:", "dpkg"))] or list(lines)

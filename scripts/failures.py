@@ -16,8 +16,8 @@ FAILED = "failed"
 # Names the environment variable with the folders of what may fail, one a line. A word more in a rule's shell command
 # would make everything stale that it ever made.
 MAY_FAIL = "MAY_FAIL"
-# InnoDB tells the number of the error alone.
-FULL_DISK = r"No space left on device|\b[Ee]rr(?:or|no):? (?:number )?28\b"
+# InnoDB tells the number of the error alone to its log, and of the table alone to its clients.
+FULL_DISK = r"No space left on device|\b[Ee]rr(?:or|no):? (?:number )?28\b|\b1114\b.*The table '.+' is full"
 OF_DISK = re.compile(rf"{FULL_DISK}|Disk quota exceeded|Read-only file system")
 OF_CLIENT = re.compile(r"client host .*: (the connection ended|cannot reach)")
 # A server takes as much memory as its options say; a compiler takes what it needs.

@@ -17,6 +17,7 @@ from pathlib import Path
 from scripts import guard
 
 PR_SET_PDEATHSIG = 1
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class CommandFailed(RuntimeError):
@@ -43,6 +44,9 @@ def die_with_parent(signal_number: int = signal.SIGTERM) -> None:
 
 
 def _leave(number: int, _frame: object) -> None:
+    # A second signal, which Ctrl-C and Snakemake may both send, must not cut the cleaning short.
+    for each in ENDING:
+        signal.signal(each, lambda *_: None)
     raise SystemExit(128 + number)
 
 
@@ -53,7 +57,7 @@ def become_entry_script() -> None:
     """
     parent = int(os.environ.get("WORKFLOW_PID", os.getppid()))
     die_with_parent()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ENDING:
         signal.signal(number, _leave)
     if os.getppid() != parent:
         raise SystemExit(128 + signal.SIGTERM)

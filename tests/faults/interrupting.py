@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 import yaml
@@ -34,6 +35,14 @@ STUDY = studies.tiny(
     datasets={"sbtest": {"tables": 2, "rows": 10000}},
 )
 TABLE = "results/studies/struck/tables/runs.csv"
+REPORT = "results/studies/struck/report.html"
+
+
+class Phase(Protocol):
+    """A stretch of a job."""
+
+    def begun(self, study: "Struck", before: set[Path], since_s: float) -> bool:
+        """Tell whether the phase has begun since then; `before` are data directories and sockets that were there."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +85,11 @@ class Struck:
         pairs = [(run, run.with_suffix(".txt")) for run in self.runs().values()]
         return {path: file_sha256(path) for pair in pairs for path in pair}
 
-    def strike(self, target: str, phase: "Phase", means: Callable[["Struck", subprocess.Popen], None]) -> None:
+    def strike(self, target: str, phase: Phase, means: Callable[["Struck", subprocess.Popen], None]) -> None:
         """Start the study, strike in the phase, and demand that nothing is left a few seconds after Snakemake's end."""
-        before = leftovers()
+        before, since_s = leftovers(), time.time()
         snakemake = self.start(target)
-        wait_until(lambda: phase.begun(self, before) or snakemake.poll() is not None, seconds=600)
+        wait_until(lambda: phase.begun(self, before, since_s) or snakemake.poll() is not None, seconds=600)
         assert snakemake.poll() is None, (self.folder / "snakemake.log").read_text()
         means(self, snakemake)
         snakemake.wait(timeout=600)
@@ -93,6 +102,14 @@ class Struck:
         logs = self.files(f"logs/measure_run/struck/{variant}-*/*/2/*")
         for path in [run, run.with_suffix(".txt"), *logs, *self.files("studies/struck/tables/*")]:
             path.unlink()
+
+    def forget_report(self) -> dict[Path, str]:
+        """Remove tables, figures and page, so that only the cheap jobs are to be done; returns their digests."""
+        made = [*self.files("studies/struck/tables/*"), *self.files("studies/struck/figures/*"), self.folder / REPORT]
+        digests = {path: file_sha256(path) for path in made}
+        for path in made:
+            path.unlink()
+        return digests
 
     def jobs(self) -> list[psutil.Process]:
         """Return the entry scripts that work here."""
@@ -112,41 +129,6 @@ class Struck:
         return [str(process) for process in [*self._ours(), *servers]]
 
 
-def ctrl_c(_study: Struck, snakemake: subprocess.Popen) -> None:
-    """Interrupt Snakemake and its jobs, as a terminal does."""
-    os.killpg(snakemake.pid, signal.SIGINT)
-
-
-def interrupt(_study: Struck, snakemake: subprocess.Popen) -> None:
-    """Interrupt Snakemake alone."""
-    snakemake.send_signal(signal.SIGINT)
-
-
-def terminate(_study: Struck, snakemake: subprocess.Popen) -> None:
-    """Ask Snakemake to end, which lets the running job end first."""
-    snakemake.terminate()
-
-
-def kill(_study: Struck, snakemake: subprocess.Popen) -> None:
-    """Kill Snakemake, which can do nothing then."""
-    snakemake.kill()
-
-
-def kill_job(study: Struck, _snakemake: subprocess.Popen) -> None:
-    """Kill the entry script at work."""
-    for job in study.jobs():
-        job.kill()
-
-
-MEANS = {
-    "Ctrl-C": ctrl_c,
-    "SIGINT to Snakemake": interrupt,
-    "SIGTERM to Snakemake": terminate,
-    "kill -9 Snakemake": kill,
-    "kill -9 the job": kill_job,
-}
-
-
 def _words(process: psutil.Process) -> list[str]:
     try:
         return process.cmdline()
@@ -161,41 +143,3 @@ def wait_until(condition: Callable[[], object], seconds: float, rest_s: float = 
         assert time.monotonic() < deadline_s, "waited in vain"
         time.sleep(rest_s)
     return found
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A stretch of a job: it has begun when a file of the pattern holds the text, or when such a folder is there."""
-
-    name: str
-    pattern: str
-    text: str = ""
-
-    def begun(self, study: Struck, before: set[Path]) -> bool:
-        """Tell whether the phase has begun; `before` are data directories and sockets that were there already."""
-        if not self.pattern:
-            return bool(leftovers() - before)
-        found = study.files(self.pattern)
-        return any(path.is_dir() or self.text in path.read_text(errors="replace") for path in found)
-
-
-LOGS, RUNS = "logs/measure_run/struck/aa-*/*/2", "studies/struck/runs/aa-*/*/2"
-PHASES = (
-    Phase("clone", ""),
-    Phase("start", f"{LOGS}/1.server.log"),
-    Phase("warm-up", f"{LOGS}/1.warmup.txt", "Threads started!"),
-    Phase("measure", f"{RUNS}/1.txt", "[ 1s ]"),
-    Phase("stop", f"{RUNS}/1.txt", "execution time"),
-)
-BUILD_LOGS = "logs/build_server/postgresql-15"
-BUILDING = (
-    Phase("fetch", "logs/fetch_source/*"),
-    Phase("unpack", "sources/*/tree"),
-    Phase("configure", f"{BUILD_LOGS}/baseline-*.log", "configure --prefix"),
-    Phase("compile", f"{BUILD_LOGS}/baseline-*.log", "-C src/backend all"),
-    Phase("load", "logs/load_dataset/*/*"),
-    Phase("snapshot", "datasets/*/*/snapshot/data"),
-    Phase("compile the instrumented build", f"{BUILD_LOGS}/instrumented*.log", "-C src/backend all"),
-    Phase("train", "logs/train_server/*/*"),
-    Phase("pack the profile", "profiles/*/*/counters"),
-)

@@ -1,13 +1,14 @@
 """PostgreSQL is fetched, compiled, trained and loaded, and struck in each phase of it; only `make faults` tries it."""
 
 import tempfile
-from itertools import cycle
 from pathlib import Path
 
 import pytest
 
 from tests.endtoend.short_study import short
-from tests.faults.interrupting import BUILDING, MEANS, Struck
+from tests.faults.interrupting import Struck
+from tests.faults.means import HARD, death_of
+from tests.faults.phases import BUILDING
 from tests.faults.scale import WHOLE
 
 pytestmark = [pytest.mark.real, pytest.mark.skipif(not WHOLE, reason="long: make faults tries it")]
@@ -18,11 +19,10 @@ RECORDS = (
     "profiles/*/*/profile.json",
     "datasets/*/*/dataset.json",
 )
-# SIGTERM lets the running job end, so it strikes no phase of it.
-HARD = [means for name, means in MEANS.items() if "SIGTERM" not in name]
+DEATHS = {program: death_of(program) for program in ("postgres", "sysbench")}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def study():
     with tempfile.TemporaryDirectory(prefix="struck-builds-", dir="/var/tmp") as name:
         made = Struck(Path(name))
@@ -35,13 +35,16 @@ def finished(study):
     return {path: path.read_bytes() for pattern in RECORDS for path in study.files(pattern)}
 
 
-def test_struck_in_each_phase_the_same_command_goes_on_and_keeps_what_was_finished(study):
-    kept = {}
-    for phase, means in zip(BUILDING, cycle(HARD), strict=False):
-        study.strike(TARGET, phase, means)
-        assert {path: finished(study).get(path) for path in kept} == kept, phase
+@pytest.mark.parametrize("phase", BUILDING, ids=lambda phase: phase.name)
+def test_struck_in_this_phase_by_each_means_keeps_what_was_finished(study, phase):
+    for means in [*HARD.values(), *(DEATHS.values() if phase.serving else ())]:
         kept = finished(study)
-    answer = study.finish(TARGET)
+        study.strike(TARGET, phase, means)
+        assert {path: finished(study).get(path) for path in kept} == kept
+
+
+def test_same_command_goes_on_after_all_of_them_and_keeps_what_was_finished(study):
+    kept, answer = finished(study), study.finish(TARGET)
     assert answer.status == 0, answer.text
     assert {path: finished(study)[path] for path in kept} == kept
     assert "Nothing to be done" in study.finish(TARGET).text

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from scripts import hostlock, record
+from scripts.record import file_sha256
 from tests.endtoend import installed_mariadb, installed_postgresql
 from tests.endtoend.watching import processes
-from tests.faults.interrupting import MEANS, PHASES, PLACES, STUDY, TABLE, Struck, wait_until
+from tests.faults.interrupting import PLACES, REPORT, STUDY, TABLE, Struck, wait_until
+from tests.faults.means import MEANS, death_of
+from tests.faults.phases import PHASES, REPORTING
 from tests.faults.scale import WHOLE
 
 MISSING = installed_mariadb.missing() or installed_postgresql.missing()
@@ -21,9 +24,11 @@ CASES = [(phase, means) for phase in PHASES for means in MEANS]
 SHORT = {
     ("clone", "kill -9 the job"),
     ("warm-up", "Ctrl-C"),
+    ("measure", "SIGINT to Snakemake"),
     ("measure", "kill -9 Snakemake"),
     ("stop", "SIGTERM to Snakemake"),
 }
+REPORTED = [(phase, means) for phase in REPORTING for means in MEANS]
 RESULTS = [(phase, program) for phase in PHASES[2:4] for program in ("mariadbd", "sysbench")]
 
 
@@ -71,13 +76,28 @@ def test_interrupted_run_leaves_nothing_and_the_same_command_goes_on(fresh, phas
     assert sorted(fresh.runs()) == ["aa", "maria", "postgres"]
 
 
+@pytest.fixture(scope="module")
+def reported(study):
+    """The study with its report."""
+    answer = study.finish(REPORT)
+    assert answer.status == 0, answer.text
+    return study
+
+
+@pytest.mark.parametrize(("phase", "means"), REPORTED if WHOLE else REPORTED[-2:-1], ids=named)
+def test_interrupted_report_ends_in_the_bytes_of_an_undisturbed_one(reported, phase, means):
+    wanted, kept = reported.forget_report(), reported.digests()
+    reported.strike(REPORT, phase, MEANS[means])
+    answer = reported.finish(REPORT)
+    assert answer.status == 0, answer.text
+    assert "rule measure_run:" not in answer.text
+    assert {path: file_sha256(path) for path in wanted} == wanted
+    assert reported.digests() == kept
+
+
 @pytest.mark.parametrize(("phase", "program"), RESULTS if WHOLE else RESULTS[-1:], ids=named)
 def test_death_of_server_or_client_is_a_result_and_leaves_nothing(fresh, phase, program):
-    def strike(_study, _snakemake):
-        for process in processes(program, PLACES):
-            process.kill()
-
-    fresh.strike(TABLE, phase, strike)
+    fresh.strike(TABLE, phase, death_of(program))
     text = fresh.runs()["aa"].read_text()
     assert '"outcome": "failed"' in text
     assert program in text

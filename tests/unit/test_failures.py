@@ -17,6 +17,7 @@ from scripts import (
 )
 from scripts.process import CommandFailed
 from scripts.server import ServerFailed
+from scripts.sysbench_output import SysbenchFailed
 
 RECIPE = {
     "server": "tiny", "family": "postgresql", "build": "fragile", "stage": "plain", "training": "mixed",
@@ -84,6 +85,11 @@ def test_failure_of_what_must_not_fail_is_raised(folder):
 
 def test_tool_that_calls_a_bad_profile_an_input_error_did_not_meet_a_broken_host():
     assert not failures.of_host(CommandFailed("BOLT-ERROR: 'cannot pre-process profile': Input/output error."))
+
+
+def test_table_that_is_full_means_a_full_disk():
+    told = "FATAL: mysql_stmt_execute() returned error 1114 (The table 'sbtest1' is full)"
+    assert failures.of_host(SysbenchFailed(f"sysbench ended with status 1; its last lines:\n{told}"))
 
 
 def test_server_that_asks_for_too_much_memory_fails_by_itself():

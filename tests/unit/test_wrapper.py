@@ -1,5 +1,6 @@
 """The compiler wrapper with a real compiler: bare while configuring, flags and records of calls while compiling."""
 
+import os
 import subprocess
 
 import pytest
@@ -55,6 +56,18 @@ def test_while_configuring_status_and_words_are_the_compilers(tree):
     done = tree.call("-c", source(tree, "broken"), "-o", "x.o")
     assert done.returncode == 1
     assert "'nothing' undeclared" in done.stderr
+
+
+def test_record_that_cannot_be_written_fails_the_call_in_words(tree, tmp_path):
+    """A stub of mktemp stands for a full disk."""
+    stub = tmp_path / "stubs" / "mktemp"
+    stub.parent.mkdir()
+    stub.write_text("#!/bin/sh\necho /dev/full\n")
+    stub.chmod(0o755)
+    path = f"{stub.parent}:{os.environ['PATH']}"
+    done = tree.call("-c", source(tree), "-o", "x.o", BUILD_RECORDS=tree.records, PATH=path, **FLAGS)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
 
 
 @pytest.mark.parametrize(
