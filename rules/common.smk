@@ -73,7 +73,7 @@ def begin():
     if not PARTIAL and (refused := preview.refusals(PATHS)):
         raise WorkflowError("\n".join(["this machine cannot hold the clients of the study", *refused]))
     take_directory()
-    interrupts.pass_on()
+    interrupts.listen(workflow.scheduler)
     # Its rate limit would wake Snakemake's scheduler every second, once for each job so far, beside what is measured.
     workflow.scheduler.job_rate_limiter = None
 

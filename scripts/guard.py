@@ -6,18 +6,23 @@ such as the compilers below ninja, and it removes no folders.
 
 import contextlib
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-# It keeps a stack of `group N` and `folder P`, reads what to put on it and to take from it, and at the end of file,
+# It keeps a list of `group N` and `folder P`, reads what to put before it and to drop from it, and at the end of file,
 # which is our end, works it off. What kills our process group does not reach it. A folder is renamed first, since its
 # place may be used again at once; it is removed again while what still dies may write there.
 WATCH = r"""
 trap "" INT TERM HUP
 while IFS=" " read -r verb what; do
     case $verb in
-        pop) shift ;;
+        drop)
+            for held in "$@"; do
+                shift
+                [ "$held" = "$what" ] || set -- "$@" "$held"
+            done
+            ;;
         *) set -- "$verb $what" "$@" ;;
     esac
 done
@@ -45,29 +50,24 @@ _watcher: list[IO[bytes]] = []
 @contextlib.contextmanager
 def group(leader: int) -> Iterator[None]:
     """While in the body, have the process group of `leader` killed when this process dies without leaving it."""
-    with _held(f"group {leader}"):
+    what = f"group {leader}"
+    _tell(what)
+    try:
         yield
+    finally:
+        _tell(f"drop {what}")
 
 
-@contextlib.contextmanager
-def folder(path: Path) -> Iterator[None]:
-    """While in the body, have a folder removed when this process dies without leaving it.
+def folder(path: Path) -> Callable[[], None]:
+    """Have a folder removed when this process dies, unless what is returned was called before: it is gone then.
 
     Raises ValueError when its path has a line break.
     """
     if "\n" in str(path):
         raise ValueError(f"{str(path)!r}: expected a path without line breaks")
-    with _held(f"folder {path.absolute()}"):
-        yield
-
-
-@contextlib.contextmanager
-def _held(what: str) -> Iterator[None]:
+    what = f"folder {path.absolute()}"
     _tell(what)
-    try:
-        yield
-    finally:
-        _tell("pop")
+    return lambda: _tell(f"drop {what}")
 
 
 def _tell(line: str) -> None:

@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts import guard
+from scripts import guard, leaving
 
 PR_SET_PDEATHSIG = 1
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class CommandFailed(RuntimeError):
@@ -43,13 +42,6 @@ def die_with_parent(signal_number: int = signal.SIGTERM) -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
 
 
-def _leave(number: int, _frame: object) -> None:
-    # A second signal, which Ctrl-C and Snakemake may both send, must not cut the cleaning short.
-    for each in ENDING:
-        signal.signal(each, lambda *_: None)
-    raise SystemExit(128 + number)
-
-
 def become_entry_script() -> None:
     """Tie this process to its parent and turn INT, TERM and HUP into SystemExit, so that `finally` runs.
 
@@ -57,8 +49,7 @@ def become_entry_script() -> None:
     """
     parent = int(os.environ.get("WORKFLOW_PID", os.getppid()))
     die_with_parent()
-    for number in ENDING:
-        signal.signal(number, _leave)
+    leaving.heed()
     if os.getppid() != parent:
         raise SystemExit(128 + signal.SIGTERM)
 
@@ -75,6 +66,8 @@ def entry(log: Path) -> Iterator[None]:
             stream.write(f"\nERROR {type(error).__name__}: {error}\n")
         say(f"{error}\n(log: {log})")
         raise SystemExit(1) from error
+    # What is made is made: a signal while Python ends must not have Snakemake take it for unfinished.
+    leaving.heed_no_more()
 
 
 @contextlib.contextmanager
@@ -136,22 +129,29 @@ def run(
         stream.write(f"$ {shlex.join(command)}\n")
         stream.flush()
         begin_s = time.monotonic()
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env={**os.environ, **(environment or {})},
-            stdin=source,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=lambda: die_with_parent(signal.SIGKILL),
-            **(identity or {}),
-        )
-        with guard.group(process.pid):
-            status, usage = wait_or_kill(process)
+        options = {"cwd": cwd, "env": {**os.environ, **(environment or {})}, "stdin": source, "stdout": stream}
+        status, usage = _outcome(command, {**options, **(identity or {})})
     if status != 0:
         raise CommandFailed(f"{shlex.join(command[:4])} … ended with status {status}:\n{last_lines(log)}")
     return Usage(time.monotonic() - begin_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def _outcome(command: list[str], options: dict):
+    process = None
+    try:
+        with leaving.held():
+            process = subprocess.Popen(
+                command,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=lambda: die_with_parent(signal.SIGKILL),
+                **options,
+            )
+        with guard.group(process.pid):
+            return wait_or_kill(process)
+    finally:
+        if process is not None:
+            kill_group(process)
 
 
 def wait_or_kill(process: subprocess.Popen):

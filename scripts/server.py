@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import guard, server_log, workplace
+from scripts import guard, leaving, server_log, workplace
 from scripts.families import Family
 from scripts.process import die_with_parent
 
@@ -117,15 +117,18 @@ def running(
         option_file = write_options(family, install, data.parent, options)
         family.fit_data(install, data, options)
         command = family.server_command(install, data, option_file, sockets)
-        process = _start(command, data, log, cpus, environment)
+        process = None
         try:
+            with leaving.held():
+                process = _start(command, data, log, cpus, environment)
             with guard.group(process.pid):
                 server = Server(family, process, command, sockets, log)
                 server.wait_ready()
                 server.demand_options({**options, **family.options_of_release(install, options)})
                 yield server
         finally:
-            _end(process)
+            if process is not None:
+                _end(process)
 
 
 def write_options(family: Family, install: Path, folder: Path, options: dict[str, Any]) -> Path:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts import leaving
 from scripts.process import die_with_parent, kill_group, watchdog
 from scripts.sysbench_output import Output, SysbenchFailed, SysbenchMisused, parse, parse_report, reject_failure
 
@@ -77,21 +78,24 @@ def started(
         if wanted is not None:
             os.sched_setaffinity(0, wanted)
 
-    process = subprocess.Popen(
-        list(argv),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        env={**os.environ, **(environment or {})},
-        preexec_fn=before_exec,
-    )
+    process = None
     try:
+        with leaving.held():
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, **(environment or {})},
+                preexec_fn=before_exec,
+            )
         yield process
     finally:
-        kill_group(process)
-        process.wait()
-        process.stdout.close()
+        if process is not None:
+            kill_group(process)
+            process.wait()
+            process.stdout.close()
 
 
 def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:

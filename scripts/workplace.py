@@ -137,11 +137,12 @@ def temporary_directory(base: Path | None = None) -> Iterator[Path]:
 @contextlib.contextmanager
 def passing(folder: Path) -> Iterator[Path]:
     """Have a folder, there already or not, removed at the end of the body, and when this process is killed in it."""
-    with guard.folder(folder):
-        try:
-            yield folder
-        finally:
-            remove(folder)
+    gone = guard.folder(folder)
+    try:
+        yield folder
+    finally:
+        remove(folder)
+        gone()
 
 
 def remove(folder: Path) -> None:

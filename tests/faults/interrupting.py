@@ -89,7 +89,7 @@ class Struck:
         """Start the study, strike in the phase, and demand that nothing is left a few seconds after Snakemake's end."""
         before, since_s = leftovers(), time.time()
         snakemake = self.start(target)
-        wait_until(lambda: phase.begun(self, before, since_s) or snakemake.poll() is not None, seconds=600)
+        wait_until(lambda: phase.begun(self, before, since_s) or snakemake.poll() is not None, seconds=3000)
         assert snakemake.poll() is None, (self.folder / "snakemake.log").read_text()
         means(self, snakemake)
         snakemake.wait(timeout=600)
@@ -109,11 +109,12 @@ class Struck:
         digests = {path: file_sha256(path) for path in made}
         for path in made:
             path.unlink()
+        (self.folder / REPORT).with_name("figures").rmdir()
         return digests
 
     def jobs(self) -> list[psutil.Process]:
         """Return the entry scripts that work here."""
-        return [each for each in self._ours() if any(word.startswith("scripts.") for word in _words(each))]
+        return [each for each in self._ours() if any(word.startswith("scripts.") for word in words(each))]
 
     def _ours(self) -> Iterator[psutil.Process]:
         for process in psutil.process_iter():
@@ -129,7 +130,8 @@ class Struck:
         return [str(process) for process in [*self._ours(), *servers]]
 
 
-def _words(process: psutil.Process) -> list[str]:
+def words(process: psutil.Process) -> list[str]:
+    """Return the command line of a process, empty once it is gone."""
     try:
         return process.cmdline()
     except psutil.Error:

@@ -5,9 +5,12 @@ import signal
 import subprocess
 from collections.abc import Callable
 
-from tests.endtoend.watching import processes
-from tests.faults.interrupting import PLACES, Struck, wait_until
+import psutil
 
+from tests.endtoend.watching import processes
+from tests.faults.interrupting import PLACES, Struck, wait_until, words
+
+TRIALS = {"--check", "--boot", "--single", "-V"}
 Means = Callable[[Struck, subprocess.Popen], None]
 
 
@@ -52,8 +55,14 @@ def death_of(program: str) -> Means:
     """Return the means that kills all processes of a program as soon as there is one."""
 
     def strike(_study: Struck, snakemake: subprocess.Popen) -> None:
-        wait_until(lambda: processes(program, PLACES) or snakemake.poll() is not None, seconds=60)
-        for process in processes(program, PLACES):
+        found = wait_until(lambda: at_work(program) or snakemake.poll() is not None, seconds=60)
+        for process in found if isinstance(found, list) else ():
             process.kill()
 
     return strike
+
+
+def at_work(program: str) -> list[psutil.Process]:
+    """Return the processes of a program, without those that initdb starts to try settings: it gets over their death."""
+    found = [(process, words(process)) for process in processes(program, PLACES)]
+    return [process for process, line in found if line and not TRIALS & set(line)]

@@ -18,14 +18,14 @@ import subprocess, sys, time
 from pathlib import Path
 from scripts import guard
 held, given_back = Path(sys.argv[1]), Path(sys.argv[2])
-with guard.folder(given_back):
-    pass
-with guard.folder(held):
-    tree = subprocess.Popen(["sh", "-c", "sleep 63 & echo $!; wait"], start_new_session=True, stdout=subprocess.PIPE)
-    grandchild = int(tree.stdout.readline())
-    with guard.group(tree.pid):
-        print(tree.pid, grandchild, flush=True)
-        time.sleep(60)
+gone = guard.folder(given_back)
+guard.folder(held)
+gone()
+tree = subprocess.Popen(["sh", "-c", "sleep 63 & echo $!; wait"], start_new_session=True, stdout=subprocess.PIPE)
+grandchild = int(tree.stdout.readline())
+with guard.group(tree.pid):
+    print(tree.pid, grandchild, flush=True)
+    time.sleep(60)
 """
 
 
@@ -67,12 +67,12 @@ def test_killed_process_leaves_neither_its_folder_nor_its_grandchildren(folders)
 
 
 def test_what_is_left_in_order_is_left_alone(tmp_path):
-    code = "import sys; from pathlib import Path; from scripts import guard\nwith guard.folder(Path(sys.argv[1])): pass"
+    code = "import sys; from pathlib import Path; from scripts import guard; guard.folder(Path(sys.argv[1]))()"
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=CHECKOUT, check=True, timeout=30)
     time.sleep(0.5)
     assert tmp_path.is_dir()
 
 
 def test_path_that_the_watcher_could_not_read_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="expected a path without line breaks"), guard.folder(tmp_path / "a\nb"):
-        pass
+    with pytest.raises(ValueError, match="expected a path without line breaks"):
+        guard.folder(tmp_path / "a\nb")

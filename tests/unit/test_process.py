@@ -156,11 +156,11 @@ def test_entry_script_whose_parent_died_before_it_began_does_no_work(tmp_path):
 def test_killed_script_takes_its_command_along(tmp_path):
     body = "from scripts.process import run; run(['sleep', '61'], Path(sys.argv[1]))"
     job = subprocess.Popen(script(body, tmp_path / "x.log"), cwd=CHECKOUT)
-    wait_until(lambda: psutil.Process(job.pid).children())
-    (child,) = psutil.Process(job.pid).children()
+    wait_until(lambda: [child for child in psutil.Process(job.pid).children() if child.name() == "sleep"])
+    children = psutil.Process(job.pid).children()
     job.kill()
     job.wait()
-    wait_until(lambda: ended(child.pid))
+    wait_until(lambda: all(ended(child.pid) for child in children))
 
 
 def test_interrupted_wait_kills_the_whole_group(tmp_path):
