@@ -19,8 +19,8 @@ from scripts.apt_lists import write_configuration
 log = logging.getLogger(__name__)
 
 PROGRESS_S = 2
-# apt 2.6 waits for ever for its own helpers when they cannot write.
-STALLED_S = 60
+# apt 2.6 waits for ever for its own helpers when they cannot write, and half a minute for a host that does not answer.
+STALLED_S = 120
 TAIL_LINES = 12
 
 

@@ -37,9 +37,8 @@ def held() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if noted:
-        handler = before[noted[0]]
-        handler(noted[0], None) if callable(handler) else signal.raise_signal(noted[0])
+    for number in noted[:1]:
+        signal.raise_signal(number)
 
 
 def _leave(number: int, _frame: object) -> None:

@@ -137,6 +137,7 @@ def run(
 
 
 def _outcome(command: list[str], options: dict):
+    """Start a command and wait for it; returns (status, rusage). Whatever stops the waiting kills its group."""
     process = None
     try:
         with leaving.held():

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 INTERRUPTED = """
 import os, signal, subprocess, types
 from scripts import interrupts
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a script started us in the background
 job = subprocess.Popen(["sleep", "60"])
 server = subprocess.Popen(["sleep", "60"], start_new_session=True)
 interrupts.listen(types.SimpleNamespace(exit_gracefully=None))
