@@ -37,8 +37,8 @@ def held() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    for number in noted[:1]:
-        signal.raise_signal(number)
+    if noted:
+        signal.raise_signal(noted[0])
 
 
 def _leave(number: int, _frame: object) -> None:

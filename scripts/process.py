@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scripts import guard, leaving
 
@@ -129,42 +130,38 @@ def run(
         stream.write(f"$ {shlex.join(command)}\n")
         stream.flush()
         begin_s = time.monotonic()
-        options = {"cwd": cwd, "env": {**os.environ, **(environment or {})}, "stdin": source, "stdout": stream}
-        status, usage = _outcome(command, {**options, **(identity or {})})
+        with (
+            started(
+                command,
+                cwd=cwd,
+                env={**os.environ, **(environment or {})},
+                stdin=source,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                preexec_fn=lambda: die_with_parent(signal.SIGKILL),
+                **(identity or {}),
+            ) as process,
+            guard.group(process.pid),
+        ):
+            _, ended, usage = os.wait4(process.pid, 0)
+            process.returncode = status = os.waitstatus_to_exitcode(ended)
     if status != 0:
         raise CommandFailed(f"{shlex.join(command[:4])} … ended with status {status}:\n{last_lines(log)}")
     return Usage(time.monotonic() - begin_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def _outcome(command: list[str], options: dict):
-    """Start a command and wait for it; returns (status, rusage). Whatever stops the waiting kills its group."""
+@contextlib.contextmanager
+def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen]:
+    """Run a command, with Popen's `options`, in a session of its own; nothing of its group outlives the body."""
     process = None
     try:
         with leaving.held():
-            process = subprocess.Popen(
-                command,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=lambda: die_with_parent(signal.SIGKILL),
-                **options,
-            )
-        with guard.group(process.pid):
-            return wait_or_kill(process)
+            process = subprocess.Popen(command, start_new_session=True, **options)
+        yield process
     finally:
         if process is not None:
-            kill_group(process)
-
-
-def wait_or_kill(process: subprocess.Popen):
-    """Wait for a process in its own session and return (status, rusage); on any exception kill its group first."""
-    try:
-        _, status, usage = os.wait4(process.pid, 0)
-    except BaseException:
-        kill_group(process)
-        process.wait()
-        raise
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, usage
+            with process:
+                kill_group(process)
 
 
 def kill_group(process: subprocess.Popen) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts import leaving
-from scripts.process import die_with_parent, kill_group, watchdog
+from scripts.process import die_with_parent, watchdog
+from scripts.process import started as command_started
 from scripts.sysbench_output import Output, SysbenchFailed, SysbenchMisused, parse, parse_report, reject_failure
 
 
@@ -78,24 +78,15 @@ def started(
         if wanted is not None:
             os.sched_setaffinity(0, wanted)
 
-    process = None
-    try:
-        with leaving.held():
-            process = subprocess.Popen(
-                list(argv),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                env={**os.environ, **(environment or {})},
-                preexec_fn=before_exec,
-            )
-        yield process
-    finally:
-        if process is not None:
-            kill_group(process)
-            process.wait()
-            process.stdout.close()
+    with command_started(
+        list(argv),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **(environment or {})},
+        preexec_fn=before_exec,
+    ) as sysbench:
+        yield sysbench
 
 
 def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:

@@ -1,10 +1,12 @@
 """Read what sysbench printed anew, without the product's parser, and recompute a run's figures from it."""
 
+import math
 import re
 from pathlib import Path
 
 LINE = re.compile(r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) ", re.M)
 BUCKET = re.compile(r"^\s+([\d.]+) \|\**\s+(\d+)$", re.M)
+PERCENTILE = re.compile(r"^ +95th percentile: +([\d.]+)$", re.M)
 
 
 def tps(text: Path, measure_s: int) -> float:
@@ -15,11 +17,16 @@ def tps(text: Path, measure_s: int) -> float:
 
 
 def p95_ms(text: Path) -> float:
-    """Return the latency under which 95 % of the transactions in the printed histogram lie, in ms."""
+    """Return the latency of the bucket that holds the 95th of 100 transactions, in ms; sysbench rounds that rank."""
     buckets = sorted((float(latency), int(count)) for latency, count in BUCKET.findall(text.read_text()))
-    total, seen = sum(count for _, count in buckets), 0
+    rank, seen = math.floor(0.95 * sum(count for _, count in buckets) + 0.5), 0
     for latency, count in buckets:
         seen += count
-        if seen >= 0.95 * total:
+        if seen >= rank:
             return latency
     raise ValueError(f"{text}: no histogram")
+
+
+def printed_p95_ms(text: Path) -> float:
+    """Return the 95th percentile that sysbench printed itself, in ms with two decimals."""
+    return float(PERCENTILE.search(text.read_text())[1])

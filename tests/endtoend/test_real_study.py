@@ -119,6 +119,7 @@ def test_cell_is_what_sysbench_printed(study, variant, workload):
         text = (study.folder / row.file).with_suffix(".txt")
         assert row.tps == pytest.approx(recomputing.tps(text, SHORT["measure_s"]), rel=0.01)
         assert row.p95_ms == pytest.approx(recomputing.p95_ms(text), rel=1e-6)
+        assert row.p95_ms == pytest.approx(recomputing.printed_p95_ms(text), abs=0.0051)
         assert row.transactions == pytest.approx(row.tps * row.duration_s, rel=0.01)
 
 

@@ -4,14 +4,13 @@ import contextlib
 import os
 import re
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from scripts import workplace
 from scripts.record import file_sha256
 from tests.endtoend import installed_mariadb
+from tests.endtoend.folders import open_folder
 from tests.endtoend.short_study import short
 from tests.endtoend.watching import leftovers
 from tests.faults.interrupting import REPORT, STUDY, TABLE, Struck
@@ -88,9 +87,8 @@ def demand_full(answer):
 
 @pytest.fixture
 def study():
-    with tempfile.TemporaryDirectory(prefix="struck-disk-", dir="/var/tmp") as name:
-        made = Struck(Path(name))
-        made.folder.chmod(0o755)
+    with open_folder("struck-disk-") as folder:
+        made = Struck(folder)
         (made.folder / "storage").mkdir()
         made.configure({**MARIA, "storage": {"small": str(made.folder / "storage")}})
         yield made

@@ -1,10 +1,8 @@
 """PostgreSQL is fetched, compiled, trained and loaded, and struck in each phase of it; only `make faults` tries it."""
 
-import tempfile
-from pathlib import Path
-
 import pytest
 
+from tests.endtoend.folders import open_folder
 from tests.endtoend.short_study import short
 from tests.faults.interrupting import Struck
 from tests.faults.means import HARD, death_of
@@ -24,9 +22,8 @@ DEATHS = {program: death_of(program) for program in ("postgres", "sysbench")}
 
 @pytest.fixture(scope="module")
 def study():
-    with tempfile.TemporaryDirectory(prefix="struck-builds-", dir="/var/tmp") as name:
-        made = Struck(Path(name))
-        made.folder.chmod(0o755)
+    with open_folder("struck-builds-") as folder:
+        made = Struck(folder)
         made.configure(short())
         yield made
 

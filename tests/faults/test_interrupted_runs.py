@@ -3,15 +3,14 @@
 import os
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import pytest
 
 from scripts import hostlock, record
 from scripts.record import file_sha256
 from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend.folders import open_folder
 from tests.endtoend.watching import processes
 from tests.faults.interrupting import PLACES, REPORT, STUDY, TABLE, Struck, wait_until
 from tests.faults.means import MEANS, death_of
@@ -39,9 +38,8 @@ def named(value):
 @pytest.fixture(scope="module")
 def study():
     """The finished study, in a folder that every user can enter."""
-    with tempfile.TemporaryDirectory(prefix="struck-", dir="/var/tmp") as name:
-        made = Struck(Path(name))
-        made.folder.chmod(0o755)
+    with open_folder("struck-") as folder:
+        made = Struck(folder)
         made.configure(STUDY)
         answer = made.finish(TABLE)
         assert answer.status == 0, answer.text
