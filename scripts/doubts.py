@@ -39,6 +39,11 @@ THRESHOLDS = {
         "take less memory for the server, or turn swap off",
         unit="MiB",
     ),
+    "oom_kills": Limit(
+        0, "the kernel killed for lack of memory: caches were emptied first, and what was killed may have been needed",
+        "take less memory for the server, or give the machine or its cgroup more",
+        unit="processes",
+    ),
     "governor": Limit(
         "performance", "the clock rate follows the load, so two runs need not have the same one",
         "set the governor to performance",
@@ -128,9 +133,10 @@ def _cpu_time(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from _beyond("client_full", share, f"sysbench used {share:.0%} of its {cpus} CPUs")
 
 
-def _swap(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    used_mib = (facts.get("memory") or {}).get("swap_used_mib_after") or 0.0
+def _memory(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    used_mib, killed = ((facts.get("memory") or {}).get(name) or 0 for name in ("swap_used_mib_after", "oom_kills"))
     yield from _beyond("swap", used_mib, f"{used_mib:.0f} MiB of swap were in use")
+    yield from _beyond("oom_kills", killed, f"{killed:.0f} processes were killed for lack of memory in the window")
 
 
 def _governor(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -184,7 +190,7 @@ def _missing(facts: dict[str, Any]) -> Iterator[str]:
 
 CHECKS: tuple[Callable[[dict[str, Any]], Iterator[dict[str, Any]]], ...] = (
     _cpu_time,
-    _swap,
+    _memory,
     _governor,
     _sysbench,
     _generators,

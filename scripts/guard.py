@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
+from scripts import leaving
+
 # It keeps a list of `group N` and `folder P`, reads what to put before it and to drop from it, and at the end of file,
 # which is our end, works it off. What kills our process group does not reach it. A folder is renamed first, since its
 # place may be used again at once; it is removed again while what still dies may write there.
@@ -78,9 +80,14 @@ def _tell(line: str) -> None:
 
 
 def _started() -> IO[bytes]:
-    """Start the watcher, not as a child of ours, and return the pipe it reads."""
+    """Start the watcher, not as a child of ours, and return the pipe it reads.
+
+    It is in a session of its own from its first moment on: a signal to our group would end it before its trap is set.
+    """
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     command = ["setsid", "--fork", "sh", "-c", WATCH, "guard"]
-    starter = subprocess.Popen(command, stdin=subprocess.PIPE, cwd="/", **quiet)
-    starter.wait()
+    with leaving.held():
+        starter = subprocess.Popen(command, stdin=subprocess.PIPE, cwd="/", start_new_session=True, **quiet)
+        if starter.wait() != 0:
+            raise OSError(f"{' '.join(command[:3])}: ended with status {starter.returncode}, expected a watcher")
     return starter.stdin

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_AFTER_S = 0.01
+# The signals that were heard, and those whose exception was dropped and is to be raised again.
+_told: list[int] = []
+_again: list[int] = []
 
 
 def heed() -> None:
@@ -24,9 +27,19 @@ def heed_no_more() -> None:
         signal.signal(number, lambda *_: None)
 
 
+def if_told() -> None:
+    """Raise SystemExit when a signal asked for it before: libraries drop it, such as PyMySQL in closing a socket."""
+    if _told:
+        raise SystemExit(128 + _told[0])
+
+
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Put off INT, TERM and HUP to the end of the body, which starts what could not be ended while half started."""
+    """Put off INT, TERM and HUP to the end of the body, which starts what could not be ended while half started.
+
+    Nothing is started any more once one of them came before.
+    """
+    if_told()
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -37,21 +50,29 @@ def held() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if noted:
-        signal.raise_signal(noted[0])
+        if noted:
+            signal.raise_signal(noted[0])
 
 
 def _leave(number: int, _frame: object) -> None:
     # A second signal, which Ctrl-C and Snakemake may both send, must not cut the cleaning short.
-    heed_no_more()
-    raise SystemExit(128 + number)
+    if not _told or _again:
+        _again.clear()
+        _told.append(number)
+        if_told()
 
 
 def _leave_after_all(unraisable: "sys.UnraisableHookArgs") -> None:
-    """Try again when SystemExit was raised where Python drops exceptions: in a hook of fork, in a `__del__`."""
+    """Try again when SystemExit was raised where Python drops exceptions: in a hook of fork, in a `__del__`.
+
+    A second signal must find nothing to raise until this is left, where Python would drop it again.
+    """
     if isinstance(unraisable.exc_value, SystemExit):
-        heed()
-        number = unraisable.exc_value.code - 128
-        threading.Timer(AGAIN_AFTER_S, os.kill, (os.getpid(), number)).start()
+        threading.Timer(AGAIN_AFTER_S, _strike_again, [_told[0]]).start()
     else:
         sys.__unraisablehook__(unraisable)
+
+
+def _strike_again(number: int) -> None:
+    _again.append(number)
+    os.kill(os.getpid(), number)

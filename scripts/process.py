@@ -65,6 +65,8 @@ def entry(log: Path) -> Iterator[None]:
     except (subprocess.SubprocessError, ValueError, OSError, RuntimeError) as error:
         with log.open("a", encoding="utf-8") as stream:
             stream.write(f"\nERROR {type(error).__name__}: {error}\n")
+        # What fails while a job leaves, or because its group was struck with it, is not why it ends.
+        leaving.if_told()
         say(f"{error}\n(log: {log})")
         raise SystemExit(1) from error
     # What is made is made: a signal while Python ends must not have Snakemake take it for unfinished.

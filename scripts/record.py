@@ -7,6 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from scripts import leaving
+
 FORMAT = 1
 
 
@@ -27,7 +29,8 @@ def file_sha256(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file under a temporary name and rename it into place."""
+    """Write a file under a temporary name and rename it into place; a job that was told to leave makes none."""
+    leaving.if_told()
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

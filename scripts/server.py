@@ -7,11 +7,11 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scripts import guard, leaving, server_log, workplace
+from scripts import guard, leaving, server_log, usage, workplace
 from scripts.families import Family
 from scripts.process import die_with_parent
 
@@ -25,13 +25,14 @@ class ServerFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Server:
-    """A started server: its process, command line, folder of sockets and log."""
+    """A started server: its process, command line, folder of sockets and log; `oom_kills` is the count at its start."""
 
     family: Family
     process: subprocess.Popen
     command: list[str]
     sockets: Path
     log: Path
+    oom_kills: int | None = field(default_factory=usage.oom_kills)
 
     def connect(self) -> Any:
         """Open a connection of our own. Raises ServerFailed with the driver's words when the server gives none."""
@@ -98,6 +99,8 @@ class Server:
             raise ServerFailed(self._story(f"died with status {status} {when} ({_first_line(error)})")) from error
 
     def _story(self, what: str) -> str:
+        if self.oom_kills is not None and (killed := usage.oom_kills() - self.oom_kills):
+            what += f", after the kernel killed for lack of memory ({killed} in /proc/vmstat's oom_kill)"
         return server_log.story(Path(self.command[0]), what, self.log, self.family)
 
 

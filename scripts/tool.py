@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from scripts.process import die_with_parent, kill_group
+from scripts.process import die_with_parent, started
 
 log = logging.getLogger(__name__)
 
@@ -29,17 +29,16 @@ def run(argv: list[str], folder: Path, environment: dict[str, str] | None = None
     if not shutil.which(argv[0]):
         raise ToolError(f"command {argv[0]} not found: install the package that has it (Debian: {package(argv[0])})")
     log.debug("in %s: %s", folder, shlex.join(argv))
-    process = subprocess.Popen(
+    with started(
         argv,
         cwd=folder,
         env={**os.environ, **(environment or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        start_new_session=True,
         preexec_fn=lambda: die_with_parent(signal.SIGKILL),
-    )
-    output, errors = _outcome(process, argv[0])
+    ) as process:
+        output, errors = _outcome(process, argv[0])
     lines = [line for line in (output + "\n" + errors).splitlines() if line.strip()]
     for line in lines:
         log.debug("%s: %s", argv[0], line)
@@ -54,16 +53,11 @@ def package(command: str) -> str:
 
 
 def _outcome(process: subprocess.Popen, name: str) -> tuple[str, str]:
-    """Wait for a process, saying now and then that it still runs; whatever stops the waiting kills it."""
+    """Wait for a process, saying now and then that it still runs."""
     begin_s = time.monotonic()
-    try:
-        while True:
-            try:
-                output, errors = process.communicate(timeout=PROGRESS_S)
-                return os.fsdecode(output), errors.decode(errors="replace")
-            except subprocess.TimeoutExpired:
-                log.info("%s: still at it after %.0f s", name, time.monotonic() - begin_s)
-    except BaseException:
-        kill_group(process)
-        process.wait()
-        raise
+    while True:
+        try:
+            output, errors = process.communicate(timeout=PROGRESS_S)
+            return os.fsdecode(output), errors.decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            log.info("%s: still at it after %.0f s", name, time.monotonic() - begin_s)

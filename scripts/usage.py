@@ -32,7 +32,7 @@ class Sample:
     """One moment.
 
     `pressure_s` is the PSI stall total ("some") by resource, None where the kernel has none; `network` that of
-    `scripts.traffic.counters`.
+    `scripts.traffic.counters`, `oom_kills` that of `oom_kills`.
     """
 
     monotonic_s: float
@@ -42,6 +42,7 @@ class Sample:
     pressure_s: dict[str, float | None]
     available_mib: float
     swap_used_mib: float
+    oom_kills: int | None = None
     network: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
@@ -62,6 +63,7 @@ def sample(server_pid: int, *client_pids: int) -> Sample:
         pressure_s={resource: pressure_s(resource) for resource in PRESSURES},
         available_mib=memory_mib["MemAvailable"],
         swap_used_mib=memory_mib["SwapTotal"] - memory_mib["SwapFree"],
+        oom_kills=oom_kills(),
         network=traffic.counters(),
     )
 
@@ -83,6 +85,15 @@ def pressure_s(resource: str, root: Path = Path("/")) -> float | None:
     return int(match[1]) / 1e6 if match else None
 
 
+def oom_kills(root: Path = Path("/")) -> int | None:
+    """Return how many processes the kernel has killed for lack of memory since boot; None before Linux 4.13.
+
+    Those beyond a cgroup's limit are counted too: `oom_kill` in /proc/vmstat (proc_vmstat(5)).
+    """
+    match = re.search(r"^oom_kill (\d+)$", (root / "proc/vmstat").read_text(), re.MULTILINE)
+    return int(match[1]) if match else None
+
+
 def difference(before: Sample, after: Sample) -> dict[str, dict]:
     """Return what was used between two samples: the parts `cpu`, `pressure`, `memory` and `io` of a run's facts.
 
@@ -101,9 +112,12 @@ def difference(before: Sample, after: Sample) -> dict[str, dict]:
         },
         "pressure": {f"{key}_some_s": _less(after.pressure_s[key], before.pressure_s[key]) for key in PRESSURES},
         "memory": {
-            f"{name}_{edge}": round(getattr(taken, name), 1)
-            for name in ("available_mib", "swap_used_mib")
-            for edge, taken in (("before", before), ("after", after))
+            **{
+                f"{name}_{edge}": round(getattr(taken, name), 1)
+                for name in ("available_mib", "swap_used_mib")
+                for edge, taken in (("before", before), ("after", after))
+            },
+            "oom_kills": _less(after.oom_kills, before.oom_kills),
         },
         "io": {name: server[name] for name in ("read_bytes", "write_bytes", "context_switches")},
     }

@@ -32,7 +32,7 @@ DISKS = {
     "measure": ("storage", "64M", "bulk_insert", "studies/*/runs/*/*/*/*.json"),
     "record": ("results/studies", "16k", "simple_select", "studies/*/runs/*/*/*/*.json"),
 }
-SHORT = ("measure", "record")
+SHORT = ("measure",)
 # how much is free, in KiB
 REPORTS = {"collect": 4, "plot": 64}
 long = pytest.mark.skipif(not WHOLE, reason="long: make faults tries it")

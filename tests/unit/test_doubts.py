@@ -19,7 +19,7 @@ QUIET = {
         **{"host_steal_s": 0.1, "host_iowait_s": 0.2, "host_idle_s": 1.6},
     },
     "pressure": {"cpu_some_s": 1.0, "io_some_s": 0.1, "memory_some_s": 0.0},
-    "memory": {"swap_used_mib_before": 0.0, "swap_used_mib_after": 0.0},
+    "memory": {"swap_used_mib_before": 0.0, "swap_used_mib_after": 0.0, "oom_kills": 0},
     "io": {"read_bytes": 0, "write_bytes": 10, "context_switches": 5},
     "series": {"tps": [1500.0, 2000.0, 2030.0, 1980.0, 2010.0, 1990.0]},
 }
@@ -50,6 +50,7 @@ def test_quiet_run_has_no_warning():
         ("cpu.host_user_s", 5.8, 6.0, "others"),
         ("cpu.host_iowait_s", 0.99, 1.01, "iowait"),
         ("memory.swap_used_mib_after", 0.0, 3.0, "swap"),
+        ("memory.oom_kills", 0, 1, "oom_kills"),
         ("host.governor", "performance", "powersave", "governor"),
         ("cpu.client_user_s", 2.0, 3.9, "client_full"),
         ("window.errors", 100, 110, "errors"),

@@ -76,3 +76,21 @@ def test_what_is_left_in_order_is_left_alone(tmp_path):
 def test_path_that_the_watcher_could_not_read_is_refused(tmp_path):
     with pytest.raises(ValueError, match="expected a path without line breaks"):
         guard.folder(tmp_path / "a\nb")
+
+
+def test_signal_to_our_group_right_after_its_start_does_not_reach_the_watcher():
+    code = """
+import os, signal, time
+from pathlib import Path
+from scripts import guard
+signal.signal(signal.SIGINT, lambda *_: None)
+for _ in range(20):
+    guard._watcher.clear()
+    gone = guard.folder(Path("/nowhere"))
+    os.killpg(0, signal.SIGINT)
+    time.sleep(0.01)
+    gone()
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=CHECKOUT, start_new_session=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

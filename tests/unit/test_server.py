@@ -103,6 +103,15 @@ def test_error_under_a_dead_server_is_the_servers(tmp_path, place):
                 raise ConnectionError("lost")
 
 
+def test_server_that_the_kernel_killed_for_lack_of_memory_is_told_so(tmp_path, place, monkeypatch):
+    with started(tmp_path, place, READY.format(status=0)) as running:
+        monkeypatch.setattr(server.usage, "oom_kills", lambda: running.oom_kills + 1)
+        os.kill(running.process.pid, signal.SIGKILL)
+        with pytest.raises(server.ServerFailed, match=r"\(lost\), after the kernel killed for lack of memory \(1 in "):
+            with running.blamed():
+                raise ConnectionError("lost")
+
+
 def test_error_under_a_living_server_stays_ours(tmp_path, place):
     with started(tmp_path, place, READY.format(status=0)) as running:
         with pytest.raises(ZeroDivisionError), running.blamed():

@@ -11,7 +11,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scripts.usage import CpuTimes, ProcessTimes, Sample, cpu_times, difference, pressure_s, process_times, sample
+from scripts.usage import (
+    CpuTimes,
+    ProcessTimes,
+    Sample,
+    cpu_times,
+    difference,
+    oom_kills,
+    pressure_s,
+    process_times,
+    sample,
+)
 
 # A parent that lets children work one after the other, as PostgreSQL's postmaster does, and waits for each.
 PARENT = """
@@ -63,6 +73,14 @@ def test_pressure_is_the_some_total_in_seconds(tmp_path):
 
 def test_kernel_without_pressure_gives_none(tmp_path):
     assert pressure_s("cpu", tmp_path) is None
+
+
+def test_killed_for_lack_of_memory_are_counted_since_boot_where_the_kernel_tells(tmp_path):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/vmstat").write_text("pgfault 9\noom_kill 12\nnuma_hit 3\n")
+    assert oom_kills(tmp_path) == 12
+    (tmp_path / "proc/vmstat").write_text("pgfault 9\nnuma_hit 3\n")
+    assert oom_kills(tmp_path) is None
 
 
 def test_ended_and_living_children_count_as_the_server(parent):
@@ -147,6 +165,7 @@ def example() -> Sample:
         pressure_s={"cpu": 1.0, "io": None, "memory": 0.0},
         available_mib=2000.0,
         swap_used_mib=0.0,
+        oom_kills=7,
     )
 
 
@@ -158,6 +177,7 @@ def test_difference_has_the_run_files_names():
         server=ProcessTimes(9, 9.5, 3.5, 1600, None, 8192),
         pressure_s={"cpu": 1.5, "io": None, "memory": 0.0},
         available_mib=1900.0,
+        oom_kills=9,
     )
     found = difference(before, after)
     assert found["cpu"] == {
@@ -169,7 +189,7 @@ def test_difference_has_the_run_files_names():
     assert found["pressure"] == {"cpu_some_s": 0.5, "io_some_s": None, "memory_some_s": 0.0}
     assert found["memory"] == {
         **{"available_mib_before": 2000.0, "available_mib_after": 1900.0},
-        **{"swap_used_mib_before": 0.0, "swap_used_mib_after": 0.0},
+        **{"swap_used_mib_before": 0.0, "swap_used_mib_after": 0.0, "oom_kills": 2},
     }
     assert found["io"] == {"read_bytes": None, "write_bytes": 4096, "context_switches": 600}
 
