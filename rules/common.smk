@@ -6,13 +6,14 @@ import re
 import sys
 from pathlib import Path
 
+from snakemake.dag import DAG
 from snakemake.utils import min_version
 
 min_version("9.17.0")
 
 try:
-    from scripts import checkoutlock, description, failures, interrupts, job_records, own_imports, preview, record
-    from scripts import outside_lua, tolerated
+    from scripts import ancient_inputs, checkoutlock, description, failures, interrupts, job_records, own_imports
+    from scripts import outside_lua, preview, record, tolerated
     from scripts.diagnoses import Diagnoses
     from scripts.paths import Paths
     from scripts.plan import Plan
@@ -38,6 +39,7 @@ try:
 except ValueError as error:
     raise WorkflowError(str(error))
 
+ancient_inputs.heed(DAG)
 # Before Snakemake opens its records, which is after this file.
 job_records.follow(Path("results"))
 

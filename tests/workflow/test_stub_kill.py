@@ -1,5 +1,6 @@
 """After kill -9 of Snakemake the same command goes on; the costly steps are stubs (see test_stub_study.py)."""
 
+import base64
 import hashlib
 import os
 import signal
@@ -93,6 +94,16 @@ def test_killed_study_goes_on_with_the_same_command_and_keeps_finished_runs(smal
     assert len(run_files(small)) == PLANNED
     assert at_work(small) == PLANNED + cut_off
     assert "Nothing to be done" in small.run("-n", *COMMAND).text
+
+
+def test_study_killed_over_the_mark_of_its_preparations_plans_the_runs_that_it_lacks(small):
+    prepared = "results/studies/default/prepared.txt"
+    assert small.run("--cores", "2", prepared).status == 0
+    mark = base64.b64encode(prepared.encode()).decode()
+    (small.root / ".snakemake" / "incomplete" / mark).touch()
+    answer = small.run("-n", "results/studies/default/tables/comparisons.csv")
+    wanted = {"finish_preparations": 1, "measure_run": PLANNED, "collect_runs": 1, "compare_variants": 1}
+    assert answer.jobs == wanted, answer.text
 
 
 def test_second_snakemake_in_the_same_directory_is_refused_and_a_dry_run_is_not(small, started):
