@@ -68,6 +68,10 @@ class Struck:
                 start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )  # fmt: skip
 
+    def said(self) -> str:
+        """Return what the Snakemake started last has said so far."""
+        return (self.folder / "snakemake.log").read_text()
+
     def finish(self, target: str) -> Answer:
         """Run the same command to its end."""
         return snakemake(self.folder, "--cores", "2", "--configfile", self.config, "--", target)
@@ -90,7 +94,7 @@ class Struck:
         before, since_s = leftovers(), time.time()
         snakemake = self.start(target)
         wait_until(lambda: phase.begun(self, before, since_s) or snakemake.poll() is not None, seconds=3000)
-        assert snakemake.poll() is None, (self.folder / "snakemake.log").read_text()
+        assert snakemake.poll() is None, self.said()
         means(self, snakemake)
         snakemake.wait(timeout=600)
         wait_until(lambda: not self.left(), GONE_WITHIN_S, rest_s=0.1)

@@ -78,4 +78,4 @@ def test_request_to_end_lets_the_job_of_this_phase_end(asked, phase):
     kept, made = finished(asked), len(asked.files(ENDS_IN[phase.name]))
     asked.strike(TARGET, phase, terminate)
     assert kept.items() <= finished(asked).items()
-    assert len(asked.files(ENDS_IN[phase.name])) == made + 1
+    assert len(asked.files(ENDS_IN[phase.name])) == made + 1, asked.said()

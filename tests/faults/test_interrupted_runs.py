@@ -65,7 +65,7 @@ def test_interrupted_run_leaves_nothing_and_the_same_command_goes_on(fresh, phas
     fresh.strike(TABLE, phase, MEANS[means])
     # Snakemake lets a running job end at SIGTERM; what it made is whole.
     remade = 0 if means == "SIGTERM to Snakemake" else 1
-    assert len(fresh.runs()) == 3 - remade
+    assert len(fresh.runs()) == 3 - remade, fresh.said()
     kept |= fresh.digests()
     answer = fresh.finish(TABLE)
     assert answer.status == 0, answer.text
