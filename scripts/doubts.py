@@ -40,7 +40,7 @@ THRESHOLDS = {
         unit="MiB",
     ),
     "oom_kills": Limit(
-        0, "the kernel killed programs for lack of memory: caches were emptied before, and a server's own processes may be gone",
+        0, "the kernel killed programs for lack of memory: caches were emptied, the server may have lost processes",
         "take less memory for the server, or give the machine or its cgroup more",
         unit="processes",
     ),
