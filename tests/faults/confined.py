@@ -1,11 +1,12 @@
-"""Confine a command to so much memory by a cgroup of its own."""
+"""Confine a process to so much memory by a cgroup of its own."""
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from scripts.host import MEMORY_LIMITS
+from tests.faults.interrupting import wait_until
 
 # Of cgroup version 2 and 1.
 BASES = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/memory"))
@@ -21,13 +22,14 @@ def limit_file() -> Path | None:
 
 
 @contextlib.contextmanager
-def to_memory(limit_mib: int) -> Iterator[list[str]]:
-    """Lend the words to put before a command that shall have no more than so much memory with all its children."""
+def to_memory(limit_mib: int) -> Iterator[Callable[[int], None]]:
+    """Lend a function that lets a process, by its id, take no more than so much memory from then on."""
     limit = limit_file()
-    folder = limit.parent
-    folder.mkdir()
+    members = limit.with_name("cgroup.procs")
+    members.parent.mkdir()
     try:
         limit.write_text(str(limit_mib * 2**20))
-        yield ["sh", "-c", f'echo $$ > {folder}/cgroup.procs && exec "$@"', "sh"]
+        yield lambda pid: members.write_text(str(pid))
     finally:
-        folder.rmdir()
+        wait_until(lambda: not members.read_text(), seconds=10, rest_s=0.1)
+        members.parent.rmdir()

@@ -1,6 +1,7 @@
 """Servers that start slowly, hang, refuse connections or roll back: told, counted, and never in the figures."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -8,13 +9,12 @@ from scripts import record, server
 from scripts.server import ServerFailed
 from tests.endtoend import installed_mariadb
 from tests.endtoend.installed_mariadb import Place, finish
-from tests.endtoend.watching import leftovers
+from tests.endtoend.watching import leftovers, processes
 from tests.faults import confined
+from tests.faults.interrupting import PLACES, wait_until
 from tests.unit.test_server import READY, place, started  # noqa: F401
 
 needs_mariadb = pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-")
-# An entry script, the server with its smallest pool, and sysbench.
-MIB_OF_A_RUN = 240
 SLOW = "import time; time.sleep(60)"
 DEAF = READY.replace("signal.signal(signal.SIGTERM, leave)", "signal.signal(signal.SIGTERM, signal.SIG_IGN)")
 
@@ -40,21 +40,18 @@ def loaded():
         yield made
 
 
-def measured(loaded, name, options, clients, before=(), **tables):
-    """Measure one run with other server options, clients and tables than planned; returns its record.
-
-    The words of `before` stand before the command.
-    """
-    command, there = loaded.run_command(name), leftovers()
+def measured(loaded, name, options, clients, **tables):
+    """Measure one run with other server options, clients and tables than planned; returns its record."""
+    command, before = loaded.run_command(name), leftovers()
     recipe, place_of_run = (command.index(flag) + 1 for flag in ("--recipe", "--place"))
     given = json.loads(command[recipe])
     given["variant"]["options"] = {**given["variant"].get("options", {}), **options}
     given["load"]["tables"] |= tables
     command[recipe] = record.canonical(given)
     command[place_of_run] = record.canonical({**json.loads(command[place_of_run]), "clients": clients})
-    status, said = finish([*before, *command])
+    status, said = finish(command)
     assert status == 0, said
-    assert leftovers() == there
+    assert leftovers() == before
     return record.read(loaded.run(name))
 
 
@@ -79,7 +76,9 @@ def test_deadlocks_are_counted_and_told_at_the_run(loaded):
 @needs_mariadb
 @pytest.mark.skipif(confined.limit_file() is None, reason="this user may make no cgroup with a limit of memory")
 def test_server_that_the_kernel_kills_for_lack_of_memory_has_failed_and_says_so(loaded):
-    with confined.to_memory(MIB_OF_A_RUN // 2) as within:
-        facts = measured(loaded, "starved", {}, clients=2, before=within)
+    with confined.to_memory(2) as confine, ThreadPoolExecutor() as aside:
+        confined_one = aside.submit(lambda: confine(wait_until(lambda: processes("mariadbd", PLACES), 60)[0].pid))
+        facts = measured(loaded, "starved", {}, clients=2)
+        confined_one.result()
     assert (facts["outcome"], facts.get("window")) == ("failed", None)
     assert "the kernel killed for lack of memory (1 in /proc/vmstat's oom_kill)" in facts["reason"]
