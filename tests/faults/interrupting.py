@@ -1,6 +1,7 @@
 """Strike a study of real servers in a given phase, and look what is left of it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -108,12 +109,16 @@ class Struck:
             path.unlink()
 
     def forget_report(self) -> dict[Path, str]:
-        """Remove tables, figures and page, so that only the cheap jobs are to be done; returns their digests."""
-        made = [*self.files("studies/struck/tables/*"), *self.files("studies/struck/figures/*"), self.folder / REPORT]
+        """Remove tables, figures and page, so that only the cheap jobs are to be done; returns their digests.
+
+        Not that of the empty file by which Snakemake dates a folder, now and then.
+        """
+        page = self.folder / REPORT
+        made = [*self.files("studies/struck/tables/*"), *self.files("studies/struck/figures/[!.]*"), page]
         digests = {path: file_sha256(path) for path in made}
-        for path in made:
-            path.unlink()
-        (self.folder / REPORT).with_name("figures").rmdir()
+        for folder in ("tables", "figures"):
+            shutil.rmtree(page.with_name(folder))
+        page.unlink()
         return digests
 
     def jobs(self) -> list[psutil.Process]:
