@@ -24,7 +24,6 @@ SHORT = {
     ("clone", "kill -9 the job"),
     ("warm-up", "Ctrl-C"),
     ("measure", "SIGINT to Snakemake"),
-    ("measure", "kill -9 Snakemake"),
     ("stop", "SIGTERM to Snakemake"),
 }
 REPORTED = [(phase, means) for phase in REPORTING for means in MEANS]
