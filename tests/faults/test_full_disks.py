@@ -1,4 +1,4 @@
-"""A disk fills up in each phase: the message names it, nothing half is kept, and with room the same command goes on."""
+"""A disk fills up in each phase: told, nothing half is kept, with room the same command goes on. For `make faults`."""
 
 import contextlib
 import os
@@ -32,7 +32,6 @@ DISKS = {
     "measure": ("storage", "64M", "bulk_insert", "studies/*/runs/*/*/*/*.json"),
     "record": ("results/studies", "16k", "simple_select", "studies/*/runs/*/*/*/*.json"),
 }
-SHORT = ("measure",)
 # how much is free, in KiB
 REPORTS = {"collect": 4, "plot": 64}
 long = pytest.mark.skipif(not WHOLE, reason="long: make faults tries it")
@@ -94,7 +93,8 @@ def study():
         yield made
 
 
-@pytest.mark.parametrize("phase", DISKS if WHOLE else SHORT)
+@long
+@pytest.mark.parametrize("phase", DISKS)
 def test_full_disk_stops_the_study_in_words_and_costs_only_the_step(study, phase):
     place, size, workload, made = DISKS[phase]
     study.configure({**MARIA, "storage": {"small": str(study.folder / "storage")}, "workloads": {workload: None}})
