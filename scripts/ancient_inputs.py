@@ -1,7 +1,8 @@
 """Have Snakemake look at the jobs behind an `ancient` input, also when that input is made again.
 
-Snakemake 9.17 to 9.27 takes every job downstream of one that runs as judged by that, though an `ancient` input makes
-nothing run: what such jobs lack is then not made, and Snakemake ends well without it (its issue 4166).
+Snakemake takes every job downstream of one that runs as judged by that, though an `ancient` input makes nothing run:
+what such jobs lack is then not made, and Snakemake ends well without it. Seen with 9.27.1; its open issue 4166 tells
+of 9.19.
 """
 
 from collections import deque
@@ -19,7 +20,7 @@ def heed(dag: type) -> None:
         try:
             await update(self, *arguments, **options)
         finally:
-            del self.bfs
+            vars(self).pop("bfs", None)
 
     dag.update_needrun = update_needrun
 

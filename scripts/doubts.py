@@ -6,6 +6,7 @@ from typing import Any
 
 from scripts.drift import drift
 from scripts.run_columns import generated, placed
+from scripts.wording import plural
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def _cpu_time(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _memory(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
     used_mib, killed = ((facts.get("memory") or {}).get(name) or 0 for name in ("swap_used_mib_after", "oom_kills"))
     yield from _beyond("swap", used_mib, f"{used_mib:.0f} MiB of swap were in use")
-    yield from _beyond("oom_kills", killed, f"{killed:.0f} processes were killed for lack of memory in the window")
+    yield from _beyond("oom_kills", killed, f"{plural(killed, 'process', 'processes')} killed for lack of memory")
 
 
 def _governor(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -14,12 +14,6 @@ from tests.faults.scale import WHOLE
 
 pytestmark = [pytest.mark.real, pytest.mark.skipif(not WHOLE, reason="long: make faults tries it")]
 TARGET = "results/studies/short/prepared.txt"
-RECORDS = (
-    "sources/*/source.json",
-    "builds/*/*/identity.json",
-    "profiles/*/*/profile.json",
-    "datasets/*/*/dataset.json",
-)
 # The records that the jobs of these phases end with; what an earlier phase's job has made already is removed before.
 ENDS_IN = {
     **dict.fromkeys(("fetch", "unpack"), "sources/*/source.json"),
@@ -27,6 +21,7 @@ ENDS_IN = {
     **dict.fromkeys(("load", "snapshot"), "datasets/*/*/dataset.json"),
     **dict.fromkeys(("train", "pack the profile"), "profiles/*/*/profile.json"),
 }
+RECORDS = set(ENDS_IN.values())
 MADE_BEFORE = {"unpack": "sources", "snapshot": "datasets", "pack the profile": "profiles"}
 DEATHS = {program: death_of(program) for program in ("postgres", "sysbench")}
 

@@ -77,6 +77,11 @@ def test_warning_holds_value_threshold_and_a_sentence():
     assert warning["text"].startswith("the hypervisor took 12.0% of the CPU time of the window; the hypervisor gave")
 
 
+def test_one_process_killed_for_lack_of_memory_is_told_as_one():
+    (warning,) = warnings_of(changed("memory.oom_kills", 1))
+    assert warning["text"].startswith("1 process killed for lack of memory; the kernel killed")
+
+
 def test_what_could_not_be_measured_is_not_called_bad():
     facts = changed("pressure.io_some_s", None)
     facts["io"] = None
