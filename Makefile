@@ -28,7 +28,7 @@ OF_STUDY := --config $(CONFIG) $(if $(SCALE),--scale $(SCALE))
 # rules say `python`; the set-up itself must not see this PATH, or it would remake .venv with its own interpreter
 WITH_PATH := PATH="$(CURDIR)/.venv/bin:$$PATH"
 SNAKEMAKE := $(WITH_PATH) $(PYTHON_BIN) -m snakemake --cores $(CORES)
-SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/package/*.sh scripts/compiler/cc
+SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/commands/package/*.sh scripts/builds/compiler/cc
 
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -46,32 +46,32 @@ quick: ## the same for studies/quick.yaml: a first look
 
 package: study setup ## pack the build of VARIANT=pgo (of studies/x.yaml with STUDY=x) to take it to another machine
 	@test -n '$(VARIANT)' || { echo 'VARIANT= is missing: make package VARIANT=pgo' >&2; exit 2; }
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.package_build $(OF_STUDY) --variant $(VARIANT)
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.package $(OF_STUDY) --variant $(VARIANT)
 
 plan: study setup ## show what `make report` would do, and how long it would take
 	$(SNAKEMAKE) --dry-run $(ARGUMENTS)
 
 watch: study ## look at a study while it runs: what is done, time left, ratios so far; disturbs nothing
 	@test -x $(PYTHON_BIN) || $(MAKE) --no-print-directory setup
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.watch $(OF_STUDY)
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.watch $(OF_STUDY)
 
 retry: study setup ## remove what failed, so that `make report` tries it again
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.retry $(OF_STUDY)
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.retry $(OF_STUDY)
 
 prune: setup ## list what no config names any more, then remove it if told to; FORCE=1 does not ask
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.prune $(CONFIGS) $(if $(FORCE),--force)
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.prune $(CONFIGS) $(if $(FORCE),--force)
 
 import: ## the report of other people's sysbench logs: LOGS=folder STUDY=name, PATTERN=file.yaml says what paths mean
 	@scripts/setup.sh run
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.import_logs --logs '$(LOGS)' --study '$(STUDY)' $(if $(PATTERN),--pattern '$(PATTERN)')
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.import_logs --logs '$(LOGS)' --study '$(STUDY)' $(if $(PATTERN),--pattern '$(PATTERN)')
 
 compare: ## two finished studies side by side: A=results/studies/x B=elsewhere/results/studies/y
 	@scripts/setup.sh run
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.compare_studies --a '$(A)' --b '$(B)'
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.compare_studies --a '$(A)' --b '$(B)'
 
 doctor: study ## look whether this machine can run a study, and how well it would measure; changes nothing
 	@test -x $(PYTHON_BIN) || { echo 'no .venv yet: make setup makes it' >&2; exit 2; }
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.doctor $(OF_STUDY)
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.doctor $(OF_STUDY)
 
 .PHONY: study
 study:
@@ -80,7 +80,7 @@ study:
 
 config-doc: ## write docs/config.md, the reference of all keys, from the schema
 	@scripts/setup.sh run
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.config_doc
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.config_doc
 
 test: ## run all tests, or those of TESTS=path
 	@scripts/setup.sh test

@@ -26,7 +26,7 @@ rule build_server:
         recipe=build_recipe,
     shell:
         r"""
-        exec python -m scripts.build_server \
+        exec python -m scripts.jobs.build_server \
             --recipe {params.recipe:q} \
             --source {input.source:q} \
             --profile {input.profile:q} \
@@ -63,7 +63,7 @@ rule bolt_server:
         recipe=build_recipe,
     shell:
         r"""
-        exec python -m scripts.bolt_server \
+        exec python -m scripts.jobs.bolt_server \
             --recipe {params.recipe:q} \
             --base {input.base:q} \
             --profile {input.profile:q} \
@@ -95,7 +95,7 @@ rule install_prebuilt:
         recipe=build_recipe,
     shell:
         r"""
-        exec python -m scripts.install_prebuilt \
+        exec python -m scripts.jobs.install_prebuilt \
             --recipe {params.recipe:q} \
             --source {input.source:q} \
             --install {output.install:q} \
@@ -128,7 +128,7 @@ rule audit_build:
         recipe=build_recipe,
     shell:
         r"""
-        exec python -m scripts.audit_build \
+        exec python -m scripts.jobs.audit_build \
             --recipe {params.recipe:q} \
             --calls {input.calls:q} \
             --identity {input.identity:q} \

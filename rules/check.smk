@@ -18,7 +18,7 @@ rule answer_statements:
         recipe=check_recipe,
     shell:
         r"""
-        exec python -m scripts.answer_statements \
+        exec python -m scripts.jobs.answer_statements \
             --recipe {params.recipe:q} \
             --identity {input:q} \
             --answers {output:q} \
@@ -44,7 +44,7 @@ rule compare_answers:
         code=code("compare_answers"),
     shell:
         r"""
-        exec python -m scripts.compare_answers \
+        exec python -m scripts.jobs.compare_answers \
             --answers {input.answers:q} \
             --reference {input.reference:q} \
             --check {output:q} \

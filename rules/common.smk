@@ -12,13 +12,17 @@ from snakemake.utils import min_version
 min_version("9.17.0")
 
 try:
-    from scripts import ancient_inputs, checkoutlock, description, failures, interrupts, job_records, own_imports
-    from scripts import outside_lua, preview, record, tolerated
-    from scripts.diagnoses import Diagnoses
-    from scripts.paths import Paths
-    from scripts.plan import Plan
-    from scripts.stages import BOLTED, COMPILED, PREBUILT
-    from scripts.study import load
+    from scripts import record
+    from scripts.builds.stages import BOLTED, COMPILED, PREBUILT
+    from scripts.config.study import load
+    from scripts.host import locks, outcome
+    from scripts.loadgen import lua
+    from scripts.plan import description
+    from scripts.plan.diagnoses import Diagnoses
+    from scripts.plan.paths import Paths, tolerated_folders
+    from scripts.plan.preview import text
+    from scripts.plan.recipes import Plan
+    from scripts.workflow import code_digest, job_records, snakemake_patches
 except ModuleNotFoundError as error:
     raise WorkflowError(
         f"{error.name}: this Python package is missing in {sys.prefix}; `make setup` makes .venv with it"
@@ -39,7 +43,7 @@ try:
 except ValueError as error:
     raise WorkflowError(str(error))
 
-ancient_inputs.heed(DAG)
+snakemake_patches.patch_ancient_inputs(DAG)
 # Before Snakemake opens its records, which is after this file.
 job_records.follow(Path("results"))
 
@@ -49,8 +53,8 @@ os.environ.update(
     PYTHONPATH=str(workflow.basedir),
     PYTHONDONTWRITEBYTECODE="1",
     WORKFLOW_PID=str(os.getpid()),
-    **{failures.MAY_FAIL: "\n".join(tolerated.folders(PATHS))},
-    **outside_lua.environment(PLAN.study.config, PLAN.study.entries),
+    **{outcome.MAY_FAIL: "\n".join(tolerated_folders(PATHS))},
+    **lua.job_environment(PLAN.study.config, PLAN.study.entries),
 )
 
 # A readers/writer lock on this machine: building takes one share, measuring and training take all of them.
@@ -67,22 +71,22 @@ if PARTIAL and not RUNS:
 if workflow.is_main_process and PARTIAL:
     sys.stderr.write(f"partial report of study {PLAN.study.name}: {len(RUNS)} of {len(PATHS.runs)} planned runs\n\n")
 elif workflow.is_main_process:
-    sys.stderr.write(preview.text(PATHS, workflow.cores or 1))
+    sys.stderr.write(text.plan_text(PATHS, workflow.cores or 1))
 
 
 # A dry run does not come here: looking is allowed beside a run.
 def begin():
-    if not PARTIAL and (refused := preview.refusals(PATHS)):
+    if not PARTIAL and (refused := text.refusals(PATHS)):
         raise WorkflowError("\n".join(["this machine cannot hold the clients of the study", *refused]))
     take_directory()
-    interrupts.listen(workflow.scheduler)
+    snakemake_patches.forward_interrupts(workflow.scheduler)
     # Its rate limit would wake Snakemake's scheduler every second, once for each job so far, beside what is measured.
     workflow.scheduler.job_rate_limiter = None
 
 
 def take_directory():
     try:
-        checkoutlock.hold(Path("results"))
+        locks.hold_checkout(Path("results"))
         job_records.keep(Path("results"))
     except ValueError as error:
         why = "; a report would take CPU time from what it measures; `make watch` shows its figures so far"

@@ -39,7 +39,7 @@ rule load_dataset:
         recipe=dataset_recipe,
     shell:
         r"""
-        exec python -m scripts.load_dataset \
+        exec python -m scripts.jobs.load_dataset \
             --recipe {params.recipe:q} \
             --loader {input.loader:q} \
             --snapshot {output.snapshot:q} \

@@ -44,7 +44,7 @@ rule measure_run:
         place=run_place,
     shell:
         r"""
-        exec python -m scripts.measure_run \
+        exec python -m scripts.jobs.measure_run \
             --recipe {params.recipe:q} \
             --place {params.place:q} \
             --identity {input.identity:q} \
@@ -80,7 +80,7 @@ rule diagnose_run:
         place=diagnosis_place,
     shell:
         r"""
-        exec python -m scripts.diagnose_run \
+        exec python -m scripts.jobs.diagnose_run \
             --recipe {params.recipe:q} \
             --place {params.place:q} \
             --identity {input.identity:q} \

@@ -19,7 +19,7 @@ rule describe_study:
         study=study_description,
         runs=all_runs,
     script:
-        "../scripts/describe_study.py"
+        "../scripts/jobs/describe_study.py"
 
 
 rule prove_builds:
@@ -39,7 +39,7 @@ rule prove_builds:
         code=code("prove_builds"),
     shell:
         r"""
-        exec python -m scripts.prove_builds \
+        exec python -m scripts.jobs.prove_builds \
             --builds {input.builds:q} \
             --calls {input.calls:q} \
             --proofs {output:q} \
@@ -70,7 +70,7 @@ rule plot_figures:
         code=code("plot_figures"),
     shell:
         r"""
-        exec python -m scripts.plot_figures \
+        exec python -m scripts.jobs.plot_figures \
             --study {input.study:q} \
             --tables results/studies/{wildcards.study}/tables \
             --figures {output.figures:q} \
@@ -115,7 +115,7 @@ rule render_report:
         code=code("render_report"),
     shell:
         r"""
-        exec python -m scripts.render_report \
+        exec python -m scripts.jobs.render_report \
             --study {input.study:q} \
             --runs-list {input.list:q} \
             --tables results/studies/{wildcards.study}/tables \

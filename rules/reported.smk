@@ -55,7 +55,7 @@ def study_description(wildcards):
 
 def code(script):
     """Return the digest of all code of ours that a cheap rule's script is made of, so that its output follows it."""
-    return own_imports.digest_of(script)
+    return code_digest.digest_of(f"jobs.{script}")
 
 
 def published_figures(wildcards):

@@ -17,7 +17,7 @@ rule fetch_source:
         places=source_places,
     shell:
         r"""
-        exec python -m scripts.fetch_source \
+        exec python -m scripts.jobs.fetch_source \
             --recipe {params.recipe:q} \
             --sources {params.places:q} \
             --tree {output.tree:q} \

@@ -24,7 +24,7 @@ rule collect_runs:
         code=code("collect_runs"),
     shell:
         r"""
-        exec python -m scripts.collect_runs \
+        exec python -m scripts.jobs.collect_runs \
             --study {input.study:q} \
             --runs-list {input.list:q} \
             --tables results/studies/{wildcards.study}/tables \
@@ -58,7 +58,7 @@ rule compare_variants:
         code=code("compare_variants"),
     shell:
         r"""
-        exec python -m scripts.compare_variants \
+        exec python -m scripts.jobs.compare_variants \
             --study {input.study:q} \
             --tables results/studies/{wildcards.study}/tables \
             >{log:q} 2>&1
@@ -84,7 +84,7 @@ rule export_tables:
         code=code("export_tables"),
     shell:
         r"""
-        exec python -m scripts.export_tables \
+        exec python -m scripts.jobs.export_tables \
             --study {input.study:q} \
             --tables results/studies/{wildcards.study}/tables \
             >{log:q} 2>&1

@@ -20,7 +20,7 @@ rule train_server:
         recipe=profile_recipe,
     shell:
         r"""
-        exec python -m scripts.train_server \
+        exec python -m scripts.jobs.train_server \
             --recipe {params.recipe:q} \
             --identity {input.identity:q} \
             --datasets {input.datasets:q} \

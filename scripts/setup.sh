@@ -108,7 +108,7 @@ install_packages() {
 # Compilers and fetchers that a study names; a package the distribution lacks is an error of its package manager's.
 install_study_packages() {
     local told wanted
-    told=$(.venv/bin/python -m scripts.study_packages "$study" --scale "$scale" --manager "$manager") ||
+    told=$(.venv/bin/python -m scripts.commands.study_packages "$study" --scale "$scale" --manager "$manager") ||
         fail "$study: see above"
     [ -n "$told" ] || return 0
     mapfile -t wanted <<<"$told"

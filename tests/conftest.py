@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import toolchain
-from scripts.stages import DEFAULT_TOOLCHAIN
+from scripts.builds import toolchain
+from scripts.builds.stages import DEFAULT_TOOLCHAIN
 
 CHECKOUT = Path(__file__).parent.parent
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.bench.table import ROOT, Row, run
 from tests.bench.timed import REFERENCE, Spent, spent
 from tests.browser import chromium, large
-from tests.unit import synthetic
+from tests.made import synthetic
 
 STEPS = ("collect_runs", "compare_variants", "plot_figures", "render_report")
 # runs -> seconds for all steps, MiB of the page, seconds until a browser has opened it
@@ -31,7 +31,12 @@ def command(step: str, tree: synthetic.Tree) -> list[str]:
         "plot_figures": ("study", "tables", "figures"),
         "render_report": ("study", "runs-list", "tables", "figures"),
     }  # fmt: skip
-    line = [sys.executable, "-m", f"scripts.{step}", *(part for key in used[step] for part in (f"--{key}", given[key]))]
+    line = [
+        sys.executable,
+        "-m",
+        f"scripts.jobs.{step}",
+        *(part for key in used[step] for part in (f"--{key}", given[key])),
+    ]
     if step == "render_report":
         for kind in ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets"):
             line += [f"--{kind}", *getattr(tree, kind)]

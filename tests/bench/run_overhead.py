@@ -18,10 +18,10 @@ from pathlib import Path
 import yaml
 
 from scripts import record
-from scripts.paths import Paths
-from scripts.plan import Plan
-from scripts.stages import LOADER
-from scripts.study import load
+from scripts.builds.stages import LOADER
+from scripts.config.study import load
+from scripts.plan.paths import Paths
+from scripts.plan.recipes import Plan
 from tests.bench.table import ROOT, Row, run
 
 BENCH = "run_overhead"
@@ -48,7 +48,7 @@ class Bench:
     def script(self, name: str, **arguments: object) -> None:
         """Run an entry script as the workflow does, from the checkout."""
         options = [text for key, value in arguments.items() for text in (f"--{key}", str(value))]
-        command = [sys.executable, "-m", f"scripts.{name}", *options, "--log", str(self.folder / "log.txt")]
+        command = [sys.executable, "-m", f"scripts.jobs.{name}", *options, "--log", str(self.folder / "log.txt")]
         subprocess.run(command, cwd=ROOT, check=True)
 
     def load_dataset(self) -> None:

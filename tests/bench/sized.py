@@ -19,19 +19,13 @@ from snakemake.api import SnakemakeApi
 from snakemake.io import _IOFile
 from snakemake.jobs import Job
 from snakemake.settings.enums import Quietness
-from snakemake.settings.types import (
-    ConfigSettings,
-    DAGSettings,
-    ExecutionSettings,
-    OutputSettings,
-    ResourceSettings,
-)
+from snakemake.settings.types import ConfigSettings, DAGSettings, ExecutionSettings, OutputSettings, ResourceSettings
 from snakemake.workflow import Workflow
 
 from scripts import record
 from tests.bench.table import ROOT
 from tests.bench.timed import spent
-from tests.unit.made_run import Asked, one_run
+from tests.made.run import Asked, one_run
 
 # runs -> arms besides the reference's second one, client counts, repetitions; four workloads in each
 SHAPES = {100: (4, [8], 5), 1000: (9, [1, 4, 8, 16, 32], 5), 10000: (9, [1, 4, 8, 16, 32], 50)}

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from scripts import import_logs
+from scripts.commands.import_logs import __main__ as import_logs
 from tests.browser import chromium, large
-from tests.unit import made_logs, spoilt, synthetic
-from tests.unit.rendering import rendered
+from tests.made import logs as made_logs
+from tests.made import spoilt, synthetic
+from tests.made.rendering import rendered
 
 
 @pytest.fixture(scope="session")

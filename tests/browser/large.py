@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from tests.unit import synthetic
+from tests.made import synthetic
 
 # runs -> variants with the reference's second one, client counts, repetitions; four workloads in each
 SHAPES = {500: (5, (1, 4, 8, 16, 32), 5), 10_000: (10, (1, 4, 8, 16, 32), 50)}

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.image import imread
 
 from tests.browser.chromium import opened
-from tests.unit import spoilt
+from tests.made import spoilt
 
 PAGES = ("small_page", "large_page", "imported_page", "odd_page")
 LOOKS = [(width, dark) for width in (1280, 400) for dark in (False, True)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts import record
-from scripts.statements import statements_sha256
+from scripts.sql.files import statements_sha256
 from tests.endtoend.installed_mariadb import finish
 from tests.workflow.running import CHECKOUT
 
@@ -31,11 +31,11 @@ def ask(identity: Path, folder: Path, name: str = "answers") -> Asked:
     }
     file = folder / f"{name}.json.gz"
     places = ["--identity", identity, "--answers", file, "--log", folder / f"{name}.log"]
-    command = ["-m", "scripts.answer_statements", "--recipe", record.canonical(recipe), *map(str, places)]
+    command = ["-m", "scripts.jobs.answer_statements", "--recipe", record.canonical(recipe), *map(str, places)]
     return Asked(*finish([sys.executable, *command]), file)
 
 
 def compare(given: Path, reference: Path, check: Path) -> tuple[int, str]:
     """Compare two files of answers; returns the status of the entry script and what it told the user."""
     places = ["--answers", given, "--reference", reference, "--check", check, "--log", check.with_suffix(".log")]
-    return finish([sys.executable, "-m", "scripts.compare_answers", *map(str, places)])
+    return finish([sys.executable, "-m", "scripts.jobs.compare_answers", *map(str, places)])

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from scripts import families, load_dataset, snapshot, workplace
+from scripts.host import workplace
+from scripts.servers import data_directory, families
+from scripts.servers import options as servers_options
 from tests.endtoend import installed_mariadb, installed_postgresql
 from tests.endtoend.folders import open_folder
 
@@ -49,7 +51,7 @@ def initialised(prefix: str, name: str) -> Iterator[Prepared]:
 @contextlib.contextmanager
 def initialised_as(family: families.Family, install: Path, options: dict[str, Any], folder: Path) -> Iterator[Prepared]:
     """Lend a server with an empty data directory, made with these options."""
-    with snapshot.workspace(None) as place:
-        chosen = load_dataset.server_options(family, {"options": options})
-        data = load_dataset.initialise(family, install, place, chosen, folder / "init.log")
+    with data_directory.workspace(None) as place:
+        chosen = servers_options.server_options(family, {"options": options})
+        data = data_directory.initialise(family, install, place, chosen, folder / "init.log")
         yield Prepared(family, install, chosen, data, folder)

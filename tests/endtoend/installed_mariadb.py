@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import binary, record
-from scripts.families import mariadb
-from scripts.paths import Paths
-from scripts.plan import Plan
-from scripts.study import load
+from scripts import record
+from scripts.builds import binary
+from scripts.config.study import load
+from scripts.plan.paths import Paths
+from scripts.plan.recipes import Plan
+from scripts.servers.families import mariadb
 from tests.endtoend.folders import open_folder
-from tests.unit import studies
+from tests.made import studies
 from tests.workflow.running import CHECKOUT, environment
 
 SERVER = Path("/usr/sbin/mariadbd")
@@ -124,7 +125,7 @@ class Place:
         return self.folder / "logs" / f"{name}.log"
 
     def _command(self, script: str, *arguments: object) -> list[str]:
-        return [sys.executable, "-m", f"scripts.{script}", *map(str, arguments)]
+        return [sys.executable, "-m", f"scripts.jobs.{script}", *map(str, arguments)]
 
 
 def start(command: list[str]) -> subprocess.Popen:

@@ -4,8 +4,9 @@ import re
 import subprocess
 from pathlib import Path
 
-from scripts import binary, record
-from scripts.families import postgresql
+from scripts import record
+from scripts.builds import binary
+from scripts.servers.families import postgresql
 
 HOME = Path("/usr/lib/postgresql/15")
 NAME = "postgresql-installed"

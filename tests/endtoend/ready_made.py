@@ -9,11 +9,15 @@ from typing import Any
 
 import yaml
 
-from scripts import families, load_dataset, record, snapshot, sysbench, sysbench_run, workplace
-from scripts.sent import MOST_STATEMENTS, statements
-from scripts.sent_details import form
-from scripts.server import running
-from scripts.sysbench_flags import script_path
+from scripts import record
+from scripts.host import workplace
+from scripts.loadgen import run, sysbench
+from scripts.loadgen.lua import script_path
+from scripts.measure.load import MOST_STATEMENTS, statements_of_one_event
+from scripts.report.workloads import statement_form
+from scripts.servers import data_directory, families
+from scripts.servers import options as servers_options
+from scripts.servers.server import running
 from tests.workflow.running import CHECKOUT, environment
 
 OPTIONS = {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "16M"}
@@ -78,17 +82,17 @@ class Ready:
     def served(self):
         """Have the server run on a clone of its data with a small pool."""
         own = OPTIONS if self.entry["family"] != "postgresql" else {}
-        options = load_dataset.server_options(self.family, {"options": own})
-        with snapshot.cloned(self.folder / "set" / "snapshot", None) as data:
+        options = servers_options.server_options(self.family, {"options": own})
+        with data_directory.cloned(self.folder / "set" / "snapshot", None) as data:
             with running(self.family, self.install, data, options, self.folder / "server.log") as server:
                 yield server
 
-    def measure(self, server, seconds: int) -> sysbench_run.Finished:
+    def measure(self, server, seconds: int) -> run.Finished:
         """Run sysbench's mixed load with two connections."""
         flags, known = self.family.sysbench_flags(server.sockets), sysbench.read_capabilities()
         script = "oltp_read_write"
         command = sysbench.run_command(known, script, flags, TABLES["tables"], TABLES["rows"], {}, 2, seconds, seed=1)
-        return sysbench_run.run(command, self.folder / "run.txt", timeout_s=DONE_WITHIN_S)
+        return run.run(command, self.folder / "run.txt", timeout_s=DONE_WITHIN_S)
 
     def sent(self, server, connection) -> dict[str, list[str]]:
         """Return what one event of every workload on sysbench's tables sends, as the server logs it, without values."""
@@ -98,9 +102,9 @@ class Ready:
         for name, load in ((name, load) for name, load in catalog.items() if load["dataset"] == "sbtest"):
             script, options = script_path(load["script"]), load.get("options", {})
             command = sysbench.run_command(known, script, flags, *TABLES.values(), options, 1, 1, seed=1)
-            logged = statements(server, connection, command, self.folder / "event.txt")
+            logged = statements_of_one_event(server, connection, command, self.folder / "event.txt")
             assert len(logged["sent"]) == min(logged["total"], MOST_STATEMENTS)
-            found[name] = [form(text) for text in logged["sent"]]
+            found[name] = [statement_form(text) for text in logged["sent"]]
         return found
 
     def _must(self, script: str, *arguments: object) -> None:
@@ -108,7 +112,7 @@ class Ready:
         assert done.returncode == 0, done.stderr
 
     def _run(self, script: str, within_s: float, *arguments: object) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-m", f"scripts.{script}", *map(str, arguments)]
+        command = [sys.executable, "-m", f"scripts.jobs.{script}", *map(str, arguments)]
         return subprocess.run(
             command, cwd=CHECKOUT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, timeout=within_s, check=False,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from scripts import workplace
+from scripts.host import workplace
 from tests.endtoend.watching import Seen, leftovers, wait_until_gone, watched
 from tests.workflow.running import CHECKOUT, command_line, environment
 

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import answers, binary, record
-from scripts.families import postgresql
-from scripts.process import run
+from scripts import record
+from scripts.builds import binary
+from scripts.host.process import run
+from scripts.servers.families import postgresql
+from scripts.sql import answers
 from tests.conftest import CHECKOUT
 from tests.endtoend.asking import ask, compare
 from tests.endtoend.installed_mariadb import finish
@@ -112,7 +114,7 @@ def fetched(entry, folder):
     recipe = record.canonical({**names, "sha256": entry["sources"][0].get("sha256")})
     what = ["--recipe", recipe, "--sources", record.canonical(entry["sources"])]
     places = ["--tree", folder / "tree", "--identity", folder / "source.json", "--log", folder / "log"]
-    status, said = finish([sys.executable, "-m", "scripts.fetch_source", *what, *map(str, places)])
+    status, said = finish([sys.executable, "-m", "scripts.jobs.fetch_source", *what, *map(str, places)])
     assert status == 0, said
     return record.read(folder / "source.json")["release"]
 
@@ -143,7 +145,7 @@ def test_server_with_one_altered_line_fails_and_the_statements_are_named(compile
     assert f"{SERVER}: build {name} answers " in said
     assert "differently from unaltered" in said
     assert f"(log: {tmp_path / 'check.log'})" in said
-    known = {one["number"]: one["statement"] for one in answers.read(reference)["answers"]}
+    known = {one["number"]: one["statement"] for one in answers.read_answers(reference)["answers"]}
     numbers = [int(line.split()[2]) for line in said.splitlines() if line.startswith("- statement ")]
     assert numbers
     assert any(EXPECTED[name] in known[number] for number in numbers)

@@ -4,10 +4,13 @@ import re
 
 import pytest
 
-from scripts import answer_statements, answers, families, record, statements, workplace
-from scripts.server import ServerFailed, running
-from scripts.snapshot import workspace
-from scripts.statements import Statement
+from scripts import ROOT, record
+from scripts.host import workplace
+from scripts.servers import data_directory, families
+from scripts.servers.data_directory import workspace
+from scripts.servers.server import ServerFailed, running
+from scripts.sql import answers, differential, files
+from scripts.sql.files import Statement
 from tests.endtoend import installed
 from tests.endtoend.asking import ask, compare
 from tests.endtoend.folders import open_folder
@@ -34,7 +37,7 @@ def answered(asked):
     (first, second), left = asked
     assert (first.status, second.status) == (0, 0), first.said + second.said
     assert left == set()
-    return answers.read(first.answers)
+    return answers.read_answers(first.answers)
 
 
 def test_two_runs_of_one_server_answer_the_same_to_the_byte(asked, answered, tmp_path):
@@ -53,7 +56,7 @@ def test_statements_are_no_heap_of_errors_and_cover_every_topic(answered):
     failed = [one for one in answered["answers"] if one["error"]]
     assert 40 <= len(failed) <= 100
     assert not {"errno 1064", "SQLSTATE 42601"} & {one["error"] for one in failed if one["topic"] == "session"}
-    known = {one.topic for one in statements.read(answer_statements.ROOT, answered["family"])}
+    known = {one.topic for one in files.read_check(ROOT, answered["family"])}
     assert {one["topic"] for one in answered["answers"]} == known
 
 
@@ -97,9 +100,9 @@ def server(identity, tmp_path):
     """A server that was just initialised and runs."""
     described = record.read(identity)
     family, install, log = families.of(described["family"]), workplace.installed(identity), tmp_path / "server.log"
-    options = {**family.default_options(1024), **answer_statements.OPTIONS[statements.DIALECTS[described["family"]]]}
+    options = {**family.default_options(1024), **differential.OPTIONS[files.DIALECTS[described["family"]]]}
     with workspace(None) as folder:
-        data = answer_statements.initialise(family, install, folder, options, log)
+        data = data_directory.initialise(family, install, folder, options, log)
         with running(family, install, data, options, log) as started:
             yield described["family"], started
 
@@ -112,12 +115,12 @@ def test_server_that_goes_away_is_a_failure_that_names_the_statement(server):
         Statement(43, "x", "SELECT 2"),
     ]
     with pytest.raises(ServerFailed, match=r"the server went away under statement 4[23] "):
-        answer_statements.answer_all(started, asked)
+        differential.answer_all(started, asked)
 
 
 def test_server_that_keeps_silent_is_a_failure_that_names_the_statement(server, monkeypatch):
     family, started = server
-    monkeypatch.setattr(answer_statements, "ANSWERED_WITHIN_S", 1)
+    monkeypatch.setattr(differential, "ANSWERED_WITHIN_S", 1)
     sleep = {"mariadb": "SELECT SLEEP(30)", "postgresql": "SELECT pg_sleep(30)"}[family]
     with pytest.raises(ServerFailed, match=r"gave no answer within 1 s under statement 7 \(sleep\)"):
-        answer_statements.answer_all(started, [Statement(7, "sleep", sleep)])
+        differential.answer_all(started, [Statement(7, "sleep", sleep)])

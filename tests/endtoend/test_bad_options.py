@@ -2,8 +2,8 @@
 
 import pytest
 
-from scripts import options_taken
-from scripts.server import ServerFailed, running
+from scripts.servers import options as servers_options
+from scripts.servers.server import ServerFailed, running
 from tests.endtoend import installed
 
 pytestmark = pytest.mark.real
@@ -61,11 +61,11 @@ def test_value_that_a_server_changes_in_silence_is_refused_and_what_it_takes_is_
     option, value, becomes = CHANGED[name]
     given = installed.SMALL[name]
     with start(ready, {option: value}, "changed.log") as server:
-        assert options_taken.demand(server, ready.install, given) == {}
+        assert servers_options.demand(server, ready.install, given) == {}
         with pytest.raises(
             ServerFailed, match=f"did not take options.{option}: '{value}', but it runs with '{becomes}'"
         ):
-            options_taken.demand(server, ready.install, {**given, option: value})
+            servers_options.demand(server, ready.install, {**given, option: value})
         server.stop(keep_data=False)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import failures
-from tests.unit import studies
+from scripts.host import outcome
+from tests.made import studies
 from tests.workflow.running import CHECKOUT, command_line, environment
 
 pytestmark = pytest.mark.real
@@ -47,7 +47,7 @@ def found(made):
 def ok(found, variant, tool):
     """Return what a tool found; a machine that does not let it look must have been told why, and is skipped."""
     facts = found[variant, tool]
-    if failures.has_failed(facts):
+    if outcome.has_failed(facts):
         assert len(facts["reason"]) > 40
         pytest.skip(f"{tool} cannot be used here: {facts['reason']}")
     return facts
@@ -104,7 +104,7 @@ def test_missing_program_is_a_notice_and_no_run(made, tmp_path):
     files = {"--diagnosis": tmp_path / "perf.json", "--text": tmp_path / "perf.txt", "--log": tmp_path / "perf.log"}
     texts = {"--recipe": json.dumps(facts["recipe"]), "--place": json.dumps(place), "--identity": "-", "--dataset": "-"}
     arguments = [str(part) for pair in {**texts, **files}.items() for part in pair]
-    command = [sys.executable, "-m", "scripts.diagnose_run", *arguments]
+    command = [sys.executable, "-m", "scripts.jobs.diagnose_run", *arguments]
     done = subprocess.run(
         command, cwd=CHECKOUT, env=environment(PATH=str(tmp_path)), capture_output=True, text=True, check=False
     )

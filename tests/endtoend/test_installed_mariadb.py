@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from scripts import record, workplace
-from scripts.doubts import THRESHOLDS
+from scripts import record
+from scripts.host import workplace
+from scripts.measure.warnings import THRESHOLDS
 from tests.endtoend import installed_mariadb, recomputing
 from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish, release, start
 from tests.endtoend.watching import leftovers, processes, wait_until_gone, watched

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from scripts import filling, operations, sysbench, sysbench_run
-from scripts.server import running
-from scripts.sysbench_flags import script_path
-from scripts.sysbench_output import SysbenchFailed
+from scripts.loadgen import output, sysbench
+from scripts.loadgen import run as loadgen_run
+from scripts.loadgen.lua import script_path
+from scripts.loadgen.output import SysbenchFailed
+from scripts.servers.server import running
 from tests.endtoend import installed
-from tests.unit.test_linkbench import MIX
+from tests.unit.loadgen.test_linkbench import MIX
 
 pytestmark = pytest.mark.real
 IDS, SECONDS, DONE_WITHIN_S = 2000, 3, 120
@@ -24,7 +25,7 @@ def loaded(request):
         log = ready.folder / "server.log"
         with running(ready.family, ready.install, ready.data, ready.options, log) as server:
             tables = {"script": "linkbench.lua", "options": {"ids": IDS, **OWN[request.param]}}
-            filling.fill(tables, ready.family.sysbench_flags(server.sockets), 2, ready.folder / "load.log")
+            loadgen_run.fill(tables, ready.family.sysbench_flags(server.sockets), 2, ready.folder / "load.log")
             with contextlib.closing(server.connect()) as connection:
                 yield server, connection, ready.folder
 
@@ -36,7 +37,7 @@ def run(server, folder: Path, clients: int, seed: int) -> Path:
         None, None, {"ids": IDS}, clients, SECONDS, seed=seed,
     )  # fmt: skip
     text = folder / f"{seed}.txt"
-    sysbench_run.run(command, text, timeout_s=DONE_WITHIN_S)
+    loadgen_run.run(command, text, timeout_s=DONE_WITHIN_S)
     return text
 
 
@@ -54,7 +55,7 @@ def test_graph_is_loaded_run_and_checked(loaded):
     assert asked(connection, f"COUNT(*) FROM {links}") == asked(connection, f"SUM(count) FROM {counts}") > 2 * IDS
     text = run(server, folder, clients=4, seed=1)
     assert f"counts agree with the links: {IDS} nodes checked" in text.read_text()
-    found = operations.read(text)
+    found = output.read_operations(text)
     calls = sum(operation["calls"] for operation in found.values())
     assert calls > 500
     for name, share in MIX.items():

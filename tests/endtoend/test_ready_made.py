@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts import edges, record
+from scripts import record
+from scripts.measure import observe
 from tests.endtoend.ready_made import OPTIONS, Ready
 from tests.endtoend.watching import wait_until_gone
 
@@ -42,7 +43,7 @@ def measured(ready):
         variables, before = ready.family.variables(connection), ready.family.counters(connection)
         finished = ready.measure(server, 2)
         after = ready.family.counters(connection)
-        files = edges.sizes(ready.family, Path("/proc", str(server.process.pid), "cwd").resolve(), connection)
+        files = observe.file_sizes(ready.family, Path("/proc", str(server.process.pid), "cwd").resolve(), connection)
         sent = ready.sent(server, connection)
         connection.close()
         server.stop(keep_data=False)

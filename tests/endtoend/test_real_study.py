@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import workplace
+from scripts.host import workplace
 from tests.endtoend import recomputing
 from tests.endtoend.short_study import SHORT, made
 from tests.workflow.running import snakemake

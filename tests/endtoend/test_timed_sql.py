@@ -2,7 +2,8 @@
 
 import pytest
 
-from scripts import record, sql_run
+from scripts import record
+from scripts.measure import timed_sql
 from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder
 from tests.endtoend.installed_mariadb import Place, finish, lay_out, plan
@@ -78,8 +79,8 @@ def test_seconds_are_those_the_statement_took(measured):
 
 def test_answers_are_told_by_rows_and_digest(measured):
     first, second = executions(measured[0], "rows")
-    assert first["answer_sha256"] == sql_run.digest([(ROWS, ROWS)])
-    assert second["answer_sha256"] == sql_run.digest([(ROWS - 10, ROWS)])
+    assert first["answer_sha256"] == timed_sql.digest([(ROWS, ROWS)])
+    assert second["answer_sha256"] == timed_sql.digest([(ROWS - 10, ROWS)])
     assert [one["rows"] for one in executions(measured[0], "everything")] == [ROWS, ROWS - 10]
     assert [(one["rows"], one["answer_sha256"]) for one in executions(measured[0], "some deleted")] == [
         (10, None),

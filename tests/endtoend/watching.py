@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from scripts.workplace import NAME
+from scripts.host.workplace import NAME
 
 EVERY_S = 0.5
 

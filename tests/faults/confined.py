@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from scripts.host import MEMORY_LIMITS
+from scripts.host.facts import MEMORY_LIMITS
 from tests.faults.interrupting import wait_until
 
 # Of cgroup version 2 and 1.

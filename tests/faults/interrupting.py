@@ -13,10 +13,10 @@ from typing import Protocol
 import psutil
 import yaml
 
-from scripts import workplace
+from scripts.host import workplace
 from scripts.record import file_sha256
 from tests.endtoend.watching import leftovers, processes
-from tests.unit import studies
+from tests.made import studies
 from tests.workflow.running import Answer, command_line, environment, snakemake
 
 PROGRAMS = ("mariadbd", "postgres", "sysbench", "sh", "cp")
@@ -123,7 +123,7 @@ class Struck:
 
     def jobs(self) -> list[psutil.Process]:
         """Return the entry scripts that work here."""
-        return [each for each in self._ours() if any(word.startswith("scripts.") for word in words(each))]
+        return [each for each in self._ours() if any(word.startswith("scripts.jobs.") for word in words(each))]
 
     def _ours(self) -> Iterator[psutil.Process]:
         for process in psutil.process_iter():

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from scripts import config_schema, config_text, record, study
-from scripts.config_mistakes import SHORT
-from scripts.paths import Paths
-from scripts.plan import Plan
-from scripts.source_kinds import KINDS
-from tests.unit.studies import CHECKOUT, config
+from scripts import record
+from scripts.config import schema as config_schema
+from scripts.config import study, text
+from scripts.config.mistakes import SHORT
+from scripts.plan.paths import Paths
+from scripts.plan.recipes import Plan
+from scripts.sources.kinds import SOURCE_KINDS
+from tests.made.studies import CHECKOUT, config
 
 SCHEMA = config_schema.read(CHECKOUT)
 OWN = {"family": "postgresql", "product": "PostgreSQL", "version": "15", "configure": ["--with-lz4"]}
@@ -24,7 +26,7 @@ COMMIT = {"git": "https://example.org/server.git", "commit": "0" * 40}
 
 def catalog() -> dict[str, dict[str, Any]]:
     """Return all entries of the catalog by kind."""
-    texts = {file: config_text.read_text(CHECKOUT / "catalog" / file).value for file in set(study.CATALOG.values())}
+    texts = {file: text.read_text(CHECKOUT / "catalog" / file).value for file in set(study.CATALOG.values())}
     return {kind: texts[file][kind] for kind, file in study.CATALOG.items()}
 
 
@@ -67,7 +69,7 @@ def quickly() -> Iterator[None]:
     """Read schema and catalog once for all configs that the body tries: they are most of the time of each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(config_schema, "read", functools.cache(config_schema.read))
-        patch.setattr(config_text, "read_text", functools.cache(config_text.read_text))
+        patch.setattr(text, "read_text", functools.cache(text.read_text))
         yield
 
 
@@ -94,7 +96,7 @@ def names_a_key(told: str, config: dict[str, Any]) -> bool:
     keys = {
         *SCHEMA["properties"],
         "(top level)",
-        *KINDS,
+        *SOURCE_KINDS,
         *study.CATALOG,
         *map(str, config),
         *map(SHORT.repr, config),

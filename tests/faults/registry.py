@@ -37,7 +37,7 @@ def _fault(area: str, entry: dict) -> Fault:
 
 def files() -> dict[str, Path]:
     """Return name -> file of every test module; the names are unique over the folders."""
-    return {file.stem: file for file in sorted(TESTS.glob("*/test_*.py"))}
+    return {file.stem: file for file in sorted(TESTS.glob("**/test_*.py"))}
 
 
 def functions(file: Path) -> Iterator[str]:

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from scripts import workplace
+from scripts.host import workplace
 from scripts.record import file_sha256
 from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder

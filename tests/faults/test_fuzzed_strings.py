@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from scripts.toolchain import COMMANDS
+from scripts.builds.toolchain import COMMANDS
 from tests.faults.hostile import CANARY, TEXTS, leaves, planted
 from tests.faults.planned import catalog, everything, names_a_key, quickly, refusal
 from tests.faults.scale import WHOLE

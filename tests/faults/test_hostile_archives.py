@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts import archive
-from scripts.archive_gate import DEPTH_MAX, ArchiveError
+from scripts.sources import archive
+from scripts.sources.archive import PATH_DEPTH_MAX, ArchiveError
 from tests.faults.scale import scaled
-from tests.unit.test_archive import entry, tar
+from tests.unit.sources.test_archive import entry, tar
 
 HUGE = 1 << 28
 NAMES = [
@@ -96,8 +96,8 @@ def test_header_of_a_quarter_gigabyte_is_refused_unread(tmp_path, kind, first):
 
 
 def test_archive_of_folders_without_end_is_refused(tmp_path):
-    deep = "/".join("d" * (DEPTH_MAX + 1))
-    with pytest.raises(ArchiveError, match=f"more than {DEPTH_MAX} folders deep"):
+    deep = "/".join("d" * (PATH_DEPTH_MAX + 1))
+    with pytest.raises(ArchiveError, match=f"more than {PATH_DEPTH_MAX} folders deep"):
         archive.unpack(tar(tmp_path / "deep.tar", entry(f"{deep}/file", content=b"x")), tmp_path / "tree")
 
 

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from scripts import hostlock, record
+from scripts import record
+from scripts.host import locks
 from scripts.record import file_sha256
 from tests.endtoend import installed_mariadb, installed_postgresql
 from tests.endtoend.folders import open_folder
@@ -101,7 +102,7 @@ def test_death_of_server_or_client_is_a_result_and_leaves_nothing(fresh, phase, 
 
 
 def test_run_beside_another_study_waits_its_turn_and_records_the_wait(fresh):
-    with hostlock.shared():
+    with locks.shared():
         snakemake = fresh.start(TABLE)
         wait_until(lambda: "waiting for this machine" in (fresh.folder / "snakemake.log").read_text(), seconds=60)
         time.sleep(1)

@@ -10,12 +10,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scripts import config_text
-from scripts.config_limits import DEPTH_MAX, VALUES_MAX
-from scripts.config_text import ConfigError
-from scripts.study import read
+from scripts.config import text as config_text
+from scripts.config.study import read
+from scripts.config.text import DEPTH_MAX, VALUES_MAX, ConfigError
 from tests.faults.scale import scaled
-from tests.unit.studies import CHECKOUT, SMALL
+from tests.made.studies import CHECKOUT, SMALL
 from tests.workflow.running import environment, snakemake
 
 SECONDS = 30
@@ -78,7 +77,7 @@ def test_thousand_variants_are_read_and_ten_thousand_mistakes_are_told(tmp_path)
 def test_make_refuses_what_snakemake_would_break_on_before_it_starts_it(tmp_path, kind):
     """Snakemake reads the file of --configfile itself and ends in a traceback; the set-up of `make report` is first."""
     (tmp_path / "study.yaml").write_text(LARGE[kind][0])
-    command = [sys.executable, "-m", "scripts.study_packages", tmp_path / "study.yaml", "--manager", "apt"]
+    command = [sys.executable, "-m", "scripts.commands.study_packages", tmp_path / "study.yaml", "--manager", "apt"]
     done = subprocess.run(command, cwd=CHECKOUT, env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert done.stderr.startswith(f"{tmp_path}/study.yaml:")

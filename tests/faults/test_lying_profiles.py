@@ -6,13 +6,15 @@ import subprocess
 
 import pytest
 
-from scripts import bolt_server, build_server, failures, gcc_counters, profile_audit, profiles, record
-from scripts.compile_records import CompilerCall
-from scripts.flags import COUNTERS, instrument_flags
-from scripts.gcc_counters import Counted, CounterFile
-from scripts.gcc_profile import profile_units
-from scripts.tree import tree_sha256
-from tests.unit.wrapped import Project
+from scripts import record
+from scripts.builds import audit, gcc, profiles
+from scripts.builds.compiler_calls import CompilerCall
+from scripts.builds.flags import COUNTERS, instrument_flags
+from scripts.builds.gcc import Counted, CounterFile, profile_units
+from scripts.host import outcome
+from scripts.jobs import bolt_server, build_server
+from scripts.sources.tree import tree_sha256
+from tests.made.wrapped import Project
 
 UNITS = {f"unit{number}": f"int work{number}(int n) {{ return n + {number}; }}\n" for number in range(6)}
 CALLS = " + ".join(f"work{number}(n)" for number in range(6))
@@ -100,7 +102,7 @@ def test_profile_that_is_what_it_says_is_taken(profile, trained):
 @pytest.mark.parametrize("lie", LIES)
 def test_lying_profile_is_refused_by_name_before_anything_is_compiled(profile, trained, lie):
     LIES[lie](profile)
-    with pytest.raises(failures.Refused, match=str(profile.parent)):
+    with pytest.raises(outcome.Refused, match=str(profile.parent)):
         build_server.demand_fit(profile, trained.compiler, trained.source)
 
 
@@ -108,7 +110,7 @@ def test_bolt_takes_no_lying_profile_either(profile, tmp_path):
     base, nowhere = tmp_path / "identity.json", tmp_path / "nowhere"
     record.write(base, {"server": "tiny", "build": "relocatable"})
     lost(profile)
-    with pytest.raises(failures.Refused, match=str(profile.parent)):
+    with pytest.raises(outcome.Refused, match=str(profile.parent)):
         bolt_server.main({}, base, profile, nowhere, nowhere / "identity.json", nowhere / "facts.json", nowhere / "log")
     assert not nowhere.exists()
 
@@ -127,10 +129,10 @@ def test_profile_of_zeros_alone_is_refused_with_its_training(trained, tmp_path):
     assert tree.compile("-c", trained.source / "idle.c", "-o", "idle.o", **flags).returncode == 0
     assert tree.call("idle.o", "end.c", "-o", "program", "-fprofile-generate").returncode == 0
     subprocess.run([tree.path / "program"], env={"GCOV_PREFIX": str(tmp_path)}, check=True)
-    found = gcc_counters.summary(gcc_counters.read_counters(tmp_path / "counters", trained.compiler.gcov_dump))
+    found = gcc.summary(gcc.read_counters(tmp_path / "counters", trained.compiler.gcov_dump))
     assert found["functions_nonzero"] == 0
     with pytest.raises(ValueError, match="training mixed of tiny: all counters of 1 files are zero"):
-        profile_audit.demand_trained({"training": "mixed", "server": "tiny", **found})
+        audit.demand_trained({"training": "mixed", "server": "tiny", **found})
 
 
 @pytest.mark.parametrize(("counted", "refused"), [(10, False), (5, False), (4, True)])
@@ -139,11 +141,11 @@ def test_training_that_lost_most_counters_from_the_start_is_refused(counted, ref
     calls = [
         CompilerCall(f"u{number}.o", ("gcc", "-c", "-fprofile-use=/p"), links=False, said="") for number in range(10)
     ]
-    facts = profile_audit.audit(profile_units(kept, calls, {call.unit for call in calls}, {}), "mixed")
+    facts = audit.audit(profile_units(kept, calls, {call.unit for call in calls}, {}), "mixed")
     if refused:
         with pytest.raises(
             ValueError, match="profile mixed: 4 of the 10 units of the server have counters, expected 50%"
         ):
-            profile_audit.demand(facts)
+            audit.demand_profile_used(facts)
     else:
-        profile_audit.demand(facts)
+        audit.demand_profile_used(facts)

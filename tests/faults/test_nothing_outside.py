@@ -13,13 +13,14 @@ import psutil
 import pytest
 import yaml
 
-from scripts import families, workplace
-from scripts.server import running
+from scripts.host import workplace
+from scripts.servers import families
+from scripts.servers.server import running
 from tests.endtoend import installed, installed_mariadb
 from tests.endtoend.folders import open_folder
 from tests.endtoend.ready_made import Ready
 from tests.faults.scale import WHOLE
-from tests.unit import studies
+from tests.made import studies
 from tests.workflow.running import command_line, environment
 
 pytestmark = pytest.mark.real

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts.flags import COUNTERS, instrument_flags, profile_flags
+from scripts.builds.flags import COUNTERS, instrument_flags, profile_flags
 from tests.faults.scale import WHOLE
-from tests.unit import studies
-from tests.unit.wrapped import Project
+from tests.made import studies
+from tests.made.wrapped import Project
 from tests.workflow.running import CHECKOUT, environment, snakemake
 
 PLAN = """
 import sys
 from pathlib import Path
 from scripts import record
-from tests.unit import studies
+from tests.made import studies
 paths = studies.paths(seed=int(sys.argv[1]))
 plan = paths.plan
 builds = {folder: plan.build(*pair) for folder, pair in [*paths.builds.items(), *paths.stages.items()]}
@@ -29,9 +29,9 @@ print(record.canonical({**made, "builds": builds}))
 REPORT = """
 import sys
 from pathlib import Path
-from scripts import export_tables
-from tests.unit import synthetic
-from tests.unit.rendering import rendered
+from scripts.jobs import export_tables
+from tests.made import synthetic
+from tests.made.rendering import rendered
 plan = synthetic.Plan(workloads=("simple_select", "oltp"), clients=(1, 8), failures=frozenset([("pgo", "oltp", 8, 1)]))
 tree, *_ = rendered(plan, Path("results"))
 export_tables.main(tree.study, tree.tables)

@@ -7,24 +7,18 @@ import tarfile
 
 import pytest
 
-from scripts import (
-    answers,
-    collect_runs,
-    compare_variants,
-    compile_records,
-    export_tables,
-    file_digests,
-    plot_figures,
-    record,
-    render_report,
-    toolchain,
-)
-from scripts.compile_records import CompilerCall
-from scripts.paths import Paths
-from scripts.plan import Plan
-from scripts.study import load
-from scripts.tables import read_csv
-from tests.unit.studies import CHECKOUT, config
+from scripts import record
+from scripts.analysis import runs
+from scripts.analysis.runs import read_csv
+from scripts.builds import compiler_calls, toolchain
+from scripts.builds.compiler_calls import CompilerCall
+from scripts.config.study import load
+from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
+from scripts.plan.paths import Paths
+from scripts.plan.recipes import Plan
+from scripts.sources import working_tree
+from scripts.sql import answers
+from tests.made.studies import CHECKOUT, config
 from tests.workflow.stubbed import copied
 
 FORMATS = CHECKOUT / "tests" / "data" / "formats"
@@ -55,7 +49,7 @@ def test_results_of_each_format_are_rendered_with_their_own_figures(number, tmp_
     records = {kind: sorted(results.glob(pattern)) for kind, pattern in KINDS.items()}
     render_report.main(study, listed, tables, figures, home / "report.html", home / "summary.md", **records)
 
-    measured = [record.read(path) for path in collect_runs.listed(listed)]
+    measured = [record.read(path) for path in runs.listed(listed)]
     assert sorted(read_csv(tables / "runs.csv")["tps"]) == pytest.approx(
         sorted(run["window"]["tps"] for run in measured)
     )
@@ -89,18 +83,22 @@ def test_every_json_of_a_study_says_its_format(stubbed):
 
 def test_what_is_kept_compressed_or_remembered_says_its_format_and_is_read_without_one(tmp_path, monkeypatch):
     call = CompilerCall("a.o", ("cc", "-c"), links=False, said="")
-    compile_records.keep([call], tmp_path / "calls.json.gz")
+    compiler_calls.write_calls([call], tmp_path / "calls.json.gz")
     told = json.loads(gzip.decompress((tmp_path / "calls.json.gz").read_bytes()))
     assert told["format"] == record.FORMAT
     (tmp_path / "old.json.gz").write_bytes(gzip.compress(json.dumps(told["calls"]).encode()))
-    assert compile_records.kept(tmp_path / "old.json.gz") == compile_records.kept(tmp_path / "calls.json.gz") == [call]
-    monkeypatch.setattr(file_digests, "cache_directory", lambda: tmp_path)
+    assert (
+        compiler_calls.read_kept_calls(tmp_path / "old.json.gz")
+        == compiler_calls.read_kept_calls(tmp_path / "calls.json.gz")
+        == [call]
+    )
+    monkeypatch.setattr(working_tree, "cache_directory", lambda: tmp_path)
     (tmp_path / "digests").mkdir()
     (tmp_path / "some").write_text("some")
-    file_digests.digest_of(tmp_path / "some")
+    working_tree.digest_of_state(tmp_path / "some")
     assert all(json.loads(path.read_text())["format"] for path in (tmp_path / "digests").iterdir())
-    answers.write(tmp_path / "answers.json.gz", {"server": "tiny"})
-    assert answers.read(tmp_path / "answers.json.gz") == {"format": record.FORMAT, "server": "tiny"}
+    answers.write_answers(tmp_path / "answers.json.gz", {"server": "tiny"})
+    assert answers.read_answers(tmp_path / "answers.json.gz") == {"format": record.FORMAT, "server": "tiny"}
 
 
 # A study that takes nothing of the catalog but the builds behind its own; the toolchain is that of no machine.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.unit import synthetic
-from tests.unit.rendering import rendered
+from tests.made import synthetic
+from tests.made.rendering import rendered
 
 
 @pytest.fixture(scope="session")

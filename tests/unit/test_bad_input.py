@@ -13,9 +13,9 @@ Of the config: test_bad_config and test_study. Of the rest, each tested where it
   package changed after signing: test_debian::test_file_changed_after_signing_is_refused
   repository without signature: test_debian::test_unsigned_repository_is_refused_even_if_the_user_trusts_it
   artifact unknown to Maven: test_maven::test_what_maven_says_of_an_unknown_artifact_is_told
-  commit unknown: test_git_source::test_unknown_commit_is_told_with_its_repository
-  repository missing: test_git_source::test_what_git_says_of_a_missing_repository_is_told
-  submodule's transport runs a command: test_git_source::test_transport_that_runs_a_command_stays_shut
+  commit unknown: test_git::test_unknown_commit_is_told_with_its_repository
+  repository missing: test_git::test_what_git_says_of_a_missing_repository_is_told
+  submodule's transport runs a command: test_git::test_transport_that_runs_a_command_stays_shut
   checksum of a download: test_download::test_each_mirrors_failure_and_the_place_for_the_file_are_told
   checksum of a file, file missing, where to put it: test_source::test_every_failure_is_told_with_where_to_put_the_file
   checksum of an artifact: test_maven::test_wrong_checksum_is_told_after_maven_brought_the_file_anew
@@ -30,8 +30,8 @@ Of the config: test_bad_config and test_study. Of the rest, each tested where it
   archive empty: test_archive::test_empty_tar_is_refused
   working tree missing or empty: test_working_tree::test_empty_or_missing_directory_is_refused
   working tree leads out: test_working_tree::test_link_that_leads_out_is_refused_by_name
-  server program missing: test_server_program::test_prefix_without_a_server_is_refused
-  server program cannot run: test_server_program::test_server_that_cannot_run_here_is_told_with_its_words
+  server program missing: test_installed::test_prefix_without_a_server_is_refused
+  server program cannot run: test_installed::test_server_that_cannot_run_here_is_told_with_its_words
   ready-made server of another release: test_install_prebuilt::test_another_release_than_declared_is_refused
   socket path too long: test_workplace::test_folder_too_long_for_a_socket_is_refused_and_removed
   cache of somebody else: test_workplace::test_cache_of_another_user_is_refused
@@ -40,21 +40,21 @@ Of the config: test_bad_config and test_study. Of the rest, each tested where it
   server that does not start: test_server::test_server_that_ends_at_once_is_told_with_its_last_lines
   server that ends badly: test_server::test_unclean_stop_is_a_failure
   server that dies under load: test_server::test_error_under_a_dead_server_is_the_servers
-  option a release lacks: test_mysql_family::test_option_the_release_lacks_is_refused_by_name
+  option a release lacks: test_mysql::test_option_the_release_lacks_is_refused_by_name
   option a real server lacks, or a bad value: test_bad_options::test_real_server_is_refused_by_option
   option lacking in a run: test_installed_mariadb::test_run_with_an_option_the_server_lacks_fails_and_names_it
-  sysbench refuses an option: test_sysbench_run::test_refused_option_names_command_and_log
-  sysbench refuses a script or an option: test_sysbench_output::test_refused_command_line_is_no_failure_of_the_server
-  sysbench fails: test_sysbench_output::test_failure_quotes_what_sysbench_said
-  sysbench dies: test_sysbench_run::test_death_by_signal_is_named
-  sysbench hangs: test_sysbench_run::test_hanging_sysbench_is_killed_with_its_children
-  sysbench ends early: test_sysbench_run::test_status_0_with_half_an_output_is_a_failure
-  profile all zero: test_profile_audit::test_counters_that_are_all_zero_are_refused
-  profile of another compiler: test_profile_audit::test_counters_that_are_cut_or_of_something_else_are_refused_by_name
+  sysbench refuses an option: test_run_sysbench::test_refused_option_names_command_and_log
+  sysbench refuses a script or an option: test_output::test_refused_command_line_is_no_failure_of_the_server
+  sysbench fails: test_output::test_failure_quotes_what_sysbench_said
+  sysbench dies: test_run_sysbench::test_death_by_signal_is_named
+  sysbench hangs: test_run_sysbench::test_hanging_sysbench_is_killed_with_its_children
+  sysbench ends early: test_run_sysbench::test_status_0_with_half_an_output_is_a_failure
+  profile all zero: test_audit::test_counters_that_are_all_zero_are_refused
+  profile of another compiler: test_audit::test_counters_that_are_cut_or_of_something_else_are_refused_by_name
   profile of clang unreadable: test_audit_build::test_clang_profile_that_cannot_be_read_is_named
   profile of other sources: test_flags::test_profile_of_something_else_is_refused_by_name
-  profile lost: test_profile_audit::test_lost_counters_of_a_unit_are_named_and_refuse_the_build
-  snapshot altered: test_snapshot::test_altered_snapshot_is_refused
+  profile lost: test_audit::test_lost_counters_of_a_unit_are_named_and_refuse_the_build
+  snapshot altered: test_data_directory::test_altered_snapshot_is_refused
   install tree altered: test_workplace::test_program_that_is_not_the_one_described_is_refused
   record of a newer release: test_record::test_record_of_a_newer_release_is_named
   record truncated: test_record::test_what_is_no_json_is_named
@@ -76,29 +76,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts import (
-    archive,
-    checkoutlock,
-    download,
-    families,
-    process,
-    profiles,
-    record,
-    server,
-    server_log,
-    snapshot,
-    sysbench,
-    sysbench_run,
-    sysbench_script,
-    tool,
-    toolchain,
-    working_tree,
-    workplace,
-)
-from scripts.server import ServerFailed
-from scripts.sysbench_output import SysbenchFailed, SysbenchMisused, parse
-from tests.unit.served import Quiet, served
-from tests.unit.test_server import READY, made_family
+from scripts import record
+from scripts.builds import profiles, toolchain
+from scripts.host import locks, process, workplace
+from scripts.loadgen import run, sysbench
+from scripts.loadgen.output import SysbenchFailed, SysbenchMisused, parse
+from scripts.servers import data_directory, families, server
+from scripts.servers.server import ServerFailed
+from scripts.sources import archive, download, working_tree
+from tests.made.served import Quiet, served
+from tests.unit.servers.test_server import READY, made_family
 
 TESTS = Path(__file__).parents[1]
 ELSEWHERE = re.findall(r"^  .+: (test_\w+)::(test_\w+)$", __doc__, re.M)
@@ -106,7 +93,7 @@ ELSEWHERE = re.findall(r"^  .+: (test_\w+)::(test_\w+)$", __doc__, re.M)
 
 def test_cases_tested_elsewhere_are_tested_there():
     assert len(ELSEWHERE) == sum(line.startswith("  ") for line in __doc__.splitlines())
-    held = {path.stem: path.read_text(encoding="utf-8") for path in TESTS.glob("*/test_*.py")}
+    held = {path.stem: path.read_text(encoding="utf-8") for path in TESTS.glob("**/test_*.py")}
     found = {
         (module, node.name)
         for module in {module for module, _ in ELSEWHERE} & held.keys()
@@ -130,11 +117,13 @@ def test_missing_build_tool_is_named_with_what_brings_it(empty_path, command):
 
 
 def test_missing_git_is_named_whether_it_fetches_or_lists(empty_path):
-    with pytest.raises(tool.ToolError, match=r"command git not found: install the package that has it \(Debian: git\)"):
-        tool.run(["git", "init"], empty_path)
+    with pytest.raises(
+        process.ToolError, match=r"command git not found: install the package that has it \(Debian: git\)"
+    ):
+        process.run_logged(["git", "init"], empty_path)
     (empty_path / ".git").mkdir()
     with pytest.raises(working_tree.WorkingTreeError, match=r"is a git working tree, and the command git is missing"):
-        working_tree.content(empty_path)
+        working_tree.tree_content(empty_path)
 
 
 @pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind, keys in toolchain.COMMANDS.items() for key in keys])
@@ -230,7 +219,7 @@ def test_results_folder_that_cannot_be_written_is_told_with_what_to_do(tmp_path,
     (tmp_path / "file").touch()
     folder = folder.format(tmp=tmp_path)
     with pytest.raises(ValueError, match=rf"^{folder}: uid \d+ cannot write there \(.+\); expected .*, see -d"):
-        checkoutlock.hold(Path(folder))
+        locks.hold_checkout(Path(folder))
 
 
 NOTES = [f"2026-11-21 19:35:02 26809 [Note] Shutting down plugin '{number}'" for number in range(20)]
@@ -264,7 +253,7 @@ GMT = "2026-11-21 19:31:50.590 GMT [2323] "
 def test_first_line_about_a_server_that_did_not_start_says_why(tmp_path, family, lines, why):
     log = tmp_path / "log"
     log.write_text("\n".join([OPENING, *lines, ""]))
-    head, *rest = server_log.story(Path("/b/mysqld"), "did not start", log, families.of(family)).splitlines()
+    head, *rest = server.log_story(Path("/b/mysqld"), "did not start", log, families.of(family)).splitlines()
     assert head == f"mysqld did not start: {why}; its last lines (log: {log}):"
     assert any(why in line for line in rest)
     assert rest[-1] == lines[-1]
@@ -273,7 +262,7 @@ def test_first_line_about_a_server_that_did_not_start_says_why(tmp_path, family,
 
 def test_server_that_said_nothing_is_told_so(tmp_path):
     (tmp_path / "log").write_text("$ /b/mysqld\n")
-    told = server_log.story(Path("/b/mysqld"), "did not start", tmp_path / "log", families.of("mysql"))
+    told = server.log_story(Path("/b/mysqld"), "did not start", tmp_path / "log", families.of("mysql"))
     assert told == f"mysqld did not start; its last lines (log: {tmp_path}/log):\n(it said nothing)"
 
 
@@ -304,7 +293,7 @@ def test_server_that_runs_with_another_value_is_refused_by_option(tmp_path, line
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    monkeypatch.setattr(server.workplace, "server_identity", dict)
+    monkeypatch.setattr(workplace, "server_identity", dict)
     (tmp_path / "data").mkdir()
     return SimpleNamespace(folder=tmp_path, data=tmp_path / "data", log=tmp_path / "log")
 
@@ -362,7 +351,7 @@ needs_sysbench = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysben
 def test_script_that_cannot_be_read_is_told_with_line_command_and_log(tmp_path):
     (tmp_path / "mine.lua").write_text("function event(\n")
     with pytest.raises(SysbenchMisused, match=r"mine\.lua:\d+: (.|\n)*mine.lua run; log: .*/log"):
-        sysbench_run.run(["sysbench", str(tmp_path / "mine.lua"), "run"], tmp_path / "log", timeout_s=30)
+        run.run(["sysbench", str(tmp_path / "mine.lua"), "run"], tmp_path / "log", timeout_s=30)
 
 
 @needs_sysbench
@@ -370,9 +359,9 @@ def test_value_that_sysbench_would_misread_is_refused_by_option(tmp_path):
     script = tmp_path / "mine.lua"
     script.write_text('sysbench.cmdline.options = {size = {"size", 10}, on = {"switch", true}, word = {"word", "w"}}\n')
     generator = sysbench.read_capabilities()
-    sysbench_script.demand(generator, str(script), {"size": -1, "on": False, "word": "any", "unknown": "x"})
+    sysbench.demand_options(generator, str(script), {"size": -1, "on": False, "word": "any", "unknown": "x"})
     with pytest.raises(ValueError, match=rf"options of {script}: size: 'many', expected N .*\n.*: on: 2, expected on"):
-        sysbench_script.demand(generator, str(script), {"size": "many", "on": 2})
+        sysbench.demand_options(generator, str(script), {"size": "many", "on": 2})
 
 
 def test_training_that_left_no_counters_is_told_with_what_was_expected(tmp_path):
@@ -390,7 +379,7 @@ def test_record_that_a_crash_left_is_named_with_what_to_do(tmp_path, content):
 
 def test_snapshot_that_is_gone_is_named_with_what_to_do(tmp_path):
     with pytest.raises(ValueError, match=rf"set/snapshot/data: no such folder; remove {tmp_path}/set, and"):
-        snapshot.verify(tmp_path / "set" / "snapshot", "0" * 64)
+        data_directory.verify(tmp_path / "set" / "snapshot", "0" * 64)
 
 
 def test_disk_that_is_full_is_told_in_the_words_of_cp(tmp_path, monkeypatch):
@@ -402,7 +391,7 @@ def test_disk_that_is_full_is_told_in_the_words_of_cp(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}/bin", prepend=os.pathsep)
     told = rf"{tmp_path}/kept/data: no whole copy of {tmp_path}/data \(1 MiB\): cp: error writing: No space left"
     with pytest.raises(ValueError, match=told):
-        snapshot.pack(tmp_path / "data", tmp_path / "kept")
+        data_directory.pack(tmp_path / "data", tmp_path / "kept")
 
 
 def test_altered_copy_of_an_install_tree_is_refused(tmp_path, monkeypatch):

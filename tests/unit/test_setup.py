@@ -43,7 +43,7 @@ case "$1" in
             "venv --clear")
                 mkdir -p .venv/bin && rm -f .venv/stamp-*
                 cat "$0" >.venv/bin/python && chmod +x .venv/bin/python ;;
-            "scripts.study_packages study.yaml") echo "${STUDY_NEEDS-}" ;;
+            "scripts.commands.study_packages study.yaml") echo "${STUDY_NEEDS-}" ;;
             "pip install") [ -z "${PIP_BREAKS-}" ] || { echo "no matching hash"; exit 1; } ;;
         esac ;;
 esac
@@ -384,7 +384,7 @@ def test_study_that_needs_nothing_more_installs_nothing_more(machine):
 def test_packages_of_a_study_are_those_of_its_scale(machine):
     assert machine.run("run", "study.yaml", "small").returncode == 0
     (call,) = [call for call in machine.calls() if "study_packages" in call]
-    assert "scripts.study_packages study.yaml --scale small" in call
+    assert "scripts.commands.study_packages study.yaml --scale small" in call
 
 
 def test_packages_that_the_distribution_lacks_are_left_out_of_the_tests(machine):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from scripts import own_imports
+from scripts.workflow import code_digest
 from tests.workflow.renaming import refactored
 from tests.workflow.stubbed import Stubbed
 
@@ -18,7 +18,7 @@ CHEAP = [
     "plot_figures",
     "render_report",
 ]
-COMMENTED = ["Snakefile", "Makefile", "rules/*", "catalog/*", "envs/*", "profiles/*/*", "scripts/compiler/*"]
+COMMENTED = ["Snakefile", "Makefile", "rules/*", "catalog/*", "envs/*", "profiles/*/*", "scripts/builds/compiler/*"]
 
 
 def comments(study: Stubbed) -> None:
@@ -36,7 +36,7 @@ def white_space(study: Stubbed) -> None:
 
 def costly_modules(study: Stubbed) -> None:
     """Refactor every module that no cheap step uses."""
-    cheap = {name for script in CHEAP for name in own_imports.files_of(script)}
+    cheap = {name for script in CHEAP for name in code_digest.files_of(script)}
     refactor(study, lambda name: name not in cheap)
 
 

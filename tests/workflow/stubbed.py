@@ -82,7 +82,7 @@ class Stubbed:
 
 def _module(words: str) -> str:
     parts = words.split()
-    return parts[1].removeprefix("scripts.") if parts[:1] == ["-m"] else "script"
+    return parts[1].removeprefix("scripts.jobs.") if parts[:1] == ["-m"] else "script"
 
 
 def copied(target: Path) -> Stubbed:

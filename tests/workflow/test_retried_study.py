@@ -31,7 +31,7 @@ def fail(made, pattern):
 
 def retry(made):
     environment = {**os.environ, "PYTHONPATH": str(made.root), "PYTHONDONTWRITEBYTECODE": "1"}
-    script = [sys.executable, "-m", "scripts.retry", "--config", "config.yaml"]
+    script = [sys.executable, "-m", "scripts.commands.retry", "--config", "config.yaml"]
     done = subprocess.run(
         script, cwd=made.root, env=environment, capture_output=True, text=True, check=True, timeout=120
     )

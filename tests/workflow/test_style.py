@@ -50,7 +50,7 @@ def test_rule_says_what_it_does_and_keeps_a_log(name):
 
 @pytest.mark.parametrize("name", sorted(name for name in RULES if "scripts." in RULES[name]))
 def test_entry_script_replaces_the_shell_so_that_it_is_a_direct_child(name):
-    assert f"exec python -m scripts.{name} " in RULES[name]
+    assert f"exec python -m scripts.jobs.{name} " in RULES[name]
 
 
 def test_snakemake_lint_is_content(tmp_path):

@@ -2,7 +2,7 @@
 
 import gzip
 
-from scripts.stub import begin
+from scripts.jobs.stub import begin
 
 from scripts import record
 

@@ -1,9 +1,9 @@
 """Stub: makes an install tree of one file in place of what BOLT makes of its input."""
 
-from scripts.stub import begin, fill
+from scripts.jobs.stub import begin, fill
 
 from scripts import record
-from tests.unit.made_records import build_facts
+from tests.made.records import build_facts
 
 if __name__ == "__main__":
     job = begin()

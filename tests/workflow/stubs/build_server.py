@@ -1,24 +1,26 @@
 """Stub: makes an install tree of one file, and facts."""
 
-from scripts.stub import begin, break_down, fill
+from scripts.jobs.stub import begin, break_down, fill
 
-from scripts import compile_records, failures, record
-from scripts.process import CommandFailed
-from tests.unit.made_records import build_facts
+from scripts import record
+from scripts.builds import compiler_calls
+from scripts.host import outcome
+from scripts.host.process import CommandFailed
+from tests.made.records import build_facts
 
 
 def give_up(reason: str) -> None:
     """Write what the real script does for a build that failed and may."""
     job.headers.mkdir(parents=True, exist_ok=True)
-    compile_records.keep([], job.calls)
-    failures.keep_build(job.recipe, "1.2.9", reason, job.identity, job.facts, job.install)
+    compiler_calls.write_calls([], job.calls)
+    outcome.keep_build(job.recipe, "1.2.9", reason, job.identity, job.facts, job.install)
 
 
 def make() -> None:
     recipe = job.recipe
     break_down(recipe["build"])
     if job.profile:
-        failures.usable(job.profile)
+        outcome.usable(job.profile)
     program = fill(job.install / "bin", "server", record.canonical(recipe))
     fill(job.headers, "config.h", "#define SAME 1\n")
     job.calls.write_bytes(b"")
@@ -31,5 +33,5 @@ def make() -> None:
 
 if __name__ == "__main__":
     job = begin()
-    with failures.as_result(job.identity.parent, give_up, CommandFailed):
+    with outcome.as_result(job.identity.parent, give_up, CommandFailed):
         make()

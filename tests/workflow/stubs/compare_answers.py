@@ -7,20 +7,21 @@ import gzip
 import json
 import os
 
-from scripts.stub import begin
+from scripts.jobs.stub import begin
 
-from scripts import failures, record
-from tests.unit.made_records import check
+from scripts import record
+from scripts.host import outcome
+from tests.made.records import check
 
 if __name__ == "__main__":
     job = begin()
     given, reference = (json.loads(gzip.decompress(file.read_bytes())) for file in (job.answers, job.reference))
     assert given["server"] == reference["server"], (given, reference)
     known = {**check(given["build"]), **given, "reference_build": reference["build"]}
-    with failures.as_result(
-        job.check.parent, lambda reason: record.write(job.check, {**known, **failures.told(reason)})
+    with outcome.as_result(
+        job.check.parent, lambda reason: record.write(job.check, {**known, **outcome.failure_facts(reason)})
     ):
-        failures.demand(given, job.answers.parent)
+        outcome.demand(given, job.answers.parent)
         if given["build"] in os.environ.get("STUB_WRONG", "").split():
-            raise failures.Refused(f"build {given['build']} answers 1 of 409 questions differently")
+            raise outcome.Refused(f"build {given['build']} answers 1 of 409 questions differently")
         record.write(job.check, known)

@@ -2,10 +2,10 @@
 
 import time
 
-from scripts.stub import begin
+from scripts.jobs.stub import begin
 
 from scripts import record
-from tests.unit.made_diagnoses import diagnosed
+from tests.made.diagnoses import diagnosed
 
 if __name__ == "__main__":
     started_at = time.time()

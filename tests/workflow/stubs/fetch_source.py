@@ -1,8 +1,9 @@
 """Stub: makes a tree of one file and the record of its release."""
 
-from scripts.stub import begin, fill
+from scripts.jobs.stub import begin, fill
 
-from scripts import record, source_kinds
+from scripts import record
+from scripts.sources import kinds
 
 if __name__ == "__main__":
     job = begin()
@@ -10,5 +11,5 @@ if __name__ == "__main__":
     fill(job.tree, "configure", "PACKAGE_VERSION='1.2'\n")
     names = {key: recipe[key] for key in ("server", "product", "version", "content_sha256") if key in recipe}
     files = [{"name": "archive", "sha256": recipe["sha256"]}] if "sha256" in recipe else []
-    how = {"release": f"{recipe['version']}.9", "kind": source_kinds.kind_of(job.sources[0]), "origin": "a stub"}
+    how = {"release": f"{recipe['version']}.9", "kind": kinds.kind_of(job.sources[0]), "origin": "a stub"}
     record.write(job.identity, {**names, **how, "files": files, "tree_sha256": record.digest(recipe)})

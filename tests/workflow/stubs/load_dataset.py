@@ -1,6 +1,6 @@
 """Stub: makes a snapshot of one file and its record."""
 
-from scripts.stub import begin, fill
+from scripts.jobs.stub import begin, fill
 
 from scripts import record
 

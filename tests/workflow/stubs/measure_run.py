@@ -9,10 +9,11 @@ import random
 import time
 from pathlib import Path
 
-from scripts.stub import begin
+from scripts.jobs.stub import begin
 
-from scripts import failures, record
-from tests.unit.made_run import SPEEDUP, Asked, failed, one_run
+from scripts import record
+from scripts.host import outcome
+from tests.made.run import SPEEDUP, Asked, failed, one_run
 
 FACTOR = {"baseline": 1.0, "pgo": 1.25, "other": 0.8}
 
@@ -30,7 +31,7 @@ def made_up(place: dict) -> dict:
 if __name__ == "__main__":
     started_at = time.time()
     job = begin()
-    reason = failures.first_reason([job.identity, *map(Path, job.place.pop("judged"))])
+    reason = outcome.first_reason([job.identity, *map(Path, job.place.pop("judged"))])
     identity = record.read(job.identity)
     server = {
         "name": identity["server"],
@@ -43,7 +44,7 @@ if __name__ == "__main__":
         "server": {**server, "sha256": identity.get("sha256")},
     }
     if reason:
-        facts = {**failed(facts), **failures.told(reason)}
+        facts = {**failed(facts), **outcome.failure_facts(reason)}
     edges = {"window_started_at": started_at, "window_ended_at": time.time()}
     job.text.write_text("what sysbench would have printed\n")
     record.write(job.run, {**facts, "times": {"started_at": started_at, **edges, "ended_at": time.time()}})

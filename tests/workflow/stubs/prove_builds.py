@@ -1,6 +1,6 @@
 """Stub: proves nothing of the builds it is given, which must have facts."""
 
-from scripts.stub import begin
+from scripts.jobs.stub import begin
 
 from scripts import record
 

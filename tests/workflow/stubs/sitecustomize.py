@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-import scripts
+import scripts.jobs
 
-scripts.__path__.insert(0, str(Path(__file__).parent / "tests" / "workflow" / "stubs"))
+scripts.jobs.__path__.insert(0, str(Path(__file__).parent / "tests" / "workflow" / "stubs"))
 
 
 def note(edge: str) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sitecustomize import note
 
-from scripts.process import CommandFailed, become_entry_script
+from scripts.host.entry import become_entry_script
+from scripts.host.process import CommandFailed
 
 REST_S = float(os.environ.get("STUB_REST_S", "0.03"))
 JSON = {"recipe", "sources", "place"}

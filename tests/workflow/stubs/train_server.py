@@ -1,9 +1,10 @@
 """Stub: writes one counter file and the record of a profile."""
 
-from scripts.stub import begin, fill
+from scripts.jobs.stub import begin, fill
 
-from scripts import failures, record
-from tests.unit.made_records import others
+from scripts import record
+from scripts.host import outcome
+from tests.made.records import others
 
 if __name__ == "__main__":
     job = begin()
@@ -11,9 +12,9 @@ if __name__ == "__main__":
     fill(job.counters, "main.gcda", "counters")
 
     def give_up(reason: str) -> None:
-        record.write(job.profile, {**names, "trained": "a stub", "tool": None, **failures.told(reason)})
+        record.write(job.profile, {**names, "trained": "a stub", "tool": None, **outcome.failure_facts(reason)})
 
     assert all(record.read(dataset)["server"] == job.recipe["server"] for dataset in job.datasets)
-    with failures.as_result(job.profile.parent, give_up):
-        failures.usable(job.identity)
+    with outcome.as_result(job.profile.parent, give_up):
+        outcome.usable(job.identity)
         record.write(job.profile, {**others()["profiles"][0], **names})

@@ -1,0 +1,310 @@
+"""Comparisons with the reference: pairs of runs, cells, noise floor, and the mean over cells, as tidy frames."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis import stats
+from scripts.analysis.metrics import EVERY, METRICS, Metric
+from scripts.vocabulary import AA, BLOCK, CELL, NO_DIFFERENCE, NO_FLOOR, TOO_FEW
+
+NOT_MEASURED = "not_measured"
+SAME_HOST_COLUMNS = {
+    "machine_id": "host", "boot_id": "boot of the host", "generator_boot_id": "boot of the client host",
+    "sysbench_sha256": "sysbench program",
+}  # fmt: skip
+
+
+def pair_runs(runs: pd.DataFrame, reference: str, block_span_s: float | None) -> pd.DataFrame:
+    """Return one row per run that is not of the reference, beside the reference's run of the same block.
+
+    Adds `status`: paired; split, when the two do not share host, boot and sysbench program or do not lie within
+    `block_span_s` from the first start to the last end; or incomplete, when one of them is not ok. `note` says why.
+    Raises ValueError when the reference has no run at all.
+    """
+    ours = runs[runs["variant"] != reference]
+    theirs = runs[runs["variant"] == reference]
+    if theirs.empty:
+        raise ValueError(f"reference {reference!r} has no run; found {', '.join(sorted(set(runs['variant'])))}")
+    pairs = ours.merge(theirs, on=list(BLOCK), how="left", suffixes=("", "_reference"))
+    span_s = pairs[["ended_at", "ended_at_reference"]].max(axis=1) - pairs[["started_at", "started_at_reference"]].min(
+        axis=1
+    )
+    doubts = [
+        (pairs["outcome_reference"] != "ok", "incomplete", _failure(pairs, "_reference")),
+        (pairs["outcome"] != "ok", "incomplete", _failure(pairs, "")),
+        *(
+            (pairs[key] != pairs[f"{key}_reference"], "split", f"another {what}")
+            for key, what in SAME_HOST_COLUMNS.items()
+        ),
+        (~(span_s <= (block_span_s or np.inf)), "split", _span_text(span_s, block_span_s)),
+    ]
+    conditions = [condition.to_numpy(dtype=bool) for condition, _, _ in doubts]
+    told = {
+        "status": np.select(conditions, [status for _, status, _ in doubts], "paired"),
+        "note": np.select(conditions, [_texts(text, len(pairs)) for _, _, text in doubts], ""),
+    }
+    return pd.concat([pairs, pd.DataFrame(told, index=pairs.index)], axis=1)
+
+
+def _texts(text: str | pd.Series, length: int) -> np.ndarray:
+    return np.full(length, text, dtype=object) if isinstance(text, str) else text.to_numpy(dtype=object)
+
+
+def _failure(pairs: pd.DataFrame, side: str) -> pd.Series:
+    who = pairs[f"variant{side}"].astype(object).fillna("the reference").astype(str)
+    return who + ": " + pairs[f"reason{side}"].astype(object).fillna("no run").astype(str)
+
+
+def _span_text(span_s: pd.Series, allowed_s: float | None) -> pd.Series:
+    return span_s.map(lambda seconds: f"the two runs span {seconds:.0f} s, allowed are {allowed_s or 0:.0f} s")
+
+
+def compare_pairs(pairs: pd.DataFrame, names: Iterable[str] = tuple(METRICS)) -> pd.DataFrame:
+    """Return comparisons.csv: one row per pair and metric of `names`, both values and log(value / reference value).
+
+    The log ratio is NaN unless the pair's status is paired and both values are positive. `flagged` tells that one of
+    the two runs has a warning which not every run has: one they all have tells none apart.
+    """
+    keys = [*CELL, "repetition", "status", "note"]
+    flagged = _stands_out(pairs)
+    parts = [
+        pairs[keys].assign(
+            flagged=flagged,
+            metric=name,
+            value=pairs[name].astype(float),
+            reference_value=pairs[f"{name}_reference"].astype(float),
+        )
+        for name in names
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    usable = (table["status"] == "paired") & (table["value"] > 0) & (table["reference_value"] > 0)
+    quotient = table["value"] / table["reference_value"].where(usable)
+    table["log_ratio"] = np.log(quotient.where(usable))
+    table["ratio"] = quotient.where(usable)
+    return table
+
+
+def _stands_out(pairs: pd.DataFrame) -> list[bool]:
+    sides = [
+        pairs[name].astype(object).fillna("").map(warning_set) for name in ("warning_codes", "warning_codes_reference")
+    ]
+    ok = [side[pairs[name] == "ok"] for side, name in zip(sides, ("outcome", "outcome_reference"), strict=True)]
+    every = set.intersection(*ok[0], *ok[1]) if len(ok[0]) and len(ok[1]) else set()
+    return [bool((ours | theirs) - every) for ours, theirs in zip(*sides, strict=True)]
+
+
+def warning_set(codes: str) -> set[str]:
+    """Return the warnings a warning_codes field names, without the one that something could not be measured."""
+    return {code for code in codes.split(";") if code and code != NOT_MEASURED}
+
+
+def noise_floors(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return noise.csv: the noise floor of every metric, as `scripts.stats.noise_floor` defines it."""
+    same = comparisons[comparisons["variant"] == AA].dropna(subset="log_ratio")
+    by_metric = dict(iter(same.groupby("metric")))
+    rows = []
+    for name in dict.fromkeys(comparisons["metric"]):
+        found = by_metric.get(name, same[:0])
+        cells = [group.to_numpy() for _, group in found.groupby(["workload", "clients"])["log_ratio"]]
+        floor, from_blocks, from_cells = stats.noise_floor(cells)
+        rows.append(
+            {
+                "metric": name,
+                "floor_log_ratio": floor,
+                "floor_from_blocks": from_blocks,
+                "floor_from_cells": from_cells,
+                "n_cells": len(cells),
+                "n_blocks": len(found),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def verdict_word(metric: Metric, log_ratio: float, blocks: int, p_holm: float, floor: float) -> str:
+    """Return the metric's word for a difference that is shown, or what stands in its place.
+
+    A word needs 5 blocks, a Holm-adjusted p under 0.05, and a |log ratio| above the noise floor.
+    """
+    if blocks < stats.MIN_BLOCKS:
+        return TOO_FEW
+    if np.isnan(floor):
+        return NO_FLOOR
+    if not p_holm < stats.ALPHA or not abs(log_ratio) > floor:
+        return NO_DIFFERENCE
+    return metric.above if log_ratio > 0 else metric.below
+
+
+def cells(runs: pd.DataFrame, comparisons: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
+    """Return cells.csv: one row per variant (the reference too), workload, clients and metric.
+
+    `value` is the geometric mean over the ok runs, so that without a lost block the quotient of two values is the
+    ratio.
+    """
+    values = _values(runs, list(floors["metric"]))
+    return judged(values.merge(compared(comparisons), on=[*CELL, "metric"], how="left"), floors)
+
+
+def judged(table: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of `compared` with `p_holm`, the floor and the word.
+
+    Holm's adjustment runs over all variants and cells of one metric, without A/A, which gets no word: at most 5 % of
+    studies without any difference get a word in that metric, in simulations 3 %; each metric is a family of its own.
+    """
+    to_judge = table["n_blocks"].notna() & (table["variant"] != AA)
+    table = table.assign(p_holm=table["p_t"].where(to_judge).groupby(table["metric"]).transform(stats.holm))
+    table = table.merge(floors[["metric", "floor_log_ratio"]], on="metric", how="left")
+    words = [
+        verdict_word(EVERY[row.metric], row.log_ratio, row.n_blocks, row.p_holm, row.floor_log_ratio) if judge else None
+        for row, judge in zip(table.itertuples(), to_judge, strict=True)
+    ]
+    return table.assign(word=words)
+
+
+def _values(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    measured = runs[runs["outcome"] == "ok"]
+    size = runs.groupby(list(CELL), sort=False).size().rename("n_runs").to_frame()
+    size["n_ok"] = measured.groupby(list(CELL)).size().reindex(size.index, fill_value=0)
+    long = measured.melt(id_vars=list(CELL), value_vars=names, var_name="metric")
+    with np.errstate(divide="ignore"):
+        logs = np.log(long["value"].astype(float))
+    value = np.exp(logs.groupby([long[name] for name in (*CELL, "metric")]).mean())
+    every = size.reset_index().merge(pd.DataFrame({"metric": names}), how="cross")
+    return every.merge(value.rename("value").reset_index(), on=[*CELL, "metric"], how="left")
+
+
+def compared(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per variant but the reference, workload, clients and metric: counts of blocks, ratio, interval, p.
+
+    The interval is `stats.t_interval` of the log ratios of the cell's blocks, turned back into ratios.
+    """
+    keys = [*CELL, "metric"]
+    lost = {f"n_{status}": comparisons["status"] == status for status in ("split", "incomplete")}
+    counts = comparisons[keys].assign(**lost).groupby(keys, sort=False).sum()
+    wide = comparisons.pivot(index=keys, columns="repetition", values="log_ratio").reindex(counts.index)
+    values = wide.to_numpy(dtype=float)
+    mean, low, high = stats.t_interval(values)
+    found = {
+        "n_blocks": wide.notna().sum(axis=1),
+        **counts,
+        "log_ratio": mean,
+        "ratio": stats.ratio(mean),
+        "ratio_low": stats.ratio(low),
+        "ratio_high": stats.ratio(high),
+        "p_t": stats.paired_t_p(values),
+        "p_sign_flip": [stats.sign_flip_p(row) for row in values],
+    }
+    return pd.DataFrame(found, index=counts.index).reset_index()
+
+
+OVERALL_KEYS = ["workload", "clients"]
+
+
+def overall_table(cells: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return overall.csv: geometric mean over cells per variant and metric, with its interval.
+
+    Ratio and counts are those of `over_cells`; `n_flagged` of the `n_pairs` pairs have a run that stands out by a
+    warning.
+    """
+    groups = cells[cells["n_blocks"].notna()].groupby(["variant", "metric"], sort=False)
+    used = comparisons["flagged"].astype(bool) & comparisons["log_ratio"].notna()
+    flagged = used.groupby([comparisons["variant"], comparisons["metric"]]).sum()
+    wide = comparisons.pivot(index=["variant", "metric", *OVERALL_KEYS], columns="repetition", values="log_ratio")
+    blocks = dict(iter(wide.groupby(level=[0, 1])))
+    rows = [
+        {"variant": key[0], "metric": key[1], **_row(group, blocks[key]), "n_flagged": int(flagged[key])}
+        for key, group in groups
+    ]
+    return with_words(pd.DataFrame(rows), [row["variant"] != AA for row in rows])
+
+
+def with_words(table: pd.DataFrame, tested: list[bool]) -> pd.DataFrame:
+    """Add p_holm, adjusted over the tested rows of a metric, and their words to rows of `over_cells`."""
+    if table.empty:
+        return table
+    p_holm = table["p_t"].where(np.array(tested)).groupby(table["metric"]).transform(stats.holm)
+    rows = table.assign(p_holm=p_holm).to_dict("records")
+    words = [overall_word(EVERY[row["metric"]], row) if test else None for row, test in zip(rows, tested, strict=True)]
+    return table.assign(p_holm=p_holm, word=pd.Series(words, index=table.index, dtype=object))
+
+
+def by_repetition(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the log ratios of one variant and metric: one row a cell, one column a repetition."""
+    return pairs.pivot(index=OVERALL_KEYS, columns="repetition", values="log_ratio")
+
+
+def means_over_cells(wide: pd.DataFrame) -> dict[str, Any]:
+    """Return the geometric mean over the cells of `by_repetition` with the interval of `stats.mean_over_cells`.
+
+    Cells without a pair are left out and counted. `n_repetitions` are those in which every cell that is left has its
+    pair; `n_blocks_least` is the number of pairs of the cell that has fewest.
+    """
+    there = wide.notna().to_numpy()
+    present = there.any(axis=1)
+    left, values = there[present], wide.to_numpy(dtype=float)[present]
+    mean, low, high = stats.mean_over_cells(values)
+    return {
+        "log_ratio": mean,
+        "ratio": float(stats.ratio(mean)),
+        "ratio_low": float(stats.ratio(low)),
+        "ratio_high": float(stats.ratio(high)),
+        "n_cells": len(left),
+        "n_cells_planned": len(wide),
+        "n_repetitions": int(left.all(axis=0).sum()) if len(left) else 0,
+        "n_blocks_least": int(left.sum(axis=1).min()) if len(left) else 0,
+        "n_pairs": int(left.sum()),
+        "p_t": stats.mean_over_cells_p(values),
+    }
+
+
+def _row(cells: pd.DataFrame, wide: pd.DataFrame) -> dict[str, Any]:
+    metric = EVERY[cells["metric"].iloc[0]]
+    row = {**means_over_cells(wide), "floor_log_ratio": float(cells["floor_log_ratio"].iloc[0])}
+    return {**row, **_range(cells[cells["n_blocks"] > 0]), **_counts(metric, cells)}
+
+
+def _range(present: pd.DataFrame) -> dict[str, Any]:
+    if present.empty:
+        return {}
+    ends = {"lowest": present.loc[present["log_ratio"].idxmin()], "highest": present.loc[present["log_ratio"].idxmax()]}
+    return {f"{end}_{key}": cell[key] for end, cell in ends.items() for key in ("ratio", "workload", "clients")}
+
+
+def _counts(metric: Metric, cells: pd.DataFrame) -> dict[str, int]:
+    counted = cells["word"].value_counts()
+    return {
+        "n_above": int(counted.get(metric.above, 0)),
+        "n_below": int(counted.get(metric.below, 0)),
+        "n_no_difference": int(counted.get(NO_DIFFERENCE, 0)),
+        "n_wordless": int(counted.get(TOO_FEW, 0) + counted.get(NO_FLOOR, 0)),
+    }
+
+
+def overall_word(metric: Metric, row: Mapping[str, Any]) -> str:
+    """Return the word for a mean over cells by the conditions of `comparison.verdict_word`; every cell needs 5 blocks.
+
+    The floor is the one of a single cell's mean, which is more than the mean over cells needs.
+    """
+    return verdict_word(metric, row["log_ratio"], row["n_blocks_least"], row["p_holm"], row["floor_log_ratio"])
+
+
+def without_flagged(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return overall_unflagged.csv: what overall.csv would be if the flagged pairs had not been measured.
+
+    Noise floor, Holm's adjustment and words are made anew from the pairs that are left; `n_pairs` counts them.
+    """
+    kept = comparisons.assign(log_ratio=comparisons["log_ratio"].where(~comparisons["flagged"].astype(bool)))
+    return overall_table(judged(compared(kept), noise_floors(kept)), kept)
+
+
+def over_workloads(tables: dict[str, pd.DataFrame], workloads: list[str], metric: str) -> dict[str, Any]:
+    """Return the rows that overall.csv would have over these workloads alone, by variant, for one metric."""
+    parts = [
+        table[table["workload"].isin(workloads) & (table["metric"] == metric)]
+        for table in (tables["cells"], tables["comparisons"])
+    ]
+    if parts[0]["n_blocks"].notna().sum() == 0:
+        return {}
+    return {row.variant: row for row in overall_table(*parts).itertuples()}

@@ -1,0 +1,277 @@
+"""What each factor of a matrix does, and what several do together, computed block by block: effects.csv."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis.comparison import SAME_HOST_COLUMNS, by_repetition, means_over_cells, with_words
+from scripts.analysis.metrics import EVERY
+from scripts.record import canonical
+from scripts.vocabulary import AA, BLOCK, NO_DIFFERENCE
+from scripts.wording import listing
+
+CONTRAST_WORDS = ("profile", "lto", "bolt", "flags", "debug_information", "toolchain")
+PAIR = ("profile", "lto")
+NAMES = {"lto": "LTO", "profile": "PGO", "bolt": "BOLT", "debug_information": "debug information"}
+ALONE, TOGETHER, ON_TOP = range(3)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A sum of logs of variants' values: `terms` holds each variant with its sign, `rank` where it is shown."""
+
+    factor: str
+    formula: str
+    server: str
+    terms: tuple[tuple[str, int], ...]
+    rank: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One variant with the factors of its build; a factor it does not have is None."""
+
+    variant: str
+    server: str
+    factors: dict[str, Any]
+
+    def without(self, *names: str) -> dict[str, Any]:
+        """Return the factors that are not named."""
+        return {name: value for name, value in self.factors.items() if name not in names}
+
+    def has(self, *names: str) -> tuple[bool, ...]:
+        """Tell of each named factor whether the build has it."""
+        return tuple(self.factors[name] is not None for name in names)
+
+
+def build_groups(study: dict[str, Any]) -> list[list[Arm]]:
+    """Return the variants with one server, the same options and storage, and a build whose factors are known.
+
+    A build made elsewhere or with the published recipe differs in more than its factors and is left out, as is A/A.
+    """
+    found: dict[str, list[Arm]] = {}
+    for name, arm in study["variants"].items():
+        build = (study.get("builds") or {}).get(arm["build"]) or {}
+        if name == AA or not build.get("toolchain") or build.get("published"):
+            continue
+        factors = {factor: build.get(factor) or None for factor in CONTRAST_WORDS}
+        factors["flags"] = " ".join(build.get("flags") or []) or None
+        factors["bolt"] = ", ".join(filter(None, (build.get("bolt"), build.get("bolt_toolchain")))) or None
+        setting = canonical([arm["server"], arm.get("options") or {}, arm.get("storage")])
+        found.setdefault(setting, []).append(Arm(name, arm["server"], factors))
+    return list(found.values())
+
+
+def factor_contrasts(study: dict[str, Any]) -> list[Contrast]:
+    """Return what can be said about factors: each alone, PGO with LTO, and each on top of others, in this order."""
+    found = [each for group in build_groups(study) for each in (*_steps(group), *_together(group))]
+    return sorted(found, key=lambda contrast: contrast.rank)
+
+
+def _steps(group: list[Arm]) -> Iterator[Contrast]:
+    """Yield the quotient of every two arms that differ in one factor: with it over without, else later over earlier."""
+    for first, second in combinations(group, 2):
+        differing = [name for name in CONTRAST_WORDS if first.factors[name] != second.factors[name]]
+        if len(differing) == 1:
+            factor = differing[0]
+            lower, upper = (second, first) if second.factors[factor] is None else (first, second)
+            base = _said(lower, group, without=factor)
+            rank = (ON_TOP if base else ALONE, CONTRAST_WORDS.index(factor))
+            yield _quotient(_step(factor, lower, upper, base, group), upper, lower, rank)
+
+
+def _step(factor: str, lower: Arm, upper: Arm, base: str, group: list[Arm]) -> str:
+    """Return what a step is called: PGO alone, PGO on top of LTO, clang-16 instead of gcc-12, with PGO."""
+    name = _name(factor, upper, group)
+    if lower.factors[factor] is None:
+        return f"{name} on top of {base}" if base else f"{name} alone"
+    changed = f"{name} instead of {_name(factor, lower, group)}"
+    return f"{changed}, with {base}" if base else changed
+
+
+def _together(group: list[Arm]) -> Iterator[Contrast]:
+    """Yield PGO and LTO together over neither, and how much more or less that is than the product of each alone."""
+    for lower, both in permutations(group, 2):
+        if both.without(*PAIR) != lower.without(*PAIR) or lower.has(*PAIR) != (False, False):
+            continue
+        if both.has(*PAIR) != (True, True):
+            continue
+        base = _said(lower, group)
+        names = f"{_name('profile', both, group)} and LTO"
+        yield _quotient(f"{names} on top of {base}" if base else names, both, lower, (TOGETHER, 0))
+        wanted = [{**lower.factors, name: both.factors[name]} for name in PAIR]
+        alone = [next((arm for arm in group if arm.factors == factors), None) for factors in wanted]
+        if all(alone):
+            yield _interaction(f"{names}, with {base}" if base else names, both, lower, alone)
+
+
+def _quotient(label: str, upper: Arm, lower: Arm, rank: tuple[int, int]) -> Contrast:
+    terms = ((upper.variant, 1), (lower.variant, -1))
+    return Contrast(label, f"{upper.variant} / {lower.variant}", lower.server, terms, rank)
+
+
+def _interaction(names: str, both: Arm, neither: Arm, alone: list[Arm]) -> Contrast:
+    terms = ((both.variant, 1), (neither.variant, 1), *((arm.variant, -1) for arm in alone))
+    formula = f"{both.variant} · {neither.variant} / ({alone[0].variant} · {alone[1].variant})"
+    return Contrast(f"interaction of {names}", formula, both.server, terms, (TOGETHER, 1))
+
+
+def _name(factor: str, arm: Arm, group: list[Arm]) -> str:
+    """Return a factor's name; its value too where the group has several: PGO (read)."""
+    value = arm.factors[factor]
+    if factor not in NAMES:
+        return str(value)
+    several = len({other.factors[factor] for other in group} - {None}) > 1
+    return f"{NAMES[factor]} ({value})" if several else NAMES[factor]
+
+
+def _said(arm: Arm, group: list[Arm], without: str = "") -> str:
+    """Return the factors an arm has: `PGO + LTO`; the toolchain only where it is not the group's first."""
+    usual = {"toolchain": group[0].factors["toolchain"]}
+    kept = [name for name in CONTRAST_WORDS if name != without and arm.factors[name] not in (None, usual.get(name))]
+    return " + ".join(_name(name, arm, group) for name in kept)
+
+
+FACTOR_COLUMNS = (
+    "factor", "formula", "server", "metric", "log_ratio", "ratio", "ratio_low", "ratio_high", "n_cells",
+    "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "p_t", "floor_log_ratio", "p_holm", "word",
+)  # fmt: skip
+
+
+def factor_table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
+    """Return factors.csv: one row per contrast and metric, computed like the mean over cells of `overall.overall`.
+
+    What is averaged is a contrast in place of a pair's log ratio. An interaction gets no word and is not tested.
+    """
+    floor = floors.set_index("metric")["floor_log_ratio"]
+    rows, tested = [], []
+    for contrast in factor_contrasts(study):
+        whole = whole_blocks(runs, [variant for variant, _ in contrast.terms], study.get("block_span_s"))
+        for metric in floor.index:
+            found = means_over_cells(by_repetition(block_contrasts(whole, contrast, metric)))
+            named = {"factor": contrast.factor, "formula": contrast.formula, "server": contrast.server}
+            rows.append({**named, "metric": metric, **found, "floor_log_ratio": float(floor[metric])})
+            tested.append(len(contrast.terms) == 2 and found["n_cells"] > 0)
+    return with_words(pd.DataFrame(rows), tested).reindex(columns=list(FACTOR_COLUMNS))
+
+
+def whole_blocks(runs: pd.DataFrame, variants: list[str], block_span_s: float | None) -> pd.DataFrame:
+    """Return the rows of runs.csv of these variants, with `whole`: all of the block's are ok and belong together.
+
+    They belong together under the conditions of `comparison.pair_runs`: same host, boot and sysbench program, and at
+    most `block_span_s` from the first start to the last end.
+    """
+    chosen = runs[runs["variant"].isin(variants)]
+    blocks = chosen.groupby(list(BLOCK), sort=False)
+    whole = (chosen["outcome"] == "ok").groupby([chosen[name] for name in BLOCK]).transform("sum") == len(variants)
+    for key in SAME_HOST_COLUMNS:
+        whole &= (blocks[key].transform("nunique") == 1) & (blocks[key].transform("count") == len(variants))
+    span_s = blocks["ended_at"].transform("max") - blocks["started_at"].transform("min")
+    return chosen.assign(whole=whole & (span_s <= (block_span_s or np.inf)))
+
+
+def block_contrasts(whole: pd.DataFrame, contrast: Contrast, metric: str) -> pd.DataFrame:
+    """Return one row a block with `log_ratio`: the signed sum of the logs of its values; NaN unless it is whole."""
+    signs = whole["variant"].map(dict(contrast.terms))
+    values = whole[metric].astype(float)
+    logs = np.log(values.where(whole["whole"] & (values > 0)))
+    keys = [whole[name] for name in BLOCK]
+    summed = (signs * logs).groupby(keys, sort=False).agg(lambda terms: terms.sum(skipna=False))
+    return summed.rename("log_ratio").reset_index()
+
+
+MATRIX_COLUMNS = (
+    "factor", "formula", "n_factors", "workload", "clients", "metric", "log_ratio", "ratio", "ratio_low", "ratio_high",
+    "n_cells", "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "p_t", "floor_log_ratio", "p_holm",
+    "word",
+)  # fmt: skip
+INTERACTION, NO_INTERACTION = "interaction shown", "no interaction shown"
+DIFFERENT = dict.fromkeys((word for metric in EVERY.values() for word in (metric.above, metric.below)), INTERACTION)
+INTERACTIONS = {**DIFFERENT, NO_DIFFERENCE: NO_INTERACTION}
+
+
+def matrix_table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
+    """Return effects.csv: one row per effect and metric over all cells, then, with several cells, one a cell.
+
+    An effect is computed like the mean over cells of `overall.overall`, with its sum of logs in place of a pair's log
+    ratio. Words are given over all cells: Holm's adjustment runs over the effects of a metric, and the noise floor,
+    which is that of a pair, grows with the root of the sum of the squares of the signs, where that is more than two.
+    """
+    floor = floors.set_index("metric")["floor_log_ratio"]
+    rows = [
+        {"factor": effect.factor, "formula": effect.formula, "n_factors": effect.rank[0], **row}
+        for effect in matrix_contrasts(study)
+        for row in _matrix_rows(effect, study, runs, floor)
+    ]
+    found = with_words(pd.DataFrame(rows), [row["workload"] is None for row in rows]).reindex(
+        columns=list(MATRIX_COLUMNS)
+    )
+    words = [INTERACTIONS.get(row.word, row.word) if row.n_factors > 1 else row.word for row in found.itertuples()]
+    return found.assign(word=words, clients=found["clients"].astype("Int64"))
+
+
+def matrix_contrasts(study: dict[str, Any]) -> list[Contrast]:
+    """Return the main effects of a study's matrix, then the interactions of two factors, of three, and so on.
+
+    A level is set against the reference's, where the reference is of the matrix, else against its factor's first.
+    The effect of levels of some factors is the product of (this level - the base level) of these factors with the mean
+    over the levels of all others, in logs: the classical effects of a full factorial (Box, Hunter & Hunter 1978).
+    """
+    section = study.get("matrix")
+    if not section:
+        return []
+    factors, arms = section["factors"], section["arms"]
+    base = arms.get(study["reference"]) or {name: levels[0] for name, levels in factors.items()}
+    return [
+        _effect(dict(zip(chosen, levels, strict=True)), base, factors, arms)
+        for size in range(1, len(factors) + 1)
+        for chosen in combinations(factors, size)
+        for levels in product(*([level for level in factors[name] if level != base[name]] for name in chosen))
+    ]
+
+
+def _effect(chosen: dict[str, str], base: dict[str, str], factors: dict[str, list], arms: dict[str, dict]) -> Contrast:
+    def weight(levels: dict[str, str]) -> float:
+        signs = ({chosen[name]: 1, base[name]: -1}.get(levels[name], 0) for name in chosen)
+        return math.prod(signs) / math.prod(len(factors[name]) for name in factors if name not in chosen)
+
+    weights = {variant: weight(levels) for variant, levels in arms.items()}
+    terms = tuple((variant, value) for variant, value in weights.items() if value)
+    return Contrast(" × ".join(chosen), _formula(chosen, base), "", terms, (len(chosen), 0))
+
+
+def _formula(chosen: dict[str, str], base: dict[str, str]) -> str:
+    """Return which levels are set against which: b / a, or b.d · a.c / (a.d · b.c)."""
+    if len(chosen) == 1:
+        return " / ".join((*chosen.values(), *(base[name] for name in chosen)))
+    sides: dict[int, list[str]] = {1: [], 0: []}
+    for picks in product((True, False), repeat=len(chosen)):
+        name = ".".join(chosen[each] if pick else base[each] for each, pick in zip(chosen, picks, strict=True))
+        sides[1 - (len(chosen) - sum(picks)) % 2].append(name)
+    return f"{' · '.join(sides[1])} / ({' · '.join(sides[0])})"
+
+
+def effect_label(factor: str, formula: str) -> str:
+    """Return what an effect is called: `dw_off / dw_on`, or `interaction of ahi_off and dw_off`."""
+    if " × " not in factor:
+        return formula
+    return f"interaction of {listing(formula.partition(' · ')[0].split('.'))}"
+
+
+def _matrix_rows(
+    effect: Contrast, study: dict[str, Any], runs: pd.DataFrame, floor: pd.Series
+) -> Iterator[dict[str, Any]]:
+    whole = whole_blocks(runs, [variant for variant, _ in effect.terms], study.get("block_span_s"))
+    norm = math.sqrt(sum(weight**2 for _, weight in effect.terms) / 2)
+    for metric in floor.index:
+        wide = by_repetition(block_contrasts(whole, effect, metric))
+        limit = {"metric": metric, "floor_log_ratio": float(floor[metric]) * max(1.0, norm)}
+        yield {"workload": None, "clients": None, **limit, **means_over_cells(wide)}
+        for place in wide.index if len(wide) > 1 else ():
+            cell = wide.loc[[place]]
+            yield {**dict(zip(wide.index.names, place, strict=True)), **limit, **means_over_cells(cell)}

@@ -1,0 +1,51 @@
+"""Which workloads a build was trained on, and what it gained on those and on the others."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.analysis.comparison import over_workloads
+from scripts.analysis.metrics import TPS
+from scripts.vocabulary import AA
+from scripts.wording import listing
+
+
+@dataclass(frozen=True)
+class Split:
+    """The two kinds of workloads for one variant, each with its row of overall.csv over them alone."""
+
+    trained: list[str]
+    held_out: list[str]
+    on_trained: Any
+    on_held_out: Any
+
+
+def trained_on(study: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the workloads of the trainings of every variant whose build uses a profile; A/A is left out."""
+    known = study.get("trained_on") or {}
+    found = {name: known.get(arm["build"]) for name, arm in study["variants"].items() if name != AA}
+    return {name: list(workloads) for name, workloads in found.items() if workloads}
+
+
+def label(study: dict[str, Any], workload: str) -> str:
+    """Return the sentence on a workload: in the training of which variants, held out from that of which."""
+    found = trained_on(study)
+    inside = [name for name, workloads in found.items() if workload in workloads]
+    outside = [name for name in found if name not in inside]
+    said = [
+        f"In the training of {listing(inside)}" if inside else "",
+        f"{'held' if inside else 'Held'} out from the training of {listing(outside)}" if outside else "",
+    ]
+    return "; ".join(part for part in said if part) + ("." if found else "")
+
+
+def splits(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, Split]:
+    """Return for every variant that was measured on both kinds of workloads its transactions per second on each."""
+    found = {}
+    for variant, workloads in trained_on(study).items():
+        kinds = [[name for name in study["workloads"] if (name in workloads) == inside] for inside in (True, False)]
+        rows = [over_workloads(tables, names, TPS.name).get(variant) for names in kinds]
+        if all(row is not None and row.n_cells for row in rows):
+            found[variant] = Split(*kinds, *rows)
+    return found

@@ -1,0 +1,151 @@
+"""Published figures: read their tidy file, and set their ratios beside the measured ones."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts.analysis import stats
+from scripts.analysis.comparison import over_workloads
+from scripts.analysis.metrics import EVERY
+from scripts.wording import listing
+
+COLUMNS = ["metric", "variant", "workload", "clients", "value"]
+# Where words were published instead of figures.
+FINDINGS = ["variant", "workload", "clients", "finding"]
+# Sizes of data directories, in bytes, have the names of the columns of tables/files.csv.
+SIZES = tuple(f"{edge}_{kind}_bytes" for edge in ("before", "after") for kind in ("allocated", "apparent"))
+# Times of fsync on a published variant's storage, in ms.
+OF_STORAGE = {"fsync_min_ms": "shortest", "fsync_max_ms": "longest"}
+SOURCE = "# source:"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return {"source": text, "rows": [{metric, variant, workload, clients, value}]} of a CSV file.
+
+    The file begins with lines `# source: ...`, then the header. Values are in the units of the metrics of the same name
+    in `scripts.metrics`. A file of findings gives {"source": text, "rows": [], "findings": [{variant, workload,
+    clients, finding}]} instead, words where nothing was counted. Raises ValueError naming file, line, column, value and
+    what was expected.
+    """
+    lines = path.read_text(encoding="utf-8").splitlines()
+    begin = next((place for place, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    source = " ".join(line.removeprefix(SOURCE).strip() for line in lines[:begin] if line.startswith(SOURCE))
+    if not source:
+        raise ValueError(f"{path}: line 1: expected `{SOURCE} where the figures come from`")
+    if begin < len(lines) and lines[begin].split(",") == FINDINGS:
+        return {"source": source, "rows": [], "findings": _findings(lines, begin, path)}
+    if begin == len(lines) or lines[begin].split(",") != COLUMNS:
+        found = lines[begin] if begin < len(lines) else "nothing"
+        raise ValueError(f"{path}: line {begin + 1}: columns are {found!r}, expected {','.join(COLUMNS)!r}")
+    numbered = enumerate(csv.reader(lines[begin + 1 :]), start=begin + 2)
+    rows = [_row(fields, f"{path}: line {number}") for number, fields in numbered if fields]
+    if not rows:
+        raise ValueError(f"{path}: line {begin + 2}: no figure; expected one a line")
+    return {"source": source, "rows": rows}
+
+
+def _findings(lines: list[str], begin: int, path: Path) -> list[dict[str, str]]:
+    found = []
+    for number, fields in enumerate(csv.reader(lines[begin + 1 :]), start=begin + 2):
+        if len(fields) != len(FINDINGS) or not all(field.strip() for field in fields):
+            wanted = ",".join(FINDINGS)
+            raise ValueError(f"{path}: line {number}: expected {len(FINDINGS)} fields, none empty: {wanted}")
+        found.append(dict(zip(FINDINGS, map(str.strip, fields), strict=True)))
+    return found
+
+
+def _row(fields: list[str], where: str) -> dict[str, Any]:
+    if len(fields) != len(COLUMNS):
+        raise ValueError(f"{where}: {len(fields)} fields, expected {len(COLUMNS)}: {', '.join(COLUMNS)}")
+    row: dict[str, Any] = dict(zip(COLUMNS, (field.strip() for field in fields), strict=True))
+    for column in COLUMNS[:3]:
+        if not row[column]:
+            raise ValueError(f"{where}: column {column} is empty, expected a name")
+    for column, kind, noun in (("clients", int, "a whole number"), ("value", float, "a number")):
+        row[column] = _positive(row[column], kind, f"{where}: column {column} is {row[column]!r}, expected {noun}")
+    return row
+
+
+def _positive(text: str, kind: type, complaint: str) -> float:
+    try:
+        value = kind(text)
+    except ValueError as error:
+        raise ValueError(complaint) from error
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{complaint} above zero")
+    return value
+
+
+def frame(study: dict[str, Any]) -> pd.DataFrame:
+    """Return the published rows of a study as a frame; empty when it names none."""
+    return pd.DataFrame((study.get("published") or {}).get("rows") or [], columns=COLUMNS)
+
+
+def base_of(study: dict[str, Any], rows: pd.DataFrame) -> str | None:
+    """Return the published variant the others are compared with: the one named like the reference, else the first."""
+    names = list(dict.fromkeys(rows["variant"]))
+    return study["reference"] if study["reference"] in names else next(iter(names), None)
+
+
+def ratios(study: dict[str, Any], rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return published ratios of one metric: variant, workload, clients, ratio to the published base variant."""
+    chosen = rows[rows["metric"] == metric]
+    base = chosen[chosen["variant"] == base_of(study, rows)]
+    pairs = chosen.merge(base, on=["workload", "clients"], suffixes=("", "_base"))
+    pairs = pairs[pairs["variant"] != pairs["variant_base"]]
+    return pairs.assign(ratio=pairs["value"] / pairs["value_base"])[["variant", "workload", "clients", "ratio"]]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One workload of one metric: published ratios by variant, ours as rows of overall.csv by variant.
+
+    `everywhere` is the geometric mean over all published client counts, `here` over those this study has too; with
+    `clients` and `common` of them.
+    """
+
+    workload: str
+    everywhere: dict[str, float]
+    here: dict[str, float]
+    clients: int
+    common: int
+    ours: dict[str, Any]
+
+
+def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) -> list[Beside]:
+    """Return published and measured ratios of the workloads that both have, in the study's order."""
+    published = ratios(study, frame(study), metric)
+    rows = []
+    for workload in study["workloads"]:
+        there = published[published["workload"] == workload]
+        if there.empty:
+            continue
+        both = there[there["clients"].isin(study["clients"])]
+        means = [part.groupby("variant", sort=False)["ratio"].agg(stats.geometric_mean) for part in (there, both)]
+        counts = [part["clients"].nunique() for part in (there, both)]
+        ours = over_workloads(tables, [workload], metric)
+        rows.append(Beside(workload, means[0].to_dict(), means[1].to_dict(), *counts, ours))
+    return rows
+
+
+def gaps(study: dict[str, Any]) -> list[str]:
+    """Return sentences on what was published and has no counterpart here, and the other way round."""
+    rows = frame(study)
+    if rows.empty:
+        return []
+    metrics = [
+        name for name in dict.fromkeys(rows["metric"]) if name.partition("/")[0] not in (*EVERY, *SIZES, *OF_STORAGE)
+    ]
+    workloads = [name for name in dict.fromkeys(rows["workload"]) if name not in study["workloads"]]
+    own = [name for name in study["workloads"] if name not in set(rows["workload"])]
+    clients = sorted({int(number) for number in rows["clients"]} - set(study["clients"]))
+    said = [
+        f"Published in a quantity this report does not know, and not shown: {listing(metrics)}." if metrics else "",
+        f"Published workloads this study does not measure: {listing(workloads)}." if workloads else "",
+        f"Workloads of this study without a published figure: {listing(own)}." if own else "",
+        f"Published client counts this study does not measure: {listing(list(map(str, clients)))}." if clients else "",
+    ]
+    return [sentence for sentence in said if sentence]

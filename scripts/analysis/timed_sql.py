@@ -1,0 +1,110 @@
+"""Timed SQL, statement by statement: tidy tables of all executions, and of every statement beside the reference's."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis.comparison import compared, judged, noise_floors
+from scripts.sql.times import COLD, WARM
+from scripts.vocabulary import BLOCK, CELL
+
+RUN = (*CELL, "repetition")
+# Stands between the names of a workload and a statement where the functions for cells have one name for a place.
+BETWEEN = "\t"
+EXECUTIONS: dict[str, str] = {
+    "pass": "number of the pass, from 1",
+    "cache": "cold in the first pass after the server's start, else warm",
+    "statement": "name of the statement",
+    "statement_s": "seconds from sending it to the last row of its answer",
+    "n_rows": "rows of its answer, or rows it changed",
+    "answer_sha256": "SHA-256 of its answer's rows in whatever order; empty for one without rows",
+    "server_cpu_s": "CPU time of the server's processes meanwhile, counted in hundredths of a second",
+    "read_bytes": "bytes the server read from storage meanwhile",
+    "write_bytes": "bytes the server wrote to storage meanwhile",
+}
+# What it has of the columns of cells.csv.
+JUDGED = (
+    "n_blocks", "n_split", "n_incomplete", "log_ratio", "ratio", "ratio_low", "ratio_high", "p_t", "p_sign_flip",
+    "p_holm", "floor_log_ratio", "word",
+)  # fmt: skip
+MEANS = ("server_cpu_s", "read_bytes", "write_bytes")
+STATEMENTS: dict[str, str] = {
+    "statement": EXECUTIONS["statement"],
+    "cache": "cold: the first pass after the server's start; warm: the mean of the others",
+    "n_ok": "runs it was timed in",
+    "value_s": "geometric mean over these runs of its seconds",
+    **{name: f"{EXECUTIONS[name]}, mean over its executions" for name in MEANS},
+    "n_rows": f"{EXECUTIONS['n_rows']}; empty when not always the same",
+    "n_answers": "different answers it had, 1 when all were the same",
+    "n_differ": "pairs left out because the two answers differ in number or content of their rows",
+}
+
+
+def executions(records: Iterable[tuple[str, dict[str, Any]]]) -> pd.DataFrame:
+    """Return executions.csv from pairs of file name and raw facts: one row an execution of a statement."""
+    rows = [
+        {**{name: facts[name] for name in RUN}, "pass": one["pass"], "cache": COLD if one["pass"] == 1 else WARM,
+         "statement": one["statement"], "statement_s": one["seconds"], "n_rows": one["rows"],
+         **{name: one[name] for name in ("answer_sha256", *MEANS)}}
+        for _, facts in records
+        for one in (facts.get("timed_sql") or {}).get("executions") or []
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=[*RUN, *EXECUTIONS]).astype({"n_rows": "Int64"})
+
+
+def statements(done: pd.DataFrame, comparisons: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return statements.csv: one row per variant, workload, statement and cold or warm, beside the reference.
+
+    `done` is executions.csv; `comparisons` tells which runs are pairs. A pair whose answers differ in their rows gives
+    no ratio and is counted. The noise floor and Holm's adjustment are over all statements, cold and warm apart.
+    """
+    runs = _by_run(done)
+    pairs = _pairs(runs, comparisons, reference)
+    keys = [*CELL, "statement", "cache"]
+    table = _values(done, runs, keys)
+    if len(pairs):
+        placed = pairs.assign(workload=pairs["workload"] + BETWEEN + pairs["statement"], metric=pairs["cache"] + "_s")
+        beside = judged(compared(placed), noise_floors(placed))
+        beside[["workload", "statement"]] = beside["workload"].str.split(BETWEEN, expand=True)
+        beside["cache"] = beside["metric"].str.removesuffix("_s")
+        differing = (pairs["status"] == "differ").groupby([pairs[name] for name in keys]).sum().rename("n_differ")
+        beside = beside.drop(columns="metric").merge(differing.reset_index(), on=keys)
+        table = table.merge(beside, on=keys, how="left")
+    return table.reindex(columns=[*CELL, *STATEMENTS, *JUDGED])
+
+
+def _by_run(done: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per run, statement and cold or warm: mean seconds, and its answers as one text."""
+    told = done["n_rows"].map(str, na_action=None) + " " + done["answer_sha256"].map(str, na_action=None)
+    groups = done.assign(answer=told).groupby([*RUN, "statement", "cache"], sort=False)
+    return groups.agg(value=("statement_s", "mean"), answer=("answer", _together)).reset_index()
+
+
+def _together(answers: pd.Series) -> str:
+    return ";".join(sorted(set(answers)))
+
+
+def _pairs(runs: pd.DataFrame, comparisons: pd.DataFrame, reference: str) -> pd.DataFrame:
+    theirs = runs[runs["variant"] == reference].drop(columns="variant")
+    ours = runs[runs["variant"] != reference]
+    pairs = ours.merge(theirs, on=[*BLOCK, "statement", "cache"], suffixes=("", "_reference"))
+    status = comparisons[[*RUN, "status"]].drop_duplicates()
+    pairs = pairs.merge(status, on=list(RUN))
+    paired, same = pairs["status"] == "paired", pairs["answer"] == pairs["answer_reference"]
+    pairs["status"] = pairs["status"].mask(paired & ~same, "differ")
+    pairs["log_ratio"] = np.log(pairs["value"] / pairs["value_reference"]).where(paired & same)
+    return pairs
+
+
+def _values(done: pd.DataFrame, runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Return values over the ok runs: geometric mean of seconds, means of the rest, and how many answers there were."""
+    found = runs.groupby(keys, sort=False).agg(
+        n_ok=("value", "size"), value_s=("value", lambda each: float(np.exp(np.log(each).mean()))),
+        n_answers=("answer", "nunique"),
+    )  # fmt: skip
+    groups = done.groupby(keys, sort=False)
+    means = groups[list(MEANS)].mean()
+    rows = groups["n_rows"].agg(lambda each: each.iloc[0] if each.nunique() == 1 else pd.NA)
+    return found.join(means).join(rows).reset_index()

@@ -1,0 +1,101 @@
+"""Ratios without blocks: intervals from the spread between repetitions of either side (Welch 1947)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from scripts.analysis import stats
+
+CELL = ["workload", "clients"]
+Term = tuple[int, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A log ratio with the bounds of its 95 % interval, and the number of values of the cell and side with fewest."""
+
+    log_ratio: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def ratio(self) -> float:
+        """The ratio itself."""
+        return float(np.exp(self.log_ratio))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The interval of the ratio."""
+        return float(np.exp(self.low)), float(np.exp(self.high))
+
+
+NONE = Estimate(float("nan"), float("nan"), float("nan"), 0)
+
+
+def half_width(tables: Sequence[pd.DataFrame], level: float = stats.LEVEL) -> float:
+    """Return the half width of the interval of a signed sum of independent means over cells.
+
+    `tables` are those of `log_values` or `log_ratios`. The width is t(1 - (1 - level)/2, f) · √V, with V = Σ v over
+    the tables, v = Σ u(r)² as in `stats.mean_over_cells`, and f = V² / Σ v² / (R - 1), R counting a table's
+    repetitions: for two tables of one cell Welch's t interval (1947). NaN when a cell has under two values; 0 without
+    any spread.
+    """
+    variances = np.array([_variance(table.to_numpy(dtype=float)) for table in tables])
+    total = variances.sum()
+    if not total > 0:
+        return float(total)
+    degrees = np.array([np.count_nonzero(table.notna().any(axis=0)) - 1 for table in tables])
+    freedom = total**2 / (variances**2 / degrees).sum()
+    return float(special.stdtrit(freedom, 0.5 + level / 2) * np.sqrt(total))
+
+
+def _variance(wide: np.ndarray) -> float:
+    """Return Σ u(r)² of `stats.mean_over_cells`: the squared standard error of the mean over cells."""
+    n = np.count_nonzero(~np.isnan(wide), axis=1)
+    if n.min() < 2:
+        return float("nan")
+    deviations = wide - np.nanmean(wide, axis=1, keepdims=True)
+    parts = np.nansum(deviations / (len(wide) * np.sqrt(n * (n - 1.0)))[:, None], axis=0)
+    return float((parts**2).sum())
+
+
+def log_values(runs: pd.DataFrame, variant: str, metric: str) -> pd.DataFrame:
+    """Return the logs of a variant's values, a row a cell (workload, clients), a column a repetition.
+
+    `runs` holds rows of runs.csv; runs that are not ok and values that are not above zero are NaN or left out.
+    """
+    chosen = runs[(runs["variant"] == variant) & (runs["outcome"] == "ok")]
+    values = chosen[metric].astype(float)
+    return _wide(chosen.assign(log=np.log(values.where(values > 0))), "log")
+
+
+def log_ratios(comparisons: pd.DataFrame, variant: str, metric: str) -> pd.DataFrame:
+    """Return the log ratios of a variant's blocks from comparisons.csv, a row a cell, a column a repetition."""
+    return _wide(comparisons[(comparisons["variant"] == variant) & (comparisons["metric"] == metric)], "log_ratio")
+
+
+def _wide(rows: pd.DataFrame, values: str) -> pd.DataFrame:
+    return rows.pivot(index=CELL, columns="repetition", values=values).dropna(how="all")
+
+
+def over(cells: Sequence[tuple], terms: Sequence[Term]) -> list[Term]:
+    """Return the terms with these cells alone."""
+    return [(sign, wide[wide.index.isin(list(cells))]) for sign, wide in terms]
+
+
+def estimate(terms: Sequence[Term]) -> Estimate:
+    """Return the signed sum of the terms' mean logs over all their cells; NONE unless all have the same cells.
+
+    A term is a sign with a table of `log_values` or `log_ratios`.
+    """
+    cells = [set(wide.index) for _, wide in terms]
+    if not cells or not cells[0] or any(other != cells[0] for other in cells):
+        return NONE
+    tables = [wide for _, wide in terms]
+    centre = float(sum(sign * wide.mean(axis=1).mean() for sign, wide in terms))
+    half = half_width(tables)
+    return Estimate(centre, centre - half, centre + half, min(int(wide.count(axis=1).min()) for wide in tables))

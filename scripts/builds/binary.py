@@ -1,0 +1,167 @@
+"""What a server program's file tells: its bytes, sizes, build-id, compiler and hardening."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.record import file_sha256
+
+# Name length, content length, type and the name "GNU" stand before the build-id in its note (elf(5)).
+NOTE_HEAD_DIGITS = 32
+
+
+def identify(program: Path) -> dict[str, Any]:
+    """Return sha256 and build-id of a program; the build-id is None when the file has none."""
+    # --notes would go through all that annobin left in a file: 17 s on MySQL's own 8.0.33.
+    words = re.findall(
+        r"^  0x[0-9a-f]+ ((?:[0-9a-f]{2,8} ){1,4})", _section(program, "hex", ".note.gnu.build-id"), re.M
+    )
+    note = "".join(words).replace(" ", "")
+    return {"sha256": file_sha256(program), "build_id": note[NOTE_HEAD_DIGITS:] or None}
+
+
+def section_sizes(program: Path, install: Path) -> dict[str, int]:
+    """Return bytes of the program's machine code, of its file and of the whole install tree."""
+    sections = _output("size", "--format=sysv", program)
+    text = re.search(r"^\.text\s+(\d+)", sections, re.M)
+    if not text:
+        raise ValueError(f"{program}: `size` shows no .text section")
+    installed = sum(path.stat().st_size for path in install.rglob("*") if path.is_file() and not path.is_symlink())
+    return {"text_bytes": int(text.group(1)), "file_bytes": program.stat().st_size, "install_bytes": installed}
+
+
+def binary_facts(program: Path) -> dict[str, Any]:
+    """Return what a program tells of how it was made: compilers, whether its symbols were stripped, hardening.
+
+    The compiler is None when the file has no .comment section or an empty one.
+    """
+    comments = re.findall(r"^  \[ *[0-9a-f]+\]  (.*\S)", _section(program, "string", ".comment"), re.M)
+    sections = _output("readelf", "--section-headers", "--wide", program)
+    return {
+        "compiler_comment": "; ".join(dict.fromkeys(comments)) or None,
+        "stripped": not re.search(r"\s\.symtab\s", sections),
+        "debug_information": bool(re.search(r"\s\.z?debug_info\s", sections)),
+        "hardening": hardening(program),
+    }
+
+
+def hardening(program: Path) -> dict[str, Any]:
+    """Return how a program is protected, as its headers and the library functions it calls show it.
+
+    `relro` is full when all symbols are bound at start too, so that the table of addresses is read-only.
+    Stack protector and FORTIFY_SOURCE show by the functions that gcc calls for them: __stack_chk_fail, and *_chk.
+    """
+    header = _output("readelf", "--file-header", "--program-headers", "--dynamic", "--wide", program)
+    called = set(re.findall(r"\b(\w+)@", _output("readelf", "--dyn-syms", "--wide", program)))
+    bound = bool(re.search(r"\(FLAGS(?:_1)?\).*\b(?:BIND_NOW|NOW)\b|\(BIND_NOW\)", header))
+    stack = re.search(r"GNU_STACK\s.* 0x\w+ ([RWE ]{3}) 0x", header)
+    return {
+        "pie": bool(re.search(r"Type:\s+DYN", header)),
+        "relro": "none" if "GNU_RELRO" not in header else "full" if bound else "partial",
+        "executable_stack": "E" in stack.group(1) if stack else None,
+        "stack_protector": "__stack_chk_fail" in called,
+        "fortified_functions": len([name for name in called if name.endswith("_chk")]),
+    }
+
+
+def _section(program: Path, dump: str, name: str) -> str:
+    """Return readelf's hex or string dump of a section, an empty text when the program has none of that name."""
+    command = ["readelf", "--wide", f"--{dump}-dump={name}", str(program)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, errors="replace").stdout
+
+
+def _output(*command: str | Path) -> str:
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
+
+
+def demangled(symbols: Iterable[str]) -> dict[str, str]:
+    """Return the names people know of symbols."""
+    symbols = list(dict.fromkeys(symbols))
+    text = "".join(f"{symbol}\n" for symbol in symbols)
+    told = subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=True).stdout
+    return dict(zip(symbols, told.splitlines(), strict=True))
+
+
+CODE_SECTION = re.compile(r"^\s*\[ *\d+\] \.text\s+\w+\s+[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+)", re.M)
+
+
+def text_sha256(program: Path) -> str:
+    """Return the SHA-256 of the content of a program's .text section. Raises ValueError when it has none."""
+    command = ["readelf", "--sections", "--wide", str(program)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = CODE_SECTION.search(told)
+    if not found:
+        raise ValueError(f"{program}: `readelf --sections` shows no .text section")
+    offset, size = (int(number, 16) for number in found.groups())
+    with program.open("rb") as stream:
+        stream.seek(offset)
+        return hashlib.sha256(stream.read(size)).hexdigest()
+
+
+ELF_MAGIC = b"\x7fELF"
+NEEDED = re.compile(r"^\s*(?:(\S+) => )?(/\S+|not found)(?: \(0x[0-9a-f]+\))?$", re.M)
+
+
+@dataclass(frozen=True)
+class Library:
+    """One shared library: its name, and the distribution's package that holds it, None where that is unknown."""
+
+    name: str
+    found: bool
+    package: str | None
+
+
+def needed_libraries(install: Path) -> list[Library]:
+    """Return the libraries outside the install tree that its programs need, by name, as the loader finds them here."""
+    paths: dict[str, str] = {}
+    for program in elf_programs(install):
+        paths |= _loaded(program, install)
+    own = f"{install.resolve()}/"
+    outside = {name: path for name, path in paths.items() if not os.path.realpath(path).startswith(own)}
+    packages = packages_of(sorted(outside.values()))
+    return [Library(name, path != "not found", packages.get(path)) for name, path in sorted(outside.items())]
+
+
+def elf_programs(install: Path) -> list[Path]:
+    """Return the programs in bin, sbin and libexec of an install tree; scripts are none."""
+    files = [file for folder in ("bin", "sbin", "libexec") for file in sorted((install / folder).glob("*"))]
+    return [file for file in files if file.is_file() and _magic(file) == ELF_MAGIC]
+
+
+def _magic(file: Path) -> bytes:
+    with file.open("rb") as stream:
+        return stream.read(len(ELF_MAGIC))
+
+
+def _loaded(program: Path, install: Path) -> dict[str, str]:
+    environment = {**os.environ, "LC_ALL": "C", "LD_LIBRARY_PATH": str(install.resolve() / "lib")}
+    answer = subprocess.run(["ldd", str(program)], capture_output=True, text=True, env=environment, check=False)
+    # status 1: a static program, which needs nothing
+    if answer.returncode and "not a dynamic executable" not in answer.stdout + answer.stderr:
+        raise ValueError(f"ldd {program}: status {answer.returncode}: {answer.stderr.strip()}")
+    return {name or Path(path).name: path for name, path in NEEDED.findall(answer.stdout)}
+
+
+def packages_of(paths: list[str]) -> dict[str, str]:
+    """Return path -> Debian package of the files that dpkg knows; nothing where there is no dpkg."""
+    if not paths or not shutil.which("dpkg"):
+        return {}
+    # dpkg knows a file under the name it was packed with, from before or after /lib became a link to /usr/lib
+    spellings = {path: _spellings(path) for path in paths}
+    asked = sorted({spelling for named in spellings.values() for spelling in named})
+    answer = subprocess.run(["dpkg", "-S", *asked], capture_output=True, text=True, check=False)
+    lines = (line.rpartition(": ") for line in answer.stdout.splitlines() if not line.startswith("diversion"))
+    owners = {path: owner.split(",")[0].split(":")[0] for owner, _, path in lines}
+    found = {path: next((owners[name] for name in named if name in owners), None) for path, named in spellings.items()}
+    return {path: owner for path, owner in found.items() if owner}
+
+
+def _spellings(path: str) -> list[str]:
+    named = [path, os.path.realpath(path)]
+    return [spelling for name in named for spelling in (name, name.removeprefix("/usr"), f"/usr{name}")]

@@ -1,0 +1,192 @@
+"""Compile one server: configure it like every other build of it, then compile with the build's own flags."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts import record
+from scripts.builds.flags import Flags
+from scripts.builds.toolchain import Toolchain
+from scripts.host.entry import say
+from scripts.host.process import CommandFailed, Usage, run
+from scripts.host.workplace import cache_directory, passing
+from scripts.servers.families import Family
+
+WRAPPER = Path(__file__).with_name("compiler")
+PROGRESS_EVERY_S = 30
+ERROR_LINE = re.compile(r"(?:fatal )?error:|undefined reference|^FAILED:|CMake Error|configure: error|: Error \d", re.I)
+# The published recipe compiles in two directories, which is what loses its profile.
+FOLDERS = {"published_instrumented": "build-generate", "published": "build-use"}
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What compiling gave: seconds of each step, cost, the configure command, the folder of the wrapper's records."""
+
+    steps_s: dict[str, float]
+    usage: Usage
+    configure_command: list[str]
+    records: Path
+
+
+def wrapper(cache: Path) -> Path:
+    """Return a folder with the compiler wrapper, `cc` and `c++`, whose path does not depend on the checkout.
+
+    Configure scripts keep the compiler's name: PostgreSQL compiles it into programs and libraries.
+    """
+    place = cache / "compiler" / record.file_sha256(WRAPPER / "cc")[:16]
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".copy-", dir=place.parent))
+        shutil.copytree(WRAPPER, temporary / "compiler", symlinks=True)
+        try:
+            (temporary / "compiler").rename(place)
+        except OSError:
+            if not place.exists():  # else another process was quicker
+                raise
+        shutil.rmtree(temporary)
+    return place
+
+
+def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
+    """Return a path of the source tree that depends only on the sources' content, through a link to its parent.
+
+    gcc matches static functions by source path, so a profile is good for one path only. The last part is no link:
+    PostgreSQL's configure walks its source tree with a `find` that does not follow one.
+    """
+    link = cache / "src" / tree_sha256[:16]
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not (link.is_symlink() and link.resolve() == tree.parent.resolve()):
+        temporary = link.with_name(f"{link.name}.{os.getpid()}")
+        temporary.symlink_to(tree.parent.resolve())
+        temporary.replace(link)
+    return link / tree.name
+
+
+@contextlib.contextmanager
+def build_tree(tree_sha256: str, cache: Path, stage: str = "plain") -> Iterator[Path]:
+    """Have an empty build tree whose path depends only on the sources' content, alone; it is removed afterwards.
+
+    Sources that are generated while compiling, such as a parser, hold its path, and gcc compares a function's path with
+    that in its profile (seen: both of MariaDB's parsers were "coverage mismatches" when each build had its own tree).
+    """
+    place = cache / "build" / tree_sha256[:16]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(place, ignore_errors=True)
+        with passing(place):
+            yield place / FOLDERS.get(stage, "build")
+
+
+def compile_server(
+    family: Family, source: Path, build: Path, toolchain: Toolchain, flags: Flags, recipe: dict, threads: int, log: Path
+) -> Compiled:
+    """Configure and compile a server in `build` with at most `threads` jobs; the log gets every command's output.
+
+    Raises CommandFailed with the first error lines of the step that failed.
+    """
+    records = build.parent / "records"
+    for folder in (build, records):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    place = wrapper(cache_directory())
+    compiler = {"cc": str(place / "cc"), "cxx": str(place / "c++")}
+    tools = {"ar": toolchain.ar, "ranlib": toolchain.ranlib, "nm": toolchain.nm}
+    bare = {
+        "BUILD_CC": toolchain.cc,
+        "BUILD_CXX": toolchain.cxx,
+        "BUILD_RECORDS": "",
+        "CCACHE_DISABLE": "1",
+        # The audit reads the compiler's warnings.
+        "LC_MESSAGES": "C",
+        "LANGUAGE": "",
+        "PATH": toolchain.search_path(),
+        # Build tools and the programs of configure checks may be instrumented too; their counters are nobody's profile.
+        "GCOV_PREFIX": str(build.parent / "compile-time-counters"),
+        "LLVM_PROFILE_FILE": str(build.parent / "compile-time-counters" / "%p.profraw"),
+    }
+    configure = family.configure_command(source, {**compiler, **tools}, recipe)
+    configured = _step(configure, build, bare, log)
+    with _progress(f"{recipe['server']} {recipe['build']}", log, records):
+        compiled = [
+            _step(command, build, {**bare, **_environment(family, build, records, flags)}, log)
+            for command in family.compile_commands(threads)
+        ]
+    usages = [configured, *compiled]
+    return Compiled(
+        steps_s={"configure": configured.wall_s, "compile": sum(usage.wall_s for usage in compiled)},
+        usage=Usage(
+            sum(usage.wall_s for usage in usages),
+            sum(usage.cpu_s for usage in usages),
+            max(usage.peak_rss_mib for usage in usages),
+        ),
+        configure_command=configure,
+        records=records,
+    )
+
+
+def _environment(family: Family, build: Path, records: Path, flags: Flags) -> dict[str, str]:
+    return {
+        "BUILD_RECORDS": str(records),
+        "BUILD_ROOT": str(build),
+        "BUILD_FLAGS": " ".join(flags.common),
+        "BUILD_PROFILE_FLAGS": " ".join([*flags.profile, *flags.lto]),
+        "BUILD_PROFILE_SCOPE": family.PROFILE_SCOPE,
+        "BUILD_LINK_FLAGS": " ".join(flags.link),
+    }
+
+
+def _step(command: list[str], build: Path, environment: dict[str, str], log: Path) -> Usage:
+    offset = log.stat().st_size if log.exists() else 0
+    try:
+        return run(command, log, cwd=build, environment=environment)
+    except CommandFailed as failure:
+        raise CommandFailed(_first_errors(log, offset) or str(failure)) from failure
+
+
+def _first_errors(log: Path, offset: int, count: int = 6) -> str:
+    """Return the first error lines of a log from a byte offset on: the cause comes first, make's noise last."""
+    with log.open(encoding="utf-8", errors="replace") as stream:
+        stream.seek(offset)
+        found = [line.rstrip() for line in stream if ERROR_LINE.search(line)]
+    return "compiling failed, first error lines:\n" + "\n".join(found[:count]) if found else ""
+
+
+@contextlib.contextmanager
+def _progress(label: str, log: Path, records: Path) -> Iterator[None]:
+    """Say now and then how far a compile has come: steps done as the build tool counts them, else units."""
+    done, begin_s = threading.Event(), time.monotonic()
+
+    def report() -> None:
+        while not done.wait(PROGRESS_EVERY_S):
+            minutes = (time.monotonic() - begin_s) / 60
+            say(f"[compile {label}] {_steps_done(log) or _units_done(records)}, {minutes:.1f} min")
+
+    thread = threading.Thread(target=report, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _steps_done(log: Path) -> str:
+    with log.open("rb") as stream:
+        stream.seek(max(0, log.stat().st_size - 4000))
+        counts = re.findall(rb"^\[(\d+)/(\d+)\]", stream.read(), re.M)
+    return f"{int(counts[-1][0])} of {int(counts[-1][1])} steps" if counts else ""
+
+
+def _units_done(records: Path) -> str:
+    units = sum(1 for entry in os.scandir(records) if "." not in entry.name)
+    return f"{units} compiler calls"

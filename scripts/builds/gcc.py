@@ -1,0 +1,324 @@
+"""What gcc made of a profile: counter files beside the compiles that looked for them, and what those said."""
+
+import mmap
+import re
+import struct
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from scripts.builds.audit import Function, Unit
+from scripts.builds.binary import demangled
+from scripts.builds.compiler_calls import CompilerCall, counter_name, sought_name, unit_name, uses_profile
+
+HEADER_BYTES = 16
+COUNTER_VALUES = re.compile(r"\s+\d+:((?: -?\d+)*)\s*$")
+FUNCTION_RECORD = re.compile(r"FUNCTION ident=(\d+), lineno_checksum=0x([0-9a-f]+), cfg_checksum=0x([0-9a-f]+)")
+# What gcov-dump says of a file that is cut off or not its own; it ends with status 0 all the same.
+DUMP_COMPLAINT = re.compile(r"record size mismatch|current version is|truncated|not a gcov|cannot open|unexpected")
+Key = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A function that ran: its ident, line checksum and control-flow checksum, and the sum of its arc counters."""
+
+    key: Key
+    count: int
+
+
+@dataclass(frozen=True)
+class CounterFile:
+    """One .gcda file: how many functions have counters, and those of them that ran."""
+
+    name: str
+    functions: int
+    executed: tuple[Counted, ...]
+
+
+def read_counters(folder: Path, gcov_dump: str, batch: int = 200) -> list[CounterFile]:
+    """Read every .gcda file of a profile, in the order of their names.
+
+    Raises ValueError naming a file that is truncated or that another compiler wrote.
+    """
+    names = sorted(path.name for path in folder.glob("*.gcda"))
+    found = []
+    for start in range(0, len(names), batch):
+        found += _read_counter_file(folder, gcov_dump, names[start : start + batch])
+    return found
+
+
+def _read_counter_file(folder: Path, gcov_dump: str, names: list[str]) -> list[CounterFile]:
+    functions: dict[str, int] = dict.fromkeys(names, 0)
+    executed: dict[str, list[Counted]] = {name: [] for name in names}
+    for name, key, count in _counted(folder, gcov_dump, names):
+        functions[name] += 1
+        if count:
+            executed[name].append(Counted(key, count))
+    for name in names:
+        if not functions[name] or not is_whole((folder / name).read_bytes()):
+            raise ValueError(f"{folder / name}: the counters are cut off; train again")
+    return [CounterFile(name, functions[name], tuple(executed[name])) for name in names]
+
+
+def _counted(folder: Path, gcov_dump: str, names: list[str]) -> Iterator[tuple[str, Key, int]]:
+    """Yield file name, key and sum of arc counters of every function that has arc counters."""
+    name, key, count, arcs = "", (0, 0, 0), 0, False
+    for line in _dumped(folder, gcov_dump, names):
+        file, _, told = line.partition(".gcda:")
+        if values := COUNTER_VALUES.match(told):
+            count += sum(map(int, values[1].split())) if arcs else 0
+            continue
+        if arcs:
+            yield name, key, count
+        count, arcs = 0, ":COUNTERS arcs" in told
+        if match := FUNCTION_RECORD.search(told):
+            name, key = f"{file}.gcda", (int(match[1]), int(match[2], 16), int(match[3], 16))
+        elif DUMP_COMPLAINT.search(told):
+            raise ValueError(f"{folder}/{file}.gcda: {told.strip()}; the counters are damaged or of another compiler")
+    if arcs:
+        yield name, key, count
+
+
+def _dumped(folder: Path, gcov_dump: str, names: list[str]) -> Iterator[str]:
+    """Yield what gcov-dump says, line by line: of a large server it is hundreds of MiB."""
+    with tempfile.TemporaryFile() as errors:
+        command = [gcov_dump, "-l", *names]
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
+            yield from process.stdout or ()
+        if process.returncode != 0:
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").strip()[:500]
+            raise ValueError(f"{folder}: {gcov_dump} cannot read the counters: {said}")
+
+
+def is_whole(content: bytes) -> bool:
+    """Tell whether the records of a .gcda file fill it up to the zero word at its end (gcov-io.h of gcc 12 and newer).
+
+    gcov-dump does not miss records that were cut off between two of them. A record is tag, length in bytes, content;
+    a negative length stands for counters that are all zero and not written.
+    """
+    position = HEADER_BYTES
+    while position + 8 <= len(content):
+        _tag, length = struct.unpack_from("=Ii", content, position)
+        position += 8 + max(length, 0)
+    return position == len(content) - 4 and content[position:] == bytes(4)
+
+
+def summary(files: list[CounterFile]) -> dict[str, int]:
+    """Return counts of files and functions, and of those with a counter above zero."""
+    return {
+        "files": len(files),
+        "files_nonzero": sum(bool(file.executed) for file in files),
+        "functions": sum(file.functions for file in files),
+        "functions_nonzero": sum(len(file.executed) for file in files),
+    }
+
+
+FUNCTION_INFO = struct.Struct("=8xIII")
+SYMBOL_LINE = re.compile(r"^([0-9a-f]+) \w __gcov_\.(.+)$", re.M)
+OPERATOR_NAME = re.compile(
+    r"\boperator(?!\w)\s*(?:(?P<symbol>\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[-+*/%^&|~!=<>,]=?|&&|\|\||\+\+|--)|(?P<type>[^(]+))"
+)
+LOAD_SEGMENT = re.compile(r"^\s*LOAD\s+(0x\w+)\s+(0x\w+)\s+0x\w+\s+(0x\w+)", re.M)
+
+
+def function_symbols(install: Path) -> dict[Key, str]:
+    """Return the symbol of every instrumented function of the programs and libraries of an install tree."""
+    found: dict[Key, str] = {}
+    for program in sorted(install.rglob("*")):
+        if program.is_file() and not program.is_symlink() and _is_elf(program):
+            found.update(_symbol_table(program))
+    return found
+
+
+def _is_elf(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(4) == b"\x7fELF"
+
+
+def _symbol_table(program: Path) -> Iterator[tuple[Key, str]]:
+    segments = [
+        tuple(int(number, 16) for number in match.groups())
+        for match in LOAD_SEGMENT.finditer(_tool_output("readelf", "--program-headers", "--wide", program))
+    ]
+    with program.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for match in SYMBOL_LINE.finditer(_tool_output("nm", "--defined-only", program)):
+            address = int(match[1], 16)
+            for offset, start, size in segments:
+                if start <= address <= start + size - FUNCTION_INFO.size:
+                    yield FUNCTION_INFO.unpack_from(content, address - start + offset), match[2]
+
+
+def _tool_output(*command: str | Path) -> str:
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
+
+
+def is_public(symbol: str, key: Key) -> bool:
+    """Tell whether gcc knows the function by its symbol alone, as it does unless it is local to a unit.
+
+    The ident is then the CRC-32 of the symbol with its closing zero, without the top bit (coverage.c of gcc,
+    coverage_compute_profile_id).
+    """
+    crc = 0
+    for byte in symbol.encode() + b"\0":
+        crc ^= byte << 24
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x04C11DB7 if crc & 0x80000000 else 0)) & 0xFFFFFFFF
+    return (crc & 0x7FFFFFFF or 1) == key[0]
+
+
+def plain_name(function: str) -> str:
+    """Return the qualified name of a C or C++ function without result, arguments, templates and lambdas within it.
+
+    The compiler's warnings and c++filt write a function differently; of this part both make the same.
+    """
+    text = function.partition(" [with ")[0].replace("(anonymous namespace)", "{anonymous}")
+    text = re.split(r"::[<{]lambda", text)[0]
+    if match := OPERATOR_NAME.search(text):
+        symbol = match["symbol"] or _without_templates(match["type"])
+        return f"{_last_word(text[: match.start()])}operator{symbol.replace(' ', '')}"
+    return _last_word(_without_templates(text).partition("(")[0])
+
+
+def _last_word(text: str) -> str:
+    return _without_templates(text).rpartition(" ")[2].lstrip("*&")
+
+
+def _without_templates(text: str) -> str:
+    """Return text without what stands in angle brackets."""
+    kept, depth = [], 0
+    for character in text:
+        depth += character == "<"
+        if not depth:
+            kept.append(character)
+        depth -= character == ">" and depth > 0
+    return "".join(kept)
+
+
+QUOTED = r"['‘](.*?)['’]"
+FILE_MISSING = re.compile(r"profile count data file not found")
+FUNCTION_MISSING = re.compile(rf"profile for function {QUOTED} not found in profile data")
+MISMATCH = re.compile(r"\[-W(?:error=)?coverage-mismatch\]|coverage mismatch")
+FUNCTION_MISMATCH = re.compile(
+    rf"(?:source locations for|number of counters in profile data for|control flow of) function {QUOTED} (?:have|does)"
+)
+
+
+def profile_units(
+    files: Iterable[CounterFile], calls: Iterable[CompilerCall], linked: set[str] | None, symbols: Mapping[Key, str]
+) -> list[Unit]:
+    """Return every unit of the profile and of the build; `linked` and `symbols` as `linked_units`, `gcc_symbols` give.
+
+    A unit was optimised with its counters when its compile looked for that file, found it, and reported no mismatch.
+    A function of a template that the linker dropped has no counters of its own; gcc says so per function.
+    """
+    counted = {file.name: file for file in files}
+    compiled = {sought_name(call): call for call in calls}
+    names = demangled(symbols[ran.key] for file in counted.values() for ran in file.executed if ran.key in symbols)
+    top, known = _common_folder(counted), {_short_list(call) for call in compiled.values()}
+    units = []
+    for key in sorted({**counted, **compiled}):
+        file, call = counted.get(key), compiled.get(key)
+        name = _short_list(call) if call else unit_name(key.removeprefix(top))
+        executed = _unit_functions(file, call, symbols, names) if file else ()
+        why = _why(call, name in known) if executed else None
+        units.append(_unit(name, call, linked, counted=file is not None, executed=executed, why=why))
+    return units
+
+
+def _unit(name: str, call: CompilerCall | None, linked: set[str] | None, **counters: Any) -> Unit:
+    said = call.said if call else ""
+    return Unit(
+        name=name,
+        compiled=call is not None,
+        linked=call is not None and call.unit in linked if linked is not None else None,
+        file_not_found=bool(FILE_MISSING.search(said)),
+        functions_not_found=len(FUNCTION_MISSING.findall(said)),
+        mismatch=bool(MISMATCH.search(said)),
+        functions_mismatched=len(set(FUNCTION_MISMATCH.findall(said))),
+        **counters,
+    )
+
+
+def _short_list(call: CompilerCall) -> str:
+    return unit_name(counter_name(call.unit))
+
+
+def _why(call: CompilerCall | None, known: bool) -> str | None:
+    """Return why a unit with counters was not optimised with them, or None when it was; `known` by its name alone."""
+    if call is None:
+        return "its counters have another name than the one sought" if known else "not compiled in this build"
+    reasons = {
+        "compiled without its profile": not uses_profile(call),
+        "no counters file found": FILE_MISSING.search(call.said),
+        "coverage mismatch": MISMATCH.search(call.said),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _unit_functions(
+    file: CounterFile, call: CompilerCall | None, symbols: Mapping[Key, str], names: Mapping[str, str]
+) -> tuple[Function, ...]:
+    """Return the functions of a unit that ran, lost when a warning names them.
+
+    gcc finds a public function by its symbol, so a warning that it is not there means another one of the same name.
+    """
+    said = call.said if call else ""
+    not_found, mismatched = (
+        {plain_name(function) for function in kind.findall(said)} for kind in (FUNCTION_MISSING, FUNCTION_MISMATCH)
+    )
+
+    def lost(symbol: str, key: Key) -> bool:
+        plain = plain_name(names[symbol])
+        return plain in mismatched or (plain in not_found and not is_public(symbol, key))
+
+    warned, found = bool(not_found or mismatched), []
+    for ran in file.executed:
+        symbol = symbols.get(ran.key)
+        told = symbol is not None and warned and lost(symbol, ran.key)
+        found.append(Function(symbol, names[symbol] if symbol else None, ran.count, lost=told))
+    return tuple(found)
+
+
+def _common_folder(names: Iterable[str]) -> str:
+    """Return what the names of a profile written without -fprofile-prefix-path start with: their build tree."""
+    folders = [name.split("#")[:-1] for name in names if name.startswith("#")]
+    return "".join(f"{part}#" for part in _common_start(*folders))
+
+
+def _common_start(*lists: list[str]) -> list[str]:
+    return [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*lists, strict=False))]
+
+
+def names_compared(
+    files: Iterable[CounterFile], calls: Iterable[CompilerCall], first: int = 20
+) -> tuple[list[dict[str, str | None]], dict[str, int]]:
+    """Return names sought in vain beside the nearest ones present (same end), the first ones, and counts."""
+    present = {file.name for file in files}
+    sought = {sought_name(call) for call in calls if uses_profile(call)}
+    by_end = defaultdict(list)
+    for name in sorted(present):
+        by_end[_path_parts(name)[0]].append(name)
+    lost = [
+        {"sought": name, "present": _nearest(name, by_end[_path_parts(name)[0]])} for name in sorted(sought - present)
+    ]
+    # Those that only miss their folder show the cause; units that were never linked have no counters anywhere.
+    lost.sort(key=lambda pair: pair["present"] is None)
+    counts = {"sought": len(sought), "present": len(present), "found": len(sought & present)}
+    return lost[:first], {f"names_{key}": count for key, count in counts.items()}
+
+
+def _path_parts(name: str) -> list[str]:
+    """Return the parts of a counter file's name, the last one first."""
+    return re.split("[#/]", name)[::-1]
+
+
+def _nearest(name: str, candidates: list[str]) -> str | None:
+    parts = _path_parts(name)
+    return max(candidates, key=lambda candidate: len(_common_start(parts, _path_parts(candidate))), default=None)

@@ -1,0 +1,37 @@
+"""From a config file to its study and paths, for the commands a user runs beside the workflow."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+
+from scripts import ROOT
+from scripts.config import expansion, study
+from scripts.config.text import ConfigError
+from scripts.plan.paths import Paths
+from scripts.plan.recipes import Plan
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Let a command take a study: its config file, and its scale, empty for the one the file says."""
+    parser.add_argument("--config", type=Path, required=True, help="the study: config.yaml or studies/x.yaml")
+    parser.add_argument(
+        "--scale", choices=("", expansion.FULL, expansion.SMALL), default="", help="the size of the study"
+    )
+
+
+def study_of(config: Path, size: str = "") -> study.Study:
+    """Read and check a config file, at a scale. Raises ConfigError naming the file and every mistake in it."""
+    try:
+        return study.read(config, ROOT, **({expansion.SCALE: size} if size else {}))
+    except OSError as error:
+        raise ConfigError(f"{config}: cannot be read: {error.strerror}") from error
+
+
+def paths_of(config: Path, size: str = "") -> Paths:
+    """Return where the things of a config file's study are, relative to the working directory."""
+    return Paths(Plan(study_of(config, size), ROOT))
+
+
+def report_command(config: Path, size: str = "") -> str:
+    """Return the command that makes the report of a config file."""
+    named = "" if config.name == "config.yaml" else f" STUDY={config.stem}"
+    return f"make report{named}{f' SCALE={size}' if size else ''}"

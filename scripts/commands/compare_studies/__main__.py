@@ -1,0 +1,81 @@
+"""Set two finished studies side by side: what changed, cell by cell, and what may not be called a speedup."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from scripts.analysis.metrics import METRICS
+from scripts.commands.compare_studies import studies
+from scripts.commands.compare_studies.cells import Cells, headline, sentences, shared_cells, side_table
+from scripts.commands.compare_studies.studies import Finished, load
+from scripts.host.entry import say, user_command
+from scripts.record import write_text
+from scripts.report.render import render_comparison
+
+COMPARISONS = Path("results/comparisons")
+SHOWN = ("tps", "p95_ms", "cpu_us_per_tx")
+
+
+def main(a: Path, b: Path) -> None:
+    """Write report.html and summary.md of two studies into results/comparisons/<a>-<b>/.
+
+    Raises ValueError naming a folder that holds no finished study, or when the two have no variant in common.
+    """
+    first, second = load(a), load(b)
+    folder = COMPARISONS / f"{first.name}-{second.name}"
+    page, summary = render_comparison(view(first, second))
+    write_text(folder / "summary.md", summary)
+    write_text(folder / "report.html", page)
+    say(f"[compare] {folder / 'report.html'}")
+
+
+def view(a: Finished, b: Finished) -> dict[str, Any]:
+    """Return the values the templates show, unescaped."""
+    variants = [name for name in a.variants if name in b.variants]
+    if not variants:
+        known = f"{a.folder} has {', '.join(a.variants)}; {b.folder} has {', '.join(b.variants)}"
+        raise ValueError(f"no variant in common: {known}")
+    shared = {name: shared_cells(a, b, name) for name in variants}
+    refusals = studies.refusals(a, b, shared)
+    cells = Cells(a, b, shared, refusals)
+    return {
+        "a": _side(a),
+        "b": _side(b),
+        "headline": headline(cells),
+        "sentences": sentences(cells),
+        "refusals": refusals.named(),
+        "changes": [
+            ("When", studies.time_changes(a, b)),
+            ("Releases and builds", studies.build_changes(a, b)),
+            ("Config", studies.config_changes(a, b)),
+        ],
+        "tables": [side_table(cells, METRICS[name]) for name in SHOWN] if any(shared.values()) else [],
+    }
+
+
+def _side(study: Finished) -> dict[str, Any]:
+    return {
+        "name": study.name,
+        "title": study.study["title"],
+        "reference": study.study["reference"],
+        "measured": studies.date_changes(study),
+        "runs": len(study.records),
+        "variants": study.variants,
+        "workloads": list(study.study["workloads"]),
+        "clients": study.study["clients"],
+        "imported": study.imported,
+    }
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for side in ("a", "b"):
+        parser.add_argument(
+            f"--{side}", type=Path, required=True, help="folder of a study, or a results folder with one"
+        )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    with user_command():
+        main(**vars(_arguments()))

@@ -1,0 +1,210 @@
+"""The table of two studies side by side: a row a cell and variant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scripts.analysis.metrics import TPS, Metric
+from scripts.analysis.unpaired import NONE, Estimate, Term, estimate, log_ratios, log_values, over
+from scripts.commands.compare_studies.studies import Finished, Refusals
+from scripts.report.value_tables import Cell
+from scripts.wording import NARROW, NOTHING, count, interval, listing, missing, plural, ratio, times
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One variant and metric over one cell or several: geometric means, and estimates; NONE where there is none."""
+
+    value_a: float
+    value_b: float
+    change: Estimate
+    speedup_a: Estimate
+    speedup_b: Estimate
+    relative: Estimate
+
+
+def shared_cells(a: Finished, b: Finished, variant: str) -> list[tuple[str, int]]:
+    """Return (workload, clients) of the cells that both have ok runs of, in the order of the first study."""
+    order = [(workload, clients) for workload in a.study["workloads"] for clients in a.study["clients"]]
+    both = [set(log_values(each.tables["runs"], variant, "tps").index) for each in (a, b)]
+    return [cell for cell in order if cell in both[0] & both[1]]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Two studies with the cells both have by variant, and the differences that forbid to speak of a speedup."""
+
+    a: Finished
+    b: Finished
+    shared: dict[str, list[tuple[str, int]]]
+    refusals: Refusals
+
+    @property
+    def one_reference(self) -> bool:
+        """Whether both speedups are over a variant of one name."""
+        return self.a.study["reference"] == self.b.study["reference"]
+
+    def compared(self, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> Compared:
+        """Return what the two studies say of a variant over some of the cells they share.
+
+        `change` is B's value over A's, from unpaired repetitions. A speedup is that over the study's own reference,
+        from its blocks, or from unpaired repetitions where it was imported. `relative` is B's speedup over A's, given
+        only when both references have one name.
+        """
+        values = [over(cells, [(1, log_values(each.tables["runs"], variant, metric))]) for each in (self.a, self.b)]
+        speedups = [over(cells, _speedup(each, variant, metric)) for each in (self.a, self.b)]
+        both = self.one_reference and variant != self.a.study["reference"]
+        return Compared(
+            *(_mean(side) for side in values),
+            change=estimate([*values[1], *_less(values[0])]),
+            speedup_a=estimate(speedups[0]),
+            speedup_b=estimate(speedups[1]),
+            relative=estimate([*speedups[1], *_less(speedups[0])]) if both else NONE,
+        )
+
+
+def whole_speedup(study: Finished, variant: str, metric: str) -> Estimate:
+    """Return a variant's speedup over its reference in all cells of a study."""
+    return estimate(_speedup(study, variant, metric))
+
+
+def _speedup(study: Finished, variant: str, metric: str) -> list[Term]:
+    if variant == study.study["reference"]:
+        return []
+    if not study.imported:
+        return [(1, log_ratios(study.tables["comparisons"], variant, metric))]
+    runs = study.tables["runs"]
+    return [(1, log_values(runs, variant, metric)), (-1, log_values(runs, study.study["reference"], metric))]
+
+
+def _less(terms: list[Term]) -> list[Term]:
+    return [(-sign, wide) for sign, wide in terms]
+
+
+def _mean(terms: list[Term]) -> float:
+    wide = terms[0][1]
+    return float(np.exp(wide.mean(axis=1).mean())) if len(wide) else float("nan")
+
+
+def headline(cells: Cells) -> str:
+    """Return whether a ratio of the two may be read as an effect; it never is a speedup without interleaving."""
+    if not any(cells.shared.values()):
+        return "A and B have no cell in common: no value of one is set against a value of the other."
+    differing = cells.refusals.kinds()
+    if differing:
+        return f"No speedup of B over A is given: they differ in {listing(differing)}."
+    return (
+        "Difference, not interleaved: host, sysbench and settings are the same, but A and B were measured one after "
+        "the other, so whatever changed in between is in every ratio."
+    )
+
+
+def sentences(cells: Cells) -> list[str]:
+    """Return a sentence a variant on transactions per second: over A where that is not refused, and the speedups."""
+    said = [_change(cells, name) for name in cells.shared] + [_speedups(cells, name) for name in cells.shared]
+    return [sentence for sentence in said if sentence]
+
+
+def _change(cells: Cells, variant: str) -> str:
+    shared = cells.shared[variant]
+    if not shared or any(cells.refusals.of(variant, workload) for workload, _ in shared):
+        return ""
+    found = cells.compared(variant, TPS.name, shared).change
+    return f"{variant}: B gave {measured(found)} the transactions per second of A, over {plural(len(shared), 'cell')}."
+
+
+def _speedups(cells: Cells, variant: str) -> str:
+    references = [each.study["reference"] for each in (cells.a, cells.b)]
+    shared = cells.shared[variant]
+    if variant in references:
+        return ""
+    if not shared:
+        found = [whole_speedup(each, variant, TPS.name) for each in (cells.a, cells.b)]
+        sides = zip(found, references, ("A", "B"), strict=True)
+        told = listing([f"{measured(one)} that of {name} in {side}" for one, name, side in sides])
+        own = "each over all its own cells: other loads, so the two are not divided"
+        return f"{variant} gave {told} transactions per second, {own}."
+    found = cells.compared(variant, TPS.name, shared)
+    told = f"{variant} gave {measured(found.speedup_a)} the transactions per second of {references[0]} in A and "
+    told += f"{measured(found.speedup_b)} those of {references[1]} in B, over {plural(len(shared), 'cell')} both have"
+    if not cells.one_reference:
+        return f"{told}: other references, so the two are not divided."
+    loads = [change.what for workload, _ in shared for change in cells.refusals.load(variant, workload)]
+    beside = f", though {listing(list(dict.fromkeys(loads)))} differ" if loads else ""
+    return f"{told}; B's speedup is {measured(found.relative)} A's{beside}."
+
+
+def measured(found: Estimate) -> str:
+    """Write an estimate with its interval: `1.44 × (95 % interval 1.39–1.49)`."""
+    if missing(found.low):
+        return f"{times(found.ratio)} (no interval: {plural(found.n, 'repetition')})"
+    return f"{times(found.ratio)} (95{NARROW}% interval {interval(*found.bounds)})"
+
+
+NOT_INTERLEAVED = "not interleaved"
+NO_SPEEDUP = "no speedup"
+OTHER_SETTINGS = "other settings"
+SIDE_HEAD = ("A", "B", "B / A", "ratio to reference, A", "ratio to reference, B", "ratio of the two")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One variant in one cell, or over all cells the studies share."""
+
+    where: str
+    variant: str
+    fields: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class SideTable:
+    """The table of one metric; `whole` holds the means over all shared cells, `rows` the cells."""
+
+    title: str
+    head: tuple[str, ...]
+    whole: tuple[Row, ...]
+    rows: tuple[Row, ...]
+
+
+def side_table(cells: Cells, metric: Metric) -> SideTable:
+    """Return the table of one metric, cells in the first study's order, the variants of a cell together."""
+    variants = [name for name, shared in cells.shared.items() if shared]
+    places = list(dict.fromkeys(cell for name in variants for cell in cells.shared[name]))
+    whole = [
+        _row(cells, metric, plural(len(cells.shared[name]), "cell"), name, cells.shared[name]) for name in variants
+    ]
+    rows = [
+        _row(cells, metric, f"{cell[0]}, {plural(cell[1], 'client')}", name, [cell])
+        for cell in places
+        for name in variants
+        if cell in cells.shared[name]
+    ]
+    return SideTable(metric.heading, SIDE_HEAD, tuple(whole), tuple(rows))
+
+
+def _row(cells: Cells, metric: Metric, where: str, variant: str, chosen: list[tuple[str, int]]) -> Row:
+    found = cells.compared(variant, metric.name, chosen)
+    workloads = dict.fromkeys(workload for workload, _ in chosen)
+    every = list(dict.fromkeys(change.what for load in workloads for change in cells.refusals.of(variant, load)))
+    load = list(dict.fromkeys(change.what for name in workloads for change in cells.refusals.load(variant, name)))
+    return Row(where, variant, _fields(found, every, load))
+
+
+def _fields(found: Compared, refused: list[str], load: list[str]) -> tuple[Cell, ...]:
+    word = NO_SPEEDUP if refused else NOT_INTERLEAVED
+    return (
+        Cell(count(found.value_a)),
+        Cell(count(found.value_b)),
+        _ratio(found.change, word, f"differ: {', '.join(refused)}" if refused else ""),
+        _ratio(found.speedup_a),
+        _ratio(found.speedup_b),
+        _ratio(found.relative, OTHER_SETTINGS if load else "", f"differ: {', '.join(load)}" if load else ""),
+    )
+
+
+def _ratio(found: Estimate, note: str = "", hint: str = "") -> Cell:
+    if missing(found.log_ratio):
+        return Cell(NOTHING, (), "hole")
+    notes = (interval(*found.bounds), *([note] if note else []))
+    return Cell(ratio(found.ratio), notes, "hole" if note == NO_SPEEDUP else "", hint)

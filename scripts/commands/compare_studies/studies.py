@@ -1,0 +1,252 @@
+"""What differs between two finished studies, and which of it forbids to call a ratio of the two a speedup."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts.analysis.runs import read_csv
+from scripts.measure.record import fact
+from scripts.record import canonical, read
+from scripts.report.machine import HOST_ROWS
+from scripts.vocabulary import AA
+from scripts.wording import NOTHING
+
+TABLES = ("runs", "comparisons")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A study with its tables by name, the records of its ok runs, and facts of builds by (server, build)."""
+
+    folder: Path
+    study: dict[str, Any]
+    tables: dict[str, pd.DataFrame]
+    records: list[dict[str, Any]]
+    builds: dict[tuple[str, str], dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return self.study["study"]
+
+    @property
+    def imported(self) -> bool:
+        """Whether it was made of logs, whose runs nobody can pair."""
+        return bool(self.study.get("imported"))
+
+    @property
+    def variants(self) -> list[str]:
+        """The names of the variants, the reference among them, without A/A."""
+        return [name for name in self.study["variants"] if name != AA]
+
+    def found(self, where: str, **wanted: Any) -> frozenset[str]:
+        """Return the values at a dotted path of the ok runs with these facts, as canonical JSON."""
+        chosen = (run for run in self.records if all(run.get(key) == value for key, value in wanted.items()))
+        return frozenset(canonical(fact(run, where)) for run in chosen)
+
+
+def load(path: Path) -> Finished:
+    """Read a study's folder, or a results folder that has one finished study.
+
+    Raises ValueError naming the folder and what it lacks, or the studies to choose from.
+    """
+    folder = _study_folder(path)
+    lacking = [
+        name for name in ("study.json", *(f"tables/{name}.csv" for name in TABLES)) if not (folder / name).is_file()
+    ]
+    if lacking:
+        raise ValueError(f"{folder}: no {' and no '.join(lacking)}; expected a finished study, with a report")
+    tables = {name: read_csv(folder / "tables" / f"{name}.csv") for name in TABLES}
+    records = list(_records(folder, tables["runs"]))
+    return Finished(folder, read(folder / "study.json"), tables, records, _builds(folder, records))
+
+
+def _study_folder(path: Path) -> Path:
+    if not path.is_dir():
+        raise ValueError(f"{path}: no such folder; expected that of a study, such as results/studies/quick")
+    if (path / "study.json").is_file() or not (path / "studies").is_dir():
+        return path
+    known = sorted(file.parent.parent for file in (path / "studies").glob("*/tables/runs.csv"))
+    if len(known) != 1:
+        names = ", ".join(map(str, known)) or "none"
+        raise ValueError(f"{path}: expected one finished study or the folder of one; found {names}")
+    return known[0]
+
+
+def _records(folder: Path, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for file in runs.loc[runs["outcome"] == "ok", "file"]:
+        inside = folder / "runs" / str(file).rpartition("/runs/")[2]
+        if not inside.is_file():
+            raise ValueError(f"{inside}: no such file, but {folder / 'tables/runs.csv'} has a row for this run")
+        yield read(inside)
+
+
+def _builds(folder: Path, records: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    found = {}
+    for run in records:
+        server, build, digest = (fact(run, f"recipe.variant.{key}") for key in ("server", "build", "build_digest"))
+        file = folder.parent.parent / "builds" / str(server) / f"{build}-{digest}" / "facts.json"
+        if (server, build) not in found and file.is_file():
+            found[server, build] = read(file)
+    return found
+
+
+UNTOLD = ("format", "study", "title", "question", "config_text", "order", "published", "imported")
+UNKNOWN = "unknown"
+MACHINE = {
+    "host": "host.machine_id",
+    **{f"host, {HOST_ROWS[key]}": f"host.{key}" for key in HOST_ROWS if key != "hostname"},
+}
+EVERYWHERE = {
+    **MACHINE,
+    "sysbench": "sysbench.version",
+    "sysbench program": "sysbench.sha256",
+    "seconds of warm-up": "recipe.load.warmup_s",
+    "seconds of measuring": "recipe.load.measure_s",
+    "placement, server": "placement.server_cpus",
+    "placement, sysbench": "placement.client_cpus",
+}
+OF_WORKLOAD = {
+    "script": "recipe.load.script",
+    "dataset": "recipe.load.tables",
+    "workload options": "recipe.load.options",
+}
+OF_VARIANT = {"server options": "recipe.variant.options", "storage": "storage"}
+# A log of sysbench never tells these; that it does not is a difference in itself.
+MUST_BE_KNOWN = {"host", "sysbench", "seconds of warm-up", "dataset", "server options", "placement, server"}
+OF_BUILD = {
+    "release": "release", "build-id": "build_id", "compiler": "toolchain.version", "flags, common": "flags.common",
+    "flags, profile": "flags.profile", "flags, LTO": "flags.lto", "flags, link": "flags.link",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StudyChange:
+    """One thing that is not the same, as text on both sides."""
+
+    what: str
+    a: str
+    b: str
+
+
+def config_changes(a: Finished, b: Finished) -> list[StudyChange]:
+    """Return what differs between the two resolved configs, leaf by leaf; what one lacks altogether is one line."""
+    sides = [{key: value for key, value in each.study.items() if key not in UNTOLD} for each in (a, b)]
+    return list(_leaves(*sides, ""))
+
+
+def _leaves(a: Any, b: Any, at: str) -> Iterator[StudyChange]:
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in dict.fromkeys([*a, *b]):
+            yield from _leaves(a.get(key), b.get(key), f"{at}.{key}" if at else str(key))
+    elif a != b:
+        yield StudyChange(at, *(NOTHING if value is None else _text(value) for value in (a, b)))
+
+
+def _differing(a: dict[str, str], b: dict[str, str]) -> list[StudyChange]:
+    return [StudyChange(key, a[key], b[key]) for key in a if a[key] != b[key]]
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return UNKNOWN
+        case bool():
+            return "on" if value else "off"
+        case list():
+            return " ".join(map(_text, value)) or "none"
+        case dict():
+            return ", ".join(f"{key} {_text(inner)}" for key, inner in value.items()) or "none"
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """Differences that forbid to call B over A a speedup: in every cell, by variant, and by workload."""
+
+    everywhere: list[StudyChange]
+    of_variant: dict[str, list[StudyChange]]
+    of_workload: dict[str, list[StudyChange]]
+
+    def load(self, variant: str, workload: str) -> list[StudyChange]:
+        """Return the differences in what was run: load, server options, storage."""
+        return [*self.of_workload.get(workload, []), *self.of_variant[variant]]
+
+    def of(self, variant: str, workload: str) -> list[StudyChange]:
+        """Return all differences of a cell."""
+        return [*self.everywhere, *self.load(variant, workload)]
+
+    def kinds(self) -> list[str]:
+        """Return what differs in a word each: all that differs of a host is the host."""
+        local = [
+            change for part in (self.of_workload, self.of_variant) for changes in part.values() for change in changes
+        ]
+        return list(dict.fromkeys(change.what.partition(",")[0] for change in [*self.everywhere, *local]))
+
+    def named(self) -> list[StudyChange]:
+        """Return every difference once, those of a variant or workload with its name."""
+        local = [
+            (name, change) for part in (self.of_workload, self.of_variant) for name in part for change in part[name]
+        ]
+        return [*self.everywhere, *(replace(change, what=f"{name}: {change.what}") for name, change in local)]
+
+
+def refusals(a: Finished, b: Finished, shared: dict[str, list[tuple[str, int]]]) -> Refusals:
+    """Return the differences of host, sysbench and settings; `shared` holds the cells both have, by variant."""
+    workloads = dict.fromkeys(workload for cells in shared.values() for workload, _ in cells)
+    return Refusals(
+        _settings(a, b, EVERYWHERE),
+        {name: _settings(a, b, OF_VARIANT, variant=name) for name in shared},
+        {name: _settings(a, b, OF_WORKLOAD, workload=name) for name in workloads},
+    )
+
+
+def _settings(a: Finished, b: Finished, places: dict[str, str], **wanted: str) -> list[StudyChange]:
+    found = {what: (a.found(where, **wanted), b.found(where, **wanted)) for what, where in places.items()}
+    return [
+        StudyChange(what, _several(ours), _several(theirs))
+        for what, (ours, theirs) in found.items()
+        if ours != theirs or (what in MUST_BE_KNOWN and "null" in ours)
+    ]
+
+
+def _several(values: frozenset[str]) -> str:
+    return "; ".join(sorted(_text(json.loads(value)) for value in values)) or UNKNOWN
+
+
+def build_changes(a: Finished, b: Finished) -> list[StudyChange]:
+    """Return the differences between the builds of variants both have, and between the servers' releases."""
+    shared = [name for name in a.variants if name in b.variants]
+    sides = [
+        {f"{name}: {key}": text for name in shared for key, text in _build_text(each, name).items()} for each in (a, b)
+    ]
+    return _differing(*sides)
+
+
+def _build_text(study: Finished, variant: str) -> dict[str, str]:
+    arm = study.study["variants"][variant]
+    facts = study.builds.get((arm["server"], arm["build"]), {})
+    told = {what: _text(fact(facts, where)) for what, where in OF_BUILD.items()}
+    measured = {"release": "server.release", "build-id": "server.build_id"}
+    said = {what: _several(study.found(where, variant=variant)) for what, where in measured.items()}
+    return {"server": _text(arm["server"]), "build": _text(arm["build"]), **told, **said}
+
+
+def time_changes(a: Finished, b: Finished) -> list[StudyChange]:
+    """Return boots and dates of the two."""
+    boots = [_several(each.found("host.boot_id")) for each in (a, b)]
+    return [
+        StudyChange("measured", *map(date_changes, (a, b))),
+        *([StudyChange("boot", *boots)] if boots[0] != boots[1] else []),
+    ]
+
+
+def date_changes(study: Finished) -> str:
+    """Return when a study was measured, from the first start to the last end."""
+    runs = study.tables["runs"]
+    ends = (pd.to_datetime(runs["started_at"].min(), unit="s"), pd.to_datetime(runs["ended_at"].max(), unit="s"))
+    return UNKNOWN if any(map(pd.isna, ends)) else f"{ends[0]:%Y-%m-%d %H:%M} to {ends[1]:%Y-%m-%d %H:%M} UTC"

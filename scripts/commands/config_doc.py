@@ -1,0 +1,152 @@
+"""Write docs/config.md, the reference page of the config language, from its schema and the catalog's names."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scripts import ROOT, record
+from scripts.config import schema as config_schema
+from scripts.config import text as config_text
+from scripts.config.schema import Schema, expected
+from scripts.config.study import CATALOG
+
+PAGE = Path("docs", "config.md")
+HEAD = ("key", "what it is", "value", "default")
+NEEDED = "needed"
+INTRODUCTION = """# The config file
+
+One YAML file is one study: `config.yaml`, the default one, or a file under `studies/`. It is complete by itself;
+what it names without saying more comes from `catalog/`. `make config-doc` writes this page from
+`rules/config.schema.yaml`, which also completes and explains keys in editors that know the YAML language server.
+
+    snakemake --cores all                                   the study of config.yaml
+    snakemake --cores all --configfile studies/quick.yaml   another one
+    snakemake --cores all --config repetitions=7            one key given on the command line
+    snakemake --cores all --config scale=small              what the study would tell, at its own smaller settings
+    snakemake -n                                            everything wrong with it, each with its line, or the plan
+
+Keys are unknown unless they stand here, and every mistake is told before anything runs.
+"""
+READING = """## What YAML reads otherwise than it looks
+
+| written | read as | write |
+|---|---|---|
+| `on`, `off`, `yes`, `no` | true, false | `"on"` where text is meant |
+| `010` | 8, in base 8 | `10`, or `"010"` as text |
+| `1:30` | 90, in base 60 | `90`, or `"1:30"` as text |
+| `10.10` | 10.1, a number | `"10.10"` where a version is meant |
+| `1e3` | text | `1000` |
+| `1:`, `on:` as a key | a key that is no text | `"1":` |
+| a key twice | the last of them | one of them |
+
+All of these are told with their line.
+"""
+
+
+def page(root: Path) -> str:
+    """Return the page of a checkout as Markdown: all keys in a table, then a section a key."""
+    schema = config_schema.read(root)
+    found = {kind: config_text.read_text(root / "catalog" / file).value[kind] for kind, file in CATALOG.items()}
+    keys = [
+        (f"[`{key}`](#{key})", _sentence(one), expected(one), _default(one, key in schema["required"]))
+        for key, one in schema["properties"].items()
+    ]
+    sections = [_section(key, one, schema, list(found.get(key, {}))) for key, one in schema["properties"].items()]
+    return "\n".join([INTRODUCTION, "## All keys\n", _table(keys), _names(schema), READING, *sections])
+
+
+def _names(schema: Schema) -> str:
+    name = schema["$defs"]["name"]
+    return f"## Names\n\nThe study, and every entry that a section declares, has {name['title']}. Names become paths.\n"
+
+
+def _section(key: str, one: Schema, schema: Schema, found: list[str]) -> str:
+    """Return all there is to know of one key of a study; `found` are the catalog's entries."""
+    lines = [f"## {key}\n", one["description"], "", f"Value: {expected(one)}."]
+    lines += [_default_in_full(one, key in schema["required"]), ""]
+    lines += [f"The catalog has {', '.join(f'`{name}`' for name in found)}.\n"] if found else []
+    lines += _parts(key, one, schema)
+    lines += ["Example:" if len(one["examples"]) == 1 else "Examples:", "", "```yaml"]
+    lines += [_yaml({key: example}) for example in one["examples"]]
+    return "\n".join([*lines, "```", ""])
+
+
+def _parts(key: str, one: Schema, schema: Schema) -> Iterator[str]:
+    """Yield what stands inside a key: the keys of its entries, of its alternatives, and what its names must be."""
+    alternatives = [one, *one.get("oneOf", [])]
+    entry = one.get("additionalProperties") or next((part for part in alternatives if "properties" in part), {})
+    whole = config_schema.entry(schema, key) if key in CATALOG else entry
+    if "properties" in entry:
+        named = f"`{key}.NAME`" if one.get("additionalProperties") else f"`{key}`"
+        told = "description" in entry and entry is not one
+        yield f"{named}: {_sentence(entry)}\n" if told else f"Keys of {named}:\n"
+        yield _table(_rows(entry, whole.get("required", [])))
+        yield from (f"{text}\n" for text in _needs(whole))
+        for inner, part in entry["properties"].items():
+            yield from _inside(f"{named.strip('`')}.{inner}", part)
+    elif "propertyNames" in one and entry:
+        yield f"Names: {expected(one['propertyNames'])}. `{key}.NAME`: {expected(entry)}. {_sentence(entry)}\n"
+
+
+def _inside(path: str, part: Schema) -> Iterator[str]:
+    """Yield the keys of a mapping inside an entry, or of the kinds of mapping a list can have."""
+    if "properties" in part:
+        yield f"`{path}`: {_sentence(part)}\n"
+        yield _table(_rows(part, part.get("required", [])))
+    for kind in part.get("items", {}).get("oneOf", []):
+        yield f"`{path}` with `{kind['required'][0]}`: {_sentence(kind)}\n"
+        yield _table(_rows(kind, kind["required"]))
+
+
+def _rows(entry: Schema, required: list[str]) -> list[tuple[str, ...]]:
+    return [
+        (f"`{key}`", _sentence(one), expected(one), _default(one, key in required))
+        for key, one in entry["properties"].items()
+    ]
+
+
+def _needs(whole: Schema) -> Iterator[str]:
+    """Yield the keys that are needed only with a certain kind."""
+    for rule in whole.get("allOf", []):
+        ((key, condition),) = rule["if"]["properties"].items()
+        names = ", ".join(f"`{name}`" for name in rule["then"]["required"])
+        yield f"Needed with {key} `{condition['const']}`: {names}."
+
+
+def _default(one: Schema, is_needed: bool) -> str:
+    if is_needed:
+        return NEEDED
+    return f"`{json.dumps(one['default']).strip(chr(34))}`" if "default" in one else ""
+
+
+def _default_in_full(one: Schema, is_needed: bool) -> str:
+    said = _default(one, is_needed)
+    return "Needed in every study." if said == NEEDED else f"Default: {said}." if said else "Can be left out."
+
+
+def _sentence(one: Schema) -> str:
+    return one["description"].strip()
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    lines = [HEAD, tuple("---" for _ in HEAD), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n" for row in lines)
+
+
+def _yaml(example: dict[str, Any]) -> str:
+    (value,) = example.values()
+    flow = None if isinstance(value, dict | list) else False
+    text = yaml.safe_dump(example, sort_keys=False, default_flow_style=flow, width=110, allow_unicode=True)
+    return text.replace(": null", ":").rstrip("\n")
+
+
+def main(root: Path) -> None:
+    """Write the page into the checkout."""
+    record.write_text(root / PAGE, page(root))
+
+
+if __name__ == "__main__":
+    main(ROOT)

@@ -1,0 +1,82 @@
+"""What a study needs of a machine, read from its config alone, so that it is known with every tool missing."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT
+from scripts.config.study import Study, rows_of
+from scripts.servers import families
+from scripts.sources.kinds import prebuilt
+
+# The default study's 400 000 rows take about 100 MB.
+BYTES_PER_ROW = 250
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Needs:
+    """A study, and what it needs by topic."""
+
+    study: Study
+
+    @cached_property
+    def servers(self) -> dict[str, dict[str, Any]]:
+        """Return the entries of the servers that variants use, by name."""
+        return {name: self.study.entries["servers"][name] for name in sorted(self._used("server"))}
+
+    @cached_property
+    def compiled(self) -> dict[str, dict[str, Any]]:
+        """Return the servers that are compiled here."""
+        return {name: entry for name, entry in self.servers.items() if not prebuilt(entry["sources"])}
+
+    @cached_property
+    def drivers(self) -> set[str]:
+        """Return sysbench's names of the drivers needed."""
+        return {families.of(entry["family"]).SYSBENCH_DRIVER for entry in self.servers.values()}
+
+    @cached_property
+    def builds(self) -> dict[str, dict[str, Any]]:
+        """Return the builds that are compiled, by name; the baseline loads the datasets of every study."""
+        names = (self._used("build") | ({LOADER} if self.compiled else set())) - {PREBUILT}
+        return {name: self.study.entries["builds"][name] for name in sorted(names)}
+
+    def compilers(self, *keys: str) -> list[str]:
+        """Return the names of the compilers of all builds, or of those that have one of `keys`."""
+        builds = [build for build in self.builds.values() if not keys or any(build.get(key) for key in keys)]
+        return sorted({build.get("toolchain", DEFAULT_TOOLCHAIN) for build in builds})
+
+    @cached_property
+    def bolts(self) -> list[tuple[str, str]]:
+        """Return (BOLT, compiler) of all builds that BOLT lays out."""
+        builds = [build for build in self.builds.values() if "bolt" in build]
+        pairs = [
+            (each.get("bolt_toolchain", DEFAULT_BOLT), each.get("toolchain", DEFAULT_TOOLCHAIN)) for each in builds
+        ]
+        return sorted(set(pairs))
+
+    def toolchain(self, name: str) -> dict[str, Any]:
+        """Return a toolchain's entry."""
+        return self.study.entries["toolchains"][name]
+
+    @cached_property
+    def storages(self) -> dict[str, str | None]:
+        """Return the folders for data directories by the name of their storage; None is the cache."""
+        named = self.study.config.get("storage", {})
+        used = {variant.get("storage") for variant in self.study.variants.values()}
+        return {name or "data directories": named[name] if name else None for name in sorted(used, key=str)}
+
+    @cached_property
+    def dataset_mib(self) -> float:
+        """Return about how large the largest dataset is."""
+        entries = self.study.entries
+        datasets = [entries["datasets"][entries["workloads"][name]["dataset"]] for name in self.study.workloads]
+        return max(map(rows_of, datasets)) * BYTES_PER_ROW / MIB
+
+    @property
+    def clients(self) -> int:
+        """Return the largest number of clients."""
+        return max(self.study.config["clients"])
+
+    def _used(self, key: str) -> set[str]:
+        return {variant[key] for variant in self.study.variants.values()}

@@ -1,0 +1,182 @@
+"""Room on disk for what a study makes, and the file systems that data directories are on."""
+
+import contextlib
+import fcntl
+import os
+import pwd
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.commands.doctor.finding import Finding, Findings, Machine, ok
+from scripts.commands.doctor.needs import MIB, Needs
+from scripts.host import locks, workplace
+from scripts.host.storage import mounted_type, nearest_folder
+from scripts.host.workplace import cache_path
+
+
+def check_account(needs: Needs, _machine: Machine) -> Findings:
+    """Judge the user, what the servers' user can enter, and who owns the cache."""
+    yield server_user(os.getuid(), is_known_user(workplace.SERVER_USER))
+    yield cache_folder(cache_path(), os.getuid())
+    yield lock_folder()
+    folders = {f"storage {name}": Path(path).expanduser() for name, path in needs.storages.items() if path}
+    if os.getuid() == 0:
+        yield from enterable(Path.cwd(), folders)
+
+
+def is_known_user(name: str) -> bool:
+    """Tell whether a user of this name exists."""
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
+
+
+def server_user(uid: int, server_user_exists: bool) -> Finding:
+    """Judge who servers will run as."""
+    if uid != 0:
+        return ok("user", f"uid {uid}; servers run as the same")
+    if server_user_exists:
+        return ok("user", f"root; servers run as {workplace.SERVER_USER}")
+    why = "PostgreSQL refuses to run as root, and no server should"
+    change = f"sudo useradd --system {workplace.SERVER_USER}, or run as another user than root"
+    return Finding("problem", "user", f"root, and there is no user {workplace.SERVER_USER}", why, change)
+
+
+def cache_folder(folder: Path, uid: int) -> Finding:
+    """Judge the cache folder's owner."""
+    if not folder.is_symlink() and (not folder.exists() or folder.stat().st_uid == uid):
+        return ok("cache owner", f"{folder}, " + ("yours" if folder.exists() else "not made yet"))
+    why = "compilers and servers read from it what they trust"
+    return Finding("problem", "cache owner", f"{folder} is another user's", why, f"sudo rm -r {folder}")
+
+
+def lock_folder() -> Finding:
+    """Judge whether there is a folder for the lock that all users of the machine share."""
+    try:
+        return ok("machine-wide lock", f"in {locks.lock_directory()}")
+    except ValueError as error:
+        why = "without it two studies could measure at the same time"
+        return Finding("problem", "machine-wide lock", str(error), why, "sudo chmod 1777 /var/tmp")
+
+
+def enterable(checkout: Path, storages: Mapping[str, Path]) -> Findings:
+    """Judge where the servers' user can enter, when root runs the workflow."""
+    if closed := closed_above(checkout):
+        fact = f"{closed} is closed to {workplace.SERVER_USER}"
+        why = "servers cannot be started from there: a copy of every install tree goes to the cache first"
+        yield Finding("note", "checkout", fact, why, f"chmod o+x {closed}, or a checkout elsewhere")
+    else:
+        yield ok("checkout", f"{checkout} can be entered by {workplace.SERVER_USER}")
+    for name, folder in storages.items():
+        if closed := closed_above(folder):
+            fact, why = f"{closed} is closed to {workplace.SERVER_USER}", "servers keep their data there"
+            yield Finding("problem", name, fact, why, f"chmod o+x {closed}")
+
+
+def closed_above(path: Path) -> Path | None:
+    """Return the topmost existing folder on the way to and into `path` that others cannot enter."""
+    way = [path.resolve(), *path.resolve().parents]
+    closed = [folder for folder in way if folder.is_dir() and not folder.stat().st_mode & 0o001]
+    return closed[-1] if closed else None
+
+
+RESULTS = Path("results")
+# ioctl_ficlone(2)
+FICLONE = 0x40049409
+IN_MEMORY = ("tmpfs", "ramfs")
+REMOTE = ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse", "fuse.sshfs", "virtiofs", "ceph", "glusterfs", "fuse.glusterfs")
+# MariaDB's archive and unpacked sources take 750 MB, a compiled tree less; MySQL's are several times as large.
+COMPILE_MIB = 4096
+REPORT_MIB = 512
+# PostgreSQL keeps up to 4096 MiB of log by our default, MariaDB and MySQL 512.
+LOGS_MIB = 4096
+# With less of what is needed than this share there is no use in trying.
+HOPELESS_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder, or where it will be made: its file system, and what that can do; `reflink` None is not known."""
+
+    name: str
+    path: Path
+    filesystem: str
+    free_mib: float
+    writable: bool
+    reflink: bool | None
+
+
+def check_room(needs: Needs, machine: Machine) -> Findings:
+    """Look at every place the study writes to."""
+    cache = cache_path()
+    wanted = {"results": (RESULTS, COMPILE_MIB if needs.compiled else REPORT_MIB)}
+    wanted["cache"] = (cache, COMPILE_MIB if needs.compiled else REPORT_MIB)
+    for name, (path, needed_mib) in wanted.items():
+        yield free_space(look_at_place(name, path, machine), needed_mib)
+    for name, folder in needs.storages.items():
+        path = Path(folder).expanduser() if folder else cache / "data"
+        place = look_at_place(f"storage {name}" if folder else name, path, machine)
+        yield free_space(place, 2 * needs.dataset_mib + LOGS_MIB)
+        yield file_system(place)
+
+
+def look_at_place(name: str, path: Path, machine: Machine) -> Place:
+    """Look at a folder, or at the nearest one above it that exists; `reflink` is about copies from the results."""
+    there = nearest_folder(path)
+    kind = mounted_type(there, machine.text("proc/self/mountinfo") or "")
+    writable = os.access(there, os.W_OK | os.X_OK)
+    return Place(
+        name, path, kind, shutil.disk_usage(there).free / MIB, writable, reflinks(nearest_folder(RESULTS), there)
+    )
+
+
+def reflinks(source: Path, target: Path) -> bool | None:
+    """Tell whether a copy from one folder to another shares blocks, tried on files without names; None if it cannot."""
+    with contextlib.ExitStack() as stack:
+        try:
+            handles = [os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600) for folder in (source, target)]
+        except OSError:
+            return None
+        original, copy = (stack.enter_context(os.fdopen(handle, "r+b", buffering=0)) for handle in handles)
+        original.write(bytes(4096))
+        try:
+            fcntl.ioctl(copy, FICLONE, original.fileno())
+        except OSError:
+            return False
+    return True
+
+
+def free_space(place: Place, needed_mib: float) -> Finding:
+    """Judge whether a place can be written to and holds what the study puts there."""
+    if not place.writable:
+        why, change = "the study writes there", f"sudo chown $USER {place.path}, or use a folder of yours"
+        return Finding("problem", place.name, f"{place.path} cannot be written to", why, change)
+    room = f"{place.free_mib / 1024:.1f} GiB free, up to {needed_mib / 1024:.1f} needed"
+    fact = f"{place.path} ({place.filesystem}): {room}"
+    if place.free_mib >= needed_mib:
+        return ok(place.name, fact)
+    state = "problem" if place.free_mib < needed_mib * HOPELESS_SHARE else "warning"
+    return Finding(state, place.name, fact, "a full disk stops a build, or fails a run", "make prune, or another disk")
+
+
+def file_system(place: Place) -> Finding:
+    """Judge the file system that data directories are on."""
+    kind = place.filesystem
+    if kind in IN_MEMORY:
+        why = "no disk is in the figures: fsync costs nothing there, and data takes memory from the server"
+        return Finding("note", place.name, f"{kind}, in memory", why, "name a folder on a disk under `storage`")
+    if kind in REMOTE or kind.startswith("fuse."):
+        why = "each fsync is a message to elsewhere: its time is measured, and varies with others' load"
+        return Finding("warning", place.name, f"{kind}, not a local disk", why, "name a local folder under `storage`")
+    if kind == "overlay":
+        why = "a container's layers: the first write to a file copies it"
+        return Finding("warning", place.name, "overlay", why, "mount a volume, and name its folder under `storage`")
+    if place.reflink is False:
+        why = "every run copies the whole dataset before it starts: that costs time and disk, the figures do not suffer"
+        change = "results and storage on one file system that shares blocks: xfs or btrfs"
+        return Finding("note", place.name, f"{kind}, copies do not share blocks (no reflink)", why, change)
+    return ok(place.name, f"{kind}, " + ("copies share blocks" if place.reflink else "sharing of blocks not known"))

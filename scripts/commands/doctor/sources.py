@@ -1,0 +1,112 @@
+"""Whether the sources of the study's servers can be had: asked, not fetched."""
+
+import tempfile
+import urllib.request
+from collections.abc import Callable
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.commands.doctor.finding import Finding, Findings, ok
+from scripts.commands.doctor.needs import Needs
+from scripts.host import process
+from scripts.plan.recipes import Plan
+from scripts.sources import debian, git, installed
+from scripts.sources.debian import write_configuration
+from scripts.sources.kinds import Source, filled_source, kind_of, source_candidates, source_path
+
+ANSWER_S = 15
+FAILURES = (RuntimeError, OSError, ValueError, HTTPException)
+Look = Callable[[Source, dict[str, Any]], str]
+
+
+def check(needs: Needs, results: Path = Path("results")) -> Findings:
+    """Say for each server what is here already, or which of its sources can be had."""
+    with tempfile.TemporaryDirectory() as folder:
+        for server, entry in needs.servers.items():
+            if identity := fetched(needs, server, results):
+                yield ok(f"source of {server}", f"here already: {record.read(identity)['origin']}")
+            else:
+                yield offered(server, entry, lambda source, entry: found(source, entry, Path(folder)))
+
+
+def fetched(needs: Needs, server: str, results: Path) -> Path | None:
+    """Return the record of a server's sources when they are here; what cannot be read is told by the search for it."""
+    try:
+        digest = record.digest(Plan(needs.study, Path()).source(server))
+    except ValueError:
+        return None
+    identity = results / "sources" / f"{server}-{digest}" / "source.json"
+    return identity if identity.is_file() else None
+
+
+def offered(server: str, entry: dict[str, Any], look: Look) -> Finding:
+    """Go through a server's sources in their order, as fetching does, up to one that can be had."""
+    name, failures = f"source of {server}", []
+    for source in source_candidates(entry["sources"]):
+        try:
+            fact = look(source, entry)
+        except FAILURES as error:
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            failures.append(f"{kind_of(source)}: {'; '.join(line.strip() for line in lines)[:300]}")
+            continue
+        if not failures:
+            return ok(name, fact)
+        why = "the release that is measured may be another than with the first of its sources"
+        return Finding("note", name, f"{fact}; not from {' | '.join(failures)}", why, BY_HAND.format(server=server))
+    why = "without a source there is nothing to compile or to start"
+    return Finding("problem", name, " | ".join(failures), why, BY_HAND.format(server=server))
+
+
+BY_HAND = "check network and proxies, or name an archive of yours as {{file: PATH}} under servers.{server}.sources"
+
+
+def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
+    """Return what one source offers. Raises one of FAILURES, which tells why it cannot be had."""
+    match kind_of(source):
+        case "debian":
+            return debian_package(source["debian"], entry["version"], folder)
+        case "url":
+            declared = source["url"]
+            return mirror(
+                [filled_source(url, entry) for url in ([declared] if isinstance(declared, str) else declared)]
+            )
+        case "git":
+            repository = git.location(source["git"])
+            process.run_logged(["git", "ls-remote", "--quiet", repository, "HEAD"], folder, git.ENVIRONMENT)
+            return f"git repository {repository} answers; whether it has the commit shows when it is fetched"
+        case "maven":
+            told = process.run_logged(["mvn", "--version"], folder).splitlines()[0]
+            return f"{told}; the artifact is not asked for before it is fetched"
+        case "installed":
+            program = installed.find_program(source_path(source["installed"]), "installed")
+            return f"{program}, release {installed.program_release(program)}"
+    path = source_path(filled_source(source[kind_of(source)], entry))
+    if not path.exists():
+        raise ValueError(f"{path}: no such file or directory")
+    return str(path)
+
+
+def debian_package(package: str, series: str, folder: Path) -> str:
+    """Return a source package of a series that apt offers; the package lists are a copy that is thrown away."""
+    debian.require_tools()
+    versions, failures = debian.offered_by_apt(str(write_configuration(folder / "apt")), package, folder)
+    if matching := debian.matching_versions(versions, series):
+        return f"source package {package} {matching[0]}"
+    told = f"apt offers {', '.join(versions) or 'nothing'} as source package {package}, wanted {series}"
+    raise debian.DebianError("\n".join([told, *failures]))
+
+
+def mirror(urls: list[str]) -> str:
+    """Return the first URL that answers. Raises ValueError with what each said."""
+    failures = []
+    for url in urls:
+        try:
+            request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": "source-fetch/1"})
+            with urllib.request.urlopen(request, timeout=ANSWER_S) as told:
+                size = told.headers.get("Content-Length")
+            return f"{url}" + (f" ({int(size) / 1e6:.0f} MB)" if size else "")
+        except FAILURES as error:
+            failures.append(f"{url}: {error}")
+    raise ValueError("; ".join(failures))

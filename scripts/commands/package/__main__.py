@@ -1,0 +1,171 @@
+"""Pack the install tree of a variant's build so that it starts on another machine: results/packages/….tar.gz."""
+
+import argparse
+import gzip
+import os
+import tarfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.builds import binary
+from scripts.commands.arguments import add_arguments, paths_of, report_command
+from scripts.commands.package import readme
+from scripts.config.mistakes import suggestion
+from scripts.host import outcome, workplace
+from scripts.host.entry import entry, say
+from scripts.plan.paths import Paths
+from scripts.servers import families
+from scripts.sources.archive import Member, symlink_problem
+
+START_SCRIPTS = Path(__file__).parent
+# Snakemake marks the folders it made.
+LEFT_OUT = frozenset({".snakemake_timestamp"})
+
+
+def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
+    """Write the package of a variant of the study in `config`, and return its path, which holds the build's digest.
+
+    Raises ValueError naming the variant when it is unknown, not built yet, or cannot be taken away.
+    """
+    paths = paths_of(config, scale)
+    folder = built(paths, variant, config, scale)
+    identity = record.read(folder / "identity.json")
+    server = START_SCRIPTS / f"{identity['family']}.sh"
+    if not server.is_file():
+        raise ValueError(f"variant {variant}: no start commands for family {identity['family']!r} ({server})")
+    install = workplace.installed(folder / "identity.json")
+    about = described(paths, variant, folder, server, install)
+    name = f"{identity['server']}-{identity['release']}-{folder.name}"
+    package = Path("results") / "packages" / f"{name}.tar.gz"
+    written = {
+        "README.md": (readme.text(about), 0o644),
+        "start.sh": ((START_SCRIPTS / "start.sh").read_text(encoding="utf-8"), 0o755),
+        "server.sh": (about.commands, 0o644),
+    }
+    pack(package, name, install, written)
+    size_mib = package.stat().st_size / 2**20
+    say(f"[package] {package} ({size_mib:.0f} MiB, sha256 {record.file_sha256(package)})")
+    return package
+
+
+def built(paths: Paths, variant: str, config: Path, scale: str) -> Path:
+    """Return the folder of a variant's finished build; raise ValueError saying which command makes it."""
+    variants = paths.plan.study.variants
+    if variant not in variants:
+        raise ValueError(f"VARIANT={variant}: unknown in {config}{suggestion(variant, variants)}")
+    folder = Path(paths.build(variants[variant]["server"], variants[variant]["build"]))
+    if not (folder / "identity.json").is_file():
+        command = report_command(config, scale)
+        raise ValueError(f"VARIANT={variant}: {folder} is not built yet; `{command}` builds and measures it")
+    if reason := outcome.first_reason(judgements(paths, variant, folder)):
+        raise ValueError(f"VARIANT={variant}: {reason}")
+    return folder
+
+
+def judgements(paths: Paths, variant: str, folder: Path) -> list[Path]:
+    """Return the records that are there of a build, its audits and its check: none may be that of a failure."""
+    server, build = (paths.plan.study.variants[variant][key] for key in ("server", "build"))
+    judged = [Path(file) for file in paths.judged(server, build)]
+    return [folder / "identity.json", *(file for file in judged if file.is_file())]
+
+
+def described(paths: Paths, variant: str, folder: Path, server: Path, install: Path) -> readme.About:
+    """Gather what the README tells."""
+    plan, identity = paths.plan, record.read(folder / "identity.json")
+    made = [name for name in (plan.stages.input(identity["build"]), identity["build"]) if name]
+    profiles = [profile for name in made if (profile := paths.profile(identity["server"], name))]
+    # BOLT's input is what was compiled with a profile
+    audit = Path(paths.build(identity["server"], made[0])) / "audit.json"
+    return readme.About(
+        variant=variant,
+        study=plan.study.name,
+        identity=identity,
+        facts=record.read(folder / "facts.json"),
+        profiles=tuple(Path(profile).name for profile in profiles),
+        audit=record.read(audit) if audit.is_file() else None,
+        answer=answer(paths, variant),
+        options=families.of(identity["family"]).option_text(plan.options(variant)),
+        commands=server.read_text(encoding="utf-8"),
+        libraries=tuple(binary.needed_libraries(install)),
+    )
+
+
+def answer(paths: Paths, variant: str) -> tuple[str, ...]:
+    """Return what the study's summary says of a variant; nothing when it measured another build of that name."""
+    summary = Path(paths.study) / "summary.md"
+    measured = Path(paths.study) / "runs" / paths.variant_part(variant)
+    if not (summary.is_file() and measured.is_dir()):
+        return ()
+    return readme.answers(summary.read_text(encoding="utf-8"), variant)
+
+
+def pack(package: Path, top: str, install: Path, written: dict[str, tuple[str, int]]) -> None:
+    """Write an install tree and the files `written` (name -> text, mode) below the folder `top` of a .tar.gz.
+
+    The same content gives the same bytes: sorted, owned by root, of the time in SOURCE_DATE_EPOCH (s, default 0).
+    """
+    package.parent.mkdir(parents=True, exist_ok=True)
+    temporary = package.with_name(f".{package.name}.{os.getpid()}")
+    try:
+        with (
+            temporary.open("wb") as raw,
+            gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as zipped,
+            tarfile.open(fileobj=zipped, mode="w|", format=tarfile.PAX_FORMAT) as tar,
+        ):
+            for name, (text, mode) in sorted(written.items()):
+                content = text.encode()
+                tar.addfile(_info(f"{top}/{name}", mode, len(content)), BytesIO(content))
+            for path in files(install):
+                _add(tar, path, f"{top}/{path.relative_to(install)}", install)
+        temporary.replace(package)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def files(install: Path) -> Iterator[Path]:
+    """Yield what is below an install tree, folders before what is in them."""
+    for path in sorted(install.rglob("*")):
+        if path.name not in LEFT_OUT:
+            yield path
+
+
+def _add(tar: tarfile.TarFile, path: Path, name: str, install: Path) -> None:
+    if path.is_symlink():
+        target = str(path.readlink())
+        if problem := symlink_problem(Member(str(path.relative_to(install)), "symlink", link=target)):
+            raise ValueError(f"{path}: {problem}; a server that is installed on this machine cannot be taken away")
+        info = _info(name, 0o777, 0)
+        info.type, info.linkname = tarfile.SYMTYPE, target
+        tar.addfile(info)
+    elif path.is_dir():
+        info = _info(name, 0o755, 0)
+        info.type = tarfile.DIRTYPE
+        tar.addfile(info)
+    else:
+        status = path.stat()
+        with path.open("rb") as stream:
+            tar.addfile(_info(name, 0o755 if status.st_mode & 0o100 else 0o644, status.st_size), stream)
+
+
+def _info(name: str, mode: int, size_bytes: int) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.mode, info.size, info.mtime = mode, size_bytes, int(os.environ.get("SOURCE_DATE_EPOCH", 0))
+    info.uname = info.gname = "root"
+    return info
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_arguments(parser)
+    parser.add_argument("--variant", required=True)
+    parser.add_argument("--log", type=Path, default=Path("results/logs/package_build.log"))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    arguments: Any = _arguments()
+    with entry(arguments.log):
+        main(**vars(arguments))

@@ -1,0 +1,156 @@
+"""The README of a package: what was built how, whether its profile was used, what was measured, how to start it."""
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.builds.binary import Library
+from scripts.report.audits import executed_share, units_text
+
+Facts = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class About:
+    """What a README tells. `audit` is None when there is none, `answer` holds Markdown paragraphs.
+
+    `profiles` are those the build was made with, named with their digest; `options` the server options of the study's
+    variant as an option file; `commands` is the package's server.sh.
+    """
+
+    variant: str
+    study: str
+    identity: Facts
+    facts: Facts
+    profiles: tuple[str, ...]
+    audit: Facts | None
+    answer: tuple[str, ...]
+    options: str
+    commands: str
+    libraries: tuple[Library, ...]
+
+
+def text(about: About) -> str:
+    """Return the README as Markdown."""
+    identity = about.identity
+    return "\n".join(
+        [
+            f"# {identity['server']}, build {identity['build']}",
+            "",
+            f"Release {identity['release']}, variant `{about.variant}` of the study `{about.study}`.",
+            "",
+            *_start(about),
+            *_made(about),
+            *_measured(about),
+            *_libraries(about.libraries),
+        ]
+    )
+
+
+def _start(about: About) -> list[str]:
+    return [
+        "## Start it",
+        "",
+        "As any user but root, from a folder where `data` may be made:",
+        "",
+        "    path/to/start.sh /tmp/sockets",
+        "",
+        "The server stays in the foreground; Ctrl-C or SIGTERM stops it. Only the user who started it can enter the "
+        "folder of its socket, and it listens nowhere else. It runs with its own default options; more can follow: "
+        "`start.sh SOCKET_FOLDER DATA_FOLDER OPTION ...`.",
+        "",
+        *_client(about.identity["family"]),
+        "",
+        "What start.sh runs (`server.sh`):",
+        "",
+        *_block(re.sub(r"^# shellcheck .*\n", "", about.commands)),
+    ]
+
+
+def _client(family: str) -> list[str]:
+    if family == "postgresql":
+        return ["Connect with any client: `psql --host=/tmp/sockets postgres`."]
+    client = {"mariadb": "mariadb"}.get(family, "mysql")
+    return [f"Connect with any client: `{client} --socket=/tmp/sockets/server.sock --user=root`."]
+
+
+def _made(about: About) -> list[str]:
+    facts, identity = about.facts, about.identity
+    rows = {
+        "Server program": f"`{identity['server_file']}`",
+        "SHA-256": f"`{identity['sha256']}`",
+        "Build-id": f"`{identity['build_id']}`" if identity.get("build_id") else "none",
+        "Compiler": compiler(facts),
+        **flags(facts),
+        "Profiles": ", ".join(f"`{name}`" for name in about.profiles) or "none",
+        "Audit": audit_sentence(about),
+    }
+    lines = [f"| {name} | {value} |" for name, value in rows.items()]
+    return ["## How it was made", "", "| | |", "|---|---|", *lines, ""]
+
+
+def flags(facts: Facts) -> dict[str, str]:
+    """Return what is known of flags and of BOLT by the name to show: for a ready-made server, what it tells itself."""
+    shown = {f"Flags, {kind}": _code(found) for kind, found in (facts.get("flags") or {}).items()}
+    if bolt := facts.get("bolt"):
+        shown["BOLT"] = f"{bolt['version']} {_code(bolt['arguments'])}"
+    told = {name.replace("_", " ").capitalize(): _cell(value) for name, value in (facts.get("told") or {}).items()}
+    return {**(shown or {"Flags": "unknown"}), **told}
+
+
+def compiler(facts: Facts) -> str:
+    """Return name and version of the compiler, or that it is unknown."""
+    chosen = facts.get("toolchain")
+    return f"{chosen['name']} ({chosen['version']})" if chosen else "unknown: the server came ready-made"
+
+
+def audit_sentence(about: About) -> str:
+    """Return what the audit found of the use of the compiler's profile."""
+    if about.audit:
+        return f"{executed_share(about.audit)} {units_text(about.audit)}."
+    return "no audit of these profiles was made" if about.profiles else "nothing to audit: no profile"
+
+
+def _measured(about: About) -> list[str]:
+    said = about.answer or (f"The study `{about.study}` has not measured this build.",)
+    paragraphs = [line for paragraph in said for line in (paragraph, "")]
+    return ["## What was measured", "", *paragraphs, "Server options of the variant:", "", *_block(about.options)]
+
+
+def _libraries(libraries: tuple[Library, ...]) -> list[str]:
+    rows = [f"| {each.name} | {_holder(each)} |" for each in libraries]
+    packages = sorted({each.package for each in libraries if each.package})
+    install = [f"    apt-get install {' '.join(packages)}", ""] if packages else []
+    head = ["## What it needs", "", "Shared libraries of the system, and the packages that held them here:", ""]
+    return [*head, *install, "| library | package |", "|---|---|", *rows, ""]
+
+
+def _holder(library: Library) -> str:
+    if not library.found:
+        return "**not found** on the machine that packed this"
+    return library.package or "unknown"
+
+
+def _code(flags: list[str]) -> str:
+    shown = _cell(" ".join(shlex.quote(flag) for flag in flags).replace(f"{Path.cwd()}/", ""))
+    return f"`{shown}`" if shown else "none"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        value = ", ".join(f"{name.replace('_', ' ')}: {held}" for name, held in value.items())
+    return str(value).replace("\n", " ").replace("|", r"\|")
+
+
+def _block(content: str) -> list[str]:
+    return ["```", content.rstrip("\n"), "```", ""]
+
+
+def answers(summary: str, variant: str) -> tuple[str, ...]:
+    """Return the paragraphs of a study's summary that answer for a variant: those that open bold and name it."""
+    paragraphs = [paragraph.strip() for paragraph in re.split(r"\n\s*\n", summary)]
+    bold = [paragraph for paragraph in paragraphs if paragraph.startswith("**")]
+    named = re.compile(rf"(?<![\w.-]){re.escape(variant)}(?![\w-])")
+    return tuple(paragraph for paragraph in bold if named.search(paragraph.split("**")[1].replace("\\", "")))

@@ -1,0 +1,66 @@
+"""What killed jobs left outside results/: build trees, data directories, and copies of builds that are removed."""
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from scripts import record
+from scripts.builds.compile import build_tree
+from scripts.commands.prune.leftovers import Leftover, weighed
+from scripts.host import workplace
+from scripts.host.locks import exclusive
+
+
+class Busy(ValueError):
+    """Somebody measures or compiles on this machine; the text says which processes."""
+
+
+def _busy(holders: tuple[int, ...]) -> None:
+    who = ", ".join(map(str, holders)) or "unknown"
+    raise Busy(f"processes {who} measure or compile on this machine")
+
+
+def find_in_cache(storages: Iterable[str], removed: Iterable[Leftover]) -> list[Leftover]:
+    """Return what belongs to nobody alive, in the cache and in storages; `removed`: builds whose copies are of no use.
+
+    All who use such folders hold a share of the machine's lock meanwhile, so with the whole lock nobody does.
+    Raises Busy when it is not free.
+    """
+    cache = workplace.cache_directory()
+    with exclusive(_busy):
+        found = [*_trees(cache), *_data(cache, storages), *_copies(cache, removed)]
+        return [weighed(path) for path in found]
+
+
+def _trees(cache: Path) -> list[Path]:
+    return sorted(path for path in (cache / "build").glob("*") if path.is_dir() and not path.is_symlink())
+
+
+def _data(cache: Path, storages: Iterable[str]) -> Iterator[Path]:
+    owners = {os.getuid(), workplace.server_identity().get("user", os.getuid())}
+    for base in dict.fromkeys([cache / "data", *(Path(storage).expanduser() for storage in storages)]):
+        for path in sorted(base.glob(f"{workplace.NAME}-*")):
+            if path.is_dir() and not path.is_symlink() and path.lstat().st_uid in owners and path != cache:
+                yield path
+
+
+def _copies(cache: Path, removed: Iterable[Leftover]) -> Iterator[Path]:
+    """Yield the copies in the cache of builds that are removed."""
+    for leftover in removed:
+        for identity in [*leftover.path.glob("identity.json"), *leftover.path.glob("*/identity.json")]:
+            with contextlib.suppress(ValueError):  # a damaged record names no copy
+                copy = cache / "install" / str(record.read(identity).get("sha256"))[:16]
+                yield from [copy] if copy.is_dir() else []
+
+
+def remove_leftover(found: Iterable[Leftover]) -> None:
+    """Remove what `find` returned. Raises Busy when the machine's lock is not free any more."""
+    cache = workplace.cache_directory()
+    with exclusive(_busy):
+        for leftover in found:
+            if leftover.path.parent == cache / "build":
+                with build_tree(leftover.path.name, cache):
+                    pass
+            else:
+                workplace.remove(leftover.path)

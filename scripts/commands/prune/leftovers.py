@@ -1,0 +1,133 @@
+"""What of results/ no config names any more, what it weighs, and what making it again would cost."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from scripts import record
+from scripts.host import workplace
+from scripts.plan.diagnoses import Diagnoses
+from scripts.plan.paths import Paths
+from scripts.servers.data_directory import allocated_bytes
+
+KINDS = ("sources", "builds", "checks", "profiles", "datasets", "packages", "studies")
+# record -> the key with the seconds that making it took
+SECONDS = {"facts.json": "wall_s", "profile.json": "wall_s", "dataset.json": "load_s"}
+DIGEST = "[0-9a-f]" * 12
+
+
+@dataclass
+class Named:
+    """Paths that configs name: exact ones, patterns, and folders of runs of which every part is known."""
+
+    exact: set[str] = field(default_factory=set)
+    patterns: set[str] = field(default_factory=set)
+    run_folders: set[str] = field(default_factory=set)
+
+    def keeps(self, path: str) -> bool:
+        """Tell whether a config names a path."""
+        return path in self.exact or any(fnmatchcase(path, pattern) for pattern in self.patterns)
+
+    def holders(self) -> set[str]:
+        """Return the folders that hold something a config names."""
+        return {str(parent) for path in self.exact | self.patterns for parent in Path(path).parents}
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """Something no config names: bytes on disk, seconds it took (None: not known), runs in it."""
+
+    path: Path
+    bytes: int
+    work_s: float | None
+    runs: int = 0
+
+
+def name_planned(named: Named, paths: Paths) -> None:
+    """Add what a study names, by its digests. Raises ValueError when the study cannot be planned here."""
+    builds = {**paths.builds, **paths.stages}
+    named.exact |= {str(Path(paths.source(server)).parent) for server, _ in builds.values()}
+    named.exact |= {*builds, *paths.profiles, *paths.datasets}
+    named.exact |= {paths.answers(*pair) for pair in builds.values()}
+    named.patterns |= {
+        f"results/packages/{server}-*-{Path(folder).name}.tar.gz" for folder, (server, _) in builds.items()
+    }
+    named.exact |= {paths.study, *(str(Path(run).parent) for run in paths.runs)}
+    diagnoses = Diagnoses(paths)
+    named.exact |= {str(Path(path).parent) for path in diagnoses.of_paths}
+    named.run_folders |= {f"{paths.study}/runs", diagnoses.folder}
+
+
+def name_by_name(named: Named, paths: Paths) -> None:
+    """Add everything that has a name the study uses, whatever its digest."""
+    plan = paths.plan
+    entries = plan.study.entries
+    declared = {(variant["server"], variant["build"]) for variant in plan.study.variants.values()}
+    declared |= {(server, plan.loader(server)) for server, _ in declared}
+    builds = declared | {(server, stage) for server, build in declared for stage in plan.stages.behind(build)}
+    trainings = {(server, used.training) for server, build in builds if (used := plan.stages.profile(build))}
+    loads = {(server, load) for server, name in trainings for load in entries["trainings"][name]["workloads"]}
+    loads |= {(server, load) for server, _ in declared for load in plan.study.workloads}
+    datasets = {(server, entries["workloads"][load]["dataset"]) for server, load in loads}
+    named.exact.add(paths.study)
+    named.patterns |= {f"results/sources/{server}-{DIGEST}" for server, _ in declared}
+    named.patterns |= {f"results/{kind}/{s}/{build}-{DIGEST}" for kind in ("builds", "checks") for s, build in builds}
+    named.patterns |= {f"results/profiles/{server}/{training}-{DIGEST}" for server, training in trainings}
+    named.patterns |= {f"results/datasets/{server}/{dataset}-{DIGEST}" for server, dataset in datasets}
+    named.patterns |= {f"results/packages/{server}-*-{build}-{DIGEST}.tar.gz" for server, build in builds}
+
+
+def unnamed(named: Named) -> list[Leftover]:
+    """Return what under results/ no config names."""
+    roots = [*(f"results/{kind}" for kind in KINDS), *sorted(named.run_folders)]
+    holders = named.holders()
+    return [weighed(path) for root in roots if Path(root).is_dir() for path in _below(Path(root), named, holders)]
+
+
+def _below(folder: Path, named: Named, holders: set[str]) -> Iterator[Path]:
+    for entry in sorted(folder.iterdir()):
+        if named.keeps(str(entry)):
+            continue
+        if str(entry) in holders:
+            yield from _below(entry, named, holders)
+        elif _ours(entry):
+            yield entry
+
+
+def _ours(entry: Path) -> bool:
+    """Tell whether the workflow makes such things: folders, and packages; a user may keep other files beside them."""
+    if entry.is_symlink() or entry.name.startswith("."):
+        return False
+    return entry.is_dir() or entry.name.endswith(".tar.gz")
+
+
+def weighed(path: Path) -> Leftover:
+    """Return what a path weighs and what its content took to make."""
+    if not path.is_dir():
+        return Leftover(path, path.lstat().st_blocks * 512, 0.0)
+    seconds = [_seconds(file, key) for name, key in SECONDS.items() for file in _shallow(path, name)]
+    known = None if None in seconds else sum(seconds)
+    runs = sum(file.stem.isdigit() for file in path.rglob("*.json")) if "studies" in path.parts else 0
+    return Leftover(path, allocated_bytes(path), known, runs)
+
+
+def _shallow(folder: Path, name: str) -> Iterable[Path]:
+    return [*folder.glob(name), *folder.glob(f"*/{name}")]
+
+
+def _seconds(file: Path, key: str) -> float | None:
+    try:
+        return record.read(file).get(key, 0.0)
+    except ValueError:
+        return None
+
+
+def discard(path: Path) -> None:
+    """Remove a file, or a folder, its records first: what a kill leaves of it never looks whole."""
+    if path.is_dir():
+        for file in _shallow(path, "*.json"):
+            file.unlink()
+        workplace.remove(path)
+    else:
+        path.unlink(missing_ok=True)

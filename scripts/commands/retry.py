@@ -1,0 +1,89 @@
+"""Remove what failed, so that the next run of the workflow makes it again."""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts import record as scripts_record
+from scripts.commands.arguments import add_arguments, paths_of, report_command
+from scripts.commands.prune.leftovers import discard
+from scripts.host import locks
+from scripts.host.entry import say, user_command
+from scripts.host.outcome import has_failed
+from scripts.plan.diagnoses import Diagnoses
+from scripts.plan.paths import Paths
+from scripts.wording import brief, plural
+
+RESULTS = Path("results")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A record whose outcome is `failed`, its reason, and what goes with it."""
+
+    record: Path
+    reason: str
+    removed: tuple[Path, ...]
+
+
+def main(config: Path, scale: str = "") -> None:
+    """Remove the failed results of the study in `config` at a scale, and tell each with its reason.
+
+    Raises ValueError while a Snakemake works here, or naming a record that cannot be read; then nothing was removed.
+    """
+    paths = paths_of(config, scale)
+    if RESULTS.is_dir():
+        locks.hold_checkout(RESULTS)
+    found = list(failed(paths))
+    if not found:
+        say(f"[retry] no result of study {paths.plan.study.name} failed; nothing was removed")
+        return
+    for path in made_of_results(paths):
+        discard(path)
+    for failure in found:
+        say(f"  {failure.record}: {failure.reason}")
+        for path in failure.removed:
+            discard(path)
+    what = f"{plural(len(found), 'failed result')} and the report made of it all"
+    say(f"[retry] removed {what}; `{report_command(config, scale)}` makes them again")
+
+
+def made_of_results(paths: Paths) -> list[Path]:
+    """Return the report and what it is made of: while they are there, Snakemake misses nothing behind them."""
+    name = paths.plan.study.name
+    published = [RESULTS / "report.html"] if name == "default" else []
+    return [*published, *(Path(paths.study) / part for part in ("report.html", "summary.md", "tables", "figures"))]
+
+
+def failed(paths: Paths) -> Iterator[Failure]:
+    """Yield the failed results of a study: runs first, builds last, each with what goes with it."""
+    for run in map(Path, paths.runs):
+        yield from _failed(run, run, run.with_suffix(".txt"))
+    for diagnosis in map(Path, Diagnoses(paths).of_paths):
+        yield from _failed(diagnosis, diagnosis, diagnosis.with_suffix(".txt"))
+    # The same answers would fail the same check again.
+    for check in map(Path, paths.checks):
+        yield from _failed(check, check.parent)
+    for audit in map(Path, paths.audits):
+        yield from _failed(audit, audit)
+    for folder in map(Path, paths.profiles):
+        yield from _failed(folder / "profile.json", folder)
+    for folder, pair in {**paths.builds, **paths.stages}.items():
+        yield from _failed(Path(folder) / "identity.json", Path(paths.answers(*pair)), Path(folder))
+
+
+def _failed(file: Path, *removed: Path) -> Iterator[Failure]:
+    if file.is_file() and has_failed(facts := scripts_record.read(file)):
+        yield Failure(file, brief(str(facts.get("reason"))), removed)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_arguments(parser)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    with user_command():
+        main(**vars(_arguments()))

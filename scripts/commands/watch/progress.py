@@ -1,0 +1,236 @@
+"""How far a study has come, from its files alone: what is made, what the runs gave, which log was written last."""
+
+import os
+import statistics
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts import record
+from scripts.analysis import runs as analysis_runs
+from scripts.analysis import stats
+from scripts.analysis.comparison import by_repetition, compare_pairs, means_over_cells, pair_runs
+from scripts.analysis.metrics import SCRIPT
+from scripts.analysis.runs import DERIVED_COLUMNS, FACT_COLUMNS
+from scripts.builds.stages import BOLTED, PREBUILT
+from scripts.config.study import stated_s
+from scripts.plan.paths import Paths
+
+# Runs are measured in a known order, so the next ones to appear are among these.
+LOOKAHEAD = 8
+TAIL_BYTES = 4096
+RUN_LOGS = (".log", ".server.log", ".load.txt", ".warmup.txt")
+REPORT_RULES = ("describe_study", "collect_runs", "compare_variants", "plot_figures", "render_report")
+
+
+@dataclass(frozen=True)
+class Sign:
+    """The newest log of what is not made yet: of which kind and thing, when written (s since 1970), its last line."""
+
+    kind: str
+    thing: str
+    written_at: float
+    line: str
+
+
+class Progress:
+    """What of a study is there. Records are read once, and again only when they change."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self.things = expected_s(paths)
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.doubts: dict[str, list[dict[str, Any]]] = {}
+        self.failed: dict[str, str] = {}
+        self.unreadable: dict[str, str] = {}
+        self._made: dict[str, int] = {}
+
+    def look(self, everything: bool) -> bool:
+        """Read the records that are new, and tell whether any was.
+
+        `everything` looks at each planned path, else only at the next few runs and what else is missing.
+        """
+        runs = list(self.paths.runs) if everything else self._next_runs()
+        others = [path for things in self.things.values() for path in things if everything or path not in self._made]
+        changed = [self._changed(path) for path in [*others, *runs]]
+        return any(changed)
+
+    def _next_runs(self) -> list[str]:
+        return list(islice((path for path in self.paths.runs if path not in self._made), LOOKAHEAD))
+
+    def _changed(self, path: str) -> bool:
+        known = self._made.get(path)
+        try:
+            changed_ns = Path(path).stat().st_mtime_ns
+        except FileNotFoundError:
+            self._forget(path)
+            return known is not None
+        if changed_ns == known:
+            return False
+        self._forget(path)
+        self._made[path] = changed_ns
+        if path.endswith(".json"):
+            self._read(path)
+        return True
+
+    def _forget(self, path: str) -> None:
+        for kept in (self._made, self.rows, self.doubts, self.failed, self.unreadable):
+            kept.pop(path, None)
+
+    def _read(self, path: str) -> None:
+        try:
+            facts = record.read(Path(path))
+        except (OSError, ValueError) as error:
+            self.unreadable[path] = str(error)
+            return
+        if facts.get("outcome") == "failed":
+            self.failed[path] = str(facts.get("reason"))
+        if path in self.paths.runs:
+            self.rows[path] = analysis_runs.run_row(facts, path)
+            self.doubts[path] = facts.get("warnings") or []
+
+    def count(self, kind: str) -> tuple[int, int]:
+        """Return (made, planned) of a kind of things, or of `runs`."""
+        planned = self.paths.runs if kind == "runs" else self.things[kind]
+        return sum(path in self._made for path in planned), len(planned)
+
+    def finished(self) -> bool:
+        """Tell whether all is made and the report is newer than every run."""
+        if any(made < planned for made, planned in map(self.count, [*self.things, "runs"])):
+            return False
+        report = next(iter(self.things["report"]))
+        return self._made[report] >= max((self._made[path] for path in self.paths.runs), default=0)
+
+    def run_s(self) -> float:
+        """Return seconds of one run: the mean of those that went well, before the first what the config says."""
+        study = self.paths.plan.study
+        took_s = [row["ended_at"] - row["started_at"] for row in self.rows.values() if row["outcome"] == "ok"]
+        return statistics.fmean(took_s) if took_s else stated_s(study)
+
+    def sign(self) -> Sign | None:
+        """Return the last sign of life of what is being made, None when there is none."""
+        logs = [*self._missing_logs(), *self._run_logs()]
+        found = [(stamp, *log) for log in logs if (stamp := written_at(log[-1])) is not None]
+        if not found:
+            return None
+        stamp, kind, thing, log = max(found)
+        return Sign(kind, thing, stamp, last_line(Path(log)))
+
+    def _missing_logs(self) -> Iterator[tuple[str, str, str]]:
+        for kind, things in self.things.items():
+            for path, logs in things.items():
+                if path not in self._made or (kind == "report" and not self.finished()):
+                    yield from ((kind, path, log) for log in logs)
+
+    def _run_logs(self) -> Iterator[tuple[str, str, str]]:
+        name = self.paths.plan.study.name
+        for path in self._next_runs():
+            below = path.removeprefix(f"{self.paths.study}/runs/").removesuffix(".json")
+            logs = [f"results/logs/measure_run/{name}/{below}{ending}" for ending in RUN_LOGS]
+            yield from (("runs", path, log) for log in [*logs, path.removesuffix(".json") + ".txt"])
+
+
+def expected_s(paths: Paths) -> dict[str, dict[str, list[str]]]:
+    """Return kind -> record -> logs of what a study needs beside its runs, in the order of need."""
+    plan, name = paths.plan, paths.plan.study.name
+    builds = {**paths.stages, **paths.builds}
+    rules = {folder: _building_rule(plan.stages.of(build).kind) for folder, (_, build) in builds.items()}
+    report = f"{paths.study}/report.html"
+    return {
+        "sources": {
+            paths.source(server): [f"results/logs/fetch_source/{Path(paths.source(server)).parent.name}.log"]
+            for server in sorted({server for server, _ in builds.values()})
+        },
+        "builds": {f"{folder}/identity.json": [_log(rules[folder], folder)] for folder in builds},
+        "checks": {
+            check: [_log(rule, str(Path(check).parent)) for rule in ("answer_statements", "compare_answers")]
+            for check in paths.checks
+        }
+        | {audit: [_log("audit_build", str(Path(audit).parent))] for audit in paths.audits},
+        "datasets": {
+            f"{folder}/dataset.json": [log := _log("load_dataset", folder), f"{log.removesuffix('.log')}.load.txt"]
+            for folder in paths.datasets
+        },
+        "profiles": {
+            f"{folder}/profile.json": list(_training_logs(folder, plan.study.entries["trainings"][training]))
+            for folder, (_, training, _) in paths.profiles.items()
+        },
+        "report": {report: [f"results/logs/{rule}/{name}.log" for rule in REPORT_RULES]},
+    }
+
+
+def _building_rule(kind: str) -> str:
+    return "install_prebuilt" if kind == PREBUILT else "bolt_server" if kind in BOLTED else "build_server"
+
+
+def _log(rule: str, folder: str) -> str:
+    return f"results/logs/{rule}/{'/'.join(Path(folder).parts[-2:])}.log"
+
+
+def _training_logs(folder: str, training: dict[str, Any]) -> Iterable[str]:
+    log = _log("train_server", folder)
+    yield log
+    yield from (f"{log.removesuffix('.log')}-{workload}.txt" for workload in training["workloads"])
+
+
+def written_at(log: str) -> float | None:
+    """Return when a log was written last, seconds since 1970, None when there is no such file."""
+    try:
+        return Path(log).stat().st_mtime
+    except FileNotFoundError:
+        return None
+
+
+def last_line(log: Path) -> str:
+    """Return the last line of a log that says something, without control characters."""
+    with log.open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
+        lines = stream.read().decode(errors="replace").replace("\r", "\n").split("\n")
+    shown = ("".join(sign for sign in line if sign.isprintable()).strip() for line in reversed(lines))
+    return next(filter(None, shown), "")
+
+
+SHOWN = ("tps", "p95_ms", "cpu_us_per_tx")
+
+
+@dataclass(frozen=True)
+class SoFar:
+    """A variant's ratio in one metric over `blocks` blocks; the bounds are NaN under 5 whole repetitions."""
+
+    variant: str
+    metric: str
+    ratio: float
+    low: float
+    high: float
+    blocks: int
+    split: int
+
+
+def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, block_span_s: float) -> list[SoFar]:
+    """Return what the report would say of the rows of runs.csv measured so far, for `SHOWN` and for timed SQL.
+
+    The ratio is the geometric mean over cells of each cell's mean over blocks, and the interval that of
+    `scripts.overall`: with the last run both are the report's.
+    """
+    runs = pd.DataFrame(list(rows), columns=[*FACT_COLUMNS, *DERIVED_COLUMNS])
+    if not (runs["variant"] == reference).any():
+        return []
+    timed = [name for name in SCRIPT if runs[name].notna().any()]
+    known = [*(SHOWN if not timed or runs["tps"].notna().any() else ()), *timed]
+    shown = compare_pairs(pair_runs(runs, reference, block_span_s), known)
+    groups = dict(iter(shown.groupby(["variant", "metric"], sort=False)))
+    return [
+        _so_far(variant, metric, groups[variant, metric]) for variant in shown["variant"].unique() for metric in known
+    ]
+
+
+def _so_far(variant: str, metric: str, pairs: pd.DataFrame) -> SoFar:
+    found = means_over_cells(by_repetition(pairs))
+    enough = found["n_repetitions"] >= stats.MIN_BLOCKS
+    bounds = [found[edge] if enough else float("nan") for edge in ("ratio_low", "ratio_high")]
+    split = int((pairs["status"] == "split").sum())
+    return SoFar(variant, metric, found["ratio"], *bounds, found["n_pairs"], split)

@@ -1,0 +1,174 @@
+"""The progress of a study for a terminal."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from scripts.analysis.comparison import NOT_MEASURED
+from scripts.analysis.stats import MIN_BLOCKS
+from scripts.commands.watch.progress import Progress, SoFar
+from scripts.config.study import Study
+from scripts.wording import count, duration, interval, missing, plural, ratio
+
+PHASES = {
+    "sources": "fetching sources",
+    "builds": "building",
+    "checks": "checking builds",
+    "datasets": "loading datasets",
+    "profiles": "training",
+    "runs": "measuring",
+    "report": "writing the report",
+}
+HEADINGS = {
+    "tps": "TPS",
+    "p95_ms": "p95",
+    "cpu_us_per_tx": "server CPU per transaction",
+    "cold_s": "cold time",
+    "warm_s": "warm time",
+}
+LAST_RUNS = 5
+LAST_FAILURES = 5
+
+
+def view(progress: Progress, ratios: list[SoFar], holder: int | None, now: float) -> RenderableType:
+    """Return the whole view; `holder` is the Snakemake at work, `now` in seconds since 1970."""
+    study = progress.paths.plan.study
+    parts = [
+        Text.assemble((f"study {study.name}", "bold"), f": {study.config['title']}"),
+        _state(progress, holder, now),
+        _bar(progress, holder, now),
+        Text(),
+        *([_ratios(ratios, study)] if ratios else []),
+        *([_last_runs(progress)] if progress.rows else []),
+        *_warnings(progress),
+        *_failures(progress),
+    ]
+    return Group(*parts)
+
+
+def phase(progress: Progress, holder: int | None, kind: str | None) -> str:
+    """Return in a word or two what is going on."""
+    if progress.finished():
+        return "finished"
+    if holder is None:
+        begun = any(progress.count(kind)[0] for kind in [*progress.things, "runs"])
+        return "not running, unfinished" if begun else "not started"
+    return PHASES[kind] if kind else "starting"
+
+
+def _state(progress: Progress, holder: int | None, now: float) -> RenderableType:
+    sign = None if progress.finished() else progress.sign()
+    grid = Table.grid(padding=(0, 2))
+    who = f"Snakemake is process {holder}" if holder else "no Snakemake at work here"
+    grid.add_row("phase", Text.assemble((phase(progress, holder, sign and sign.kind), "bold"), f"  ({who})"))
+    made = [(kind, *progress.count(kind)) for kind in progress.things if kind != "report"]
+    grid.add_row("made", Text(", ".join(f"{kind} {done} of {planned}" for kind, done, planned in made if planned)))
+    if sign:
+        grid.add_row("now" if holder else "last", Text(_name(progress, sign.kind, sign.thing)))
+        age_s = max(0.0, now - sign.written_at)
+        grid.add_row("", Text(f"{duration(round(age_s))} ago: {sign.line}", "dim", overflow="ellipsis", no_wrap=True))
+    return grid
+
+
+def _name(progress: Progress, kind: str, path: str) -> str:
+    if kind == "runs":
+        run = progress.paths.runs[path]
+        return f"{run.variant}, {run.workload}, {plural(run.clients, 'client')}, repetition {run.repetition}"
+    return "report" if kind == "report" else " ".join([kind.removesuffix("s"), *Path(path).parts[2:-1]])
+
+
+def _bar(progress: Progress, holder: int | None, now: float) -> RenderableType:
+    done, planned = progress.count("runs")
+    left_s = (planned - done) * progress.run_s()
+    text = f"run {done} of {planned}"
+    if done < planned:
+        text += f", about {duration(round(left_s))} of measuring left"
+        if holder and _prepared(progress):
+            text += f", ends about {time.strftime('%H:%M', time.localtime(now + left_s))}"
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("runs", ProgressBar(total=max(1, planned), completed=done, width=30), text)
+    return grid
+
+
+def _prepared(progress: Progress) -> bool:
+    kinds = [kind for kind in progress.things if kind != "report"]
+    return all(done == planned for done, planned in map(progress.count, kinds))
+
+
+def _titled(title: str, headings: tuple[str, ...], rows: Iterable[tuple[RenderableType, ...]]) -> RenderableType:
+    table = Table(*headings, box=SIMPLE_HEAD)
+    for row in rows:
+        table.add_row(*row)
+    return Group(Text(title, "bold"), table)
+
+
+def _ratios(ratios: list[SoFar], study: Study) -> RenderableType:
+    title = f"ratio to {study.config['reference']} so far, with its 95 % interval from {MIN_BLOCKS} repetitions on"
+    cells = {variant: [each for each in ratios if each.variant == variant] for variant in study.variants}
+    rows = [(variant, *map(_cell, found), _blocks(found[0])) for variant, found in cells.items() if found]
+    metrics = dict.fromkeys(each.metric for each in ratios)
+    return _titled(title, ("variant", *(HEADINGS[metric] for metric in metrics), "blocks"), rows)
+
+
+def _cell(found: SoFar) -> str:
+    bounds = "" if missing(found.low) else f" ({interval(found.low, found.high)})"
+    return ratio(found.ratio) + bounds
+
+
+def _blocks(found: SoFar) -> str:
+    return f"{found.blocks}" + (f", {found.split} split" if found.split else "")
+
+
+def _last_runs(progress: Progress) -> RenderableType:
+    headings = ("run", "variant", "workload", "clients", "repetition", "TPS", "p95 ms", "warnings")
+    return _titled("last runs", headings, [_run(progress, path) for path in newest(progress, LAST_RUNS)])
+
+
+def _run(progress: Progress, path: str) -> tuple[RenderableType, ...]:
+    row = progress.rows[path]
+    names = [str(row[key]) for key in ("run_number", "variant", "workload", "clients", "repetition")]
+    if row["outcome"] != "ok":
+        return (*names, Text(str(row["outcome"]), "red"), "", "")
+    figures = (count(row["tps"]), count(row["p95_ms"]))
+    if not missing(row["cold_s"]):
+        figures = tuple(f"{count(row[f'{cache}_s'])} s {cache}" for cache in ("cold", "warm"))
+    return (*names, *figures, ", ".join(_codes(progress.doubts[path])))
+
+
+def newest(progress: Progress, most: int | None = None) -> list[str]:
+    """Return the runs that ended last, the last one first."""
+    ended = sorted(progress.rows, key=lambda path: progress.rows[path]["ended_at"] or 0, reverse=True)
+    return ended[:most]
+
+
+def _codes(doubts: list[dict[str, Any]]) -> list[str]:
+    return [doubt["code"] for doubt in doubts if doubt["code"] != NOT_MEASURED]
+
+
+def _warnings(progress: Progress) -> list[RenderableType]:
+    """Return a line for each warning of the runs shown: how many of all runs have it, and its newest text."""
+    having = Counter(code for doubts in progress.doubts.values() for code in set(_codes(doubts)))
+    last = [doubt for path in newest(progress, LAST_RUNS) for doubt in progress.doubts[path]]
+    texts = {doubt["code"]: doubt["text"] for doubt in reversed(last) if doubt["code"] in having}
+    lines = [f"{code} in {having[code]} of {len(progress.rows)} runs: {text}" for code, text in sorted(texts.items())]
+    return [Text(f"warning: {line}", "yellow") for line in lines]
+
+
+def _failures(progress: Progress) -> list[RenderableType]:
+    told = {**progress.failed, **progress.unreadable}
+    lines = [
+        f"failed: {path}: {(reason.splitlines() or [''])[0]}" for path, reason in list(told.items())[-LAST_FAILURES:]
+    ]
+    if len(told) > LAST_FAILURES:
+        lines.append(f"failed: {len(told) - LAST_FAILURES} more")
+    if progress.failed:
+        lines.append("`make retry` removes what failed, so that the next run makes it again")
+    return [Text(line, "red") for line in lines]

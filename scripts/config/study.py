@@ -1,0 +1,241 @@
+"""A study: the config file laid over the catalog, checked as a whole before anything runs."""
+
+import copy
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.config import cross_checks, expansion
+from scripts.config import schema as config_schema
+from scripts.config import text as config_text
+from scripts.config.cross_checks import Sense
+from scripts.config.mistakes import Mistake, Places, form, odd_keys, with_text_keys
+from scripts.config.references import references, taken
+from scripts.config.text import ConfigError, Document, KeyPath
+from scripts.vocabulary import AA
+
+CATALOG = {
+    "servers": "servers.yaml",
+    "builds": "builds.yaml",
+    "toolchains": "builds.yaml",
+    "trainings": "trainings.yaml",
+    "workloads": "workloads.yaml",
+    "datasets": "workloads.yaml",
+}
+Entries = dict[str, dict[str, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class WrittenOut:
+    """A config and the entries it makes of the catalog's; `places` lead back to where all this is written."""
+
+    config: dict[str, Any]
+    entries: Entries
+    places: Places
+    own: tuple[Mistake, ...]
+
+    def mistakes(self, schema: config_schema.Schema, root: Path) -> Iterator[Mistake]:
+        """Find every mistake but those in the text itself."""
+        keyed = with_text_keys(self.config)
+        formed = [
+            *odd_keys(self.config),
+            *form(keyed, cross_checks.fitted_workload(schema, keyed, self.entries), self.places),
+        ]
+        whole, broken = _whole(self.entries, schema, self.places)
+        yield from (*self.own, *formed, *broken)
+        yield from references(keyed, self.entries, _known_entry(keyed, self.entries))
+        yield from taken({**keyed, "builds": self.entries["builds"]})
+        yield from Sense(_sound(keyed, formed), whole, root).mistakes()
+
+
+def write_out(config: dict[str, Any], size: str, documents: tuple[Document, ...], catalog: dict) -> WrittenOut:
+    """Return a config at the scale `size`; `documents` are the files it was merged from, `catalog` holds more."""
+    laid = expansion.scaled(config, documents) if size == expansion.SMALL else config
+    small = laid.get(expansion.SMALL) if size == expansion.SMALL else None
+
+    def origin(path: KeyPath) -> KeyPath:
+        there = expansion.origin_of(laid, path)
+        return (expansion.SMALL, *there) if expansion.states_key(small, there) else there
+
+    places = Places(config, documents, tuple(catalog.values()), origin)
+    own = (*expansion.scale_mistakes(config), *expansion.matrix_mistakes(laid))
+    expanded = expansion.expanded_matrix(laid)
+    return WrittenOut(expanded, _entries(with_text_keys(expanded), catalog), places, own)
+
+
+def _sound(config: dict[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
+    """Return what of a config is sound in itself and so can be checked further: the user sees everything at once."""
+    faults = {mistake.path[:depth] for mistake in mistakes for depth in (1, 2)}
+    wrong = {mistake.path for mistake in mistakes}
+    named = {key: value for key, value in config.items() if isinstance(value, dict) and (key,) not in wrong}
+    rest = {key: value for key, value in config.items() if key not in named and (key,) not in faults}
+    return rest | {
+        key: {name: entry for name, entry in value.items() if (key, name) not in faults} for key, value in named.items()
+    }
+
+
+def _entries(config: dict[str, Any], catalog: dict[str, Document]) -> Entries:
+    """Return catalog entries with the study's own laid over them, key by key."""
+    entries = {}
+    for kind, file in CATALOG.items():
+        found = with_text_keys(catalog[file].value[kind])
+        for name, own in _mapping(config.get(kind)).items():
+            if isinstance(own, dict):
+                found[name] = {**found.get(name, {}), **own}
+        entries[kind] = found
+    return entries
+
+
+def _whole(entries: Entries, schema: config_schema.Schema, places: Places) -> tuple[Entries, list[Mistake]]:
+    """Return the entries that are whole and sound, and the mistakes of the others, the catalog's like the config's."""
+    whole, mistakes = {}, []
+    for kind, named in entries.items():
+        shape, whole[kind] = config_schema.entry(schema, kind), {}
+        for name, entry in named.items():
+            found = list(form(entry, shape, places, (kind, name)))
+            mistakes += found
+            if not found:
+                whole[kind][name] = entry
+    return whole, mistakes
+
+
+def _known_entry(config: dict[str, Any], entries: Entries) -> dict[str, set[str]]:
+    """Return every name that is declared, well or badly, by kind; without kinds whose declarations are no mapping."""
+    kinds = {**entries, "variants": {}, "storage": {}}
+    declared = {kind: config.get(kind, {}) for kind in kinds}
+    # A workload with nothing after its colon is a name, and declares nothing.
+    declared["workloads"] = {name: own for name, own in _mapping(declared["workloads"]).items() if own is not None}
+    if not config.get("variants") and expansion.MATRIX_SECTION in config:
+        del declared["variants"], kinds["variants"]  # a matrix with mistakes, which have no variants, is told already
+    return {kind: {*kinds[kind], *declared[kind]} for kind in kinds if isinstance(declared[kind], dict)}
+
+
+def _mapping(section: Any) -> dict[str, Any]:
+    return section if isinstance(section, dict) else {}
+
+
+Line = tuple[str, int, str]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked study. `entries` holds servers, builds, toolchains, trainings, workloads and datasets by name.
+
+    `scaled` are the settings that make it a small one, with what they are at full size; nothing at full size.
+    """
+
+    name: str
+    config: dict[str, Any]
+    entries: Entries
+    scaled: tuple[expansion.Setting, ...] = ()
+
+    @property
+    def variants(self) -> dict[str, dict[str, Any]]:
+        """Return the variants by name, `aa` (the reference a second time) the last."""
+        variants = {name: dict(variant) for name, variant in self.config["variants"].items()}
+        return {**variants, AA: dict(variants[self.config["reference"]])}
+
+    @property
+    def workloads(self) -> list[str]:
+        """Return the names of the workloads to measure, in the order of the config."""
+        return list(self.config["workloads"])
+
+
+def read(file: Path, root: Path, **overrides: Any) -> Study:
+    """Read and check a config file, as with `--config` and `overrides`.
+
+    Raises ConfigError with every mistake found, OSError when it cannot be read.
+    """
+    return load({**config_text.read(file).value, **overrides}, root, str(file), (file,))
+
+
+def load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | Path] = ()) -> Study:
+    """Check a config at its scale, and what it says of a smaller one, and lay it over the catalog in `root`.
+
+    `where` names it in messages; `files` are the config files it was merged from, a later one wins, which tell the
+    lines and what YAML misread; what differs from them came from `--config`. Raises ConfigError with every mistake
+    found, one a line.
+    """
+    schema = config_schema.read(root)
+    catalog = {file: config_text.read_text(root / "catalog" / file) for file in dict.fromkeys(CATALOG.values())}
+    documents = tuple(config_text.read(Path(file)) for file in files)
+    sizes = {size: write_out(config, size, documents, catalog) for size in expansion.declared_scales(config)}
+
+    mistakes, misread = _misread([*documents, *catalog.values()])
+    # What the full size asks of a machine, the small one need not.
+    checked = [whole for size, whole in sizes.items() if size in (expansion.asked_scale(config), expansion.SMALL)]
+    lines = {_line(mistake, whole.places) for whole in checked for mistake in mistakes}
+    lines |= {
+        _line(found, whole.places)
+        for whole in checked
+        for found in whole.mistakes(schema, root)
+        if whole.places.origin(found.path) not in misread
+    }
+    if lines:
+        raise ConfigError(_told(lines, where))
+    return _study(sizes, expansion.asked_scale(config))
+
+
+def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
+    full, whole = sizes[expansion.FULL], sizes[asked]
+    scaled = expansion.scale_settings({**full.config, **full.entries}, {**whole.config, **whole.entries})
+    return Study(
+        whole.config["study"], cross_checks.NO_WINDOW | copy.deepcopy(whole.config), whole.entries, tuple(scaled)
+    )
+
+
+def _misread(documents: list[Document]) -> tuple[set[Mistake], set[tuple]]:
+    """Return what YAML reads otherwise than it looks, and the key paths of which nothing else needs to be said."""
+    traps = [(document.name, trap) for document in documents for trap in document.traps]
+    mistakes = {Mistake(trap.path, trap.text, (name, trap.line)) for name, trap in traps}
+    return mistakes, {trap.path for _, trap in traps if trap.misread}
+
+
+def _line(mistake: Mistake, places: Places) -> Line:
+    file, line = mistake.place or places.of(mistake.path)
+    return file, line or 0, places.line(mistake)
+
+
+def _told(lines: set[Line], where: str) -> str:
+    """Return all mistakes as text, one a line, in the order of files and lines."""
+    texts = [text for *_, text in sorted(lines)]
+    return f"{where}: {len(texts)} mistake(s)\n" + "\n".join(f"  {text}" for text in texts)
+
+
+# What a run takes besides its load.
+OVERHEAD_S = 5
+# Measured: 400 000 rows in 6 s on two cores, 200 000 in 7 s.
+ROWS_PER_S = 50_000
+LINKBENCH, ROWS_PER_ID = "linkbench.lua", 4
+
+
+def rows_of(dataset: Mapping[str, Any]) -> int:
+    """Return the rows of all tables of a dataset, 0 when only its script knows.
+
+    An id of linkbench.lua, with its links, takes as much disk and time as four rows.
+    """
+    ids = (dataset.get("options") or {}).get("ids") if dataset.get("script") == LINKBENCH else None
+    return ids * ROWS_PER_ID if ids else (dataset.get("tables") or 1) * (dataset.get("rows") or 0)
+
+
+def kept_rows(dataset: Mapping[str, Any]) -> int:
+    """Return the rows that a dataset's snapshot holds: none when every run loads them anew."""
+    return 0 if dataset.get("fresh") else rows_of(dataset)
+
+
+def load_s(config: Mapping[str, Any]) -> float:
+    """Return the seconds a study states of each run: rest, warm-up and window; timed SQL has only the first."""
+    return config.get("rest_s", 0) + config.get("warmup_s", 0) + config.get("measure_s", 0)
+
+
+def fresh_s(study: Study) -> float:
+    """Return the seconds that a run takes for loading its tables anew, the mean over the workloads."""
+    used = [study.entries["datasets"][study.entries["workloads"][name]["dataset"]] for name in study.workloads]
+    return statistics.fmean(rows_of(dataset) / ROWS_PER_S if dataset.get("fresh") else 0 for dataset in used)
+
+
+def stated_s(study: Study) -> float:
+    """Return the seconds of a run before one was measured, the mean over the workloads."""
+    return load_s(study.config) + fresh_s(study) + OVERHEAD_S

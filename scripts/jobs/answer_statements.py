@@ -1,0 +1,40 @@
+"""Ask a server the statements of the differential check, on a new data directory, and keep its answers."""
+
+import time
+from pathlib import Path
+
+from scripts import ROOT, record
+from scripts.host import entry, outcome, workplace
+from scripts.host.entry import say
+from scripts.host.process import CommandFailed
+from scripts.servers.server import ServerFailed
+from scripts.sql import answers, files
+from scripts.sql.differential import question
+
+
+def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
+    """Write `answers_file` with the answers of the build that `identity` describes.
+
+    Raises ServerFailed naming the question under which the server died or fell silent, and ValueError when the
+    statements are not those of the recipe. The answers of a build that may fail tell that it did instead.
+    """
+    begin_s, described = time.monotonic(), record.read(identity)
+    names = {key: described.get(key) for key in ("server", "family", "build", "release", "build_id")}
+    names |= {key: recipe[key] for key in ("recipe", "build_digest", "statements_sha256")}
+    if (found := files.statements_sha256(ROOT, recipe["family"])) != recipe["statements_sha256"]:
+        raise ValueError(f"statements_sha256: the files have {found}, the recipe {recipe['statements_sha256']}")
+
+    def give_up(reason: str) -> None:
+        answers.write_answers(answers_file, {**names, **outcome.failure_facts(reason)})
+
+    with outcome.as_result(answers_file.parent, give_up, ServerFailed, CommandFailed):
+        outcome.usable(identity)
+        answered = question(recipe["family"], described["release"], workplace.installed(identity), log)
+        answers.write_answers(answers_file, {**names, **answered})
+        count, took_s = len(answered["answers"]), time.monotonic() - begin_s
+        say(f"[check {described['server']} {described['build']}] {count} statements answered in {took_s:.0f} s")
+
+
+if __name__ == "__main__":
+    answers_file = {"type": Path, "required": True, "dest": "answers_file"}
+    entry.run(main, __doc__, "identity", recipe=entry.RECIPE, answers=answers_file)

@@ -1,0 +1,84 @@
+"""Audit a build: how much of its profile it was optimised with, from the compiler's calls and the counters."""
+
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.builds import audit as builds_audit
+from scripts.builds import clang, gcc, toolchain
+from scripts.builds.audit import Unit
+from scripts.builds.compiler_calls import CompilerCall, compiled_units, linked_units, read_kept_calls
+from scripts.builds.gcc import function_symbols
+from scripts.host import entry, outcome
+
+Found = tuple[list[Unit], dict[str, Any]]
+
+
+def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented: Path, audit: Path, log: Path) -> None:
+    """Make `audit`; counters lie beside `profile`, install trees and calls beside the two identities.
+
+    Raises Refused when too little of the profile was used, unless the recipe is the published one, which is known to
+    lose it, or the build may fail: then the audit tells it; ValueError when counters or programs cannot be read.
+    """
+    described, published = record.read(identity), bool(recipe.get("published"))
+    facts = {key: described[key] for key in ("server", "build")} | {"published": published}
+    with outcome.as_result(
+        audit.parent, lambda reason: record.write(audit, {**facts, **outcome.failure_facts(reason)})
+    ):
+        outcome.usable(identity)
+        facts |= judge(recipe, calls, described, identity.parent / "install", profile, instrumented)
+        if not published:
+            with outcome.refusing():
+                builds_audit.demand_profile_used(facts)
+        record.write(audit, facts)
+
+
+def judge(
+    recipe: dict, calls: Path, described: dict, install: Path, profile: Path, instrumented: Path
+) -> dict[str, Any]:
+    """Return the facts of an audit of the build that `described`, its identity, tells of."""
+    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    made = read_kept_calls(calls)
+    linked, ambiguous = linked_units(made, described["server_file"], install)
+    counters = profile.parent / "counters"
+    if chosen.kind == "clang":
+        judged, shown = by_clang(made, counters, linked, instrumented, chosen)
+    else:
+        judged, shown = by_gcc(made, counters, linked, instrumented, chosen, bool(recipe.get("published")))
+    facts = builds_audit.audit(judged, recipe["profile"]["training"])
+    return {"tool": chosen.kind, **facts, "members_ambiguous": ambiguous, **shown}
+
+
+def by_gcc(
+    calls: list[CompilerCall],
+    counters: Path,
+    linked: set[str] | None,
+    instrumented: Path,
+    chosen: toolchain.Toolchain,
+    published: bool,
+) -> Found:
+    """Return the units of a profile by gcc; for the published recipe also names of counters sought and present."""
+    files = gcc.read_counters(counters, chosen.gcov_dump)
+    symbols = function_symbols(instrumented.parent / "install")
+    judged = gcc.profile_units(files, compiled_units(calls), linked, symbols)
+    if not published:
+        return judged, {}
+    pairs, counts = gcc.names_compared(files, compiled_units(calls))
+    return judged, {"names": pairs, **counts}
+
+
+def by_clang(
+    calls: list[CompilerCall],
+    counters: Path,
+    linked: set[str] | None,
+    instrumented: Path,
+    chosen: toolchain.Toolchain,
+) -> Found:
+    """Return the units of a profile by clang; the instrumented build's calls tell which functions a unit has."""
+    functions = clang.read_functions(counters, chosen.profdata)
+    trained = compiled_units(read_kept_calls(instrumented.parent / "calls.json.gz"))
+    return clang.profile_units(functions, compiled_units(calls), trained, linked), {}
+
+
+if __name__ == "__main__":
+    entry.run(main, __doc__, "calls", "identity", "profile", "instrumented", "audit", recipe=entry.RECIPE)

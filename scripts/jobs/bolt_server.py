@@ -1,0 +1,96 @@
+"""Take a finished server apart with BOLT: instrument it, or lay it out anew by the profile of a training."""
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.builds import binary, bolt, profiles, toolchain
+from scripts.host import entry, outcome
+from scripts.host.entry import say_waiting
+from scripts.host.locks import shared
+from scripts.host.process import CommandFailed, Usage, run
+from scripts.host.workplace import cache_directory, installed
+from scripts.record import digest
+from scripts.servers import families
+
+
+def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
+    """Make `install` from the install tree beside `base`, the identity of BOLT's input; then `facts`, `identity`.
+
+    Raises CommandFailed when llvm-bolt fails, Refused when it used no profile or its input or profile failed,
+    ValueError when the input is another than declared. Of a build that may fail the outputs tell so instead.
+    """
+
+    def give_up(reason: str) -> None:
+        outcome.keep_build(recipe, record.read(base)["release"], reason, identity, facts, install)
+
+    with outcome.as_result(identity.parent, give_up, CommandFailed):
+        for needed in filter(None, (base, profile)):
+            outcome.usable(needed)
+        if profile:
+            with outcome.refusing():
+                profiles.demand_whole(profile)
+        make(recipe, base, profile, install, identity, facts, log)
+
+
+def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
+    """Let llvm-bolt make the server, then write its records."""
+    family = families.of(recipe["family"])
+    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    given, whole = record.read(base), installed(base)
+    made, written = install / family.SERVER, profile_place(recipe)
+    shutil.rmtree(install, ignore_errors=True)
+    with shared(say_waiting):
+        shutil.copytree(whole, install, symlinks=True)
+        made.unlink()
+        command = command_of(recipe, chosen, whole / given["server_file"], made, profile, written)
+        offset = log.stat().st_size if log.exists() else 0
+        begin_s = time.monotonic()
+        usage = run(command, log)
+        steps_s = {"bolt": time.monotonic() - begin_s}
+    with outcome.refusing():
+        about = bolt_facts(recipe, chosen, command, log.read_bytes()[offset:].decode(errors="replace"))
+    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": given["release"]}
+    declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": None, "bolt": about}
+    known, effort = binary.identify(made), {**_effort(steps_s, usage), "threads": 1}
+    sizes = {**binary.section_sizes(made, install), "server_file": family.SERVER}
+    record.write(facts, {**names, "recipe": recipe, **declared, **effort, **known, **sizes})
+    place = {"profile_folder": str(written)} if recipe["stage"] == "bolt_instrumented" else {}
+    kept = {"server_file": family.SERVER, "source_path": given["source_path"], **place}
+    record.write(identity, {**names, **known, **kept})
+
+
+def profile_place(recipe: dict) -> Path:
+    """Return the folder an instrumented server writes its profile to: BOLT builds the path into the program."""
+    return cache_directory() / "bolt" / digest(recipe)
+
+
+def command_of(
+    recipe: dict, chosen: toolchain.Toolchain, program: Path, made: Path, profile: Path | None, written: Path
+) -> list[str]:
+    """Return llvm-bolt's command line for this stage."""
+    if profile is None:
+        forks = families.of(recipe["family"]).FORKS
+        return bolt.instrument_command(chosen.bolt, program, made, written, forks=forks)
+    return bolt.optimise_command(chosen.bolt, program, made, profile.parent / "counters" / bolt.PROFILE)
+
+
+def bolt_facts(recipe: dict, chosen: toolchain.Toolchain, command: list[str], said: str) -> dict[str, Any]:
+    """Return what the facts keep of BOLT: input, version, arguments, and what it said of the profile."""
+    about = bolt.facts_from_log(said) if "profile" in recipe else {}
+    arguments = [part for part in command[1:] if part.startswith("-") and part != "-o"]
+    training = recipe.get("profile", {}).get("training")
+    shown = {"input_build": recipe["input"]["name"], "version": chosen.version, "training": training}
+    return {**shown, "arguments": arguments, **about}
+
+
+def _effort(steps_s: dict[str, float], usage: Usage) -> dict[str, Any]:
+    seconds = {"steps_s": steps_s, "wall_s": sum(steps_s.values()), "cpu_s": usage.cpu_s}
+    return {**seconds, "peak_rss_mib": usage.peak_rss_mib}
+
+
+if __name__ == "__main__":
+    profile = {"type": Path, "nargs": "?"}
+    entry.run(main, __doc__, "base", "install", "identity", "facts", recipe=entry.RECIPE, profile=profile)

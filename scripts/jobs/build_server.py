@@ -1,0 +1,127 @@
+"""Build a server: from a source tree to an install tree, its identity, and the facts of the build."""
+
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.builds import binary, compiler_calls, profiles, toolchain
+from scripts.builds.compile import Compiled, build_tree, compile_server, source_link
+from scripts.builds.flags import build_flags, published_options, require_fit
+from scripts.host import entry, outcome
+from scripts.host.entry import say_waiting
+from scripts.host.locks import shared
+from scripts.host.process import CommandFailed
+from scripts.host.workplace import cache_directory
+from scripts.servers import families
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The folders and files that are made of a build."""
+
+    install: Path
+    headers: Path
+    calls: Path
+    identity: Path
+    facts: Path
+
+
+def main(recipe: dict, source: Path, profile: Path | None, threads: int, log: Path, **outputs: Path) -> None:
+    """Make the `outputs`, those of Outputs; `identity`, which consumers depend on, is the last.
+
+    Raises ValueError when the compiler lacks a profile flag or the profile belongs to other sources or another
+    compiler; CommandFailed when a command fails. Of a build that may fail the outputs tell so instead.
+    """
+    out, described = Outputs(**outputs), record.read(source)
+
+    def give_up(reason: str) -> None:
+        shutil.rmtree(out.headers, ignore_errors=True)
+        out.headers.mkdir(parents=True)
+        compiler_calls.write_calls([], out.calls)
+        outcome.keep_build(recipe, described["release"], reason, out.identity, out.facts, out.install)
+
+    with outcome.as_result(out.identity.parent, give_up, CommandFailed):
+        make(recipe, source, described, profile, out, threads, log)
+
+
+def make(
+    recipe: dict, source: Path, described: dict, profile: Path | None, out: Outputs, threads: int, log: Path
+) -> None:
+    """Compile and install the server, then write its records; `described` is the record `source`."""
+    family = families.of(recipe["family"])
+    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    link = source_link(source.parent / "tree", described["tree_sha256"], cache_directory())
+    demand_fit(profile, chosen, link)
+    out.install.parent.mkdir(parents=True, exist_ok=True)
+    with shared(say_waiting), build_tree(described["tree_sha256"], cache_directory(), recipe["stage"]) as build:
+        flags = build_flags(recipe, chosen, build, profile, link, threads)
+        options = [*recipe.get("configure", []), *published_options(recipe, profile)]
+        configured = {**recipe, "configure": options}
+        compiled = compile_server(family, link, build, chosen, flags, configured, threads, log)
+        begin_s = time.monotonic()
+        family.install(link, build, out.install.absolute(), log)
+        steps_s = {**compiled.steps_s, "install": time.monotonic() - begin_s}
+        calls = compiler_calls.read_calls(compiled.records, build)
+        if chosen.kind == "clang" and recipe["stage"] == "instrumented":
+            # Clang's profile names functions, not units: only the objects tell which unit has which.
+            calls = compiler_calls.with_functions(calls, build, chosen.nm)
+        compiler_calls.write_calls(calls, out.calls)
+        keep_headers(build, out.headers)
+    declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": flags.facts()}
+    effort = {**_effort(compiled, steps_s, calls), "threads": threads}
+    _describe(recipe, described, link, out, {**declared, **effort})
+
+
+def demand_fit(profile: Path | None, chosen: toolchain.Toolchain, link: Path) -> None:
+    """Refuse a profile that failed, does not fit, or is not what the training kept: Refused, naming it."""
+    if profile is not None:
+        outcome.usable(profile)
+        with outcome.refusing():
+            require_fit(profile, chosen, link)
+            profiles.demand_whole(profile)
+
+
+def _describe(recipe: dict, described: dict, link: Path, out: Outputs, made: dict[str, Any]) -> None:
+    """Write the facts of a finished build, `made` among them, then its identity."""
+    file = families.of(recipe["family"]).SERVER
+    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": described["release"]}
+    known = binary.identify(out.install / file)
+    sizes = {**binary.section_sizes(out.install / file, out.install), "server_file": file}
+    record.write(
+        out.facts, {**names, "recipe": recipe, "source_sha256": described["tree_sha256"], **made, **known, **sizes}
+    )
+    record.write(out.identity, {**names, **known, "server_file": file, "source_path": str(link)})
+
+
+def _effort(compiled: Compiled, steps_s: dict[str, float], calls: list) -> dict[str, Any]:
+    linked = [call for call in calls if call.links]
+    units = compiler_calls.compiled_units(calls)
+    return {
+        "configure_command": compiled.configure_command,
+        "compile_arguments": compiler_calls.effective_arguments(units),
+        "link_arguments": compiler_calls.effective_arguments(linked),
+        "steps_s": steps_s,
+        "wall_s": sum(steps_s.values()),
+        "cpu_s": compiled.usage.cpu_s,
+        "peak_rss_mib": compiled.usage.peak_rss_mib,
+        "units_compiled": len(units),
+    }
+
+
+def keep_headers(build: Path, kept: Path) -> None:
+    """Keep the configuration headers, so that anyone can see that all builds of a server had the same."""
+    shutil.rmtree(kept, ignore_errors=True)
+    for header in build.rglob("*config*.h"):
+        target = kept / header.relative_to(build)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(header, target)
+
+
+if __name__ == "__main__":
+    others = {"threads": {"type": int, "default": os.cpu_count()}, "profile": {"type": Path, "nargs": "?"}}
+    paths = ("source", "install", "headers", "calls", "identity", "facts")
+    entry.run(main, __doc__, *paths, recipe=entry.RECIPE, **others)

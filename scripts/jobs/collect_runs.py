@@ -1,0 +1,29 @@
+"""Collect the raw facts of a study's runs into tables/runs.csv, the tables of its parts beside it."""
+
+import argparse
+from pathlib import Path
+
+from scripts.analysis import runs as analysis_runs
+from scripts.analysis import timed_sql
+from scripts.analysis.runs import collect, listed, read_records, write_csv
+from scripts.record import read
+
+
+def main(study: Path, runs_list: Path, tables: Path) -> None:
+    """Write the tables into the folder `tables`."""
+    records = list(read_records(listed(runs_list), without=("variables", "option_file", "histogram", "engine_report")))
+    runs, series = collect(read(study), records)
+    write_csv(analysis_runs.sample_table(facts for _, facts in records), tables / "counters.csv")
+    write_csv(analysis_runs.file_table(facts for _, facts in records), tables / "files.csv")
+    write_csv(analysis_runs.operation_table(facts for _, facts in records), tables / "operations.csv")
+    write_csv(timed_sql.executions(records), tables / "executions.csv")
+    write_csv(series, tables / "series.csv")
+    write_csv(runs, tables / "runs.csv")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
+    parser.add_argument("--runs-list", type=Path, required=True, help="file with the path of one run's JSON a line")
+    parser.add_argument("--tables", type=Path, required=True, help="folder to write to")
+    main(**vars(parser.parse_args()))

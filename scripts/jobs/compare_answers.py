@@ -1,0 +1,37 @@
+"""Compare a build's answers with those of its check reference, a build of the same server: all must be identical."""
+
+import json
+from pathlib import Path
+
+from scripts import record
+from scripts.host import entry, outcome
+from scripts.sql import answers
+from scripts.sql.differential import demand_comparable, differences, facts, story
+
+
+def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
+    """Write `check`; raise Refused naming both builds and the statements they answer differently.
+
+    The check of a build that may fail tells that instead; so it does when the build or the reference failed before.
+    """
+    given, expected = answers.read_answers(answers_file), answers.read_answers(reference)
+    known = {key: given[key] for key in ("server", "release", "build")} | {"reference_build": expected["build"]}
+
+    def give_up(reason: str) -> None:
+        record.write(check, {**known, **outcome.failure_facts(reason)})
+
+    with outcome.as_result(check.parent, give_up):
+        for each, file in ((given, answers_file), (expected, reference)):
+            outcome.demand(each, file.parent)
+        demand_comparable(given, expected)
+        found = differences(given, expected)
+        log.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        known |= facts(given, expected, found)
+        if found:
+            raise outcome.Refused(story(given, expected, found))
+        record.write(check, known)
+
+
+if __name__ == "__main__":
+    answers_file = {"type": Path, "required": True, "dest": "answers_file"}
+    entry.run(main, __doc__, "reference", "check", answers=answers_file)

@@ -1,0 +1,29 @@
+"""Write the resolved study and the list of its runs, for the rules that interpret them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.analysis import published
+
+
+def main(study: dict[str, Any], runs: list[str], figures: Path | None, study_file: Path, runs_file: Path) -> None:
+    """Write `study` with the published `figures` as a record, and `runs`, one path a line.
+
+    Raises ValueError naming file, line and column of a published figure that cannot be read.
+    """
+    record.write(study_file, {**study, "published": published.read(figures) if figures else None})
+    record.write_text(runs_file, "".join(f"{path}\n" for path in runs))
+
+
+if __name__ == "__main__":
+    job = globals()["snakemake"]
+    (given,) = job.input.get("published", []) or [None]
+    main(
+        json.loads(job.params.study),
+        list(job.params.runs),
+        Path(given) if given else None,
+        Path(job.output.study),
+        Path(job.output.runs),
+    )

@@ -1,0 +1,101 @@
+"""Take a ready-made server as it is: an install tree, its identity, and what its program tells of how it was made."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from scripts import record
+from scripts.builds import binary
+from scripts.host import entry
+from scripts.servers import families
+from scripts.servers.families.mysql_build import RELEASE_FILE
+from scripts.sources import debian, installed
+
+# What only who compiled the server knows.
+UNKNOWN = (
+    *("toolchain", "flags", "configure_command", "compile_arguments", "link_arguments", "steps_s", "wall_s", "cpu_s"),
+    *("peak_rss_mib", "units_compiled", "threads"),
+)
+
+
+def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path, log: Path) -> None:
+    """Make `install`, then `facts`, then `identity`, which consumers depend on.
+
+    An unpacked distribution is hard-linked or copied, so that it does not change with its source; of a server that is
+    installed on this machine there are links. Raises ValueError when there is no server of the family, or one of
+    another release than declared.
+    """
+    family, described = families.of(recipe["family"]), record.read(source)
+    here = described["kind"] == "installed"
+    parts = family.layout(Path(described["path"]) if here else source.parent.absolute() / "tree")
+    shutil.rmtree(install, ignore_errors=True)
+    for name, place in parts.items():
+        (install / name).parent.mkdir(parents=True, exist_ok=True)
+        (link if here else keep)(place, install / name)
+    program = install / family.SERVER
+    release = release_of(program, recipe["source"]["version"])
+    (install / RELEASE_FILE).write_text(f"{release}\n", encoding="utf-8")
+    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": release}
+    known = binary.identify(program)
+    sizes = {**binary.section_sizes(program, install), "install_bytes": sum(map(size, parts.values()))}
+    shown = {**names, "stage": recipe["stage"], "source_sha256": described["tree_sha256"], "server_file": family.SERVER}
+    told = {
+        "version": version_line(program),
+        **binary.binary_facts(program),
+        "has_build_id": known["build_id"] is not None,
+    }
+    record.write(facts, {**shown, "recipe": recipe, **dict.fromkeys(UNKNOWN), **known, **sizes, "told": told})
+    origin = str(parts[family.SERVER].resolve()) if here else described["origin"]
+    record.write(identity, {**names, **known, "server_file": family.SERVER, "source_path": origin})
+
+
+def link(place: Path, target: Path) -> None:
+    """Point at a file or folder of this machine."""
+    target.symlink_to(place)
+
+
+def keep(place: Path, target: Path) -> None:
+    """Have a file or folder in the install tree: by hard links where the file system can, else as a copy.
+
+    Programs are copied, as archives do not always mark them as such.
+    """
+    if place.is_dir():
+        shutil.copytree(place, target, symlinks=True, copy_function=_hard_link)
+    elif target.parent.name == "bin":
+        shutil.copy2(place, target)
+        target.chmod(0o755)
+    else:
+        _hard_link(place, target)
+
+
+def _hard_link(place: str | Path, target: str | Path) -> None:
+    try:
+        os.link(place, target, follow_symlinks=False)
+    except OSError:  # another file system, or one without hard links
+        shutil.copy2(place, target, follow_symlinks=False)
+
+
+def size(place: Path) -> int:
+    """Return the bytes of a file, or of the files below a folder, links not followed below it."""
+    files = place.rglob("*") if place.is_dir() else [place.resolve()]
+    return sum(path.stat().st_size for path in files if path.is_file() and not path.is_symlink())
+
+
+def release_of(program: Path, version: str) -> str:
+    """Return the release that a server names itself. Raises ValueError when it is not of the declared version."""
+    release = installed.program_release(program)
+    if not debian.in_series(release, version):
+        raise ValueError(f"{program.resolve()}: is release {release}, expected {version} (key servers.*.version)")
+    return release
+
+
+def version_line(program: Path) -> str:
+    """Return what a server program says of its version, without the path it was called by."""
+    command = [str(program), "--version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"})
+    return said.stdout.strip().removeprefix(str(program)).strip()
+
+
+if __name__ == "__main__":
+    entry.run(main, __doc__, "source", "install", "facts", "identity", recipe=entry.RECIPE)

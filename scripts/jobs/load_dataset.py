@@ -1,0 +1,47 @@
+"""Load a dataset's tables with a server's baseline build and keep the stopped data directory as a snapshot."""
+
+import time
+from pathlib import Path
+
+from scripts import record
+from scripts.host import entry, workplace
+from scripts.host.entry import say, say_waiting
+from scripts.host.locks import shared
+from scripts.loadgen import run
+from scripts.servers import data_directory, families
+from scripts.servers.data_directory import initialise
+from scripts.servers.options import server_options
+from scripts.servers.server import running
+
+
+def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threads: int, log: Path) -> None:
+    """Make the snapshot, then `dataset`, its record; the file `loader` names the identity of the build that loads.
+
+    A dataset that is loaded anew before every run has a snapshot without its tables.
+    Raises ServerFailed or SysbenchFailed with the last lines of the server or of sysbench.
+    """
+    begin_s = time.monotonic()
+    family = families.of(recipe["family"])
+    install = workplace.installed(Path(loader.read_text(encoding="utf-8").strip()))
+    options = server_options(family, recipe)
+    with shared(say_waiting), data_directory.workspace(None) as folder:
+        data = initialise(family, install, folder, options, log)
+        data_directory.demand_page_compression(recipe["tables"], data)
+        with running(family, install, data, options, log) as server:
+            if not recipe["tables"].get("fresh"):
+                text = log.with_suffix(".load.txt")
+                run.fill(recipe["tables"], family.sysbench_flags(server.sockets), threads, text)
+            server.stop(keep_data=True)
+        sha256, size = data_directory.pack(data, snapshot_folder)
+    shown = {"server": recipe["server"], "dataset": recipe["dataset"], **recipe["tables"]}
+    described = {**shown, "bytes": size, "snapshot_sha256": sha256}
+    record.write(dataset, {**described, "recipe": recipe, "load_s": time.monotonic() - begin_s})
+    say(
+        f"[dataset {recipe['server']} {recipe['dataset']}] {size / 2**20:.0f} MiB in {time.monotonic() - begin_s:.0f} s"
+    )
+
+
+if __name__ == "__main__":
+    snapshot_folder = {"type": Path, "required": True, "dest": "snapshot_folder"}
+    threads = {"type": int, "required": True}
+    entry.run(main, __doc__, "loader", "dataset", recipe=entry.RECIPE, threads=threads, snapshot=snapshot_folder)

@@ -1,0 +1,131 @@
+"""Draw the figures of a study from its tables: figures/{name}.svg, named as `drawing.figure_names` says."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts.analysis import published
+from scripts.analysis.effects import effect_label
+from scripts.analysis.metrics import EVERY, METRICS, TPS, Metric
+from scripts.analysis.runs import read_csv
+from scripts.record import read, write_text
+from scripts.report.figures import ratios as figures_ratios
+from scripts.report.figures.drawing import (
+    Look,
+    beside_published,
+    drawn_metrics,
+    heat_names,
+    look_of,
+    seconds_names,
+    statements_name,
+    value_metrics,
+)
+from scripts.report.figures.ratios import factor_chart, forest_chart, published_chart
+from scripts.report.figures.values import seconds_chart, statements_chart, values_chart
+from scripts.vocabulary import AA
+
+
+def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
+    """Return cells in the order the study declares workloads, clients and variants."""
+    ranks = {
+        "workload": {name: rank for rank, name in enumerate(study["workloads"])},
+        "variant": {name: rank for rank, name in enumerate(study["variants"])},
+    }
+    keys = pd.DataFrame({name: cells[name].map(rank) for name, rank in ranks.items()}).assign(clients=cells["clients"])
+    return cells.loc[keys.sort_values(["workload", "clients", "variant"], kind="stable").index]
+
+
+def main(study: Path, tables: Path, figures: Path) -> None:
+    """Write the figures of values, of ratios and factors, the heat maps, and the ones beside published figures."""
+    declared = read(study)
+    found = {name: read_csv(tables / f"{name}.csv") for name in ("runs", "cells", "factors", "effects")}
+    found["cells"] = in_order(found["cells"], declared)
+    look = look_of(list(declared["variants"]), declared["reference"])
+    drawn = (
+        values(declared, found["runs"], look),
+        *(ratios(found, EVERY[name], look) for name in drawn_metrics(declared)),
+        *(heat(declared, found["cells"], EVERY[name], look) for name in drawn_metrics(declared)),
+        beside(declared, found["cells"], look),
+        by_second(declared, tables, look),
+        by_statement(declared, tables),
+    )
+    for name, chart in (each for charts in drawn for each in charts):
+        write_text(figures / f"{name}.svg", chart)
+
+
+def values(study: dict, runs: pd.DataFrame, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures of values, one a metric and workload."""
+    told = published.frame(study)
+    for workload in study["workloads"]:
+        for metric in value_metrics(study, workload):
+            name = f"{metric}-{workload}"
+            theirs = told[(told["workload"] == workload) & (told["metric"] == metric)]
+            ours = runs[runs["workload"] == workload]
+            yield name, values_chart(ours, METRICS[metric], look, name, theirs if len(theirs) else None)
+
+
+def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures of all ratios, factors and effects of one metric."""
+    kinds = {table: tables[table][tables[table]["metric"] == metric.name] for table in ("cells", "factors", "effects")}
+    yield f"forest-{metric.name}", forest_chart(kinds["cells"], metric, look, f"forest-{metric.name}")
+    if len(kinds["factors"]):
+        yield f"factors-{metric.name}", factor_chart(kinds["factors"], metric, f"factors-{metric.name}")
+    if len(overall := kinds["effects"][kinds["effects"]["workload"].isna()]):
+        labels = [effect_label(row.factor, row.formula) for row in overall.itertuples()]
+        yield f"effects-{metric.name}", factor_chart(overall.assign(factor=labels), metric, f"effects-{metric.name}")
+
+
+def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the heat maps of one metric and of their key."""
+    ours = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study["reference"], AA))]
+    full, names = figures_ratios.scale_limit(ours), heat_names(study, metric.name)
+    workloads, clients = list(study["workloads"]), sorted(study["clients"])
+    variants = [name for name in look.variants if name not in (look.reference, AA)]
+    for name in names[:1]:
+        yield name, figures_ratios.scale_chart(metric, full, look, name)
+    grids = [figures_ratios.HeatGrid(workloads, variants)]
+    if len(clients) > 1:
+        grids = [figures_ratios.HeatGrid(workloads, clients, variant) for variant in variants]
+    for name, grid in zip(names[1:], grids, strict=False):
+        chosen = ours[ours["variant"] == grid.variant] if grid.variant else ours
+        yield name, figures_ratios.heat_chart(chosen, grid, metric, full, look, name)
+
+
+def beside(study: dict, cells: pd.DataFrame, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures that show published ratios of transactions per second beside ours."""
+    theirs = published.ratios(study, published.frame(study), TPS.name)
+    for workload in (name for name in study["workloads"] if beside_published(study, name)):
+        ours = cells[(cells["workload"] == workload) & (cells["metric"] == TPS.name)]
+        name = f"ratio-{workload}"
+        yield name, published_chart(ours, theirs[theirs["workload"] == workload], TPS, look, name)
+
+
+def by_second(study: dict, folder: Path, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures of runs second by second, of a study that samples counters."""
+    if not study.get("series"):
+        return
+    found = {name: read_csv(folder / f"{name}.csv") for name in ("series", "counters")}
+    for workload in study["workloads"]:
+        for clients, name in seconds_names(study, workload).items():
+            own = [table[(table["workload"] == workload) & (table["clients"] == clients)] for table in found.values()]
+            yield name, seconds_chart(*own, look, name)
+
+
+def by_statement(study: dict, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures of timed SQL, one a workload: what each statement took of the whole."""
+    for workload in (name for name in study["workloads"] if statements_name(study, name)):
+        found, name = read_csv(folder / "statements.csv"), statements_name(study, workload)
+        yield name, statements_chart(found[found["workload"] == workload], list(study["variants"]), name)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
+    parser.add_argument(
+        "--tables", type=Path, required=True, help="folder that holds runs, cells, factors and effects.csv"
+    )
+    parser.add_argument("--figures", type=Path, required=True, help="folder to write to")
+    main(**vars(parser.parse_args()))

@@ -1,0 +1,46 @@
+"""Prove that the builds of a study differ where they should, and nowhere else, from their facts and compiler calls."""
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.builds import binary
+from scripts.builds import proofs as builds_proofs
+from scripts.builds.compiler_calls import read_kept_calls
+from scripts.builds.proofs import Made
+from scripts.host import entry, outcome
+
+
+def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None:
+    """Make `proofs` from facts of builds and stages, and from the calls that lie beside those that were compiled.
+
+    Builds that failed are left out. Raises ValueError naming builds, units and arguments when a proof does not hold,
+    unless it is about one that may fail: the report shows it.
+    """
+    by_folder = {path.parent: path for path in calls}
+    known = {path: facts for path in builds if not outcome.has_failed(facts := record.read(path))}
+    made = [Made(_with_code(facts, path), _calls(by_folder.get(path.parent))) for path, facts in known.items()]
+    made.sort(key=lambda each: (each.facts["server"], each.name))
+    found = [
+        (server, proof)
+        for server, group in groupby(made, key=lambda each: each.facts["server"])
+        for proof in builds_proofs.prove(group)
+    ]
+    spared = {(facts["server"], facts["build"]) for path, facts in known.items() if outcome.may_fail(path.parent)}
+    builds_proofs.demand(proof for server, proof in found if not spared & {(server, name) for name in proof.builds})
+    record.write(proofs, {"proofs": [{"server": server, **proof.facts()} for server, proof in found]})
+
+
+def _with_code(facts: dict[str, Any], file: Path) -> dict[str, Any]:
+    program = file.parent / "install" / facts["server_file"]
+    return {**facts, "text_sha256": binary.text_sha256(program)}
+
+
+def _calls(file: Path | None) -> tuple | None:
+    return tuple(read_kept_calls(file)) if file else None
+
+
+if __name__ == "__main__":
+    several = {"type": Path, "nargs": "*", "default": []}
+    entry.run(main, __doc__, "proofs", builds=several, calls=several)

@@ -1,0 +1,70 @@
+"""Render report.html and summary.md of a study from its tables, figures and records."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scripts.analysis.runs import listed, read_csv, read_records
+from scripts.record import read, write_text
+from scripts.report.figures.drawing import figure_names
+from scripts.report.page import Evidence, view
+from scripts.report.render import render_study
+from scripts.report.runs import MOST_UNFOLDED
+
+RECORDS = ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets", "diagnoses")
+TABLES = (
+    "runs", "comparisons", "cells", "overall", "overall_unflagged", "noise", "bounds", "files", "factors", "effects",
+    "statements", "operations",
+)  # fmt: skip
+# What fills a run's record and is shown of one run of each variant, or of a run that unfolds.
+BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series", "series")
+
+
+def main(
+    study: Path, runs_list: Path, tables: Path, figures: Path, output: Path, summary: Path, **records: list[Path]
+) -> None:
+    """Write the page to `output` and the text for a pull request to `summary`.
+
+    `records` holds the paths of the records of each kind in RECORDS; there are none of a kind that is not given.
+    Links to run files are relative to the folder of `output`.
+    """
+    declared = read(study)
+    found = {name: read_csv(tables / f"{name}.csv") for name in TABLES}
+    drawn = figure_names(declared, len(found["factors"]) > 0)
+    evidence = Evidence(
+        study=declared,
+        tables=found,
+        records=list(_lean(listed(runs_list))),
+        **{kind: [read(path) for path in records.get(kind, [])] for kind in RECORDS},
+        figures={name: (figures / f"{name}.svg").read_text(encoding="utf-8") for name in drawn},
+        folder=output.parent,
+    )
+    page, text = render_study(view(evidence))
+    write_text(summary, text)
+    write_text(output, page)
+
+
+def _lean(files: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the runs without what the page does not show of them: 10 000 whole ones would take a gigabyte."""
+    dropped = BULKY if len(files) > MOST_UNFOLDED else BULKY[:-1]
+    kept = set()
+    for file, facts in read_records(files):
+        if facts["variant"] in kept:
+            facts = {name: value for name, value in facts.items() if name not in dropped}
+        elif facts["outcome"] == "ok":
+            kept.add(facts["variant"])
+        yield file, facts
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
+    parser.add_argument("--runs-list", type=Path, required=True, help="file with the path of one run's JSON a line")
+    parser.add_argument("--tables", type=Path, required=True, help="folder with the CSV tables")
+    parser.add_argument("--figures", type=Path, required=True, help="folder with the SVG figures")
+    for name in RECORDS:
+        parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=f"JSON records: {name}")
+    parser.add_argument("--output", type=Path, required=True, help="report.html")
+    parser.add_argument("--summary", type=Path, required=True, help="summary.md")
+    main(**vars(parser.parse_args()))

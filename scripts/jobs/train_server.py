@@ -1,0 +1,131 @@
+"""Train an instrumented build: run the training's workloads on it, stop it cleanly, keep its counters."""
+
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.builds import audit, profiles, toolchain
+from scripts.host import cpus as host_cpus
+from scripts.host import entry, outcome, workplace
+from scripts.host.entry import say, say_waiting
+from scripts.host.locks import exclusive
+from scripts.host.process import CommandFailed
+from scripts.loadgen import run as loadgen_run
+from scripts.loadgen import sysbench
+from scripts.loadgen.lua import script_path
+from scripts.loadgen.output import SysbenchFailed
+from scripts.servers import data_directory, families
+from scripts.servers.options import server_options
+from scripts.servers.server import Server, ServerFailed, running
+from scripts.sources.tree import tree_sha256
+
+ABOUT_COUNTERS = re.compile(r"profiling|libgcov|gcda|LLVM Profile|BOLT", re.I)
+TIMEOUT_FACTOR = 3
+
+
+def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, profile: Path, log: Path) -> None:
+    """Make `counters` (the .gcda files), then `profile`, its record.
+
+    Raises ServerFailed when the server did not stop cleanly (a killed server leaves no profile), SysbenchFailed when
+    a load failed, Refused when no counter is above zero or the instrumented build failed. Of a profile that only
+    builds use that may fail the outputs tell so instead.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+
+    def give_up(reason: str) -> None:
+        shutil.rmtree(counters, ignore_errors=True)
+        counters.mkdir(parents=True)
+        names = {"server": recipe["server"], "training": recipe["training"], "trained": recipe["instrumented"]["name"]}
+        record.write(profile, {**names, "recipe": recipe, "tool": None, **outcome.failure_facts(reason)})
+
+    with outcome.as_result(profile.parent, give_up, CommandFailed, ServerFailed, SysbenchFailed):
+        record.write(profile, {"recipe": recipe, **train(recipe, identity, datasets, counters, log)})
+
+
+def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, log: Path) -> dict[str, Any]:
+    """Run the training and keep its counters; returns the facts of the profile."""
+    begin_s = time.monotonic()
+    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    described = outcome.usable(identity)
+    with exclusive(say_waiting), data_directory.workspace(None) as folder:
+        written = profiles.place(identity, folder)
+        environment = profiles.TOOLS[chosen.kind].environment(written)
+        runs = [run for dataset in datasets for run in train_on(recipe, identity, dataset, environment, log)]
+        with outcome.refusing():
+            profiles.keep(written, counters, chosen, log)
+    facts = {
+        "server": recipe["server"],
+        "training": recipe["training"],
+        "trained": described["build"],
+        "tool": chosen.kind,
+        "compiler": f"{chosen.name} {chosen.version}",
+        "source_path": described["source_path"],
+        **profiles.summary(counters, chosen),
+        "counters_sha256": tree_sha256(counters),
+        "log_lines": [line for line in log.read_text(errors="replace").splitlines() if ABOUT_COUNTERS.search(line)],
+        "runs": runs,
+        "wall_s": time.monotonic() - begin_s,
+    }
+    with outcome.refusing():
+        audit.demand_trained(facts)
+    return facts
+
+
+def train_on(
+    recipe: dict, identity: Path, dataset: Path, environment: dict[str, str], log: Path
+) -> list[dict[str, Any]]:
+    """Run those workloads of the training that use this dataset on one server, started in this environment."""
+    folder = dataset.parent
+    digest = folder.name.rsplit("-", 1)[1]
+    workloads = [workload for workload in recipe["workloads"] if workload["dataset_digest"] == digest]
+    data_directory.verify(folder / "snapshot", record.read(dataset)["snapshot_sha256"])
+    family, cpus = families.of(recipe["family"]), host_cpus.place_processes(host_cpus.read_topology())
+    with (
+        data_directory.cloned(folder / "snapshot", None) as data,
+        running(
+            family,
+            workplace.installed(identity),
+            data,
+            server_options(family, {}),
+            log,
+            cpus=cpus.server_cpus,
+            environment=environment,
+        ) as server,
+    ):
+        with server.blamed():
+            loadgen_run.fill_anew(
+                workloads[0]["tables"], family.sysbench_flags(server.sockets), log.with_suffix(".load.txt")
+            )
+            runs = [run_workload(recipe, workload, server, cpus.client_cpus, log) for workload in workloads]
+        server.stop(keep_data=False)
+    return runs
+
+
+def run_workload(recipe: dict, workload: dict, server: Server, cpus: tuple[int, ...], log: Path) -> dict[str, Any]:
+    """Run one workload of the training and return what it reached."""
+    generator, script = sysbench.read_capabilities(), script_path(workload["script"])
+    sysbench.demand_options(generator, script, workload.get("options", {}))
+    command = sysbench.run_command(
+        generator,
+        script,
+        server.family.sysbench_flags(server.sockets),
+        workload["tables"].get("tables"),
+        workload["tables"].get("rows"),
+        loadgen_run.options_of_load(generator, script, workload),
+        recipe["clients"],
+        recipe["seconds"],
+        seed=1,
+    )
+    text = log.with_name(f"{log.stem}-{workload['name']}.txt")
+    finished = loadgen_run.run(command, text, timeout_s=recipe["seconds"] * TIMEOUT_FACTOR + 60, cpus=cpus)
+    tps = finished.output.totals.transactions / finished.output.totals.duration_s
+    say(f"[training {recipe['server']} {recipe['training']}] {workload['name']}: {tps:.0f} TPS with counters")
+    return {"workload": workload["name"], "clients": recipe["clients"], "seconds": recipe["seconds"], "tps": tps}
+
+
+if __name__ == "__main__":
+    datasets = {"type": Path, "nargs": "+", "required": True}
+    entry.run(main, __doc__, "identity", "counters", "profile", recipe=entry.RECIPE, datasets=datasets)

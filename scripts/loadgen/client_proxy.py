@@ -1,0 +1,87 @@
+"""Stand in for sysbench when it runs on the client host: start it there, and say here what it says, as it says it."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from scripts.host.entry import say
+from scripts.loadgen import client_host
+
+TOLD_ON = ("secrets", "cpus", "address", "port")
+LOST = "client host {}: the connection ended before sysbench did"
+UNREACHABLE = "client host {}: cannot reach the server at {}"
+
+
+def main(told: Path, argv: list[str]) -> int:
+    """Run a command line of sysbench's on the client host; returns its status there.
+
+    `told` is the JSON that `scripts.client_host.admit` writes. What sysbench used at each per-second report goes to
+    `samples/N.jsonl` beside it, N our process id.
+    """
+    where = json.loads(told.read_text(encoding="utf-8"))
+    samples = told.parent / "samples" / f"{os.getpid()}.jsonl"
+    command, files = moved(argv, where["program"])
+    wanted = {"do": "run", "command": command, **{key: where[key] for key in TOLD_ON}}
+    process = subprocess.Popen(
+        client_host.agent_command(where["client"]),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # Killed with us it could not clear up; it does so when its standard input ends.
+        start_new_session=True,
+    )
+    with process, samples.open("wb") as kept:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(client_host.wire_line(wanted, files))
+            process.stdin.flush()
+        end = _follow(process, kept)
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+    return _judge(end, where)
+
+
+def moved(argv: list[str], program: str) -> tuple[list[str], dict[str, str]]:
+    """Return a command line as it is there, and the files it needs by name: a Lua file takes its neighbours along."""
+    script = Path(argv[1])
+    secrets = "--config-file=/dev/stdin"
+    if not script.is_file():
+        return [program, secrets, *argv[1:]], {}
+    files = {file.name: file.read_text(encoding="utf-8") for file in script.parent.glob("*.lua")}
+    return [program, secrets, f"./{script.name}", *argv[2:]], files
+
+
+def _follow(process: subprocess.Popen, kept: Any) -> dict[str, Any]:
+    """Pass on sysbench's lines and keep its samples; returns what the agent said of the end, if it did."""
+    end: dict[str, Any] = {}
+    for line in process.stdout:
+        match line[:1]:
+            case b"o":
+                sys.stdout.buffer.write(line[1:])
+                sys.stdout.buffer.flush()
+            case b"s":
+                kept.write(line[1:])
+                kept.flush()
+            case b"e":
+                end = json.loads(line[1:])
+    return end
+
+
+def _judge(end: dict[str, Any], where: dict[str, Any]) -> int:
+    name = client_host.client_name(where["client"])
+    if "unreachable" in end:
+        say(f"{UNREACHABLE.format(name, where['address'])}:{where['port']} ({end['unreachable']})")
+        return 1
+    if "status" not in end:
+        say(LOST.format(name))
+        return 1
+    if end["status"] < 0:
+        say(f"sysbench died of {signal.Signals(-end['status']).name}")
+    return abs(end["status"])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,260 @@
+"""Several sysbench processes as one load: they begin together, and what they measured is added up."""
+
+import contextlib
+import os
+import re
+import shlex
+import subprocess
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent import futures
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from threading import Event, Lock
+
+from scripts.host import workplace
+from scripts.host.process import watchdog
+from scripts.loadgen import run
+from scripts.loadgen.output import Histogram, Latency, Output, Report, SysbenchFailed, SysbenchMisused, Totals, parse
+from scripts.loadgen.run import Finished, Moment, started
+
+Stamps = Sequence[float]
+RATES = ("tps", "qps", "errors_per_s", "reconnects_per_s")
+# What gate.lua adds to every report.
+COUNTED = re.compile(r"^\[ counted \] (\d+) (\d+) (\d+) (\d+)$", re.MULTILINE)
+
+
+def counted(output: Output, text: str, stamps: Stamps) -> Output:
+    """Return an output with the rates of what was counted from one arrival of a report to the next, all but the first.
+
+    Raises ValueError unless `text` has a count and `stamps` a time for every report.
+    """
+    told = zip(output.reports, COUNTED.findall(text), stamps, strict=True)
+    reports = list(output.reports[:1])
+    for (_, _, before_s), (report, counts, now_s) in pairwise(told):
+        found = {name: int(count) / (now_s - before_s) for name, count in zip(RATES, counts, strict=True)}
+        reports.append(replace(report, **{name: found[name] for name in RATES if getattr(report, name) is not None}))
+    return replace(output, reports=tuple(reports))
+
+
+def added(outputs: Sequence[Output], stamps: Sequence[Stamps]) -> Output:
+    """Return the sum of calls that ran at the same time.
+
+    `stamps` hold, in seconds, when each of their reports arrived; one of the sum is due when every process has given
+    its own. Counts add up, and so do the histograms, bucket by bucket, from which percentiles are read. Percentiles
+    that sysbench worked out itself, of a second or of the whole, do not: they are None.
+    """
+    first = outputs[0]
+    histograms = [output.histogram for output in outputs]
+    return Output(
+        version=first.version,
+        luajit=first.luajit,
+        clients=_sum(output.clients for output in outputs),
+        reports=tuple(_reports([output.reports for output in outputs], stamps)),
+        totals=_totals([output.totals for output in outputs]),
+        latency=_latency(outputs),
+        histogram=None if None in histograms else _histogram(histograms),
+    )
+
+
+def report_times_due(stamps: Sequence[Stamps]) -> list[float]:
+    """Return when each report of the sum is due: when the last process has given its own."""
+    return [max(same) for same in zip(*stamps, strict=False)]
+
+
+def _reports(every: Sequence[Sequence[Report]], stamps: Sequence[Stamps]) -> Iterable[Report]:
+    """Yield the reports of the sum: rates over the time since the one before, however far the processes lie apart."""
+    moments = report_times_due(stamps)
+    edges = [(moments[0] - 1, moments[0]), *pairwise(moments)] if moments else []
+    for same, edge in zip(zip(*every, strict=False), edges, strict=True):
+        own = list(zip(every, stamps, strict=True))
+        rates = {name: _sum(_rate(reports, at, name, edge) for reports, at in own) for name in RATES}
+        clients = sum(report.clients for report in same)
+        yield Report(same[0].second, clients, percentile=same[0].percentile, percentile_ms=None, **rates)
+
+
+def _rate(reports: Sequence[Report], stamps: Stamps, name: str, edge: tuple[float, float]) -> float | None:
+    """Return the mean of a process's rate between two moments: each report's holds from the one before it to itself.
+
+    Before the first and after the last report their rates go on.
+    """
+    begin, end = edge
+    cuts = [begin, *(stamp for stamp in stamps if begin < stamp < end), end]
+    held = [getattr(reports[min(bisect_left(stamps, later), len(reports) - 1)], name) for later in cuts[1:]]
+    if None in held:
+        return None
+    parts = (rate * (later - before) for rate, (before, later) in zip(held, pairwise(cuts), strict=True))
+    return sum(parts) / (end - begin)
+
+
+def _totals(every: Sequence[Totals]) -> Totals:
+    names = ("queries", "errors", "reconnects")
+    return Totals(
+        transactions=sum(totals.transactions for totals in every),
+        duration_s=max(totals.duration_s for totals in every),
+        **{name: _sum(getattr(totals, name) for totals in every) for name in names},
+    )
+
+
+def _latency(outputs: Sequence[Output]) -> Latency:
+    transactions = sum(output.totals.transactions for output in outputs)
+    waited_ms = sum(output.latency.mean_ms * output.totals.transactions for output in outputs)
+    return Latency(
+        min_ms=min(output.latency.min_ms for output in outputs if output.totals.transactions or not transactions),
+        mean_ms=waited_ms / transactions if transactions else 0.0,
+        max_ms=max(output.latency.max_ms for output in outputs),
+        percentile=None,
+        percentile_ms=None,
+    )
+
+
+def _histogram(histograms: Iterable[Histogram]) -> Histogram:
+    counts: Counter[float] = Counter()
+    for histogram in histograms:
+        counts.update(dict(zip(histogram.latency_ms, histogram.count, strict=True)))
+    latencies = sorted(counts)
+    return Histogram(tuple(latencies), tuple(counts[latency] for latency in latencies))
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = list(values)
+    return None if None in known else sum(known)
+
+
+# Every client has a Lua state; LuaJIT without GC64 has 1 to 2 GiB of addresses for all those of a process, which some
+# 2000 clients fill (akopytov/sysbench issues 120 and 433).
+MOST_CLIENTS = 1024
+GATE = Path(__file__).with_name("gate.lua")
+LOOK_S = 0.02
+
+
+def client_parts(clients: int, most: int = MOST_CLIENTS) -> list[int]:
+    """Return the clients of each process: as few processes as can carry them, as alike as can be."""
+    count = -(-clients // most)
+    return [clients // count + (place < clients % count) for place in range(count)]
+
+
+def named_commands(commands: Sequence[list[str]]) -> dict[str, list[str]]:
+    """Return the commands of one load by the names that a run's record has for them."""
+    return {f"measure {place}" if place > 1 else "measure": command for place, command in enumerate(commands, start=1)}
+
+
+@dataclass
+class Reports:
+    """The reports of several processes as they come; `on_report` is told of one when every process has given it."""
+
+    on_report: Callable[[Moment], None]
+    pids: tuple[int, ...] = ()
+    moments: list[Moment] = field(default_factory=list)
+    apart_s: float = 0.0
+    arrived: dict[int, list[float]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def take(self, moment: Moment) -> None:
+        """Note a report of one process."""
+        with self.lock:
+            self.arrived.setdefault(moment.pids[0], []).append(moment.monotonic_s)
+            same = [own[moment.number - 1] for own in self.arrived.values() if len(own) >= moment.number]
+            if len(same) == len(self.pids):
+                self.apart_s = max(self.apart_s, max(same) - min(same))
+                self.moments.append(Moment(moment.number, moment.monotonic_s, moment.epoch_s, self.pids))
+                self.on_report(self.moments[-1])
+
+
+@dataclass(frozen=True)
+class Call:
+    """One process of the load: its command, its text, and whether it was killed for taking too long."""
+
+    argv: Sequence[str]
+    process: subprocess.Popen
+    text: Path
+    timed_out: Event
+    timeout_s: float
+
+    def judged(self) -> str:
+        """Return the text of a call that ended well. Raises SysbenchFailed or SysbenchMisused with its own words."""
+        text = self.text.read_text(encoding="utf-8", errors="replace")
+        try:
+            run.reject_failed(self.process.wait(), text, self.timeout_s if self.timed_out.is_set() else None)
+        except (SysbenchFailed, SysbenchMisused) as error:
+            raise type(error)(f"{error}\n(command: {shlex.join(self.argv)}") from error
+        return text
+
+
+def run_processes(
+    commands: Sequence[Sequence[str]],
+    log_path: Path,
+    *,
+    timeout_s: float,
+    on_report: Callable[[Moment], None] = lambda moment: None,
+    cpus: Iterable[int] | None = None,
+) -> Finished:
+    """Run the commands of one load, a process each, as `sysbench_run.run` runs one.
+
+    No client of several processes begins before all are connected. Raises what `sysbench_run.run` raises, for the
+    first process that did not end well.
+    """
+    if len(commands) == 1:
+        return run.run(commands[0], log_path, timeout_s=timeout_s, on_report=on_report, cpus=cpus)
+    begin_s, reports = time.monotonic(), Reports(on_report)
+    with workplace.temporary_directory() as folder:
+        try:
+            output = _summed_output(_texts(commands, folder, timeout_s, reports, cpus and tuple(cpus)), reports)
+        except (SysbenchFailed, SysbenchMisused) as error:
+            raise type(error)(f"{error}; log: {log_path})") from error
+        finally:
+            log_path.write_bytes(b"\n".join(text.read_bytes() for text in sorted(folder.glob("*.txt"))))
+    return Finished(output, tuple(reports.moments), time.monotonic() - begin_s, len(commands), reports.apart_s)
+
+
+def _summed_output(texts: Sequence[str], reports: Reports) -> Output:
+    """Return what the processes measured together."""
+    stamps = [reports.arrived.get(pid, []) for pid in reports.pids]
+    return added([counted(parse(text), text, own) for text, own in zip(texts, stamps, strict=True)], stamps)
+
+
+def _texts(
+    commands: Sequence[Sequence[str]], folder: Path, timeout_s: float, reports: Reports, cpus: tuple[int, ...] | None
+) -> list[str]:
+    """Run all to their end; returns what each printed."""
+    ready, gate = folder / "ready", folder / "gate"
+    os.mkfifo(gate)
+    # The processes are ended before the pool waits for its threads, which read until then.
+    with futures.ThreadPoolExecutor(len(commands)) as pool, contextlib.ExitStack() as stack:
+        calls = []
+        for place, argv in enumerate(commands):
+            environment = {"GATED_SCRIPT": argv[1], "GATE_READY": str(ready), "GATE": str(gate)}
+            process = stack.enter_context(started([argv[0], str(GATE), *argv[2:]], cpus, environment))
+            late = stack.enter_context(watchdog(process, timeout_s))
+            calls.append(Call(argv, process, folder / f"{place:02}.txt", late, timeout_s))
+        reports.pids = tuple(call.process.pid for call in calls)
+        followed = [pool.submit(run.follow, call.process, call.text, reports.take) for call in calls]
+        with _gate_opened(gate, ready, sum(map(_clients, commands)), dict(zip(followed, calls, strict=True))):
+            for done in futures.as_completed(followed):
+                done.result()
+        return [call.judged() for call in calls]
+
+
+@contextlib.contextmanager
+def _gate_opened(gate: Path, ready: Path, clients: int, calls: dict[futures.Future, Call]) -> Iterator[None]:
+    """Hold the gate open once all clients are ready. Raises SysbenchFailed when a process ends before."""
+    while not ready.exists() or ready.stat().st_size < clients:
+        for followed, call in calls.items():
+            if call.process.poll() is not None:
+                followed.result()  # its text is whole
+                call.judged()
+                raise SysbenchFailed(f"sysbench ended before all {clients} clients were connected")
+        time.sleep(LOOK_S)
+    # Opened for reading too: a FIFO without a reader would block.
+    file = os.open(gate, os.O_RDWR)
+    try:
+        yield
+    finally:
+        os.close(file)
+
+
+def _clients(argv: Sequence[str]) -> int:
+    return next(int(word.removeprefix("--threads=")) for word in argv if word.startswith("--threads="))

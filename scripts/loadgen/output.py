@@ -1,0 +1,298 @@
+"""The measured stretch of a sysbench call: what happened between two of its reports, and its percentiles."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+OPERATION_LINE = re.compile(
+    r"^operation (\S+): ([1-9]\d*) calls, sum (\d+) us, longest (\d+) us, up to us:((?: \d+:\d+)+)$", re.MULTILINE
+)
+OPERATION_SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
+
+
+def read_operations(text: Path) -> dict[str, dict[str, float]]:
+    """Return what a load's text says of its operations, by name; nothing where it has no such lines."""
+    found: dict[str, list[re.Match]] = {}
+    for line in OPERATION_LINE.finditer(text.read_text(encoding="utf-8", errors="replace")):
+        found.setdefault(line[1], []).append(line)
+    return {name: _summed_operation(lines) for name, lines in found.items()}
+
+
+def operation_facts(text: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """Return what a run's record keeps of a load's text: `operations`, where it has some."""
+    return {"operations": found} if (found := read_operations(text)) else {}
+
+
+def _summed_operation(lines: list[re.Match]) -> dict[str, float]:
+    calls, buckets = sum(int(line[2]) for line in lines), Counter[int]()
+    longest_us = max(float(line[4]) for line in lines)
+    for line in lines:
+        for bucket in line[5].split():
+            latency_us, count = map(int, bucket.split(":"))
+            buckets[latency_us] += count
+    return {
+        "calls": calls,
+        "mean_ms": sum(float(line[3]) for line in lines) / calls / 1000,
+        **{
+            name: min(_operation_percentile_us(buckets, share), longest_us) / 1000
+            for name, share in OPERATION_SHARES.items()
+        },
+        "max_ms": longest_us / 1000,
+    }
+
+
+def _operation_percentile_us(buckets: Counter[int], share: float) -> int:
+    """Return the bucket with the given share of the calls, whose rank is the nearest whole number, as sysbench's."""
+    rank, seen = max(1, math.floor(buckets.total() * share + 0.5)), 0
+    for latency_us in sorted(buckets):
+        seen += buckets[latency_us]
+        if seen >= rank:
+            return latency_us
+    raise AssertionError("unreachable: the rank is at most the total")
+
+
+_NUMBER = r"\d+(?:\.\d+)?"
+VERSION = re.compile(
+    r"^sysbench (\d+\.\d+[^\s:]*)(?: \(using (.+)\)|: +multi-threaded system evaluation benchmark)$", re.MULTILINE
+)
+_REPORT = re.compile(
+    rf"^\[ (?P<second>\d+)s \] thds: (?P<clients>\d+) (?:tps|eps): (?P<tps>{_NUMBER})"
+    rf"(?: qps: (?P<qps>{_NUMBER}) \(r/w/o: \S+\))? lat \(ms,(?P<percentile>\d+)%\): (?P<percentile_ms>{_NUMBER})"
+    rf"(?: err/s:? (?P<errors_per_s>{_NUMBER}) reconn/s:? (?P<reconnects_per_s>{_NUMBER}))?$"
+)
+_REPORT_0_5 = re.compile(
+    rf"^\[ *(?P<second>\d+)s\] threads: (?P<clients>\d+), tps: (?P<tps>{_NUMBER}), reads(?:/s)?: \S+"
+    rf", writes(?:/s)?: \S+, response time: (?P<percentile_ms>{_NUMBER})ms \((?P<percentile>\d+)%\)"
+    rf"(?:, errors: +(?P<errors_per_s>{_NUMBER}), reconnects: +(?P<reconnects_per_s>{_NUMBER}))?$"
+)
+_BUCKET = re.compile(rf"^ +({_NUMBER}) \|\** +(\d+)$", re.MULTILINE)
+_COMPLAINT = re.compile(r"^(?:FATAL|ALERT): .*|^invalid option: .*|^Invalid value for .*", re.MULTILINE)
+# The last two are Lua's own words of a script that cannot be read, or that is wrong whatever the server answers.
+_MISUSE = re.compile(
+    r"^invalid option: |^Invalid value for |^FATAL: Cannot find benchmark "
+    r"|^FATAL: [^`\n]*\.lua:\d+: |^FATAL: .*\.lua:\d+: attempt to ",
+    re.MULTILINE,
+)
+
+
+class SysbenchFailed(RuntimeError):
+    """sysbench could not finish its load; the text quotes its own lines."""
+
+
+class SysbenchMisused(ValueError):
+    """sysbench refused its command line: an unknown or wrong script, option or value; no server is to blame."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """One interval's line. Rates are per second; `qps` and the error rates are None where sysbench prints none.
+
+    `percentile_ms` is None of several processes together.
+    """
+
+    second: int
+    clients: int
+    tps: float
+    qps: float | None
+    percentile: int
+    percentile_ms: float | None
+    errors_per_s: float | None
+    reconnects_per_s: float | None
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Counts over the whole call; None where the load sends no SQL."""
+
+    transactions: int
+    queries: int | None
+    errors: int | None
+    reconnects: int | None
+    duration_s: float
+
+
+@dataclass(frozen=True)
+class Latency:
+    """sysbench's own latency summary over the whole call; the percentile is None when it is switched off."""
+
+    min_ms: float
+    mean_ms: float
+    max_ms: float
+    percentile: int | None
+    percentile_ms: float | None
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Non-empty buckets, ascending: two tuples of equal length; a bucket is 1.8 % wide."""
+
+    latency_ms: tuple[float, ...]
+    count: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Everything read from one finished call; `histogram` is None when it was not asked for.
+
+    `luajit` is None before 1.0, `clients` where the number of threads is not printed.
+    """
+
+    version: str
+    luajit: str | None
+    clients: int | None
+    reports: tuple[Report, ...]
+    totals: Totals
+    latency: Latency
+    histogram: Histogram | None
+
+
+def parse(text: str) -> Output:
+    """Read the text of a call of `sysbench … run`.
+
+    Raises SysbenchMisused when sysbench refused its arguments, and SysbenchFailed when it failed or when the text
+    stops early; both quote sysbench's own lines.
+    """
+    reject_failure(text)
+    header = VERSION.search(text)
+    if not header or not re.search(r"^ +execution time \(avg/stddev\): +\S+$", text, re.MULTILINE):
+        raise SysbenchFailed(f"sysbench's output is incomplete; it ends with:\n{_tail(text)}")
+    buckets = _BUCKET.findall(text)
+    return Output(
+        version=header[1],
+        luajit=header[2],
+        clients=_int(_optional(r"^Number of threads: (\d+)$", text)),
+        reports=tuple(report for line in text.splitlines() if (report := parse_report(line))),
+        totals=_totals(text),
+        latency=_latency(text),
+        histogram=Histogram(tuple(float(ms) for ms, _ in buckets), tuple(int(count) for _, count in buckets))
+        if buckets
+        else None,
+    )
+
+
+def reject_failure(text: str) -> None:
+    """Raise SysbenchMisused or SysbenchFailed when the text holds one of sysbench's complaints."""
+    complaints = list(dict.fromkeys(_COMPLAINT.findall(text)))
+    if complaints:
+        error = SysbenchMisused if is_misuse(text) else SysbenchFailed
+        raise error("sysbench: " + "\n".join(complaints[:8]))
+
+
+def is_misuse(text: str) -> bool:
+    """Tell whether sysbench says that it refused its command line."""
+    return bool(_MISUSE.search(text))
+
+
+def parse_report(line: str) -> Report | None:
+    """Read one line; None when it is no interval report."""
+    match = _REPORT.match(line.rstrip()) or _REPORT_0_5.match(line.rstrip())
+    if not match:
+        return None
+    said = match.groupdict()
+    return Report(
+        **{name: int(said[name]) for name in ("second", "clients", "percentile")},
+        **{name: float(said[name]) for name in ("tps", "percentile_ms")},
+        **{name: _float(said.get(name)) for name in ("qps", "errors_per_s", "reconnects_per_s")},
+    )
+
+
+def _totals(text: str) -> Totals:
+    transactions = _optional(r"^ +transactions: +(\d+)", text)
+    return Totals(
+        transactions=int(transactions or _required(r"^ +total number of events: +(\d+)$", text)),
+        queries=_int(_optional(r"^ +(?:queries|total): +(\d+)", text)),
+        errors=_int(_optional(r"^ +ignored errors: +(\d+)", text)),
+        reconnects=_int(_optional(r"^ +reconnects: +(\d+)", text)),
+        duration_s=float(_required(rf"^ +(?:total time|time elapsed): +({_NUMBER})s$", text)),
+    )
+
+
+def _latency(text: str) -> Latency:
+    percentiles = re.search(rf"^ +(?:approx\. +)?(\d+)(?:th)? percentile: +({_NUMBER})(?:ms)?$", text, re.MULTILINE)
+    return Latency(
+        min_ms=float(_required(rf"^ +min: +({_NUMBER})(?:ms)?$", text)),
+        mean_ms=float(_required(rf"^ +avg: +({_NUMBER})(?:ms)?$", text)),
+        max_ms=float(_required(rf"^ +max: +({_NUMBER})(?:ms)?$", text)),
+        percentile=int(percentiles[1]) if percentiles else None,
+        percentile_ms=float(percentiles[2]) if percentiles else None,
+    )
+
+
+def _optional(pattern: str, text: str) -> str | None:
+    match = re.search(pattern, text, re.MULTILINE)
+    return match[1] if match else None
+
+
+def _required(pattern: str, text: str) -> str:
+    found = _optional(pattern, text)
+    if found is None:
+        raise SysbenchFailed(f"sysbench's output lacks a line like {pattern!r}; it ends with:\n{_tail(text)}")
+    return found
+
+
+def _float(text: str | None) -> float | None:
+    return None if text is None else float(text)
+
+
+def _int(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.rstrip().splitlines()[-8:]) or "(nothing)"
+
+
+# sysbench's histogram has 1024 buckets, evenly spaced in the logarithm, from 0.001 ms to 100 s (sb_logger.c).
+HISTOGRAM_END_MS = 100_000.0
+BUCKET_RATIO = (HISTOGRAM_END_MS / 0.001) ** (1 / 1023)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The measured stretch of a call, from one report to a later one."""
+
+    duration_s: float
+    transactions: int
+    tps: float
+
+
+def window(reports: Sequence[Report], stamps_s: Sequence[float], first: int = 0, last: int | None = None) -> Window:
+    """Return the stretch between two reports (indices; the first and the last unless told otherwise).
+
+    `stamps_s` holds each report's time of arrival on one clock, in seconds. A report's TPS is a rate over the time
+    since the report before, so transactions = sum over the later reports of TPS x seconds since the one before;
+    what went before the first report (connecting, the first second) is not in the window.
+    Raises SysbenchFailed with fewer than two reports, ValueError when reports and stamps differ in number.
+    """
+    if len(reports) != len(stamps_s):
+        raise ValueError(f"window: {len(reports)} reports but {len(stamps_s)} time stamps, expected as many")
+    last = len(reports) - 1 if last is None else last
+    if not 0 <= first < last < len(reports):
+        raise SysbenchFailed(
+            f"sysbench printed {len(reports)} per-second reports, expected a window from report {first + 1} to "
+            f"report {max(last, first + 1) + 1}: sysbench stopped early, or the call is too short"
+        )
+    steps = [(reports[i].tps, stamps_s[i] - stamps_s[i - 1]) for i in range(first + 1, last + 1)]
+    transactions = sum(tps * step_s for tps, step_s in steps)
+    duration_s = stamps_s[last] - stamps_s[first]
+    return Window(duration_s=duration_s, transactions=round(transactions), tps=transactions / duration_s)
+
+
+def percentile(histogram: Histogram, share: float) -> float:
+    """Return the latency in ms of the bucket that holds the given share (0 < share <= 1) of the transactions.
+
+    The rank is sysbench's own (sb_histogram.c): the nearest whole number of events. A bucket is 1.8 % wide, so two
+    values closer than that are equal; HISTOGRAM_END_MS means "that much or more". Raises ValueError when empty.
+    """
+    total = sum(histogram.count)
+    if not 0 < share <= 1 or total == 0:
+        raise ValueError(f"percentile: share {share!r} of {total} transactions, expected 0 < share <= 1 and some")
+    rank, seen = max(1, math.floor(total * share + 0.5)), 0
+    for latency_ms, count in zip(histogram.latency_ms, histogram.count, strict=True):
+        seen += count
+        if seen >= rank:
+            return latency_ms
+    raise AssertionError("unreachable: the rank is at most the total")

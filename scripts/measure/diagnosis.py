@@ -1,0 +1,185 @@
+"""The tools that look into a server under load: what each begins, ends, and says."""
+
+import contextlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from scripts.measure import tracer as measure_tracer
+from scripts.measure.tracer import ToolFailed, Tracer, missing
+from scripts.servers.server import Server
+
+WAITS_EVERY_S = 0.05
+WaitKey = tuple[str, str]  # who waits, for what
+FoundWaits = dict[WaitKey, tuple[float, float]]  # number of waits, seconds
+
+
+class Waits:
+    """Waits of a server from `begin` to `end`, read on a connection of their own."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        self.threads = ThreadPoolExecutor(1)
+        self.open = contextlib.ExitStack()
+        self.before: FoundWaits = {}
+        self.sampled: Future | None = None
+        self.found: dict[str, Any] | None = None
+
+    def begin(self, server: Server) -> None:
+        """Take the first look, or begin with looks every 50 ms, beside the load."""
+        self.connection = self.open.enter_context(contextlib.closing(server.connect()))
+        self.family = server.family
+        if self.family.WAITS.SAMPLED:
+            self.sampled = self.threads.submit(self._sample)
+        else:
+            self.before = self.family.WAITS.read(self.connection)
+
+    def end(self) -> None:
+        """Take the last look, and leave the server."""
+        self.over.set()
+        if self.sampled is not None:
+            seen, looks, spent_s = self.sampled.result()
+            each_s = spent_s / looks
+            self.found = {"samples": looks, **wait_rows({key: (count, count * each_s) for key, count in seen.items()})}
+        else:
+            self.found = {
+                "samples": None,
+                **wait_rows(wait_difference(self.before, self.family.WAITS.read(self.connection))),
+            }
+        self.open.close()
+
+    def facts(self) -> dict[str, Any]:
+        """Return `samples`, the number of looks where they were many, and `waits`, see `rows`."""
+        if not (self.found or {}).get("waits"):
+            raise ToolFailed("the server told of no wait")
+        return self.found
+
+    def close(self) -> None:
+        """End what is left of it."""
+        self.over.set()
+        self.threads.shutdown()
+        # A server that failed under load has taken its end of the connection along.
+        with contextlib.suppress(Exception):
+            self.open.close()
+
+    def _sample(self) -> tuple[Counter[WaitKey], int, float]:
+        seen, looks, begin_s = Counter(), 0, time.monotonic()
+        while not self.over.wait(WAITS_EVERY_S):
+            seen.update({key: count for key, (count, _) in self.family.WAITS.read(self.connection).items()})
+            looks += 1
+        return seen, looks, time.monotonic() - begin_s
+
+
+def wait_difference(before: FoundWaits, after: FoundWaits) -> FoundWaits:
+    """Return what came between two looks; a thread that has ended takes its waits along, which are then left out."""
+    found = {}
+    for key, (count, seconds) in after.items():
+        earlier = before.get(key, (0.0, 0.0))
+        if count > earlier[0]:
+            found[key] = (count - earlier[0], max(0.0, seconds - earlier[1]))
+    return found
+
+
+def wait_rows(found: FoundWaits) -> dict[str, Any]:
+    """Return `waits`, rows of who, event, count and seconds, the longest first."""
+    ordered = sorted(found.items(), key=lambda each: -each[1][1])
+    return {
+        "waits": [
+            {"who": who, "event": event, "count": count, "seconds": round(seconds, 6)}
+            for (who, event), (count, seconds) in ordered
+        ]
+    }
+
+
+PROGRAMS = {"perf": ("perf", "linux-perf"), "syscalls": ("strace", "strace"), "fsyncs": ("strace", "strace")}
+
+
+class Tool(Protocol):
+    """Looks into a server from `begin` to `end`; `facts` raises ToolFailed when it could not."""
+
+    def begin(self, server: Server) -> None: ...
+    def end(self) -> None: ...
+    def facts(self) -> dict[str, Any]: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A tool that is a program of its own; `read` makes facts of what it wrote."""
+
+    tracer: Tracer
+    read: Callable[[], dict[str, Any]]
+
+    def begin(self, server: Server) -> None:
+        """Attach to the server."""
+        self.tracer.begin(server.process.pid)
+
+    def end(self) -> None:
+        """Tell it to detach."""
+        self.tracer.end()
+
+    def facts(self) -> dict[str, Any]:
+        """Return what it found, and its command."""
+        self.tracer.finish()
+        return {**self.read(), "command": self.tracer.argv}
+
+    def close(self) -> None:
+        """End what is left of it."""
+        self.tracer.close()
+
+
+class Window:
+    """A tool from the first edge of a run's window to the second."""
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+        self.open = False
+
+    def __call__(self, server: Server) -> None:
+        """Begin at the first edge, end at the second."""
+        if self.open:
+            self.tool.end()
+        else:
+            self.open = True
+            self.tool.begin(server)
+
+
+def unusable(name: str) -> str | None:
+    """Return why a tool cannot be used on this machine, None when its program is there."""
+    return missing(*PROGRAMS[name]) if name in PROGRAMS else None
+
+
+def tool_of(name: str, folder: Path, log: Path, cpus: Sequence[int]) -> Tool:
+    """Return a tool that works in `folder` on the given CPUs and tells its troubles in `log`."""
+    output = folder / name
+    match name:
+        case "perf":
+            command, read = (
+                partial(measure_tracer.perf_record_command, data=output),
+                partial(measure_tracer.read_stacks, output, log),
+            )
+        case "syscalls":
+            command, read = (
+                partial(measure_tracer.summary_command, output=output),
+                lambda: measure_tracer.read_summary(output.read_text()),
+            )
+        case "fsyncs":
+            command, read = partial(measure_tracer.syncs_command, output=output), partial(_syncs, output)
+        case "waits":
+            return Waits()
+        case _:
+            raise ValueError(f"tool: {name!r} is unknown, expected perf, waits, syscalls or fsyncs")
+    return Traced(Tracer(command, log, cpus), read)
+
+
+def _syncs(output: Path) -> dict[str, Any]:
+    if not output.exists():
+        raise ToolFailed("strace wrote nothing")
+    with output.open(encoding="utf-8", errors="replace") as lines:
+        return measure_tracer.read_syncs(lines)

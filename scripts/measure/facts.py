@@ -1,0 +1,99 @@
+"""The record of a run: what was planned, and what its window showed."""
+
+from dataclasses import asdict
+from typing import Any
+
+from scripts.host import usage
+from scripts.host.facts import Host
+from scripts.loadgen.output import SysbenchFailed, percentile, window
+from scripts.loadgen.run import Finished, Moment
+from scripts.sql.times import totals_s
+
+SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
+
+
+def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts known before anything is started."""
+    generator, cpus = setting.there.generator if setting.there else setting.generator, setting.cpus
+    names = ("family", "release", "build", "build_id", "sha256")  # a build that failed has no program
+    return {
+        **setting.place,
+        "recipe": setting.recipe,
+        "server": {"name": identity["server"], **{name: identity.get(name) for name in names}},
+        "sysbench": {
+            "version": generator.version,
+            "path": generator.path,
+            "sha256": generator.sha256,
+            "text_file": setting.text.name,
+        },
+        "host": asdict(machine),
+        "placement": asdict(cpus),
+    }
+
+
+def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> dict[str, Any]:
+    """Return the facts of the window: from the first per-second report to the last that was sampled.
+
+    Percentiles are those of the whole measuring call, from its histogram. Raises SysbenchFailed when one is missing.
+    """
+    if len(samples) != 2:
+        raise SysbenchFailed(
+            f"sysbench printed {len(finished.moments)} per-second reports, expected one for each second: it stopped "
+            "early, or left seconds out because it could not keep up with so many clients"
+        )
+    (first, before), (last, after) = samples
+    output = finished.output
+    stamps_s = [moment.monotonic_s for moment in finished.moments]
+    stretch = window(output.reports, stamps_s, first.number - 1, last.number - 1)
+    return {
+        "times": {"window_started_at": first.epoch_s, "window_ended_at": last.epoch_s},
+        "window": {
+            **asdict(stretch),
+            "latency_mean_ms": output.latency.mean_ms,
+            **{name: percentile(output.histogram, share) for name, share in SHARES.items()},
+            "errors": output.totals.errors,
+            "reconnects": output.totals.reconnects,
+        },
+        "series": series(finished),
+        **generators(finished),
+        "histogram": asdict(output.histogram),
+        **usage.usage_between(before, after),
+    }
+
+
+def generators(finished: Finished) -> dict[str, dict[str, float]]:
+    """Return how many sysbench processes there were, and how far their reports lay apart; nothing of one alone."""
+    if finished.processes == 1:
+        return {}
+    return {"generators": {"processes": finished.processes, "apart_s": round(finished.apart_s, 3)}}
+
+
+def series(finished: Finished) -> dict[str, list]:
+    """Return the per-second reports as columns."""
+    reports = finished.output.reports
+    return {
+        "second": [report.second for report in reports],
+        "tps": [report.tps for report in reports],
+        "qps": [report.qps for report in reports],
+        "p95_ms": [report.percentile_ms for report in reports],
+        "errors_per_s": [report.errors_per_s for report in reports],
+    }
+
+
+def line(facts: dict[str, Any]) -> str:
+    """Return the line a run tells the user."""
+    head = "[run {run_number}/{runs_total}] {variant} {workload} {clients} clients repetition {repetition}: ".format(
+        **facts
+    )
+    left = f"; about {facts['left_s'] / 60:.0f} min left"
+    if facts["outcome"] == "failed":
+        return head + f"FAILED, {facts['reason'].splitlines()[0]}" + left
+    doubtful = sorted({warning["code"] for warning in facts["warnings"] if warning["code"] != "not_measured"})
+    return head + _gist(facts) + (f" (see {', '.join(doubtful)})" if doubtful else "") + left
+
+
+def _gist(facts: dict[str, Any]) -> str:
+    if "timed_sql" in facts:
+        totals = totals_s(facts["timed_sql"]["executions"])
+        return ", ".join(f"{cache} {seconds:.3f} s" for cache, seconds in totals.items())
+    return f"{facts['window']['tps']:.0f} TPS, p95 {facts['window']['p95_ms']:.2f} ms"

@@ -1,0 +1,112 @@
+"""The load of a run: warm up, measure with sysbench, and read from the server what it tells at both edges."""
+
+import contextlib
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scripts.host import usage
+from scripts.loadgen import client_host, many, output, run
+from scripts.measure import observe
+from scripts.measure.facts import measured
+from scripts.measure.setting import Phases, Setting
+from scripts.servers.server import Server
+
+# Of an event that sends more, and of a statement that is longer, this much is kept.
+MOST_STATEMENTS, MOST_CHARACTERS = 500, 2000
+ONE_EVENT = {"--threads": "1", "--time": "0", "--events": "1"}
+DONE_WITHIN_S = 120
+
+
+def one_event_command(command: Sequence[str]) -> list[str]:
+    """Return the command that has one client of a load do one event."""
+    named = [(word.partition("=")[0], word) for word in command]
+    return [f"{name}={ONE_EVENT[name]}" if name in ONE_EVENT else word for name, word in named]
+
+
+def logged_statements(
+    setting: Setting, server: Server, connection: Any, command: Sequence[str], phases: Phases
+) -> dict[str, dict[str, Any]]:
+    """Return what one event sends, for a run's record; nothing unless this run is the one to show it."""
+    if not setting.place.get("log_statements"):
+        return {}
+    found = statements_of_one_event(server, connection, command, setting.log.with_suffix(".event.txt"))
+    phases.end("log_statements")
+    return {"statements": found}
+
+
+def statements_of_one_event(server: Server, connection: Any, command: Sequence[str], text: Path) -> dict[str, Any]:
+    """Run one event of a load, whose measuring command is `command`, and return what the server logged of it.
+
+    `sent` holds the statements in their order, `total` counts them. Raises SysbenchFailed when the event fails.
+    """
+    read = server.log.stat().st_size
+    server.family.log_statements(connection)
+    run.run(one_event_command(command), text, timeout_s=DONE_WITHIN_S)
+    with server.log.open("rb") as log:
+        log.seek(read)
+        every = server.family.logged_statements(connection, log.read().decode(errors="replace"))
+    return {"sent": [one[:MOST_CHARACTERS] for one in every[:MOST_STATEMENTS]], "total": len(every)}
+
+
+def run_sysbench_load(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[str, Any]:
+    """Warm the server up with a call of its own, then measure; returns the facts of the window.
+
+    The sizes of files are those before the warm-up and after the measuring call.
+    """
+    with contextlib.closing(server.connect()) as connection:
+        variables, loaded = setting.family.variables(connection), observe.file_sizes(setting.family, data, connection)
+        client_host.admit(setting.there, server, connection)
+        warmup = warm_up(setting, server)
+        phases.end("warmup")
+        commands = setting.commands(server, _called_s(setting), seed=setting.place["repetition"])
+        facts = measure_sysbench(setting, server, connection, commands)
+        left = observe.file_sizes(setting.family, data, connection)
+        phases.end("measure")
+        logged = logged_statements(setting, server, connection, commands[0], phases)
+    return {
+        **facts,
+        "commands": {"server": server.command, "warmup": warmup, **many.named_commands(commands)},
+        "variables": variables,
+        "files": {"before": loaded, "after": left},
+        **logged,
+    }
+
+
+def _called_s(setting: Setting) -> int:
+    # The window lies between two reports, and at the last one connections may be closing: a second on each side.
+    # Several processes do not end at one moment: another second, so that each of them covers the window.
+    return setting.load["measure_s"] + 2 + (setting.place["clients"] > many.MOST_CLIENTS)
+
+
+def measure_sysbench(setting: Setting, server: Server, connection: Any, commands: list[list[str]]) -> dict[str, Any]:
+    """Run the measuring call; returns what the window showed, and what the server told at both edges of the call."""
+    samples: list[tuple[run.Moment, usage.Sample]] = []
+
+    def on_report(moment: run.Moment) -> None:
+        if moment.number in (1, 1 + setting.load["measure_s"]):
+            samples.append((moment, usage.sample_usage(server.process.pid, *moment.pids)))
+            setting.at_edge(server)
+
+    patience_s, cpus = setting.patience_s("measure_s"), setting.cpus.client_cpus
+    before = observe.read_edge(setting.family, connection)
+    ask = partial(setting.family.counters, connection) if setting.load.get("series") else None
+    with observe.sampled_counters(ask) as counted:
+        finished = many.run_processes(commands, setting.text, timeout_s=patience_s, on_report=on_report, cpus=cpus)
+    after = observe.read_edge(setting.family, connection)
+    return {
+        **measured(finished, samples),
+        **client_host.used_on_client(setting.there, server, samples),
+        **observe.edge_facts(before, after),
+        **output.operation_facts(setting.text),
+        "counter_series": observe.sample_columns(counted, finished),
+    }
+
+
+def warm_up(setting: Setting, server: Server) -> list[str]:
+    """Run the workload unmeasured, its keys drawn from another seed than the measuring call's; returns the command."""
+    commands = setting.commands(server, setting.load["warmup_s"], seed=setting.place["repetition"] + 1_000_000)
+    text, patience_s = setting.log.with_suffix(".warmup.txt"), setting.patience_s("warmup_s")
+    many.run_processes(commands, text, timeout_s=patience_s, cpus=setting.cpus.client_cpus)
+    return commands[0]

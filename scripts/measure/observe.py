@@ -1,0 +1,146 @@
+"""What a server tells of itself just before and just after a load, and how large its files are."""
+
+import contextlib
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts.loadgen.run import Finished
+from scripts.servers.families import Family
+
+EVERY_S = 1.0
+# A server that has just failed under load may not answer any more.
+GIVE_UP_S = 2.0
+Counters = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Counters at a moment of the monotonic clock."""
+
+    monotonic_s: float
+    counters: Counters
+
+
+@contextlib.contextmanager
+def sampled_counters(read: Callable[[], Counters] | None) -> Iterator[list[Sample]]:
+    """Call `read` every second of the body, in a thread beside it; the list grows, and stays empty without `read`.
+
+    A second whose turn passes while the server is still answering has no sample. Raises what `read` raised, unless the
+    body raises itself.
+    """
+    samples: list[Sample] = []
+    if read is None:
+        yield samples
+        return
+    over, failed = threading.Event(), []
+    thread = threading.Thread(target=_sample, args=(read, samples, over, failed), daemon=True)
+    thread.start()
+    patience_s = GIVE_UP_S
+    try:
+        yield samples
+        patience_s = None
+    finally:
+        over.set()
+        thread.join(patience_s)
+    if failed:
+        raise failed[0]
+
+
+def _sample(
+    read: Callable[[], Counters], samples: list[Sample], over: threading.Event, failed: list[Exception]
+) -> None:
+    begin_s = time.monotonic()
+    try:
+        while not over.wait(EVERY_S - (time.monotonic() - begin_s) % EVERY_S):
+            counters = read()
+            samples.append(Sample(time.monotonic(), counters))
+    except Exception as error:  # each family's driver has its own errors; it is raised again where the load ends
+        failed.append(error)
+
+
+def sample_columns(samples: list[Sample], finished: Finished) -> dict[str, list]:
+    """Return samples as columns, `second` on the clock of sysbench's own per-second reports of the same call.
+
+    What a sample lacks is None. Empty without samples.
+    """
+    if not samples:
+        return {}
+    begin_s = finished.moments[0].monotonic_s - finished.output.reports[0].second
+    names = dict.fromkeys(name for sample in samples for name in sample.counters)
+    return {
+        "second": [round(sample.monotonic_s - begin_s, 3) for sample in samples],
+        **{name: [sample.counters.get(name) for sample in samples] for name in names},
+    }
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A server at one moment: counters, and its engine's own report, an empty text where a family has none."""
+
+    counters: dict[str, float]
+    report: str
+
+
+def read_edge(family: Family, connection: Any) -> Edge:
+    """Ask a server for its counters and its engine's report."""
+    return Edge(family.counters(connection), family.engine_report(connection))
+
+
+def edge_facts(before: Edge, after: Edge) -> dict[str, Any]:
+    """Return what a run's record keeps of both edges: `counters`, and `engine_report` where the family has one."""
+    known = [name for name in before.counters if name in after.counters]
+    counters = {name: {"before": before.counters[name], "after": after.counters[name]} for name in known}
+    reports = {"before": before.report, "after": after.report}
+    return {"counters": counters, **({"engine_report": reports} if any(reports.values()) else {})}
+
+
+def file_sizes(family: Family, data: Path, connection: Any) -> dict[str, dict[str, Any]]:
+    """Return what the files of a data directory take, by part: its kind, apparent_bytes and allocated_bytes.
+
+    A part is a table with its indexes, as `database.table` or `schema.table`, else all files of a kind, by that kind. A
+    file that goes while this looks is left out.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    named = family.table_files(connection)
+    for file, status in _files(data):
+        kind, name = file_kind(family, file, named)
+        taken = found.setdefault(name, {"kind": kind, "apparent_bytes": 0, "allocated_bytes": 0})
+        taken["apparent_bytes"] += status.st_size
+        taken["allocated_bytes"] += status.st_blocks * 512
+    return dict(sorted(found.items()))
+
+
+def _files(data: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield (path below `data`, status) of every regular file."""
+    for folder, _, names in os.walk(data, onerror=_unless_gone):
+        for path in (Path(folder, name) for name in names):
+            with contextlib.suppress(FileNotFoundError):
+                status = path.lstat()
+                if stat.S_ISREG(status.st_mode):
+                    yield str(path.relative_to(data)), status
+
+
+def _unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def file_kind(family: Family, file: str, named: dict[str, str]) -> tuple[str, str]:
+    """Return (kind, part) of a file by its path below the data directory; `named` are files whose table is known."""
+    for pattern, kind in family.FILE_KINDS:
+        if match := pattern.fullmatch(file):
+            if kind != "table":
+                return kind, kind
+            if name := _table(match.groupdict(), named):
+                return kind, name
+    return "other", "other"
+
+
+def _table(found: dict[str, str], named: dict[str, str]) -> str | None:
+    return f"{found['schema']}.{found['table']}" if "table" in found else named.get(found["stem"])

@@ -1,0 +1,126 @@
+"""Measure one run: clone the snapshot, start the server, warm up, measure, stop, and record what everyone said."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.host import cpus as host_cpus
+from scripts.host import facts as host_facts
+from scripts.host import outcome, storage, workplace
+from scripts.host.entry import say_waiting, started_s
+from scripts.host.locks import exclusive
+from scripts.loadgen import client_host, run, sysbench
+from scripts.loadgen.lua import script_path
+from scripts.loadgen.output import SysbenchFailed
+from scripts.measure import load, timed_sql, warnings
+from scripts.measure.facts import planned_facts
+from scripts.measure.setting import Phases, Setting
+from scripts.servers import data_directory
+from scripts.servers import options as servers_options
+from scripts.servers.options import server_options
+from scripts.servers.server import Server, ServerFailed, running
+
+SERVER_LOG = ".server.log"
+
+
+def facts_of(
+    recipe: dict, place: dict, identity: Path, dataset: Path, text: Path, log: Path, **more: Any
+) -> dict[str, Any]:
+    """Measure one run, write `text` and return its facts; `more` goes to the run's setting.
+
+    A failure of the server or of sysbench is a result, one of the host or of us is an error. `place["judged"]` names
+    the records of audits and of the check, which must not have failed, as the build must not.
+    Raises ValueError when the snapshot or the server program is not the one described.
+    """
+    judged = [identity, *map(Path, place.get("judged", []))]
+    place = {key: value for key, value in place.items() if key != "judged"}
+    phases = Phases(started_s())
+    log.parent.mkdir(parents=True, exist_ok=True)
+    text.parent.mkdir(parents=True, exist_ok=True)
+    cpus, there = (
+        client_host.place_on_hosts(host_cpus.read_topology(), recipe["load"]),
+        client_host.client_host_of(recipe["load"]),
+    )
+    setting = Setting(recipe, place, identity, dataset, text, log, sysbench.read_capabilities(), cpus, there, **more)
+    facts = planned_facts(setting, host_facts.read_host(), record.read(identity))
+    reason = outcome.first_reason(judged)
+    facts |= outcome.failure_facts(reason) if reason else measure_alone(setting, facts, phases)
+    if outcome.has_failed(facts):
+        text.touch()
+    times = {"started_at": phases.started_at, **facts.get("times", {}), "ended_at": time.time()}
+    return {**facts, "times": times, "phases_s": phases.seconds}
+
+
+def measure_alone(setting: Setting, known: dict[str, Any], phases: Phases) -> dict[str, Any]:
+    """Measure with the host to ourselves; returns the outcome and, when it is ok, what was measured, with warnings."""
+    if "script" in setting.load:
+        sysbench.demand_options(setting.generator, script_path(setting.load["script"]), setting.load.get("options", {}))
+    with exclusive(say_waiting) as waited_s:
+        phases.end("startup", less_s=waited_s, less_name="wait_lock")
+        rest(setting, phases)
+        try:
+            facts = {"outcome": "ok", "reason": None, **measure(setting, phases)}
+            facts["warnings"] = warnings.warnings_of(known | facts)
+        except (ServerFailed, SysbenchFailed) as failure:
+            if outcome.of_host(failure):
+                raise
+            facts = outcome.failure_facts(str(failure))
+        phases.add("drain", data_directory.drain())
+    return facts
+
+
+def rest(setting: Setting, phases: Phases) -> None:
+    """Leave the host alone for as long as the study says, with nobody else on it."""
+    if seconds := setting.load.get("rest_s"):
+        time.sleep(seconds)
+        phases.end("rest")
+
+
+def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
+    """Do what a run does between having the host and giving it back; returns its facts."""
+    install = workplace.installed(setting.identity)
+    options = server_options(setting.family, setting.recipe["variant"]) | setting.network_options
+    written = setting.family.option_text(setting.family.options_of_release(install, options))
+    server_log = setting.log.with_suffix(SERVER_LOG)
+    server_log.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        data, place = stack.enter_context(cloned(setting, phases))
+        server = stack.enter_context(
+            running(setting.family, install, data, options, server_log, cpus=setting.cpus.server_cpus)
+        )
+        phases.end("start")
+        with server.blamed():
+            unread = servers_options.demand(server, install, setting.recipe["variant"].get("options", {}))
+            filled = fill(setting, server, phases)
+            facts = (timed_sql if "sql" in setting.load else load).run(setting, server, data, phases)
+        server.stop(keep_data=False)
+        phases.end("stop")
+    phases.end("remove")
+    commands = {**facts["commands"], "load": filled}
+    return {**facts, **place, "commands": commands, "option_file": written, **unread}
+
+
+@contextlib.contextmanager
+def cloned(setting: Setting, phases: Phases) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Have a clone of the snapshot where the variant's storage is, drained; yields it, and the facts of that place."""
+    folder = setting.dataset.parent / "snapshot"
+    data_directory.verify(folder, record.read(setting.dataset)["snapshot_sha256"])
+    with data_directory.cloned(folder, setting.place["storage"]) as data:
+        data_directory.demand_page_compression(setting.load["tables"], data)
+        phases.end("clone")
+        phases.add("drain_clone", data_directory.drain())
+        medium = storage.fsync_facts(data.parent)
+        phases.end("fsync")
+        cold = {"page_cache": storage.drop_cached(data)} if "sql" in setting.load else {}
+        yield data, {**medium, **cold}
+
+
+def fill(setting: Setting, server: Server, phases: Phases) -> list[str]:
+    """Load the tables of a dataset that is made anew for every run; returns the command, nothing for a clone's."""
+    flags, log = server.family.sysbench_flags(server.sockets), setting.log.with_suffix(".load.txt")
+    if command := run.fill_anew(setting.load["tables"], flags, log):
+        phases.end("load")
+    return command

@@ -1,0 +1,170 @@
+"""Run timed SQL on a started server: every statement in order, in every pass, timed and its answer kept as a digest."""
+
+import contextlib
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from scripts import ROOT, record
+from scripts.host import usage
+from scripts.host.process import watchdog
+from scripts.measure import observe
+from scripts.measure.setting import Phases, Setting
+from scripts.servers.families import innodb
+from scripts.servers.server import Server, ServerFailed
+from scripts.sql import answers, files
+
+# PostgreSQL's connections are in the database already.
+ENTER = {"innodb": [f"USE {innodb.DATABASE}"], "postgresql": []}
+CHANGES = re.compile(r"(insert|update|delete|replace)\b", re.IGNORECASE)
+ANSWERED_WITHIN_S = 6 * 3600
+
+
+def run(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[str, Any]:
+    """Run a workload of timed SQL and write what it took as text; returns the facts of the window.
+
+    The first pass after the server's start is cold, the others are warm; each has a connection of its own. Seconds are
+    those from sending a statement to the last row of its answer. Raises ServerFailed naming a statement that was
+    answered with an error or not at all, ValueError when the file is not the one of the recipe.
+    """
+    chosen, skipped = _chosen(setting)
+    with contextlib.closing(server.connect()) as connection:
+        variables, loaded = setting.family.variables(connection), observe.file_sizes(setting.family, data, connection)
+        before = observe.read_edge(setting.family, connection)
+        with _pinned(setting.cpus.client_cpus):
+            begin, began_at = sample(server.process.pid), time.time()
+            told = [_pass(setting, server, chosen, number) for number in range(1, setting.load["passes"] + 1)]
+            end, ended_at = sample(server.process.pid), time.time()
+        after, left = (
+            observe.read_edge(setting.family, connection),
+            observe.file_sizes(setting.family, data, connection),
+        )
+    phases.end("measure")
+    kinds = {kind: [one for each in told for one in each[kind]] for kind in ("executions", "shown")}
+    record.write_text(setting.text, "".join(map(_line, kinds["executions"])))
+    sent = [{"kind": one.kind, "name": one.name, "text": one.text, "against": one.against} for one in chosen]
+    return {
+        "times": {"window_started_at": began_at, "window_ended_at": ended_at},
+        "window": {"duration_s": end.monotonic_s - begin.monotonic_s},
+        **usage.usage_between(begin, end),
+        "commands": {"server": server.command},
+        "variables": variables,
+        **observe.edge_facts(before, after),
+        "files": {"before": loaded, "after": left},
+        "timed_sql": {"statements": sent, "skipped": skipped, **kinds},
+    }
+
+
+def _line(one: dict[str, Any]) -> str:
+    return f"pass {one['pass']}  {one['seconds']:12.6f} s  {one['rows'] or 0:>10} rows  {one['statement']}\n"
+
+
+def _chosen(setting: Setting) -> tuple[list[files.Timed], list[str]]:
+    """Return the statements this release is sent, and the names of the timed ones it is not."""
+    load, described = setting.load, record.read(setting.identity)
+    file = files.timed_sql_path(ROOT, setting.place["sql"])
+    if (found := record.file_sha256(file)) != load["content"]:
+        raise ValueError(f"{file}: its SHA-256 is {found}, the recipe's {load['content']}; start the workflow again")
+    every = files.read_timed(file)
+    chosen = files.suited_statements(every, described["family"], described["release"])
+    timed = dict.fromkeys(one.name for one in every if one.kind == files.TIMED)
+    return chosen, [name for name in timed if name not in {one.name for one in chosen}]
+
+
+def _pass(setting: Setting, server: Server, chosen: list[files.Timed], number: int) -> dict[str, list]:
+    """Send all statements once; returns what is recorded of the timed ones and of those that show something."""
+    found: dict[str, list] = {"executions": [], "shown": []}
+    with answers.connections_opened(server.connect) as connection:
+        for text in ENTER[files.DIALECTS[setting.recipe["variant"]["family"]]]:
+            answers.demand_answer(connection, text)
+        for statement in chosen:
+            kept = found["executions" if statement.kind == files.TIMED else "shown"]
+            kept += [{"pass": number, **one} for one in _send(server, connection, statement)]
+    return found
+
+
+def _send(server: Server, connection: Any, statement: files.Timed) -> Iterator[dict[str, Any]]:
+    """Send a statement; yields what is recorded of it, nothing of one that only prepares."""
+    before = usage.process_times(server.process.pid)
+    with _awaited(server, statement.name):
+        cursor = connection.cursor()
+        begin_s = time.perf_counter()
+        cursor.execute(statement.text)
+        rows = None if cursor.description is None else cursor.fetchall()
+        seconds = time.perf_counter() - begin_s
+    if statement.kind == files.SHOWN:
+        texts = [[plain(value) for value in row] for row in rows or []]
+        yield {"name": statement.name, "columns": [column[0] for column in cursor.description or []], "rows": texts}
+    if statement.kind != files.TIMED:
+        return
+    after = usage.process_times(server.process.pid)
+    changed = cursor.rowcount if CHANGES.match(statement.text) else None
+    yield {
+        "statement": statement.name,
+        "seconds": seconds,
+        "rows": changed if rows is None else len(rows),
+        "answer_sha256": None if rows is None else digest(rows),
+        "server_cpu_s": round(after.user_s + after.system_s - before.user_s - before.system_s, 6),
+        "read_bytes": _grown(before.read_bytes, after.read_bytes),
+        "write_bytes": _grown(before.write_bytes, after.write_bytes),
+    }
+
+
+def _grown(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
+
+
+def digest(rows: Any) -> str:
+    """Return the SHA-256 (hex) of an answer's rows in whatever order, values as two servers would agree on them."""
+    found = hashlib.sha256()
+    for line in sorted(record.canonical([plain(value) for value in row]) for row in rows):
+        found.update(line.encode() + b"\n")
+    return found.hexdigest()
+
+
+def plain(value: Any) -> str | None:
+    """Return a value as text: numbers without their type, 12 digits of inexact ones, bytes as the letters they are."""
+    match value:
+        case None:
+            return None
+        case bool() | int() | Decimal():
+            return f"{Decimal(value).normalize():f}"
+        case float():
+            return f"{value:.12g}"
+        case bytes() | bytearray():
+            return bytes(value).decode("utf-8", "backslashreplace")
+    return str(value)
+
+
+@contextlib.contextmanager
+def _awaited(server: Server, name: str) -> Iterator[None]:
+    """Turn an error, a lost connection or a silence of the server into ServerFailed with the statement's name."""
+    with watchdog(server.process, ANSWERED_WITHIN_S) as silent:
+        try:
+            yield
+        except Exception as error:  # each family's driver has its own errors
+            how = f"had no answer within {ANSWERED_WITHIN_S} s" if silent.is_set() else f"was not answered: {error}"
+            raise ServerFailed(f"statement {name!r} {how}") from error
+
+
+@contextlib.contextmanager
+def _pinned(cpus: Sequence[int]) -> Iterator[None]:
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def sample(server_pid: int) -> usage.Sample:
+    """Take a sample of the server with this process as its load generator, without the server that it started."""
+    taken, own = usage.sample_usage(server_pid, server_pid), os.times()
+    client = replace(taken.client, processes=1, user_s=own.user, system_s=own.system)
+    return replace(taken, client=client)

@@ -1,0 +1,227 @@
+"""What makes a run's figures doubtful: fixed limits, each with its reason, and the warnings they give."""
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from scripts.analysis.runs import generated, placed
+from scripts.wording import plural
+
+POINTS = (5, 120)
+# Of a normal distribution: standard deviation over median absolute deviation.
+MAD_TO_DEVIATION = 1.4826
+
+
+def drift(tps: Sequence[float]) -> tuple[float | None, float]:
+    """Return (change from first to last value, its standard error), both as shares of the median.
+
+    The change is the Theil-Sen slope (median of all pairwise slopes) times the length; its error is that of a least
+    squares slope with the residuals' median absolute deviation as noise. (None, 0) with under five values.
+    """
+    values = _thinned(tps, POINTS[1])
+    middle = statistics.median(values) if values else 0.0
+    if len(values) < POINTS[0] or middle <= 0:
+        return None, 0.0
+    slope = statistics.median((b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(values), 2))
+    residuals = [value - slope * i for i, value in enumerate(values)]
+    centre = statistics.median(residuals)
+    noise = MAD_TO_DEVIATION * statistics.median(abs(residual - centre) for residual in residuals)
+    return slope * (len(values) - 1) / middle, noise / middle * (12 / len(values)) ** 0.5
+
+
+def _thinned(values: Sequence[float], most: int) -> list[float]:
+    step = -(-len(values) // most) if values else 1
+    return [statistics.fmean(values[i : i + step]) for i in range(0, len(values), step)]
+
+
+@dataclass(frozen=True)
+class WarningLimit:
+    """A value beyond `threshold` earns a warning; `reason` says what it does to figures, `remedy` what helps.
+
+    Without a `unit`, a threshold under 1 is a share.
+    """
+
+    threshold: float | str
+    reason: str
+    remedy: str = ""
+    unit: str = ""
+
+
+THRESHOLDS = {
+    "steal": WarningLimit(
+        0.02, "the hypervisor gave the time to somebody else: throughput falls by the same share",
+        "use a machine of its own, or more repetitions",
+    ),
+    "others": WarningLimit(
+        0.05, "other programs ran: they take CPU time and caches from server and load generator",
+        "stop other programs and services",
+    ),
+    "iowait": WarningLimit(
+        0.10, "CPUs idled while a disk worked: the disk is part of what was measured",
+        "enlarge the server's cache, or take a faster storage",
+    ),
+    "swap": WarningLimit(
+        0.0, "memory was swapped out: an access to it takes as long as a disk does",
+        "take less memory for the server, or turn swap off",
+        unit="MiB",
+    ),
+    "oom_kills": WarningLimit(
+        0, "the kernel killed programs for lack of memory: caches were emptied, the server may have lost processes",
+        "take less memory for the server, or give the machine or its cgroup more",
+        unit="processes",
+    ),
+    "governor": WarningLimit(
+        "performance", "the clock rate follows the load, so two runs need not have the same one",
+        "set the governor to performance",
+    ),
+    "client_share": WarningLimit(
+        0.5, "the load generator used more CPU time than all else: gains of the server are diluted",
+        "give the load generator fewer clients or cheaper statements",
+    ),
+    "client_full": WarningLimit(
+        0.95, "the load generator's CPUs were full: it set the pace, and gains are understated",
+        "give it more CPUs by the study's placement",
+    ),
+    "unsteady": WarningLimit(
+        0.10, "throughput drifted within the window: warm-up was too short, or something changed",
+        "raise warmup_s and measure_s",
+    ),
+    "errors": WarningLimit(
+        0.01, "transactions were rolled back: they cost CPU time but are not counted as transactions",
+        "spread the load over more rows, or read the server's log",
+    ),
+    "apart": WarningLimit(
+        0.5, "what is added up as one second of several sysbench processes was not the same second",
+        "give the load generator more CPUs by the study's placement",
+    ),
+    "clock": WarningLimit(
+        0.5, "the machine's clock was set: durations are not affected, but how far apart runs lie is not known",
+        "let the clock be slewed, not set, while a study runs",
+        unit="s",
+    ),
+    "reconnects": WarningLimit(
+        0.0, "connections broke and were made again: their cost is in the figures",
+        "read the server's log",
+    ),
+}  # fmt: skip
+DRIFT_ERRORS = 3.0
+
+
+def warnings_of(facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the warnings a run's facts deserve: {code, text, value, threshold}.
+
+    `facts` are those of a run that went well. A part that is None is not judged: what could not be measured has a
+    warning of its own (code `not_measured`, value the list of names), since it is not the same as measured badly.
+    """
+    found = [warning for check in CHECKS for warning in check(facts)]
+    missing = sorted(_missing(facts))
+    if missing:
+        text = f"not measured, because this machine does not tell: {', '.join(missing)}"
+        found.append({"code": "not_measured", "text": text, "value": missing, "threshold": None})
+    return found
+
+
+def _warning(code: str, value: Any, what: str) -> dict[str, Any]:
+    limit = THRESHOLDS[code]
+    return {"code": code, "text": f"{what}; {limit.reason}", "value": value, "threshold": limit.threshold}
+
+
+def _beyond(code: str, value: float, what: str) -> Iterator[dict[str, Any]]:
+    if value > THRESHOLDS[code].threshold:
+        yield _warning(code, round(value, 4), what)
+
+
+def _machine_share(facts: dict[str, Any], seconds: float) -> float:
+    return seconds / (facts["window"]["duration_s"] * facts["cpu"]["cpus"])
+
+
+def _sum(cpu: dict[str, float], *names: str) -> float:
+    return sum(cpu[f"{name}_s"] for name in names)
+
+
+def _cpu_time(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    cpu = facts.get("cpu")
+    if not cpu or not facts.get("window"):
+        return
+    busy_s = _sum(cpu, "host_user", "host_system", "host_irq")
+    server_s, client_s = _sum(cpu, "server_user", "server_system"), _sum(cpu, "client_user", "client_system")
+    for code, seconds, who in (
+        ("steal", cpu["host_steal_s"], "the hypervisor took"),
+        ("others", busy_s - server_s - client_s, "other programs took"),
+        ("iowait", cpu["host_iowait_s"], "waiting for disks took"),
+    ):
+        share = _machine_share(facts, seconds)
+        yield from _beyond(code, share, f"{who} {share:.1%} of the CPU time of the window")
+    share = client_s / busy_s if busy_s else 0.0
+    yield from _beyond("client_share", share, f"sysbench used {share:.0%} of the CPU time used")
+    cpus = placed(facts)["n_client_cpus"]
+    share = generated(facts)["generator_cpu_s"] / (facts["window"]["duration_s"] * cpus)
+    yield from _beyond("client_full", share, f"sysbench used {share:.0%} of its {cpus} CPUs")
+
+
+def _memory(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    used_mib, killed = ((facts.get("memory") or {}).get(name) or 0 for name in ("swap_used_mib_after", "oom_kills"))
+    yield from _beyond("swap", used_mib, f"{used_mib:.0f} MiB of swap were in use")
+    yield from _beyond("oom_kills", killed, f"{plural(killed, 'process', 'processes')} killed for lack of memory")
+
+
+def _governor(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    governor = (facts.get("host") or {}).get("governor")
+    if governor not in (None, THRESHOLDS["governor"].threshold):
+        yield _warning("governor", governor, f"the CPU frequency governor was {governor}")
+
+
+def _sysbench(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    window = facts.get("window") or {}
+    errors, reconnects, transactions = (window.get(name) for name in ("errors", "reconnects", "transactions"))
+    if errors and transactions is not None:
+        share = errors / (errors + transactions)
+        yield from _beyond("errors", share, f"{errors} transactions ({share:.1%}) ended in an error")
+    if reconnects:
+        yield from _beyond("reconnects", reconnects, f"sysbench connected again {reconnects} times")
+
+
+def _generators(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    processes, apart_s = ((facts.get("generators") or {}).get(name) for name in ("processes", "apart_s"))
+    if processes:
+        what = f"the reports of {processes} sysbench processes lay {apart_s:.0%} of a second apart"
+        yield from _beyond("apart", apart_s, what)
+
+
+def _clock(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    times, window = facts.get("times") or {}, facts.get("window") or {}
+    if {"window_started_at", "window_ended_at"} <= times.keys() and window:
+        moved_s = times["window_ended_at"] - times["window_started_at"] - window["duration_s"]
+        what = f"the clock moved by {moved_s:+.1f} s against the window of {window['duration_s']:.1f} s"
+        yield from _beyond("clock", abs(moved_s), what)
+
+
+def _steadiness(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    # The first second holds the start of the threads, and is not in the window either.
+    tps = (facts.get("series") or {}).get("tps", [])[1:]
+    moved, error = drift(tps)
+    if moved is not None and abs(moved) > DRIFT_ERRORS * error:
+        for warning in _beyond("unsteady", abs(moved), f"throughput moved by {moved:+.0%} from start to end"):
+            yield {**warning, "value": round(moved, 4)}
+
+
+def _missing(facts: dict[str, Any]) -> Iterator[str]:
+    for part in ("cpu", "pressure", "memory", "io"):
+        recorded = facts.get(part)
+        if recorded is None:
+            yield part
+        else:
+            yield from (f"{part}.{name}" for name, value in recorded.items() if value is None)
+
+
+CHECKS: tuple[Callable[[dict[str, Any]], Iterator[dict[str, Any]]], ...] = (
+    _cpu_time,
+    _memory,
+    _governor,
+    _sysbench,
+    _generators,
+    _clock,
+    _steadiness,
+)

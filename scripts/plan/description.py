@@ -1,0 +1,77 @@
+"""The study in full, as reports show it: every entry resolved, and the planned order of its blocks."""
+
+from pathlib import Path
+from typing import Any
+
+from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, split_flags
+from scripts.config import expansion
+from scripts.config.study import Study
+from scripts.plan import diagnoses
+from scripts.plan.order import block_order
+from scripts.plan.recipes import Plan
+
+
+def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
+    """Return the study with options, workloads, datasets and trainings it uses, and the text of its config files."""
+    study, config = plan.study, plan.study.config
+    blocks = dict.fromkeys((run.workload, run.clients, run.repetition) for run in plan.runs)
+    builds = list(dict.fromkeys(variant["build"] for variant in study.variants.values()))
+    trained = {name: trainings_of(plan, name) for name in builds}
+    used = {training for names in trained.values() for training in names}
+    datasets = {study.entries["workloads"][name]["dataset"] for name in study.workloads}
+    keys = "study title question reference clients repetitions seed campaign warmup_s measure_s block_span_s placement"
+    return {
+        **{key: config[key] for key in keys.split()},
+        **{key: config[key] for key in ("rest_s", "series") if config.get(key)},
+        "variants": {name: {**variant, "options": plan.options(name)} for name, variant in study.variants.items()},
+        "workloads": {name: study.entries["workloads"][name] for name in study.workloads},
+        "datasets": {name: study.entries["datasets"][name] for name in sorted(datasets)},
+        "trainings": {name: study.entries["trainings"][name] for name in sorted(used)},
+        "builds": {name: build_facts(plan, name) for name in builds},
+        "trained_on": {name: loads_of(plan, trained[name]) for name in builds if trained[name]},
+        **extras(study),
+        **({"diagnose": asked} if (asked := diagnoses.settings(study)) else {}),
+        "config_text": "\n".join(file.read_text(encoding="utf-8") for file in files),
+        "order": [[*block, block_order(study, *block)] for block in blocks],
+    }
+
+
+def extras(study: Study) -> dict[str, Any]:
+    """Return the matrix, the client host and what the small scale changes, of a study that has them."""
+    arms = expansion.matrix_levels(study.config)
+    scaled = [[".".join(map(str, path)), full, small] for path, full, small in study.scaled]
+    factors = {name: list(levels) for name, levels in study.config["matrix"]["factors"].items()} if arms else {}
+    return {
+        **({"matrix": {"factors": factors, "arms": arms}} if arms else {}),
+        **({"client": study.config["client"]} if "client" in study.config else {}),
+        **({"scaled": scaled} if study.config.get("scale") == "small" else {}),
+    }
+
+
+def trainings_of(plan: Plan, build: str) -> list[str]:
+    """Return the trainings whose profiles a build is made with, BOLT's included."""
+    found = [plan.stages.profile(name) for name in [build, *plan.stages.behind(build)]]
+    return list(dict.fromkeys(used.training for used in found if used))
+
+
+def loads_of(plan: Plan, trainings: list[str]) -> list[str]:
+    """Return the workloads of these trainings; a workload that is not among them is held out."""
+    entries = plan.study.entries["trainings"]
+    return list(dict.fromkeys(load for name in trainings for load in entries[name]["workloads"]))
+
+
+def build_facts(plan: Plan, build: str) -> dict[str, Any]:
+    """Return what is declared of a build, every key with its value: what a factor table tells builds apart by."""
+    if build == PREBUILT:
+        return {"prebuilt": True}
+    declared = plan.study.entries["builds"][build]
+    return {
+        "flags": split_flags(declared.get("flags", [])),
+        "lto": declared.get("lto", False),
+        "profile": declared.get("profile"),
+        "bolt": declared.get("bolt"),
+        "bolt_toolchain": declared.get("bolt_toolchain", DEFAULT_BOLT) if "bolt" in declared else None,
+        "toolchain": declared.get("toolchain", DEFAULT_TOOLCHAIN),
+        "published": declared.get("published", False),
+        "debug_information": declared.get("debug_information", False),
+    }

@@ -1,0 +1,98 @@
+"""The diagnoses of a study: extra runs, after all measured ones, that look into the server while it is under load."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from scripts.config.study import Study
+from scripts.plan.order import Run
+from scripts.plan.paths import Paths
+from scripts.record import digest
+
+# Raised when code changes what a diagnosis finds from the same declaration.
+RECIPE = 1
+TOOLS = ("perf", "waits", "syscalls", "fsyncs")
+SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One extra run: a variant under a workload with so many clients, looked into with one tool."""
+
+    variant: str
+    workload: str
+    clients: int
+    tool: str
+
+
+def settings(study: Study) -> dict[str, Any] | None:
+    """Return what a study's `diagnose` says with its defaults, None without it; timed SQL has no window."""
+    if "diagnose" not in study.config:
+        return None
+    return {
+        "tools": list(TOOLS),
+        "variants": list(study.config["variants"]),
+        "workloads": [name for name in study.workloads if "sql" not in study.entries["workloads"][name]],
+        "clients": [max(study.config["clients"])],
+        "seconds": SECONDS,
+        **study.config["diagnose"],
+    }
+
+
+class Diagnoses:
+    """The diagnoses of a plan, none unless the study has the key; each name with its digest is worked out once."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self.plan = paths.plan
+        self.settings = settings(paths.plan.study)
+
+    @cached_property
+    def of_paths(self) -> dict[str, Diagnosis]:
+        """Return path -> diagnosis, in the order of making: all tools of a cell one after the other."""
+        if (asked := self.settings) is None:
+            return {}
+        every = [
+            Diagnosis(variant, workload, clients, tool)
+            for workload in asked["workloads"]
+            for clients in asked["clients"]
+            for variant in asked["variants"]
+            for tool in TOOLS
+            if tool in asked["tools"]
+        ]
+        return {self.path(each): each for each in every}
+
+    def recipe(self, diagnosis: Diagnosis) -> dict[str, Any]:
+        """Return the recipe of a diagnosis: that of a run with its own window, and the tool."""
+        return {
+            "recipe": RECIPE,
+            "variant": self.plan.variant(diagnosis.variant),
+            "load": {**self.plan.load(diagnosis.variant, diagnosis.workload), "measure_s": self.settings["seconds"]},
+            "tool": diagnosis.tool,
+        }
+
+    def path(self, diagnosis: Diagnosis) -> str:
+        """Return the record of a diagnosis."""
+        made = self.recipe(diagnosis)
+        load = digest({key: made[key] for key in ("recipe", "load")})
+        folder = f"{self.folder}/{self.paths.variant_part(diagnosis.variant)}/{diagnosis.workload}-{load}"
+        return f"{folder}/{diagnosis.clients}/{diagnosis.tool}.json"
+
+    @property
+    def folder(self) -> str:
+        """Return the folder of the study's diagnoses."""
+        return f"{self.paths.study}/diagnoses"
+
+    def place(self, path: str) -> dict[str, Any]:
+        """Return what a diagnosis should know that decides nothing about it, as Paths.place does of a run."""
+        made, study = self.of_paths[path], self.plan.study
+        alike = self.paths.place(self.paths.run(Run(made.variant, made.workload, study.config["clients"][0], 1, 0)))
+        variant = study.variants[made.variant]
+        return {
+            **alike,
+            "clients": made.clients,
+            "run_number": list(self.of_paths).index(path) + 1,
+            "runs_total": len(self.of_paths),
+            "log_statements": False,
+            "judged": self.paths.judged(variant["server"], variant["build"]),
+        }

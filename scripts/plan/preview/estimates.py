@@ -1,0 +1,261 @@
+"""How many bytes what is due fetches, copies and keeps: as last time, else as stated here and in the catalog."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from scripts.builds.stages import BOLT_INSTRUMENTED, PREBUILT
+from scripts.config.study import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
+from scripts.plan.preview.due import Due, Thing
+from scripts.plan.preview.reasons import RunReasons
+from scripts.sources import kinds
+
+# An instrumented or profile-using compile takes about this many times the CPU of a plain one (measured, gcc 12).
+INSTRUMENTED_COST = 1.3
+COMPILE_CPU_MINUTES = 30
+# Seconds of what is not compiled: BOLT took 27 s and 8 s for MariaDB on two cores.
+QUICK_S = {BOLT_INSTRUMENTED: 30, "bolted": 10, PREBUILT: 10}
+# A data directory is initialised before it is filled.
+EMPTY_S = 5
+CHECK_S = 5
+# Snakemake's part between two runs.
+BETWEEN_S = 1
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds, and whether they are those of this machine's last facts rather than stated ones."""
+
+    seconds: float
+    measured: bool
+
+
+def total(parts: Iterable[Estimate]) -> Estimate:
+    """Return the sum of estimates; it is measured where all parts are."""
+    known = list(parts)
+    return Estimate(sum(part.seconds for part in known), all(part.measured for part in known))
+
+
+class Durations:
+    """Estimates for what is due, on `cores` cores."""
+
+    def __init__(self, due: Due, runs: RunReasons, cores: int) -> None:
+        self.due = due
+        self.listing = due.listing
+        self.study = due.paths.plan.study
+        self.runs = runs
+        self.cores = max(1, min(cores, len(os.sched_getaffinity(0))))
+
+    def of(self, thing: Thing) -> Estimate:
+        """Return the estimate of making a build, a profile or a dataset."""
+        return {"build": self.build, "profile": self.training, "dataset": self.loading}[thing.kind](thing)
+
+    def build(self, thing: Thing) -> Estimate:
+        """Return that of a compile: the last of its kind here, else any other's CPU time, else the catalog's."""
+        plan = self.due.paths.plan
+        kind, lto = plan.stages.of(thing.name).kind, bool(plan.build(thing.server, thing.name).get("lto"))
+        facts = self.facts(thing.server)
+        if alike := [one for one in facts if one["stage"] == kind and bool((one["flags"] or {}).get("lto")) == lto]:
+            return Estimate(self.taken_s(alike[0]), measured=True)
+        if kind in QUICK_S:
+            return Estimate(QUICK_S[kind], measured=False)
+        factor = INSTRUMENTED_COST if "instrumented" in kind else 1
+        if compiled_s := [one["cpu_s"] for one in facts if one["stage"] not in QUICK_S]:
+            return Estimate(min(compiled_s) * factor / self.cores, measured=True)
+        stated_s = self.study.entries["servers"][thing.server].get("compile_cpu_minutes", COMPILE_CPU_MINUTES) * 60
+        return Estimate(stated_s * factor / self.cores, measured=False)
+
+    def facts(self, server: str) -> list[dict[str, Any]]:
+        """Return the facts of a server's builds on this machine, the last first, without those of failed ones."""
+        folder = f"results/builds/{server}"
+        files = [f"{folder}/{name}/facts.json" for name in self.listing.names(folder)]
+        found = {
+            file: facts for file in files if {"cpu_s", "stage"} <= (facts := self.listing.record(file) or {}).keys()
+        }
+        return [found[file] for file in sorted(found, key=lambda file: Path(file).stat().st_mtime, reverse=True)]
+
+    def taken_s(self, facts: dict[str, Any]) -> float:
+        """Return the seconds a build took, or would have taken on as many cores as there are now."""
+        same = facts.get("threads") == self.cores or facts["stage"] in QUICK_S
+        return facts["wall_s"] if same else facts["cpu_s"] / self.cores
+
+    def training(self, thing: Thing) -> Estimate:
+        """Return that of a training: its workloads, and starting and stopping the server for each."""
+        declared = self.study.entries["trainings"][thing.name]
+        return Estimate(len(declared["workloads"]) * (declared["seconds"] + OVERHEAD_S), measured=False)
+
+    def loading(self, thing: Thing) -> Estimate:
+        """Return that of loading a dataset: as another of the server took for its rows, else as stated."""
+        _, name, _, data = self.due.paths.datasets[thing.folder]
+        rows = kept_rows(self.due.paths.plan.tables(name, data))
+        folder = f"results/datasets/{thing.server}"
+        others = [self.listing.record(f"{folder}/{name}/dataset.json") for name in self.listing.names(folder)]
+        if known := [other for other in others if other]:
+            nearest = min(known, key=lambda other: abs(kept_rows(other) - rows))
+            more_rows = max(0, rows - kept_rows(nearest))
+            return Estimate(nearest["load_s"] + more_rows / ROWS_PER_S, measured=more_rows == 0)
+        return Estimate(EMPTY_S + rows / ROWS_PER_S, measured=False)
+
+    @cached_property
+    def run(self) -> Estimate:
+        """Return that of one run: warm-up, window, and what the study's runs took beside them."""
+        sample = self.runs.sample(f"{self.due.paths.study}/runs")
+        known = (self.listing.record(sample) if sample else None) or {}
+        load = (known.get("recipe") or {}).get("load") or {}
+        if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
+            spent_s = sum(known["phases_s"].values()) - known["phases_s"].get("wait_lock", 0)
+            return Estimate(load_s(self.study.config) + spent_s - load_s(load) + BETWEEN_S, measured=True)
+        return Estimate(stated_s(self.study), measured=False)
+
+    @cached_property
+    def phases(self) -> dict[str, Estimate]:
+        """Return the estimates of the phases after fetching."""
+        made = {phase: total(map(self.of, self.due.of(kind))) for phase, kind in PHASES.items()}
+        checks = Estimate(CHECK_S * len(self.due.checks), measured=False)
+        runs = Estimate(self.run.seconds * len(self.due.runs), self.run.measured)
+        return {**made, "check": checks, "measure": runs}
+
+
+PHASES = {"compile": "build", "train": "profile", "load": "dataset"}
+
+
+MIB = 2**20
+LOCAL = ("file", "directory", "installed")
+RUN_KIB = 50
+
+
+@dataclass(frozen=True)
+class StatedSize:
+    """MiB of a family where no record tells: an unpacked source with its archive, a build tree, an install tree, an
+    empty data directory and its logs at their longest; bytes of a sysbench row with its index.
+
+    Measured: MariaDB 10.11 (400 000 rows made 197 MiB), PostgreSQL 15 (200 000 rows 152 MiB); MySQL's are larger and
+    estimated from MariaDB's.
+    """
+
+    source_mib: float
+    build_mib: float
+    install_mib: float
+    empty_mib: float
+    logs_mib: float
+    row_bytes: float
+
+
+FAMILY_DATA_MIB = {
+    "mariadb": StatedSize(750, 1500, 60, 100, 512, 250),
+    "mysql": StatedSize(2500, 4000, 150, 200, 1024, 250),
+    "postgresql": StatedSize(210, 300, 20, 100, 4096, 260),
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """MiB, `None` where unknown, and whether they come from a record here rather than from what is stated."""
+
+    mib: float | None
+    measured: bool
+
+    @property
+    def least_mib(self) -> float:
+        """Return what is certain of it: an estimate may be wrong by half."""
+        return (self.mib or 0) / (1 if self.measured else 2)
+
+
+def amount_text(mib: float) -> str:
+    """Return a size in the unit a person would use."""
+    return f"{mib:.0f} MiB" if mib < 10 * 1024 else f"{mib / 1024:.0f} GiB"
+
+
+def total_mib(parts: Iterable[Size]) -> float:
+    """Return the sum of what is known."""
+    return sum(part.mib or 0 for part in parts)
+
+
+class Sizes:
+    """Sizes of what is due."""
+
+    def __init__(self, due: Due, durations: Durations) -> None:
+        self.due = due
+        self.listing = due.listing
+        self.plan = due.paths.plan
+        self.durations = durations
+
+    def stated(self, server: str) -> StatedSize:
+        """Return what is stated of a server's family."""
+        return FAMILY_DATA_MIB[self.plan.family(server)]
+
+    def fetched(self, thing: Thing) -> Size:
+        """Return what fetching a server's sources transfers: nothing when they are on disk, else as the catalog says,
+        else what an earlier fetch brought.
+        """
+        entry = self.plan.study.entries["servers"][thing.server]
+        if kinds.kind_of(entry["sources"][0]) in LOCAL:
+            return Size(0, measured=True)
+        if "archive_mib" in entry:
+            return Size(entry["archive_mib"], measured=False)
+        names = [file["name"] for file in (self.listing.record(thing.record) or {}).get("files", [])]
+        files = [Path(thing.folder, "downloads", name) for name in names]
+        if files and all(file.is_file() for file in files):
+            return Size(sum(file.stat().st_size for file in files) / MIB, measured=True)
+        return Size(None, measured=False)
+
+    def snapshot(self, folder: str) -> Size:
+        """Return a dataset's snapshot: as its record tells, else as rows and an empty data directory make it."""
+        known = self.listing.record(f"{folder}/dataset.json")
+        if known:
+            return Size(known["bytes"] / MIB, measured=True)
+        server, name, _, data = self.due.paths.datasets[folder]
+        stated = self.stated(server)
+        return Size(stated.empty_mib + kept_rows(self.plan.tables(name, data)) * stated.row_bytes / MIB, measured=False)
+
+    def installed(self, thing: Thing) -> Size:
+        """Return a build's install tree: as large as the last of its kind here, else as stated."""
+        kind = self.plan.stages.of(thing.name).kind
+        known = [facts for facts in self.durations.facts(thing.server) if facts["stage"] == kind]
+        if known:
+            return Size(known[0]["install_bytes"] / MIB, measured=True)
+        return Size(self.stated(thing.server).install_mib, measured=False)
+
+    def copied(self) -> Size:
+        """Return what cloning snapshots copies over all runs and trainings that are due."""
+        paths = self.due.paths
+        runs = [
+            Size(size.mib * len(due), size.measured)
+            for group, due in self.due.groups.items()
+            if (size := self.snapshot(paths.dataset(*group))).mib
+        ]
+        trained = [
+            self.snapshot(folder)
+            for thing in self.due.of("profile")
+            for folder in paths.training_datasets(thing.server, thing.name)
+        ]
+        parts = [*runs, *trained]
+        return Size(total_mib(parts), all(part.measured for part in parts))
+
+    def clone_mib(self, variant: str, workload: str) -> tuple[float, float]:
+        """Return the least and the most a run's data directory takes: a snapshot; with the server's longest logs."""
+        paths = self.due.paths
+        size, study = self.snapshot(paths.dataset(variant, workload)), paths.plan.study
+        stated = self.stated(study.variants[variant]["server"])
+        dataset = self.plan.tables(study.entries["workloads"][workload]["dataset"], self.plan.data(variant))
+        loaded_mib = (rows_of(dataset) - kept_rows(dataset)) * stated.row_bytes / MIB
+        return size.least_mib + loaded_mib / 2, size.mib + loaded_mib + stated.logs_mib
+
+    def storage(self, variant: str) -> str | None:
+        """Return the folder of a variant's storage, None for the cache."""
+        study = self.due.paths.plan.study
+        name = study.variants[variant].get("storage")
+        return study.config["storage"][name] if name else None
+
+    def kept(self) -> dict[str, Size]:
+        """Return what stays under results/, by what it is."""
+        sources = [Size(self.stated(thing.server).source_mib, measured=False) for thing in self.due.of("source")]
+        builds = [self.installed(thing) for thing in self.due.of("build")]
+        snapshots = [self.snapshot(thing.folder) for thing in self.due.of("dataset")]
+        parts = {"sources": sources, "builds": builds, "snapshots": snapshots}
+        runs = Size(len(self.due.runs) * RUN_KIB / 1024, measured=True)
+        summed = {name: Size(total_mib(of), all(part.measured for part in of)) for name, of in parts.items()}
+        return {**summed, "runs": runs}

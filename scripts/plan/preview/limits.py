@@ -1,0 +1,298 @@
+"""Limits a study would hit, told before it hits them; those of file systems here, those of servers beside."""
+
+import re
+import resource
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from scripts.host import facts, storage
+from scripts.loadgen import many
+from scripts.plan.preview.due import Due
+from scripts.plan.preview.estimates import MIB, Sizes, amount_text
+from scripts.servers import families
+
+FILE_SYSTEM_ROOT = Path("/")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit that would be hit: what it is about, what to do, and whether it is certain to be hit.
+
+    With `refused` it is one of counts, not of estimates: clients beyond it are not granted, so none are sent.
+    """
+
+    text: str
+    remedy: str
+    certain: bool
+    refused: bool = False
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """MiB of memory, in all and to be had, `memory_limit` saying who leaves it; files one process may open, as it is
+    and at most; processes, `process_limit` saying what limits them; connections that a socket keeps waiting. None: no
+    limit.
+    """
+
+    total_mib: float
+    available_mib: float
+    memory_limit: str
+    open_files: int | None
+    most_open_files: int | None
+    processes: int | None
+    process_limit: str = "`ulimit -u`"
+    waiting: int | None = None
+
+
+def read_headroom(root: Path = FILE_SYSTEM_ROOT) -> Headroom:
+    """Read the figures from /proc and /sys below `root`, and this process's own limits."""
+    memory_mib = facts.meminfo_mib(root)
+    available_mib, who = memory_mib["MemAvailable"], "the machine"
+    limit_mib = facts.read_memory_limit_mib(root)
+    if limit_mib is not None and limit_mib < available_mib:
+        available_mib, who = limit_mib, "the cgroup's memory.max"
+    open_files, most_open_files = map(_bounded, resource.getrlimit(resource.RLIMIT_NOFILE))
+    limit, processes = read_processes(root)
+    waiting = _number(root / "proc/sys/net/core/somaxconn")
+    total_mib = memory_mib["MemTotal"]
+    return Headroom(total_mib, available_mib, who, open_files, most_open_files, processes, limit, waiting)
+
+
+def read_processes(root: Path = FILE_SYSTEM_ROOT) -> tuple[str, int | None]:
+    """Return the tightest limit on processes and threads, and how many it allows, None without one."""
+    kernel = {f"kernel.{name}": _number(root / "proc/sys/kernel" / name) for name in ("pid_max", "threads-max")}
+    counts = {
+        "`ulimit -u`": _bounded(resource.getrlimit(resource.RLIMIT_NPROC)[0]),
+        "pids.max of the cgroup": read_pids_left(root),
+        **kernel,
+    }
+    known = {name: count for name, count in counts.items() if count is not None}
+    return min(known.items(), key=lambda pair: pair[1], default=("", None))
+
+
+def read_pids_left(root: Path = FILE_SYSTEM_ROOT) -> int | None:
+    """Return how many more processes this process's cgroup and those above it allow (version 2), None without a limit.
+
+    A container sees its own cgroup as the root of /sys/fs/cgroup.
+    """
+    top = root / "sys/fs/cgroup"
+    own = top / _own_cgroup(root)
+    folders = [folder for folder in (own, *own.parents) if folder.is_relative_to(top)]
+    left = [
+        most - (_number(folder / "pids.current") or 0) for folder in folders if (most := _number(folder / "pids.max"))
+    ]
+    return min(left, default=None)
+
+
+def _own_cgroup(root: Path) -> str:
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.removeprefix("0::").strip("/") for line in lines if line.startswith("0::")), "")
+
+
+def _number(path: Path) -> int | None:
+    try:
+        text = path.read_text().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdecimal() else None
+
+
+def _bounded(limit: int) -> int | None:
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+# What we connect with beside the load generator; files and processes that are there without a client.
+OWN_CONNECTIONS = 3
+OWN_FILES = 50
+OWN_PROCESSES = 100
+# A client of sysbench: its Lua state, its stack and what its driver keeps.
+CLIENT_MIB = 0.5
+SIZE_TEXT = re.compile(r"(\d+)\s*([KMGT]?)i?B?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ConnectionNeeds:
+    """Of a family: the option that sizes its pool and that option's bare unit in bytes; MiB of a server without its
+    pool and of each connection; files an InnoDB server keeps for tables before it grants connections.
+    """
+
+    pool: str
+    unit_bytes: int
+    base_mib: float
+    connection_mib: float
+    table_files: int
+
+
+FAMILY_NEEDS = {
+    "mariadb": ConnectionNeeds("innodb_buffer_pool_size", 1, 150, 0.5, 810),
+    "mysql": ConnectionNeeds("innodb_buffer_pool_size", 1, 400, 0.5, 810),
+    "postgresql": ConnectionNeeds("shared_buffers", 8192, 50, 5, 0),
+}
+
+
+def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Callable) -> list[Limit]:
+    """Return the limits that the variants to be measured would hit; `system` tells the file system of a path."""
+    demands = [Demands(due, sizes, headroom, variant) for variant in sorted({run.variant for run in due.runs.values()})]
+    clients = max(run.clients for run in due.runs.values())
+    alike: dict[Limit, list[str]] = {}
+    for demand in demands:
+        for limit in [*demand.connections(), *demand.waiting(), *demand.memory(system)]:
+            alike.setdefault(limit, []).append(demand.variant)
+    told = [replace(limit, text=f"{limit.text} ({', '.join(variants)})") for limit, variants in alike.items()]
+    return [*file_limits(clients, demands, headroom), *process_limits(clients, headroom), *told]
+
+
+def file_limits(clients: int, demands: list["Demands"], headroom: Headroom) -> Iterator[Limit]:
+    """Yield what the load generator cannot open, and what servers that hold every connection themselves cannot."""
+    soft, hard = headroom.open_files, headroom.most_open_files
+    carried = many.client_parts(clients)[0]
+    if soft is not None and (needed := carried + OWN_FILES) > soft:
+        possible = hard is None or needed <= hard
+        remedy = f"`ulimit -n {needed}` before starting" if possible else "raise the hard limit (nofile in limits.conf)"
+        text = f"open files: a process may have {soft}, {carried} clients need {needed}"
+        yield Limit(text, remedy, certain=True, refused=True)
+    tables = max(demand.family.table_files for demand in demands)
+    if tables and hard is not None and (needed := clients + tables) > hard:
+        text = f"open files: at most {hard}, the server wants {needed} or grants fewer than {clients} connections"
+        yield Limit(text, "raise the hard limit (nofile in limits.conf)", certain=True, refused=True)
+
+
+def process_limits(clients: int, headroom: Headroom) -> Iterator[Limit]:
+    """Yield what cannot be started: a client is a thread of the load generator, and one or a process of the server."""
+    most = headroom.processes
+    if most is not None and 2 * clients + OWN_PROCESSES > most:
+        text = f"processes: {most} may run, {clients} clients need about {2 * clients + OWN_PROCESSES}"
+        certain = 2 * clients > most
+        yield Limit(text, f"raise {headroom.process_limit}", certain=certain, refused=certain)
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What one variant asks of a headroom."""
+
+    due: Due
+    sizes: Sizes
+    headroom: Headroom
+    variant: str
+
+    @cached_property
+    def family(self) -> ConnectionNeeds:
+        """Return what its family needs."""
+        return FAMILY_NEEDS[self.due.paths.plan.variant(self.variant)["family"]]
+
+    @cached_property
+    def module(self) -> families.Family:
+        """Return the module that knows its family."""
+        return families.of(self.due.paths.plan.variant(self.variant)["family"])
+
+    @cached_property
+    def clients(self) -> int:
+        """Return its largest client count to be measured."""
+        return max(run.clients for run in self.due.runs.values() if run.variant == self.variant)
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """Return its server options laid over its family's defaults, names written with `_`."""
+        plan = self.due.paths.plan
+        defaults = self.module.default_options(round(self.headroom.total_mib))
+        return {**defaults, **{name.replace("-", "_"): value for name, value in plan.options(self.variant).items()}}
+
+    def connections(self) -> Iterator[Limit]:
+        """Yield that the server grants fewer connections than there are clients."""
+        granted, needed = self.options.get("max_connections"), self.clients + OWN_CONNECTIONS
+        if granted is not None and int(granted) < needed:
+            text = f"max_connections: {granted} are granted, {self.clients} clients and ours need {needed}"
+            yield Limit(text, f"state `max_connections: {needed}` under `options`", certain=True, refused=True)
+
+    def waiting(self) -> Iterator[Limit]:
+        """Yield that fewer connections may wait at a socket than come at a time: libpq, which does not block, fails."""
+        kept = self.headroom.waiting
+        if self.module.SYSBENCH_DRIVER == "pgsql" and kept is not None and self.clients > kept:
+            text = f"waiting connections: net.core.somaxconn is {kept}, {self.clients} clients connect at a time"
+            yield Limit(text, f"`sysctl net.core.somaxconn={self.clients}`", certain=False)
+
+    def memory(self, system: Callable) -> Iterator[Limit]:
+        """Yield that it needs more memory than there is."""
+        least_mib, most_mib = self.memory_mib(system)
+        available_mib, what = self.headroom.available_mib, self.headroom.memory_limit
+        if most_mib > available_mib:
+            text = f"memory: up to {amount_text(most_mib)} needed, {what} leaves {amount_text(available_mib)}"
+            yield Limit(text, f"lower {self.family.pool}, rows or clients", certain=least_mib > available_mib)
+
+    def memory_mib(self, system: Callable) -> tuple[float, float]:
+        """Return the least and the most it takes: a pool fills with data only; a tmpfs holds the data once more."""
+        fixed_mib = self.family.base_mib + self.clients * (self.family.connection_mib + CLIENT_MIB)
+        pool_mib = in_mib(self.options[self.family.pool], self.family.unit_bytes)
+        clones = [self.sizes.clone_mib(*group) for group in self.due.groups if group[0] == self.variant]
+        least_mib, most_mib = max(clones, key=lambda clone: clone[1])
+        folder = self.sizes.storage(self.variant)
+        again = int(bool(folder) and system(folder).name in ("tmpfs", "ramfs"))
+        return min(pool_mib, least_mib) + fixed_mib + again * least_mib, pool_mib + fixed_mib + again * most_mib
+
+
+def in_mib(value: Any, unit_bytes: int) -> float:
+    """Return a size option such as 4096M, 128MB or a number of bare units in MiB; 0 for what the server will refuse."""
+    if not (found := SIZE_TEXT.fullmatch(str(value))):
+        return 0
+    factor = 1024 ** " KMGT".index(found[2].upper()) if found[2] else unit_bytes
+    return int(found[1]) * factor / MIB
+
+
+@dataclass(frozen=True)
+class DiskDemand:
+    """What would be on a file system at one time: `least_mib` is certain, `most_mib` includes what is estimated."""
+
+    path: str
+    what: str
+    least_mib: float
+    most_mib: float
+
+
+def find_limits(
+    due: Due, sizes: Sizes, headroom: Headroom, cache: str, system: Callable = storage.file_system_of
+) -> list[Limit]:
+    """Return the limits that what is due would hit, those that are certain first.
+
+    `cache` is the folder of build trees and clones; `system` tells the file system of a path.
+    """
+    found = list(disk_limits(due, sizes, cache, system))
+    if due.runs:
+        found += find_server_limits(due, sizes, headroom, system)
+    return sorted(found, key=lambda limit: not limit.certain)
+
+
+def disk_limits(due: Due, sizes: Sizes, cache: str, system: Callable) -> Iterator[Limit]:
+    """Yield the file systems that are too small for what they would have to hold at the same time."""
+    demands: dict[int, list[DiskDemand]] = defaultdict(list)
+    for demand in demanded(due, sizes, cache):
+        demands[system(demand.path).number].append(demand)
+    for asked in demands.values():
+        place, most_mib = system(asked[0].path), sum(demand.most_mib for demand in asked)
+        if most_mib > place.free_mib:
+            parts = ", ".join(f"{one.what} {amount_text(one.most_mib)}" for one in asked if one.most_mib >= 1)
+            folders = ", ".join(dict.fromkeys(one.path for one in asked))
+            free, needed = amount_text(place.free_mib), amount_text(most_mib)
+            text = f"disk of {folders} ({place.name}): {free} free, up to {needed} needed"
+            certain = sum(demand.least_mib for demand in asked) > place.free_mib
+            yield Limit(f"{text} ({parts})", "make room there, or name another place in `storage`", certain)
+
+
+def demanded(due: Due, sizes: Sizes, cache: str) -> Iterator[DiskDemand]:
+    """Yield all that would be on disk at the same time: what is kept, one build tree, one clone in each storage."""
+    for name, size in sizes.kept().items():
+        yield DiskDemand("results", name, size.least_mib, size.mib)
+    trees_mib = max((sizes.stated(thing.server).build_mib for thing in due.of("build")), default=0)
+    yield DiskDemand(cache, "a build tree", trees_mib / 2, trees_mib)
+    clones: dict[str, list[DiskDemand]] = defaultdict(list)
+    for variant, workload in due.groups:
+        path = sizes.storage(variant) or cache
+        clones[path].append(DiskDemand(path, "a run's data directory", *sizes.clone_mib(variant, workload)))
+    for asked in clones.values():
+        yield max(asked, key=lambda demand: demand.most_mib)

@@ -1,0 +1,257 @@
+"""The plan: what a study would make and why, how long and how much that would be, and which limits it would hit."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from scripts.host import outcome, storage
+from scripts.host.cpus import format_cpus
+from scripts.host.workplace import cache_path
+from scripts.loadgen import client_host
+from scripts.plan.diagnoses import Diagnoses
+from scripts.plan.paths import Paths
+from scripts.plan.preview import due as preview_due
+from scripts.plan.preview import limits
+from scripts.plan.preview.due import Due, Listing, Split, Thing
+from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes, amount_text
+from scripts.plan.preview.limits import Limit
+from scripts.plan.preview.reasons import FAILED, Reasons, RunReasons
+from scripts.wording import plural
+
+
+def diagnosis_paths(due: Due) -> list[str]:
+    """Return the diagnoses to make: those that are not there, and those that stand on something made again."""
+    planned = Diagnoses(due.paths).of_paths
+    again = {path for path, one in planned.items() if due.behind(one.variant, one.workload)} if due.report else set()
+    return [path for path in planned if path in again or not due.listing.has(path)]
+
+
+def diagnosis_estimate(due: Due, durations: Durations) -> Estimate:
+    """Return that of all diagnoses to make: runs with a window of their own length."""
+    each = durations.run
+    asked = Diagnoses(due.paths).settings or {"seconds": 0}
+    longer_s = asked["seconds"] - due.paths.plan.study.config["measure_s"]
+    return Estimate(len(diagnosis_paths(due)) * (each.seconds + longer_s), each.measured)
+
+
+MOST_NAMES = 6
+MOST_REASONS = 6
+INDENT = " " * 12
+
+
+def phase_lines(reasons: Reasons, runs: RunReasons, durations: Durations, sizes: Sizes) -> list[str]:
+    """Return the lines of all phases with something to make; one line when there is nothing."""
+    due = reasons.due
+    if not due.report:
+        made = f"{plural(len(due.paths.runs), 'run')} and the report are there"
+        return [f"  nothing to make or measure: {made}; the report follows its texts and code", *given_up_lines(due)]
+    found = fetch_lines(reasons, sizes)
+    for phase, kind in PHASES.items():
+        if made := due.of(kind):
+            found += [
+                phase_row(phase, len(made), len(due.things[kind]), estimate_text(durations.phases[phase])),
+                *why_lines(reasons, made),
+            ]
+    if due.checks:
+        checks = len(due.paths.checks) + len(due.paths.audits) + 1
+        found.append(phase_row("check", len(due.checks), checks, estimate_text(durations.phases["check"])))
+    if due.runs:
+        found += [phase_row("measure", len(due.runs), len(due.paths.runs), estimate_text(durations.phases["measure"]))]
+        found += measured_lines(runs)
+    if extra := diagnosis_paths(due):
+        planned = len(Diagnoses(due.paths).of_paths)
+        found.append(phase_row("diagnose", len(extra), planned, estimate_text(diagnosis_estimate(due, durations))))
+    return [*found, *given_up_lines(due), f"  report    {due.paths.study}/report.html", summed_text(durations)]
+
+
+def phase_row(phase: str, count: int, total: int, rest: str) -> str:
+    """Return a phase's first line."""
+    return f"  {phase:<8}{count:>6} of {total:<5} {rest}"
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Return an estimate with what it rests on."""
+    return (
+        f"{duration_text(estimate.seconds)}, {'as last on this machine' if estimate.measured else 'a stated estimate'}"
+    )
+
+
+def fetch_lines(reasons: Reasons, sizes: Sizes) -> list[str]:
+    """Return the lines on fetching."""
+    due = reasons.due
+    if not (sources := due.of("source")):
+        return []
+    known = [sizes.fetched(thing) for thing in sources]
+    unknown = [thing.server for thing, size in zip(sources, known, strict=True) if size.mib is None]
+    parts = [f"{amount_text(sum(size.mib or 0 for size in known))} to fetch"] if len(unknown) < len(sources) else []
+    parts += [f"{', '.join(unknown)}: bytes unknown"] if unknown else []
+    return [phase_row("fetch", len(sources), len(due.things["source"]), ", ".join(parts)), *why_lines(reasons, sources)]
+
+
+def why_lines(reasons: Reasons, things: Iterable[Thing]) -> list[str]:
+    """Return the reasons of things, those of one reason and server together."""
+    found: dict[tuple[str, str], list[Thing]] = {}
+    for thing in things:
+        found.setdefault((merged_reason(reasons.of(thing)), thing.server), []).append(thing)
+    return shortened_reasons(
+        f"{server} {listed_names(thing.name for thing in same)}: {reasons.of(same[0])}"
+        if same[0].kind != "source"
+        else f"{server}: {reasons.of(same[0])}"
+        for (_, server), same in found.items()
+    )
+
+
+def merged_reason(reason: str) -> str:
+    """Return a reason without the log it names: failures stand together, the first one's log for all."""
+    return FAILED if reason.startswith(FAILED) else reason
+
+
+def measured_lines(runs: RunReasons) -> list[str]:
+    """Return the reasons of runs, with the variants and workloads they are of."""
+    whole: dict[str, tuple[str, Counter[tuple[str, str]]]] = {}
+    for reason, counted in runs.table.items():
+        whole.setdefault(merged_reason(reason), (reason, Counter()))[1].update(counted)
+    study = runs.paths.plan.study
+    return shortened_reasons(
+        f"{plural(counted.total(), 'run')}{groups_text(counted, list(study.variants), study.workloads)}: {reason}"
+        for reason, counted in whole.values()
+    )
+
+
+def groups_text(counted: Counter[tuple[str, str]], variants: list[str], workloads: list[str]) -> str:
+    """Return of which variants and workloads runs are, where these are not all."""
+    arms = [name for name in variants if any(group[0] == name for group in counted)]
+    loads = [name for name in workloads if any(group[1] == name for group in counted)]
+    return (f" of {listed_names(arms)}" if arms != variants else "") + (
+        f" under {listed_names(loads)}" if loads != workloads else ""
+    )
+
+
+def listed_names(names: Iterable[str]) -> str:
+    """Return names, the first few of many."""
+    known = list(dict.fromkeys(names))
+    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
+    return ", ".join(known[:MOST_NAMES]) + more
+
+
+def shortened_reasons(reasons: Iterable[str]) -> list[str]:
+    """Return the lines of reasons, the first few of many."""
+    known = list(reasons)
+    more = [f"and {len(known) - MOST_REASONS} more reasons"] if len(known) > MOST_REASONS else []
+    return [INDENT + line for line in [*known[:MOST_REASONS], *more]]
+
+
+def given_up_lines(due: Due) -> list[str]:
+    """Return a line on builds that failed before and are not tried again by themselves."""
+    known = {thing: due.listing.record(thing.record) or {} for thing in due.things["build"]}
+    names = [f"{thing.server} {thing.name}" for thing, facts in known.items() if outcome.has_failed(facts)]
+    return [f"  failed    {listed_names(names)}: not tried again unless `make retry` removes it"] if names else []
+
+
+def summed_text(durations: Durations) -> str:
+    """Return the line on time, compiling and measuring apart from the rest."""
+    seconds = {phase: estimate.seconds for phase, estimate in durations.phases.items()}
+    apart = {"compiling": seconds.pop("compile"), "measuring": seconds.pop("measure")}
+    parts = [
+        f"{name} {duration_text(spent_s)}" for name, spent_s in {**apart, "the rest": sum(seconds.values())}.items()
+    ]
+    return f"  time      {', '.join(parts)}"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration in the unit a person would use."""
+    match seconds:
+        case 0:
+            return "nothing"
+        case _ if seconds < 100:
+            return f"about {seconds:.0f} s"
+        case _ if seconds < 3 * 3600:
+            return f"about {seconds / 60:.0f} min"
+    return f"about {seconds / 3600:.1f} h"
+
+
+def plan_text(paths: Paths, cores: int) -> str:
+    """Return the plan of a study as lines; nothing is written, and of runs one record for each variant is read."""
+    due = Due(paths, Listing())
+    reasons = Reasons(due)
+    runs = RunReasons(reasons)
+    durations = Durations(due, runs, cores)
+    sizes = Sizes(due, durations)
+    lines = [f"plan of study {paths.plan.study.name}"]
+    lines += phase_lines(reasons, runs, durations, sizes)
+    if due.report:
+        lines += bytes_line(due, sizes)
+        lines += machine_line(paths, durations)
+        lines += split_lines(due, durations)
+        found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
+        lines += map(limit_line, [*found, *misplaced(paths)])
+    return "\n".join(lines) + "\n\n"
+
+
+def refusals(paths: Paths) -> list[str]:
+    """Return the limits, one a line, beyond which the clients of what is due would not be granted what they need."""
+    due = Due(paths, Listing())
+    sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
+    found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
+    return [f"{limit.text}; {limit.remedy}" for limit in found if limit.refused]
+
+
+def bytes_line(due: Due, sizes: Sizes) -> list[str]:
+    """Return what is copied and kept; what is fetched stands at its phase."""
+    copied, kept = sizes.copied(), sizes.kept()
+    results = storage.file_system_of("results")
+    places = {sizes.storage(variant) or str(cache_path()) for variant, _ in due.groups}
+    if due.of("profile"):
+        places.add(str(cache_path()))
+    without = sorted(
+        {place.name for path in places if not storage.can_reflink(results, place := storage.file_system_of(path))}
+    )
+    how = f" in full: no cloning of blocks (reflink) to {', '.join(without)}" if without else " by cloning blocks"
+    parts = [f"{amount_text(copied.mib)} to copy{how}"] if copied.mib else []
+    of = ", ".join(f"{name} {amount_text(size.mib)}" for name, size in kept.items() if size.mib)
+    parts += [f"about {amount_text(sum(size.mib for size in kept.values()))} to keep ({of})"] if of else []
+    return [f"  bytes     {'; '.join(parts)}"] if parts else []
+
+
+def machine_line(paths: Paths, durations: Durations) -> list[str]:
+    """Return cores and placement."""
+    cores = plural(durations.cores, "core")
+    try:
+        found = client_host.here(paths.plan.study.config)
+    except ValueError:
+        return [f"  machine   {cores}"]
+    server, client = format_cpus(found.server_cpus), f", load generator on CPU {format_cpus(found.client_cpus)}"
+    where = f"server on CPU {server}{'' if found.mode == 'remote' else client}"
+    return [f"  machine   {cores} to compile; {where} ({found.note})"]
+
+
+def misplaced(paths: Paths) -> list[Limit]:
+    """Return the limit that a placement this machine cannot give is."""
+    try:
+        client_host.here(paths.plan.study.config)
+    except ValueError as error:
+        return [Limit(str(error), "choose CPUs that are there, or automatic", certain=True)]
+    return []
+
+
+def split_lines(due: Due, durations: Durations) -> list[str]:
+    """Return how many blocks measuring would split, and what it would cost to measure all of them anew."""
+    phases = durations.phases
+    preparing_s = sum(phases[name].seconds for name in phases if name != "measure")
+    found = preview_due.find_split(due, preparing_s, durations.run.seconds)
+    return split_text(found, due, durations.run.seconds) if found.blocks else []
+
+
+def split_text(found: Split, due: Due, run_s: float) -> list[str]:
+    """Return the lines on split blocks."""
+    config, runs = due.paths.plan.study.config, len(due.paths.runs)
+    far = "after a reboot" if found.other_boot else f"over {config['block_span_s']:g} s after the others"
+    added = f"; {listed_names(found.added)} would join a study measured before" if found.added else ""
+    split = f"{len(found.blocks)} of {found.total} blocks would be split"
+    why = f"runs of {listed_names(found.variants)} come {far} and are not compared with them{added}"
+    anew = f"`campaign: {config['campaign'] + 1}` measures all {runs} runs anew, {duration_text(runs * run_s)}"
+    return [f"  blocks    {split}: {why}", INDENT + anew]
+
+
+def limit_line(limit: Limit) -> str:
+    """Return the line on a limit."""
+    return f"  limit     {'WILL BE HIT' if limit.certain else 'may be hit'}: {limit.text}; {limit.remedy}"

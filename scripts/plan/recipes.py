@@ -1,0 +1,340 @@
+"""What a study makes: the recipe of each thing, the digest in its path, and the order of the runs.
+
+A recipe is what is declared and nothing else: no mirrors, paths, core counts or values that say nothing. Its digest
+is in the path, so an edit makes something new beside the old, and going back finds the old again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import Any
+
+from scripts.builds import toolchain as builds_toolchain
+from scripts.builds.stages import BOLTED, DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, Stage, Stages, split_flags
+from scripts.builds.toolchain import Toolchain
+from scripts.config.study import Study
+from scripts.loadgen import lua
+from scripts.plan.order import Run, runs_in_order
+from scripts.record import digest, file_sha256
+from scripts.servers import families
+from scripts.sources import kinds
+from scripts.sql import files
+
+Recipe = dict[str, Any]
+# Raised when code changes what a costly step makes from the same declaration.
+BUILD_RECIPES = {
+    "plain": 1,
+    "instrumented": 2,
+    "optimised": 2,
+    "published_instrumented": 1,
+    "published": 1,
+    "relocatable": 1,
+    "bolt_instrumented": 1,
+    "bolted": 1,
+    "prebuilt": 1,
+}
+
+
+@dataclass(frozen=True)
+class BuildRecipes:
+    """Recipes of the builds of a study.
+
+    `entries` are the study's, `source` gives a server's source recipe, `profile` the recipe of the profile that a
+    training of a stage yields, `toolchain` a toolchain by name.
+    """
+
+    entries: dict[str, dict[str, Any]]
+    stages: Stages
+    source: Callable[[str], Recipe]
+    profile: Callable[[str, str, str], Recipe]
+    toolchain: Callable[[str], Toolchain]
+
+    def of(self, server: str, build: str) -> Recipe:
+        """Return the recipe of a build, or of a stage behind one, by its name."""
+        stage = self.stages.of(build)
+        recipe = {
+            "recipe": BUILD_RECIPES[stage.kind],
+            "family": self.entries["servers"][server]["family"],
+            "source": self.source(server),
+            "server": server,
+            "build": build,
+            "stage": stage.kind,
+            **self._making(server, build, stage),
+        }
+        if used := self.stages.profile(build):
+            made = self.profile(server, used.training, used.stage)
+            recipe["profile"] = {"training": used.training, "digest": digest(made)}
+        return without_neutral_values(recipe)
+
+    def _making(self, server: str, build: str, stage: Stage) -> Recipe:
+        declared = stage.declared
+        match stage.kind:
+            case _ if stage.kind == PREBUILT:
+                return {}
+            case _ if stage.kind in BOLTED:
+                return {
+                    "toolchain": self._tools(declared.get("bolt_toolchain", DEFAULT_BOLT)),
+                    "input": {"name": (name := self.stages.input(build)), "digest": digest(self.of(server, name))},
+                }
+        return {
+            "toolchain": self._tools(declared.get("toolchain", DEFAULT_TOOLCHAIN)),
+            "flags": split_flags(declared.get("flags", [])),
+            "lto": declared.get("lto"),
+            "published": declared.get("published"),
+            "configure": self.entries["servers"][server].get("configure", []),
+            "debug_information": declared.get("debug_information", False),
+        }
+
+    def _tools(self, name: str) -> Recipe:
+        commands = {key: value for key, value in self.entries["toolchains"][name].items() if key != "packages"}
+        return {"name": name, "version": self.toolchain(name).version, "commands": commands}
+
+
+def without_neutral_values(recipe: Recipe) -> Recipe:
+    """Return a recipe without neutral values, so that a new key of a later release leaves old digests as they were."""
+    return {key: value for key, value in recipe.items() if value not in (None, False, [], {}, "")}
+
+
+def once(method: Callable) -> Callable:
+    """Keep a method's answers, by its positional arguments, with its object; all callers share them and change none."""
+    store = f"_once_{method.__name__}"
+
+    @wraps(method)
+    def known(self: Any, *arguments: Any) -> Any:
+        # A frozen dataclass lets nobody set attributes; like cached_property, this writes past it.
+        answers = vars(self).setdefault(store, {})
+        if arguments not in answers:
+            answers[arguments] = method(self, *arguments)
+        return answers[arguments]
+
+    return known
+
+
+@dataclass(frozen=True)
+class LoadRecipes:
+    """Recipes of the loads of one study; `root` is the checkout, whose scripts they contain."""
+
+    study: Study
+    root: Path
+
+    @once
+    def workload(self, name: str) -> dict[str, Any]:
+        """Return what a workload sends: script, options, dataset, and the content of a script of ours."""
+        declared = self.study.entries["workloads"][name]
+        if "sql" in declared:
+            return files.timed_sql_recipe(self.root, declared, self.tables(declared["dataset"]))
+        return without_neutral_values(
+            {
+                "script": self._script(declared["script"]),
+                "options": declared.get("options", {}),
+                "tables": self.tables(declared["dataset"]),
+                "content": self.content(declared["script"]),
+            }
+        )
+
+    def dataset_of(self, workload: str) -> str:
+        """Return the name of the dataset that a workload runs on."""
+        return self.study.entries["workloads"][workload]["dataset"]
+
+    def tables(self, dataset: str, data: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return what a dataset declares, with the `data` of a variant laid over it, option by option."""
+        declared, own = self.study.entries["datasets"][dataset], data or {}
+        laid = {**declared, **own, "options": {**declared.get("options", {}), **own.get("options", {})}}
+        return without_neutral_values({**laid, "script": self._script(laid["script"]) if "script" in laid else None})
+
+    def content(self, script: str | None) -> str | None:
+        """Return the SHA-256 (hex) of a script of ours; sysbench's own belong to sysbench."""
+        ours = self.root / "workloads" / (script or "")
+        return file_sha256(ours) if ours.is_file() and not lua.is_outside(script) else None
+
+    @once
+    def _script(self, script: str) -> str:
+        """Return what recipes call a script; one outside the checkout by its content, wherever it is."""
+        return lua.recipe_name(script)
+
+    def window(self, workload: str) -> dict[str, Any]:
+        """Return the seconds of a workload's warm-up and window; timed SQL has neither."""
+        timed = "sql" in self.study.entries["workloads"][workload]
+        return {} if timed else {key: self.study.config[key] for key in ("warmup_s", "measure_s")}
+
+
+# Raised when code changes what a costly step makes from the same declaration.
+RECIPES = {"profile": 1, "dataset": 1, "run": 1, "check": 1}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Recipes, paths and order of one study; `root` is the checkout, whose Lua scripts recipes contain."""
+
+    study: Study
+    root: Path
+
+    # Reading a working tree takes a while.
+    @once
+    def source(self, server: str) -> dict[str, Any]:
+        """Return the recipe of a server's sources: the checksum is that of the first; the others stand in for it."""
+        entry = self.study.entries["servers"][server]
+        names = {"server": server, "product": entry["product"], "version": entry["version"]}
+        return without_neutral_values({**names, **kinds.declared_source(entry["sources"], entry["version"])})
+
+    @once
+    def build(self, server: str, build: str) -> dict[str, Any]:
+        """Return the recipe of a build, or of a stage behind one, by its name."""
+        return self._builds.of(server, build)
+
+    @cached_property
+    def stages(self) -> Stages:
+        """Return the stages behind the study's builds."""
+        return Stages(self.study.entries["builds"])
+
+    @cached_property
+    def _builds(self) -> BuildRecipes:
+        entries = self.study.entries
+        return BuildRecipes(entries, self.stages, self.source, self.profile, self.toolchain)
+
+    @once
+    def toolchain(self, name: str) -> builds_toolchain.Toolchain:
+        """Return a toolchain of this machine by its name. Raises ValueError naming a command that is missing."""
+        return builds_toolchain.find(name, self.study.entries["toolchains"][name])
+
+    def loader(self, server: str) -> str:
+        """Return the name of the build that loads a server's datasets."""
+        return PREBUILT if kinds.prebuilt(self.study.entries["servers"][server]["sources"]) else LOADER
+
+    def check(self, server: str, build: str) -> dict[str, Any]:
+        """Return the recipe of a build's answers to the statements of the differential check."""
+        family = self.family(server)
+        return {
+            "recipe": RECIPES["check"],
+            "server": server,
+            "family": family,
+            "build_digest": digest(self.build(server, build)),
+            "statements_sha256": files.statements_sha256(self.root, family),
+        }
+
+    def check_reference(self, server: str) -> str:
+        """Return the build a server's others must answer like: its baseline if a variant uses it, else the first.
+
+        One that may fail is taken last.
+        """
+        used = [variant["build"] for variant in self.study.variants.values() if variant["server"] == server]
+        entries = self.study.entries["builds"]
+        sound = [build for build in used if not entries.get(build, {}).get("may_fail")]
+        return self.loader(server) if self.loader(server) in used else (sound or used)[0]
+
+    @once
+    def profile(self, server: str, training: str, stage: str) -> dict[str, Any]:
+        """Return the recipe of the profile that a training of an instrumented stage yields."""
+        declared = self.study.entries["trainings"][training]
+        made = self.build(server, stage)
+        workloads = [
+            {
+                "name": name,
+                **self.workload(name),
+                "dataset_digest": self.dataset_digest(server, self._loads.dataset_of(name), {}),
+            }
+            for name in declared["workloads"]
+        ]
+        return without_neutral_values(
+            {
+                "recipe": RECIPES["profile"],
+                "server": server,
+                "family": self.family(server),
+                "training": training,
+                "instrumented": {"name": stage, "digest": digest(made)},
+                "toolchain": made["toolchain"],
+                "workloads": workloads,
+                "clients": declared["clients"],
+                "seconds": declared["seconds"],
+            }
+        )
+
+    @cached_property
+    def _loads(self) -> LoadRecipes:
+        return LoadRecipes(self.study, self.root)
+
+    def workload(self, name: str) -> dict[str, Any]:
+        """Return what a workload sends: script, options, dataset, and the content of a script of ours."""
+        return self._loads.workload(name)
+
+    def tables(self, dataset: str, data: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return what a dataset declares, with the `data` of a variant laid over it, option by option."""
+        return self._loads.tables(dataset, data)
+
+    def data(self, variant: str) -> dict[str, Any]:
+        """Return the keys that a variant lays over every dataset."""
+        return self.study.variants[variant].get("data", {})
+
+    def dataset(
+        self, server: str, name: str, options: dict[str, Any], data: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the recipe of a dataset: tables, and those server options that shape a data directory.
+
+        `data` is laid over what is declared of the tables.
+        """
+        shaping = families.of(self.family(server)).DATA_OPTIONS
+        return without_neutral_values(
+            {
+                "recipe": RECIPES["dataset"],
+                "server": server,
+                "family": self.family(server),
+                "source": self.source(server),
+                "dataset": name,
+                "tables": (tables := self.tables(name, data)),
+                "content": self._loads.content(tables.get("script")),
+                "options": {key: value for key, value in options.items() if key in shaping},
+            }
+        )
+
+    def dataset_digest(self, *parts: Any) -> str:
+        """Return the digest in a dataset's path, of the arguments of `dataset`."""
+        return digest(self.dataset(*parts))
+
+    def options(self, variant: str) -> dict[str, Any]:
+        """Return the server options of a variant: the study's, the variant's laid over them."""
+        return {**self.study.config.get("options", {}), **self.study.variants[variant].get("options", {})}
+
+    def family(self, server: str) -> str:
+        """Return a server's family."""
+        return self.study.entries["servers"][server]["family"]
+
+    @once
+    def variant(self, name: str) -> dict[str, Any]:
+        """Return the recipe of a variant."""
+        declared = self.study.variants[name]
+        server, build = declared["server"], declared["build"]
+        return without_neutral_values(
+            {
+                "server": server,
+                "family": self.family(server),
+                "build": build,
+                "options": self.options(name),
+                "build_digest": digest(self.build(server, build)),
+                "storage": declared.get("storage"),
+            }
+        )
+
+    @once
+    def load(self, variant: str, workload: str) -> dict[str, Any]:
+        """Return the recipe of a workload as a variant meets it, and how it is measured."""
+        server, config = self.study.variants[variant]["server"], self.study.config
+        dataset, data = self._loads.dataset_of(workload), self.data(variant)
+        made = self.dataset_digest(server, dataset, self.options(variant), data)
+        return without_neutral_values(
+            {
+                "recipe": RECIPES["run"],
+                **self.workload(workload),
+                "tables": self.tables(dataset, data),
+                "dataset": {"name": dataset, "digest": made},
+                **self._loads.window(workload),
+                **{key: config.get(key) for key in ("rest_s", "series", "client")},
+                "placement": config["placement"],
+                "campaign": config["campaign"],
+            }
+        )
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Return all runs in the order of measuring."""
+        return runs_in_order(self.study)

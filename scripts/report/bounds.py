@@ -1,0 +1,135 @@
+"""Why the figures are what they are: what bound each cell, and what a transaction cost the server in each."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.analysis.bounds import CLIENT, reason
+from scripts.analysis.metrics import LEVELS
+from scripts.report import engine
+from scripts.report.value_tables import Cell
+from scripts.vocabulary import CELL
+from scripts.wording import NOTHING, count, missing, percent
+
+WINDOW = {"context_switches": "context switches", "read_bytes": "bytes read", "write_bytes": "bytes written"}
+COMMITS = "commits"
+SHARES = re.compile(r" \(server [^)]*\)")
+
+
+@dataclass(frozen=True)
+class BoundRow:
+    """What bound one workload at one client count, a field a variant."""
+
+    workload: str
+    clients: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a transaction of one workload cost: a row a variant and client count; `none` names what was always 0."""
+
+    workload: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    none: tuple[str, ...]
+
+
+def rows(study: dict[str, Any], bounds: pd.DataFrame) -> list[BoundRow]:
+    """Return bounds.csv as a row a workload and client count; nothing when no cell's CPU time is known."""
+    found = {(row.workload, row.clients, row.variant): row for row in bounds.itertuples() if not missing(row.bound)}
+    return [
+        BoundRow(workload, clients, tuple(_cell(found.get((workload, clients, name))) for name in study["variants"]))
+        for workload in study["workloads"]
+        for clients in study["clients"]
+        if found
+    ]
+
+
+def _cell(row: Any) -> Cell:
+    if row is None:
+        return Cell(NOTHING, (), "hole", "not measured")
+    shares = f"server {percent(row.server_busy, 0)}", f"client {percent(row.client_busy, 0)}"
+    return Cell(row.bound, shares, "bad" if row.bound == CLIENT else "", reason(row))
+
+
+def reasons(bounds: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return (sentence, cells it holds for): how many, and which workloads and client counts they are."""
+    held: dict[str, list[Any]] = defaultdict(list)
+    for row in bounds.itertuples():
+        held[SHARES.sub("", reason(row))].append(row)
+    if all(missing(bound) for bound in bounds["bound"]):
+        return []
+    return [(text, _places(cells, len(bounds))) for text, cells in held.items()]
+
+
+def _places(cells: list[Any], of: int) -> str:
+    counts: dict[str, set[int]] = defaultdict(set)
+    for row in cells:
+        counts[row.workload].add(int(row.clients))
+    named = "; ".join(f"{name} at {', '.join(map(str, sorted(found)))}" for name, found in counts.items())
+    return f"{len(cells)} of {of} cells ({named})"
+
+
+def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[dict[str, Any]]) -> list[Effort]:
+    """Return what transactions cost, a table a workload, leaving out those of which nothing is known.
+
+    Context switches and bytes are of the window and divided by its transactions; the server's own counters are read
+    before and after the whole call of sysbench, and are divided by the commits between.
+    """
+    found = _of_window(runs)
+    counted = _of_calls(records)
+    names = {**WINDOW, **{name: name.replace("_", " ") for cell in counted.values() for name in cell}}
+    for key, cell in counted.items():
+        found.setdefault(key, {}).update(cell)
+    made = [_effort(study, workload, names, found) for workload in study["workloads"]]
+    return [effort for effort in made if effort.rows and effort.head]
+
+
+def _figure(value: float | None) -> str:
+    return f"{value:.1g}" if not missing(value) and 0 < abs(value) < 0.01 else count(value)
+
+
+def _of_window(runs: pd.DataFrame) -> dict[tuple, dict[str, float]]:
+    ok = runs[(runs["outcome"] == "ok") & (runs["transactions"] > 0)]
+    found: dict[tuple, dict[str, float]] = defaultdict(dict)
+    for name in WINDOW:
+        known = ok[ok[name].notna()]
+        sums = known.assign(**{name: known[name].astype(float)}).groupby(list(CELL))[[name, "transactions"]].sum()
+        for key, value in (sums[name] / sums["transactions"]).items():
+            found[key][name] = float(value)
+    return found
+
+
+def _of_calls(records: Iterable[dict[str, Any]]) -> dict[tuple, dict[str, float]]:
+    sums: dict[tuple, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for facts in records:
+        counters = facts.get("counters") or {}
+        if facts["outcome"] != "ok" or COMMITS not in counters:
+            continue
+        for name, edges in counters.items():
+            sums[tuple(facts[part] for part in CELL)][name] += edges["after"] - edges["before"]
+    return {
+        key: {name: value / cell[COMMITS] for name, value in cell.items() if _is_work(name)}
+        for key, cell in sums.items()
+        if cell[COMMITS] > 0
+    }
+
+
+def _is_work(name: str) -> bool:
+    """Tell whether a counter's growth over a call is an amount to divide by its commits; others are told elsewhere."""
+    return name not in LEVELS and name != COMMITS and not name.startswith(engine.CHANGE_BUFFER_PREFIX)
+
+
+def _effort(study: dict[str, Any], workload: str, names: dict[str, str], found: dict[tuple, dict]) -> Effort:
+    keys = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
+    cells = {key: found[key] for key in keys if found.get(key)}
+    known = [name for name in names if any(name in cell for cell in cells.values())]
+    shown = [name for name in known if any(cell.get(name) for cell in cells.values())]
+    rows = tuple((key[0], str(key[2]), *(_figure(cell.get(name)) for name in shown)) for key, cell in cells.items())
+    none = tuple(names[name] for name in known if name not in shown)
+    return Effort(workload, tuple(names[name] for name in shown), rows, none)

@@ -1,0 +1,209 @@
+"""Builds that failed and were allowed to: what the report says of them, in place of figures."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from scripts.host.outcome import has_failed, sound_records
+from scripts.measure.record import fact
+from scripts.report.audits import audit_of, executed_share, lost, units_text
+from scripts.report.verdict import Finding
+from scripts.vocabulary import AA
+from scripts.wording import NOTHING, brief, listing, missing, number, plural
+
+PROFILED = ("optimised", "published")
+USES = ("-fprofile-use", "-fprofile-instr-use")
+PROVEN = {
+    "machine_code": "that should differ have different machine code",
+    "profile_only": "differ in their profile only",
+    "bolt_only": "differ only in what BOLT needs of its input",
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    """Records about builds: facts, audits of profiles, differential checks, proofs that builds differ as declared."""
+
+    facts: list[dict[str, Any]]
+    audits: list[dict[str, Any]]
+    checks: list[dict[str, Any]]
+    proofs: list[dict[str, Any]]
+
+
+def used_builds(study: dict[str, Any], facts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the facts of the builds that variants use."""
+    used = {(arm["server"], arm["build"]) for arm in study["variants"].values()}
+    return [build for build in facts if (build["server"], build["build"]) in used]
+
+
+def name_of(build: dict[str, Any]) -> str:
+    """Write which build it is."""
+    return f"{build['build']} of {build['server']}"
+
+
+def has_profile(study: dict[str, Any], build: dict[str, Any]) -> bool:
+    """Tell whether a build was compiled with a profile, or declared to be."""
+    declared = (study.get("builds") or {}).get(build["build"]) or {}
+    given = any(flag.startswith(USES) for flag in fact(build, "flags.profile") or [])
+    return bool(build.get("stage") in PROFILED or declared.get("profile") or given)
+
+
+def lost_profiles(study: dict[str, Any], built: Built) -> dict[str, str]:
+    """Return, by variant, the sentence on a profile its build did not take in."""
+    found = {}
+    for build in used_builds(study, built.facts):
+        audit = audit_of(build, built.audits)
+        if audit is None or not lost(audit):
+            continue
+        sentence = f"Its profile was lost: {units_text(audit)}. It is no measurement of a profile-guided build."
+        arms = [name for name, arm in study["variants"].items() if name != AA and _runs(arm, build)]
+        found |= dict.fromkeys(arms, sentence)
+    return found
+
+
+def _runs(arm: dict[str, Any], build: dict[str, Any]) -> bool:
+    return (arm["server"], arm["build"]) == (build["server"], build["build"])
+
+
+def audited(study: dict[str, Any], built: Built) -> Finding:
+    """Say how much of the profile every profile-using build took in; a lost one and one without an audit are told."""
+    good, doubtful = [], []
+    for build in used_builds(study, built.facts):
+        audit = audit_of(build, built.audits)
+        if has_failed(build):
+            continue
+        if audit is None and has_profile(study, build):
+            doubtful.append(f"{name_of(build)}: compiled with a profile, but never audited.")
+        elif audit is not None and lost(audit):
+            doubtful.append(f"{name_of(build)}: the profile is lost, {units_text(audit)}. {executed_share(audit)}")
+        elif audit is not None:
+            good.append(f"{name_of(build)}: {units_text(audit)}. {executed_share(audit)}")
+    if not good and not doubtful:
+        return Finding("Profile used", "plain", "No build of this study was compiled with a profile.")
+    text = f"{len(good)} of {plural(len(good) + len(doubtful), 'build')} with a profile took it in as asked."
+    return Finding("Profile used", "look" if doubtful else "good", " ".join([*doubtful, text]), tuple(good))
+
+
+def checked(study: dict[str, Any], built: Built) -> Finding:
+    """Say whether all builds answered the check's statements as their check reference did."""
+    title, checks = "Same answers", built.checks
+    if not checks:
+        return Finding(title, "look", "No build's answers were compared with those of another one.")
+    known = {(check["server"], check["build"]) for check in checks}
+    unknown = [build for build in used_builds(study, built.facts) if (build["server"], build["build"]) not in known]
+    told = [_not_identical(one) for one in checks if not identical(one)]
+    told += [f"{name_of(build)}: not checked" for build in unknown]
+    return Finding(title, "look" if told else "good", _compared(checks), tuple(told))
+
+
+def _not_identical(check: dict[str, Any]) -> str:
+    if has_failed(check) and not check.get("differences"):
+        return f"{name_of(check)} was not compared: {brief(check['reason'])}"
+    return f"{name_of(check)} answers differently from {check['reference_build']}"
+
+
+def _compared(checks: list[dict[str, Any]]) -> str:
+    others = [check for check in checks if not is_reference(check)]
+    if not others:
+        return "Each server has one build, so there was no other one to compare its answers with."
+    counts = sorted({asked for check in others if not missing(asked := _asked(check))})
+    asked = " to ".join(map(number, dict.fromkeys(counts[:1] + counts[-1:]))) or "an unknown number of"
+    told = f"{sum(map(identical, others))} of {plural(len(others), 'build')} answered {asked} statements exactly as"
+    return f"{told} the check reference of its server."
+
+
+def is_reference(check: dict[str, Any]) -> bool:
+    """Tell whether a check compares the check reference with itself."""
+    return check.get("is_check_reference", check["build"] == check["reference_build"])
+
+
+def _asked(check: dict[str, Any]) -> int | None:
+    counted = [check.get("statements"), check.get("skipped")]
+    return None if missing(counted[0]) else counted[0] - (counted[1] or 0)
+
+
+def identical(check: dict[str, Any]) -> bool:
+    """Tell whether every statement that was not skipped was answered identically."""
+    asked = _asked(check)
+    return not missing(asked) and not check.get("differences") and check.get("answered_identically") == asked
+
+
+CHECK_HEAD = ("build", "server", "check reference", "statements", "skipped", "answered identically", "tables the same")
+
+
+def check_rows(checks: Iterable[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Return one row a check."""
+    counts = ("statements", "skipped", "answered_identically", "tables_checksummed")
+    return [
+        (
+            check["build"],
+            check["server"],
+            "itself" if is_reference(check) else check["reference_build"],
+            *(NOTHING if missing(check.get(key)) else number(check[key]) for key in counts),
+        )
+        for check in checks
+    ]
+
+
+def proven(study: dict[str, Any], built: Built) -> Finding:
+    """Say whether builds differ in what was declared and in nothing else."""
+    title, proofs = "Builds differ as declared", built.proofs
+    servers = [server for server, _ in {(arm["server"], arm["build"]) for arm in study["variants"].values()}]
+    if not proofs and len(servers) == len(set(servers)):
+        return Finding(title, "plain", "Each server has one build, so there were no two to tell apart.")
+    if not proofs:
+        text = "Whether builds differ in what was declared, and in nothing else, was not looked at."
+        return Finding(title, "look", text)
+    broken = [proof for proof in proofs if not proof["holds"]]
+    told = [f"{_pair(proof)}: {proof['text']}" for proof in [*broken, *proofs]]
+    by_kind = {kind: [proof["holds"] for proof in proofs if proof["kind"] == kind] for kind in PROVEN}
+    parts = [f"{sum(held)} of {plural(len(held), 'pair')} {PROVEN[kind]}" for kind, held in by_kind.items() if held]
+    text = f"{'; '.join(parts) or plural(len(proofs), 'comparison')}."
+    return Finding(title, "look" if broken else "good", text, tuple(dict.fromkeys(told)))
+
+
+def _pair(proof: dict[str, Any]) -> str:
+    where = f" of {proof['server']}" if proof.get("server") else ""
+    return listing(list(map(str, proof["builds"]))) + where
+
+
+FAILED_BUILDS_TITLE = "Builds that failed"
+
+
+def failure_stories(built: Built, profiles: Iterable[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return (what failed, reason) of builds, of audits and checks of builds that are there, and of trainings."""
+    parts = [(name_of(build), build["reason"]) for build in built.facts if has_failed(build)]
+    made = {(build["server"], build["build"]) for build in sound_records(built.facts)}
+    judged = [("audit", each) for each in built.audits] + [("check", each) for each in built.checks]
+    parts += [
+        (f"{kind} of {name_of(each)}", each["reason"])
+        for kind, each in judged
+        if has_failed(each) and (each["server"], each["build"]) in made
+    ]
+    trained = [profile for profile in profiles if has_failed(profile)]
+    return parts + [(f"training {each['training']} of {each['server']}", each["reason"]) for each in trained]
+
+
+def failure_reasons(study: dict[str, Any], built: Built) -> dict[str, str]:
+    """Return, by variant, the sentence on why nothing was measured with its build; A/A is left out."""
+    checks = {(check["server"], check["build"]): check for check in built.checks}
+    found = {}
+    for build in used_builds(study, built.facts):
+        pair = (build["server"], build["build"])
+        judged = (build, audit_of(build, built.audits), checks.get(pair))
+        reason = next((each["reason"] for each in judged if each and has_failed(each)), None)
+        if reason:
+            arms = [name for name, arm in study["variants"].items() if (arm["server"], arm["build"]) == pair]
+            sentence = f"Its build failed, so nothing was measured with it: {brief(reason)}"
+            found |= dict.fromkeys([name for name in arms if name != AA], sentence)
+    return found
+
+
+def failed_builds_finding(study: dict[str, Any], built: Built) -> Finding | None:
+    """Return the finding on variants whose build failed; None when all are there."""
+    found = failure_reasons(study, built)
+    if not found:
+        return None
+    arms = [name for name in study["variants"] if name != AA]
+    text = f"{len(found)} of {plural(len(arms), 'variant')} were not measured, since their build failed."
+    return Finding(FAILED_BUILDS_TITLE, "look", text, tuple(f"{name}: {sentence}" for name, sentence in found.items()))

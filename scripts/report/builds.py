@@ -1,0 +1,309 @@
+"""What the study's builds, trainings and datasets cost: seconds, CPU time, memory, sizes, disk."""
+
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.analysis.metrics import TPS
+from scripts.host.outcome import sound_records
+from scripts.measure.record import fact
+from scripts.vocabulary import AA
+from scripts.wording import NARROW, NOTHING, count, duration, listing, missing, number, plural, short, size
+
+Facts = dict[str, Any]
+ARGUMENT_PARTS = {"compile": "compile_arguments", "link": "link_arguments"}
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What builds were given: arguments all have, and those only some have, each with a mark a build."""
+
+    part: str
+    shared: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[bool, ...]], ...]
+    without: str
+
+
+def input_of(build: Facts, facts: Iterable[Facts]) -> Facts | None:
+    """Return the facts of the build that BOLT made this one from; None for any other build, or when it is not there."""
+    key = (build["server"], fact(build, "bolt.input_build"))
+    return next((other for other in facts if (other["server"], other["build"]) == key), None)
+
+
+def arguments(facts: list[Facts]) -> tuple[Arguments, ...]:
+    """Return what compiler and linker were given in the builds of one server, as sets side by side."""
+    return tuple(found for part in ARGUMENT_PARTS if (found := _side_by_side(part, facts)))
+
+
+def _side_by_side(part: str, facts: list[Facts]) -> Arguments | None:
+    found = {build["build"]: (input_of(build, facts) or build).get(ARGUMENT_PARTS[part]) for build in facts}
+    known = {name: said for name, said in found.items() if said is not None}
+    if not known:
+        return None
+    every = list(dict.fromkeys(argument for said in known.values() for argument in said))
+    shared = [argument for argument in every if all(argument in said for said in known.values())]
+    rows = [
+        (argument, tuple(argument in said for said in known.values())) for argument in every if argument not in shared
+    ]
+    without = ", ".join(name for name, said in found.items() if said is None)
+    return Arguments(part, shlex.join(shared), tuple(known), tuple(rows), without)
+
+
+def configure_commands(facts: list[Facts]) -> list[tuple[str, str]]:
+    """Return (builds, configure command), equal commands once."""
+    by_command: dict[str, list[str]] = {}
+    for build in facts:
+        name = f"{build['build']} of {build['server']}"
+        by_command.setdefault(shlex.join(build.get("configure_command") or []), []).append(name)
+    return [(", ".join(names), command) for command, names in by_command.items() if command]
+
+
+UNKNOWN_TEXT = "unknown"
+MADE = {
+    "plain": "compiled without a profile", "optimised": "compiled with a profile",
+    "instrumented": "instrumented by the compiler, to be trained", "prebuilt": "made elsewhere",
+    "published": "compiled with a profile by the published recipe",
+    "relocatable": "linked so that BOLT can move its code",
+    "published_instrumented": "instrumented by the published recipe, to be trained",
+    "bolt_instrumented": "instrumented by BOLT, to be trained",
+    "bolted": "its code moved by BOLT with a profile of its own",
+}  # fmt: skip
+EFFORT: dict[str, tuple[str, Callable]] = {
+    "units_compiled": ("units compiled", number), "steps_s.configure": ("configure", duration),
+    "steps_s.compile": ("compile", duration), "steps_s.install": ("install", duration),
+    "wall_s": ("in all", duration), "cpu_s": ("CPU time", duration), "threads": ("threads", number),
+    "peak_rss_mib": ("largest process, MiB", count), "install_bytes": ("install tree", size),
+    "build_id": ("build-id", short), "text_sha256": (".text SHA-256", short),
+    "sha256": ("SHA-256", short), "source_sha256": ("source tree SHA-256", short),
+}  # fmt: skip
+SIZES = {"text_bytes": ".text", "file_bytes": "server file"}
+
+
+@dataclass(frozen=True)
+class BuildField:
+    """One value of one build: `state` is same or differs, against the first build; a smaller note under it."""
+
+    text: str
+    state: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Sided:
+    """A table with a column a build."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[BuildField, ...]], ...]
+
+
+@dataclass(frozen=True)
+class ServerBuilds:
+    """The builds of one server: those variants use, those behind them, and the arguments of all."""
+
+    server: str
+    measured: Sided
+    behind: Sided | None
+    arguments: tuple[Arguments, ...]
+
+
+def by_server(study: Facts, facts: list[Facts]) -> list[ServerBuilds]:
+    """Return the builds server by server in the study's order, those that variants use before the others."""
+    used = [(arm["server"], arm["build"]) for name, arm in study["variants"].items() if name != AA]
+    rank = {pair: place for place, pair in reversed(list(enumerate(used)))}
+    ordered = sorted(facts, key=lambda build: rank.get((build["server"], build["build"]), len(rank)))
+    servers = dict.fromkeys(build["server"] for build in ordered)
+    return [_of_server(study, [build for build in ordered if build["server"] == name], set(rank)) for name in servers]
+
+
+def _of_server(study: Facts, facts: list[Facts], used: set[tuple[str, str]]) -> ServerBuilds:
+    measured = [build for build in facts if (build["server"], build["build"]) in used]
+    rest = [build for build in facts if build not in measured]
+    tables = [_sided(study, part, facts) for part in (measured or rest, rest if measured else [])]
+    return ServerBuilds(facts[0]["server"], tables[0], tables[1] if tables[1].head else None, arguments(facts))
+
+
+def _sided(study: Facts, shown: list[Facts], facts: list[Facts]) -> Sided:
+    columns = [_properties(study, build, facts) for build in shown]
+    first = _properties(study, facts[0], facts)
+    labels = dict.fromkeys(label for column in [first, *columns] for label in column)
+    rows = [(label, tuple(_marked(column.get(label), first.get(label)) for column in columns)) for label in labels]
+    rows += [(label, tuple(_sized(build, key, facts[0]) for build in shown)) for key, label in SIZES.items()]
+    effort = {label: [_written(build, where, write) for build in shown] for where, (label, write) in EFFORT.items()}
+    rows += [(label, tuple(map(BuildField, texts))) for label, texts in effort.items()]
+    told = [(label, texts) for label, texts in rows if any(field.text != NOTHING for field in texts)]
+    return Sided(tuple(build["build"] for build in shown), tuple(told))
+
+
+def _written(build: Facts, where: str, write: Callable) -> str:
+    value = fact(build, where)
+    return NOTHING if missing(value) else write(value)
+
+
+def _marked(text: str | None, first: str | None) -> BuildField:
+    return BuildField(text or NOTHING, "same" if text == first else "differs")
+
+
+def _sized(build: Facts, key: str, first: Facts) -> BuildField:
+    """Return a size, with what it is more or less than the first build's."""
+    ours, base = build.get(key), first.get(key)
+    if missing(ours) or missing(base) or build is first or not base:
+        return BuildField(size(ours))
+    change = f"{(ours / base - 1) * 100:+.1f}{NARROW}%".replace("-", "\u2212")
+    return BuildField(size(ours), "", change if ours != base else "")
+
+
+def _properties(study: Facts, build: Facts, facts: list[Facts]) -> dict[str, str]:
+    """Return what was declared and what the binary tells, by label; a bolted build was compiled as its input was."""
+    declared = (study.get("builds") or {}).get(build["build"]) or {}
+    made, compiled = build.get("stage"), input_of(build, facts) or build
+    said = {
+        "made": MADE.get(made, UNKNOWN_TEXT if made is None else str(made)),
+        "release": str(build.get("release") or UNKNOWN_TEXT),
+        "compiler": _tool(compiled),
+        "link-time optimisation": _lto(compiled),
+        "training of its profile": str(_training_text(compiled, declared) or "none"),
+    }
+    if build.get("bolt"):
+        said |= {"BOLT": _tool(build), "training of BOLT": str(fact(build, "bolt.training") or "none")}
+    for part in ("common", "profile", "lto", "link"):
+        flags = fact(compiled, f"flags.{part}")
+        unknown = UNKNOWN_TEXT if compiled.get("flags") is None else NOTHING
+        said[f"flags, {part}"] = unknown if flags is None else "\n".join(map(str, flags)) or "none"
+    return said | {
+        f"binary: {key.replace('_', ' ')}": _facts_text(value) for key, value in (build.get("told") or {}).items()
+    }
+
+
+def _tool(build: Facts) -> str:
+    return " ".join(filter(None, (fact(build, f"toolchain.{key}") for key in ("name", "version")))) or UNKNOWN_TEXT
+
+
+def _training_text(build: Facts, declared: Facts) -> str | None:
+    if build.get("stage") == "prebuilt":
+        return UNKNOWN_TEXT
+    used = declared.get("profile") or fact(build, "audit.training")
+    given = any(flag.startswith("-fprofile-use") for flag in fact(build, "flags.profile") or [])
+    return used or ("yes, which one is unknown" if given and declared == {} else None)
+
+
+def _facts_text(value: Any) -> str:
+    match value:
+        case dict():
+            return (
+                "\n".join(f"{key.replace('_', ' ')}: {_facts_text(inner)}" for key, inner in value.items())
+                or UNKNOWN_TEXT
+            )
+        case None | "":
+            return UNKNOWN_TEXT
+        case bool():
+            return "yes" if value else "no"
+    return str(value)
+
+
+def _lto(build: Facts) -> str:
+    found = build.get("compile_arguments")
+    if found is None:
+        return UNKNOWN_TEXT
+    return "yes" if any(argument.startswith("-flto") for argument in found) else "no"
+
+
+COST_HEAD = ("what", "how", "time", "CPU time", "largest process, MiB", ".text", "server file", "disk")
+INSTRUMENTED = "instrumented"
+
+
+def cost_rows(facts: list[Facts], profiles: list[Facts], datasets: list[Facts]) -> list[tuple[str, ...]]:
+    """Return one row a build, training and dataset of the study, with HEAD's fields, and their sum."""
+    builds, trained = sound_records(facts), sound_records(profiles)
+    made = [*map(_build_cost, builds), *map(_training_cost, trained), *map(_dataset_cost, datasets)]
+    if not made:
+        return []
+    time_s = _sum_known(*(build.get("wall_s") for build in builds), *(profile.get("wall_s") for profile in trained),
+                  *(data.get("load_s") for data in datasets))  # fmt: skip
+    cpu_s = _sum_known(*(build.get("cpu_s") for build in builds))
+    disk = _sum_known(*(build.get("install_bytes") for build in builds), *(data.get("bytes") for data in datasets))
+    return [*made, ("all of these", "", duration(time_s), duration(cpu_s), "", "", "", size(disk))]
+
+
+def _sum_known(*values: float | None) -> float | None:
+    known = [value for value in values if not missing(value)]
+    return sum(known) if known else None
+
+
+def _build_cost(build: Facts) -> tuple[str, ...]:
+    return (
+        f"build {build['build']} of {build['server']}",
+        MADE.get(build.get("stage"), NOTHING),
+        duration(build.get("wall_s")),
+        duration(build.get("cpu_s")),
+        count(build.get("peak_rss_mib")),
+        size(build.get("text_bytes")),
+        size(build.get("file_bytes")),
+        size(build.get("install_bytes")),
+    )
+
+
+def _training_cost(profile: Facts) -> tuple[str, ...]:
+    what = f"training {profile['training']} of {profile['server']}"
+    how = f"runs {profile.get('trained') or INSTRUMENTED}"
+    return (what, how, duration(profile.get("wall_s")), *[NOTHING] * 5)
+
+
+def _dataset_cost(data: Facts) -> tuple[str, ...]:
+    what = f"dataset {data['dataset']} of {data['server']}"
+    how = "initialised; loaded in every run" if data.get("fresh") else "loaded once"
+    return (what, how, duration(data.get("load_s")), *[NOTHING] * 4, size(data.get("bytes")))
+
+
+def layout_sentences(facts: list[Facts]) -> list[str]:
+    """Return what the sizes of builds that BOLT made do not show, nothing without such builds."""
+    named = [build["build"] for build in sound_records(facts) if build.get("stage") == "bolted"]
+    if not named:
+        return []
+    return [
+        f"Of {listing(named)}, .text is what BOLT laid out anew; the code it moved away is in .text.cold, "
+        "and the old place of both, which takes room in the file and none in caches, in .bolt.org.text."
+    ]
+
+
+def instrumentation_sentences(study: Facts, cells: pd.DataFrame, profiles: list[Facts]) -> list[str]:
+    """Return how fast each instrumented server was in training beside the reference, a sentence a profile.
+
+    The reference's value is that of the same workload, server and client count; a training with other client counts
+    cannot be set beside it, and the sentence says so.
+    """
+    reference = study["reference"]
+    ours = cells[(cells["variant"] == reference) & (cells["metric"] == TPS.name)]
+    values = {(row.workload, row.clients): row.value for row in ours.itertuples() if not missing(row.value)}
+    same = [each for each in sound_records(profiles) if each["server"] == study["variants"][reference]["server"]]
+    return [_instrumentation_sentence(profile, values, study) for profile in same if profile.get("runs")]
+
+
+def _instrumentation_sentence(profile: Facts, values: dict[tuple[str, int], float], study: Facts) -> str:
+    name = profile.get("trained") or f"the server of training {profile['training']}"
+    both = [(run, values.get((run["workload"], run["clients"]))) for run in profile["runs"] if run.get("tps")]
+    told = [
+        f"{100 * run['tps'] / value:.0f}{NARROW}% in {run['workload']} at {plural(run['clients'], 'client')}"
+        for run, value in both
+        if value
+    ]
+    if told:
+        text = f"{name} in training gave, of the transactions per second of {study['reference']}: {listing(told)}"
+        return f"{text}. One run each, so without an interval."
+    return f"{name} was trained with {_clients(profile['runs'])}, {_other(profile['runs'], study)}"
+
+
+def _clients(runs: Iterable[Facts]) -> str:
+    counts = sorted({run["clients"] for run in runs if not missing(run.get("clients"))})
+    return f"{listing(list(map(str, counts)))} clients" if counts else "an unknown number of clients"
+
+
+def _other(runs: Iterable[Facts], study: Facts) -> str:
+    same = [run["workload"] for run in runs if run["workload"] in study["workloads"]]
+    if not same:
+        return "on workloads that are not measured: how much slower it was is not known."
+    measured = listing(list(map(str, study["clients"])))
+    return f"the runs were measured with {measured}: how much slower it was cannot be told from the two."

@@ -1,0 +1,149 @@
+"""What diagnoses found, for the page: sentences, flame graphs, tables, and the engine's own account."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from scripts.report import diagnosis_tables
+from scripts.report.diagnosis_tables import DiagnosedCell, FieldTable, diagnosed_cells
+from scripts.report.figures import flames as figures_flames
+from scripts.report.figures.drawing import look_of
+from scripts.report.figures.flames import change_text, draw_flame_graph, profile_difference
+from scripts.wording import brief, count, listing, percent, plural
+
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Flames:
+    """One flame graph, with what it is of and how many samples it is made from."""
+
+    variant: str
+    caption: str
+    figure: Markup
+    beside: bool  # coloured by the difference to the reference
+
+
+@dataclass(frozen=True)
+class CellView:
+    """What is shown of one cell."""
+
+    title: str
+    sentences: tuple[str, ...]
+    lost: tuple[tuple[str, str], ...]
+    flames: tuple[Flames, ...]
+    tables: tuple[FieldTable, ...]
+    figures: tuple[Markup, ...]
+    reports: tuple[tuple[str, str, str], ...]
+
+
+def view(study: dict[str, Any], table: pd.DataFrame, records: list[dict[str, Any]]) -> list[CellView]:
+    """Return every cell that was looked into; `table` is cells.csv."""
+    return [_cell_view(study, cell, place) for place, cell in enumerate(diagnosed_cells(study, table, records))]
+
+
+def _cell_view(study: dict[str, Any], cell: DiagnosedCell, place: int) -> CellView:
+    found = [
+        diagnosis_tables.slowed_sentences(cell),
+        *diagnosis_tables.function_tables(cell),
+        *diagnosis_tables.wait_tables(cell),
+        *diagnosis_tables.system_call_tables(cell),
+    ]
+    return CellView(
+        title=f"{cell.workload}, {plural(cell.clients, 'client')}",
+        sentences=(*_cpu_sentences(cell), *_wait_sentences(cell)),
+        lost=tuple(_lost(cell)),
+        flames=tuple(_flames(cell)),
+        tables=tuple(each for each in [*found, *diagnosis_tables.sync_tables(cell)] if each.rows or each.note),
+        figures=tuple(_sync_figures(study, cell, place)),
+        reports=tuple(_reports(cell)),
+    )
+
+
+def _cpu_sentences(cell: DiagnosedCell) -> Iterator[str]:
+    """Tell of each variant beside the reference by how much functions differ, those that differ most."""
+    theirs = cell.samples.get(cell.reference)
+    for variant, ours in cell.samples.items():
+        if theirs is None or variant == cell.reference or math.isnan(ours.cpu_us + theirs.cpu_us):
+            continue
+        found = {
+            name: profile_difference(ours, ours.own[name], theirs, theirs.own[name])
+            for name in {**ours.own, **theirs.own}
+        }
+        shown = sorted((name for name in found if found[name].shown), key=lambda name: -abs(found[name].us))
+        named = [
+            f"{name} ({change_text(found[name].us)} ± {count(found[name].half_us)} µs)" for name in shown[:MOST_NAMED]
+        ]
+        most = f"Most apart, by themselves: {listing(named)}." if named else "No function differs beyond counting."
+        yield (
+            f"{variant} takes {count(ours.cpu_us)} µs of server CPU a transaction, {cell.reference} "
+            f"{count(theirs.cpu_us)} µs. {most}"
+        )
+
+
+def _wait_sentences(cell: DiagnosedCell) -> Iterator[str]:
+    """Tell of each variant what share of their time its connections waited, and for what most."""
+    found = cell.of("waits")
+    for variant, facts in found.items():
+        rows = [row for row in facts["diagnosis"]["waits"] if row["who"] == "connections"]
+        own = [row for row in rows if not diagnosis_tables.client_words(row["event"], found)]
+        all_s = cell.clients * facts["window"]["duration_s"]
+        client_s, own_s = (sum(row["seconds"] for row in some) for some in ([r for r in rows if r not in own], own))
+        most = max(own, key=lambda row: row["seconds"], default=None)
+        named = f", {percent(most['seconds'] / own_s, 0)} of that in {most['event']}" if own_s else ""
+        rest = "; for the rest they ran or waited untimed" if facts["diagnosis"]["samples"] is None else ""
+        yield (
+            f"Under {variant} connections spent {percent(client_s / all_s, 0)} of their time waiting for the load "
+            f"generator and {percent(own_s / all_s, 0)} in events that the server tells{named}{rest}."
+        )
+
+
+def _lost(cell: DiagnosedCell) -> Iterator[tuple[str, str]]:
+    """Yield (tools and variants, reason) of what came to nothing, one a reason."""
+    reasons: dict[str, list[str]] = {}
+    for tool, variant, reason in cell.failed():
+        reasons.setdefault(reason, []).append(f"{tool} of {variant}")
+    yield from ((listing(names), brief(reason)) for reason, names in reasons.items())
+
+
+def _flames(cell: DiagnosedCell) -> Iterator[Flames]:
+    theirs = cell.samples.get(cell.reference)
+    for variant, ours in cell.samples.items():
+        beside = theirs if variant != cell.reference else None
+        facts = cell.of("perf")[variant]
+        program = Path(facts["commands"]["server"][0]).name
+        named = ours.total and 1 - sum(n for name, n in ours.own.items() if name.startswith("[")) / ours.total
+        event = facts["diagnosis"]["event"].partition(":")[0]
+        caption = (
+            f"{plural(ours.total, 'sample')} of {event}, {count(ours.cpu_us)} µs of server CPU a transaction; the "
+            f"function is known in {percent(named, 0)} of them"
+        )
+        drawn = draw_flame_graph(ours, f"flame graph of {variant}", program, beside)
+        yield Flames(variant, caption, drawn, beside is not None)
+
+
+def _sync_figures(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Iterator[Markup]:
+    found = {name: _together(facts["diagnosis"]["syncs"]) for name, facts in cell.of("fsyncs").items()}
+    if known := {name: each for name, each in found.items() if each["count"]}:
+        look = look_of(list(study["variants"]), study["reference"])
+        yield Markup(figures_flames.draw_sync_chart(known, look, f"syncs-{place}"))
+
+
+def _together(syncs: dict[str, dict[str, list[int]]]) -> dict[str, list[int]]:
+    """Return the durations of all kinds of calls as those of one."""
+    every = sorted(pair for each in syncs.values() for pair in zip(each["duration_us"], each["count"], strict=True))
+    return {"duration_us": [us for us, _ in every], "count": [number for _, number in every]}
+
+
+def _reports(cell: DiagnosedCell) -> Iterator[tuple[str, str, str]]:
+    """Yield (variant, before, after) of the engine's own account around one diagnosis of each variant."""
+    seen = set()
+    for facts in cell.records:
+        if facts["variant"] not in seen and (told := facts.get("engine_report")):
+            seen.add(facts["variant"])
+            yield facts["variant"], told["before"], told["after"]

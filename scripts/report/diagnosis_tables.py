@@ -1,0 +1,300 @@
+"""Tables of diagnoses for the page: functions, waits, system calls, waits for the disk; a column a variant."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from scripts.host import outcome
+from scripts.report.figures.flames import Samples, change_text, profile_difference, samples_of
+from scripts.report.value_tables import Cell as Field
+from scripts.servers import families
+from scripts.wording import NARROW, NOTHING, count, missing, percent, times
+
+DIAGNOSIS_TOOLS = {
+    "perf": "perf, call stacks",
+    "waits": "waits, timed or sampled",
+    "syscalls": "strace -c, system calls",
+    "fsyncs": "strace -T, waits for the disk",
+}
+Facts = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class DiagnosedCell:
+    """The diagnoses of one workload with one client count; `measured` gives a value of the study's own runs, if any."""
+
+    workload: str
+    clients: int
+    records: list[Facts]
+    variants: tuple[str, ...]
+    reference: str
+    measured: Callable[[str, str], float | None]
+
+    def of(self, tool: str) -> dict[str, Facts]:
+        """Return variant -> record of what a tool found, the study's order, without those that found nothing."""
+        found = {facts["variant"]: facts for facts in self.records if facts["tool"] == tool}
+        ok = {name: facts for name, facts in found.items() if not outcome.has_failed(facts)}
+        return {name: ok[name] for name in self.variants if name in ok}
+
+    def failed(self) -> list[tuple[str, str, str]]:
+        """Return (tool, variant, reason) of the diagnoses that came to nothing."""
+        lost = [facts for facts in self.records if outcome.has_failed(facts)]
+        return [(facts["tool"], facts["variant"], str(facts.get("reason"))) for facts in lost]
+
+    @cached_property
+    def samples(self) -> dict[str, Samples]:
+        """Return variant -> perf's samples."""
+        found = self.of("perf")
+        return {name: samples_of(facts["diagnosis"], self.cpu_us(name, facts)) for name, facts in found.items()}
+
+    def cpu_us(self, variant: str, facts: Facts) -> float:
+        """Return the server's CPU time a transaction: as the study measured it, else as in the diagnosis itself."""
+        known = self.measured(variant, "cpu_us_per_tx")
+        spent_s = facts["cpu"]["server_user_s"] + facts["cpu"]["server_system_s"]
+        return known if known is not None else per_transaction(facts, spent_s * 1e6)
+
+
+def per_transaction(facts: Facts, amount: float) -> float:
+    """Return an amount of a window over its transactions, NaN without any."""
+    return amount / facts["window"]["transactions"] if facts["window"]["transactions"] else float("nan")
+
+
+def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Facts]) -> list[DiagnosedCell]:
+    """Return the cells that were looked into, in the study's order; `table` is cells.csv."""
+    values = {
+        (row.variant, row.workload, row.clients, row.metric): row.value
+        for row in table.itertuples()
+        if not missing(row.value)
+    }
+
+    def measured(workload: str, clients: int) -> Callable[[str, str], float | None]:
+        return lambda variant, metric: values.get((variant, workload, clients, metric))
+
+    keys = {(facts["workload"], facts["clients"]) for facts in records}
+    ordered = sorted(keys, key=lambda key: (list(study["workloads"]).index(key[0]), key[1]))
+    return [
+        DiagnosedCell(
+            *key,
+            [facts for facts in records if (facts["workload"], facts["clients"]) == key],
+            tuple(study["variants"]),
+            study["reference"],
+            measured(*key),
+        )
+        for key in ordered
+    ]
+
+
+MOST_ROWS = 14
+
+
+@dataclass(frozen=True)
+class FieldTable:
+    """A table of fields: `rows` hold a label, a smaller line under it and the fields; `folded` begins closed."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[Field, ...]], ...]
+    note: str = ""
+    folded: bool = False
+    coloured: bool = True  # its head names variants
+
+
+def slowed_sentences(cell: DiagnosedCell) -> FieldTable:
+    """Return how fast the server was beside each tool, as a ratio to the study's own runs where it has the cell."""
+    found = {tool: cell.of(tool) for tool in DIAGNOSIS_TOOLS}
+    variants = tuple(name for name in cell.variants if any(name in of for of in found.values()))
+
+    def field(tool: str, variant: str) -> Field:
+        if variant not in found[tool]:
+            return Field(NOTHING, (), "hole")
+        tps, known = found[tool][variant]["window"]["tps"], cell.measured(variant, "tps")
+        return Field(times(tps / known), (f"{count(tps)} TPS",)) if known else Field(f"{count(tps)} TPS")
+
+    rows = [
+        (words, "", tuple(field(tool, name) for name in variants))
+        for tool, words in DIAGNOSIS_TOOLS.items()
+        if found[tool]
+    ]
+    note = (
+        "TPS beside the tool over that of the study's own runs: the slower, the less its times say of a server alone."
+    )
+    return FieldTable("What looking cost", variants, tuple(rows), note)
+
+
+def function_tables(cell: DiagnosedCell) -> list[FieldTable]:
+    """Return where CPU time went: by whose code, by function itself, and by function with what it calls."""
+    samples = cell.samples
+    if not samples:
+        return []
+    note = (
+        "Share of the samples, and µs of server CPU a transaction. Differences to the reference with 95 % intervals of "
+        "counting samples alone: how one run differs from the next is not in them."
+    )
+    return [
+        _counted("CPU time by whose code ran", cell, lambda one: one.modules, note),
+        _counted("CPU time by function, itself alone", cell, lambda one: one.own),
+        _counted("CPU time by function, with all it calls", cell, lambda one: one.whole, folded=True),
+    ]
+
+
+def _counted(
+    title: str, cell: DiagnosedCell, counts: Callable[[Samples], Counter[str]], note: str = "", *, folded: bool = False
+) -> FieldTable:
+    samples = cell.samples
+    most = Counter()
+    for one in samples.values():
+        for name, number in counts(one).items():
+            most[name] = max(most[name], one.microseconds(number) if not math.isnan(one.cpu_us) else one.share(number))
+    rows = [
+        (name, "", tuple(_time(cell, variant, name, counts) for variant in samples))
+        for name, _ in most.most_common(MOST_ROWS)
+    ]
+    return FieldTable(title, tuple(samples), tuple(rows), note, folded)
+
+
+def _time(cell: DiagnosedCell, variant: str, name: str, counts: Callable[[Samples], Counter[str]]) -> Field:
+    ours, theirs = cell.samples[variant], cell.samples.get(cell.reference)
+    number = counts(ours)[name]
+    notes = [percent(ours.share(number))]
+    if theirs is not None and variant != cell.reference and not math.isnan(ours.cpu_us + theirs.cpu_us):
+        found = profile_difference(ours, number, theirs, counts(theirs)[name])
+        notes.append(f"{change_text(found.us)} ± {count(found.half_us)}")
+    return Field(f"{count(ours.microseconds(number))} µs", tuple(notes))
+
+
+def wait_tables(cell: DiagnosedCell) -> list[FieldTable]:
+    """Return what connections waited for, and the server's own threads or processes."""
+    found = cell.of("waits")
+    if not found:
+        return []
+    looks = {facts["diagnosis"]["samples"] for facts in found.values()}
+    how = "timed by the performance schema" if looks == {None} else "sampled, up to 20 times a second"
+    note = (
+        f"µs waited a transaction, all connections together, number of waits, and the difference in µs to "
+        f"{cell.reference}; {how}. Waits overlap in time."
+    )
+    own = "Among these are threads that wait for work."
+    return [
+        _waits("What connections waited for", "connections", cell, note),
+        _waits("What the server's own threads waited for", "background", cell, own, folded=True),
+    ]
+
+
+def _waits(title: str, who: str, cell: DiagnosedCell, note: str, *, folded: bool = False) -> FieldTable:
+    found = cell.of("waits")
+    by_variant = {
+        name: {row["event"]: row for row in facts["diagnosis"]["waits"] if row["who"] == who}
+        for name, facts in found.items()
+    }
+    rows = _compared(cell, found, by_variant, lambda row: row["seconds"] * 1e6, _wait)
+    told = [(event, client_words(event, found), fields) for event, _, fields in rows]
+    return FieldTable(title, tuple(found), tuple(told), note, folded)
+
+
+def _compared(
+    cell: DiagnosedCell,
+    found: dict[str, Facts],
+    rows: dict[str, dict[str, dict[str, Any]]],
+    amount: Callable[[dict[str, Any]], float],
+    field: Callable[[Facts, dict[str, Any] | None], Field],
+) -> list[tuple[str, str, tuple[Field, ...]]]:
+    """Return a row for each of the names with the largest amounts, each field with its difference to the reference."""
+    amounts = {
+        variant: {name: per_transaction(found[variant], amount(row)) for name, row in of.items()}
+        for variant, of in rows.items()
+    }
+    theirs = amounts.get(cell.reference, {})
+
+    def one(variant: str, name: str) -> Field:
+        made, more = field(found[variant], rows[variant].get(name)), amounts[variant].get(name)
+        known = variant != cell.reference and name in theirs and not missing(more) and not missing(theirs[name])
+        return replace(made, notes=(*made.notes, change_text(more - theirs[name]))) if known else made
+
+    most = _largest(pair for of in amounts.values() for pair in of.items())
+    return [(name, "", tuple(one(variant, name) for variant in found)) for name in most]
+
+
+def _wait(facts: Facts, row: dict[str, Any] | None) -> Field:
+    if row is None:
+        return Field(NOTHING, (), "hole")
+    unit = "" if facts["diagnosis"]["samples"] is None else " samples"
+    number = per_transaction(facts, row["count"]) if not unit else row["count"]
+    told = f"{count(number)}{unit or ' ×'}"
+    return Field(f"{count(per_transaction(facts, row['seconds'] * 1e6))} µs", (told,))
+
+
+def client_words(event: str, found: dict[str, Facts]) -> str:
+    """Return a line on an event that is no wait of the server's."""
+    of_client = {each for facts in found.values() for each in families.of(facts["server"]["family"]).WAITS.FOR_CLIENT}
+    return "for the load generator" if event in of_client else ""
+
+
+def _largest(values: Iterable[tuple[str, float]]) -> list[str]:
+    """Return the names with the largest values, the largest first."""
+    most: dict[str, float] = {}
+    for name, value in values:
+        most[name] = max(most.get(name, 0.0), 0.0 if missing(value) else value)
+    return sorted(most, key=lambda name: -most[name])[:MOST_ROWS]
+
+
+def system_call_tables(cell: DiagnosedCell) -> list[FieldTable]:
+    """Return which system calls a transaction made."""
+    found = cell.of("syscalls")
+    rows = {name: {row["name"]: row for row in facts["diagnosis"]["calls"]} for name, facts in found.items()}
+    fields = _compared(cell, found, rows, lambda row: row["calls"], _call)
+    note = (
+        "Calls a transaction, system time of a call, which costs more traced than alone, the share that failed, and "
+        f"the difference in calls to {cell.reference}."
+    )
+    return [FieldTable("System calls", tuple(found), tuple(fields), note)] if found else []
+
+
+def _call(facts: Facts, row: dict[str, Any] | None) -> Field:
+    if row is None:
+        return Field("0", (), "hole")
+    each = f"{count(row['system_s'] / row['calls'] * 1e6)} µs"
+    failed = [f"{percent(row['errors'] / row['calls'], 0)} failed"] if row["errors"] else []
+    return Field(count(per_transaction(facts, row["calls"])), (each, *failed))
+
+
+PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "longest": 1.0}
+
+
+def sync_tables(cell: DiagnosedCell) -> list[FieldTable]:
+    """Return how long the server waited for the disk at each call of fsync and its kin, a row a variant and call."""
+    found = cell.of("fsyncs")
+    rows = [
+        (f"{name} {call}", "", _sync_fields(facts, durations))
+        for name, facts in found.items()
+        for call, durations in facts["diagnosis"]["syncs"].items()
+    ]
+    silent = [name for name, facts in found.items() if not facts["diagnosis"]["syncs"]]
+    note = f"None in the window: {', '.join(silent)}." if silent else ""
+    head = ("calls a second", "a transaction", *PERCENTILES, "share of the window")
+    return [FieldTable("Waits for the disk", head, tuple(rows), note, coloured=False)] if found else []
+
+
+def _sync_fields(facts: Facts, durations: dict[str, list[int]]) -> tuple[Field, ...]:
+    number, window_s = sum(durations["count"]), facts["window"]["duration_s"]
+    spent_s = sum(us * times_ for us, times_ in zip(*durations.values(), strict=True)) / 1e6
+    return (
+        Field(count(number / window_s)),
+        Field(count(per_transaction(facts, number))),
+        *(Field(f"{count(percentile_us(durations, share) / 1000)}{NARROW}ms") for share in PERCENTILES.values()),
+        Field(percent(spent_s / window_s, 0)),
+    )
+
+
+def percentile_us(durations: dict[str, list[int]], share: float) -> int:
+    """Return the duration that a share of the calls does not exceed, in microseconds."""
+    wanted, seen = share * sum(durations["count"]), 0
+    for us, number in zip(durations["duration_us"], durations["count"], strict=True):
+        seen += number
+        if seen >= wanted:
+            return us
+    return durations["duration_us"][-1]

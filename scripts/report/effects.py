@@ -1,0 +1,309 @@
+"""The matrix of a study for the page: what each level does, what levels do together, and cell by cell."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis import published, stats
+from scripts.analysis.effects import effect_label
+from scripts.analysis.held_out import splits
+from scripts.analysis.metrics import COLD, EVERY, METRICS, WARM, Metric, leading, of_study
+from scripts.analysis.unpaired import log_values
+from scripts.report.value_tables import SHORT_WORDS, Cell, blocks_text, state
+from scripts.report.verdict import Sentence, measured, unshown
+from scripts.vocabulary import AA, NO_DIFFERENCE, TOO_FEW
+from scripts.wording import NOTHING, interval, listing, percent, plural, ratio
+
+FACTOR_METRICS = {
+    "tps": "TPS", "p95_ms": "p95", "cpu_us_per_tx": "server CPU per transaction",
+    "cpu_user_us_per_tx": "user CPU per transaction", "cold_s": "cold time", "warm_s": "warm time",
+}  # fmt: skip
+PUBLISHED_METRICS = ("tps", "p95_ms", "cold_s", "warm_s")
+
+
+@dataclass(frozen=True)
+class FactorRow:
+    """One factor: what it is, the variants it is computed from, its server, a field a metric."""
+
+    factor: str
+    formula: str
+    server: str
+    cells: tuple[Cell, ...]
+
+
+def factor_head(study: dict[str, Any]) -> list[str]:
+    """Return the headings of a study's tables of factors and effects."""
+    measured_here = of_study(study)
+    return [heading for name, heading in FACTOR_METRICS.items() if name in measured_here]
+
+
+def factor_rows(study: dict[str, Any], table: pd.DataFrame) -> list[FactorRow]:
+    """Return the rows of factors.csv for the page, one a contrast."""
+    groups = table.groupby(["factor", "formula", "server"], sort=False)
+    return [FactorRow(*key, tuple(_factor_cells(group, study["repetitions"]))) for key, group in groups]
+
+
+def _factor_cells(group: pd.DataFrame, planned: int) -> Iterable[Cell]:
+    found = {row.metric: row for row in group.itertuples()}
+    for name in (each for each in FACTOR_METRICS if each in found):
+        word = found[name].word
+        yield ratio_cell(found[name], word if isinstance(word, str) else None, EVERY[name], planned)
+
+
+def ratio_cell(row: Any, word: str | None, metric: Metric, planned: int) -> Cell:
+    """Return the field of a row of factors.csv, effects.csv or overall.csv: ratio, interval, blocks, word."""
+    if row is None or not row.n_cells:
+        return Cell(NOTHING, ("no whole block",), "hole")
+    note = blocks_text(row, planned)
+    if word:
+        note += f", {SHORT_WORDS.get(word, word)}"
+    return Cell(ratio(row.ratio), (interval(row.ratio_low, row.ratio_high), note), state(metric, word))
+
+
+def held_out_rows(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[tuple[str, ...]]:
+    """Return (variant, trained workloads, ratio, held-out workloads, ratio) of variants measured on both kinds."""
+    return [
+        (variant, listing(split.trained), measured(split.on_trained), listing(split.held_out),
+         measured(split.on_held_out))
+        for variant, split in splits(study, tables).items()
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BesideTable:
+    """Published ratios beside ours for one metric; `rows` hold a workload and its fields."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+
+def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[BesideTable]:
+    """Return one table a metric that was published and that is measured here too, for the workloads both have."""
+    found = [_published_table(study, tables, EVERY[name]) for name in PUBLISHED_METRICS]
+    return [table for table in found if table.rows]
+
+
+def _published_table(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: Metric) -> BesideTable:
+    sides = published.beside(study, tables, metric.name)
+    theirs = list(dict.fromkeys(variant for side in sides for variant in side.everywhere))
+    ours = [name for name in study["variants"] if name not in (study["reference"], AA)]
+    base = published.base_of(study, published.frame(study))
+    head = (
+        *(f"published {name} / {base}" for name in theirs),
+        *(f"published {name} / {base} at our client counts" for name in theirs),
+        *(f"{name} / {study['reference']}" for name in ours),
+    )
+    return BesideTable(
+        metric.label, head, tuple((side.workload, _published_side(side, theirs, ours, metric, study)) for side in sides)
+    )
+
+
+def _published_side(
+    side: published.Beside, theirs: list[str], ours: list[str], metric: Metric, study: dict[str, Any]
+) -> tuple[Cell, ...]:
+    counted = ((side.everywhere, side.clients), (side.here, side.common))
+    there = [
+        Cell(ratio(means.get(name)), (plural(count, "client count"),) if name in means else (), "")
+        for means, count in counted
+        for name in theirs
+    ]
+    here = [ratio_cell(side.ours.get(name), None, metric, study["repetitions"]) for name in ours]
+    return (*there, *here)
+
+
+LEAST_COUNTS = 3
+
+
+@dataclass(frozen=True)
+class Rung:
+    """Throughput with so many clients as a share of that with `best` of them; NaN bounds where there is no interval."""
+
+    clients: int
+    best: int
+    share: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class LadderTable:
+    """The ladder of one workload; `rows` hold a name and a field for each client count of `head`, then a sentence."""
+
+    workload: str
+    head: tuple[int, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    sentences: tuple[str, ...]
+
+
+def ladder_tables(study: dict[str, Any], found: dict[str, pd.DataFrame]) -> list[LadderTable]:
+    """Return the ladder of every workload that was published with three client counts or more and has as many here."""
+    there = published.frame(study)
+    there = there[there["metric"] == "tps"]
+    return [
+        _ladder_table(name, _published_rungs(there[there["workload"] == name]) | _our_rungs(study, found["runs"], name))
+        for name in study["workloads"]
+        if there.loc[there["workload"] == name, "clients"].nunique() >= LEAST_COUNTS <= len(study["clients"])
+    ]
+
+
+def _published_rungs(rows: pd.DataFrame) -> dict[str, list[Rung]]:
+    wide = {variant: own.set_index("clients")["value"].sort_index() for variant, own in rows.groupby("variant")}
+    return {
+        f"published {variant}": [
+            Rung(clients, values.idxmax(), value / values.max(), np.nan, np.nan, 1) for clients, value in values.items()
+        ]
+        for variant, values in wide.items()
+    }
+
+
+def _our_rungs(study: dict[str, Any], runs: pd.DataFrame, workload: str) -> dict[str, list[Rung]]:
+    wide = {name: log_values(runs, name, "tps") for name in study["variants"] if name != AA}
+    return {name: list(measured_rungs(logs.loc[workload])) for name, logs in wide.items() if workload in logs.index}
+
+
+def measured_rungs(logs: pd.DataFrame) -> Iterator[Rung]:
+    """Yield the ladder of a frame of log TPS, a row for each client count and a column for each repetition.
+
+    Shares are geometric means over the repetitions that have both counts, with the t interval of their logs.
+    """
+    best = logs.mean(axis=1).idxmax()
+    for clients, values in logs.sort_index().iterrows():
+        pairs = (values - logs.loc[best]).dropna()
+        share, low, high = np.exp(stats.t_interval(pairs))
+        known = (share, np.nan, np.nan) if clients == best else (share, low, high)
+        yield Rung(int(clients), int(best), *map(float, known), len(pairs))
+
+
+def _ladder_table(workload: str, ladders: dict[str, list[Rung]]) -> LadderTable:
+    head = sorted({rung.clients for ladder in ladders.values() for rung in ladder})
+    rows = []
+    for name, ladder in ladders.items():
+        by_clients = {rung.clients: rung for rung in ladder}
+        rows.append((name, tuple(_rung_cell(by_clients.get(clients)) for clients in head)))
+    return LadderTable(workload, tuple(head), tuple(rows), tuple(_ladder_sentence(*pair) for pair in ladders.items()))
+
+
+def _rung_cell(rung: Rung | None) -> Cell:
+    if rung is None or np.isnan(rung.share):
+        return Cell(NOTHING, (), "hole")
+    notes = () if np.isnan(rung.low) else (_bounds(rung),)
+    return Cell(percent(rung.share, 0), notes)
+
+
+def _bounds(rung: Rung) -> str:
+    return f"{rung.low * 100:.0f}–{percent(rung.high, 0)}"
+
+
+def _ladder_sentence(name: str, ladder: list[Rung]) -> str:
+    last = ladder[-1]
+    if last.clients == last.best:
+        return f"{name}: its highest mean is that with the most clients, {last.clients}."
+    sure = "" if np.isnan(last.low) else f" (95 % interval {_bounds(last)}, {plural(last.n, 'repetition')})"
+    kept = f"{percent(last.share, 0)}{sure} of its best, which is with {last.best}"
+    return f"{name}: with {plural(last.clients, 'client')} {kept}."
+
+
+Study = dict[str, Any]
+
+
+def matrix_view(study: Study, effects: pd.DataFrame) -> dict[str, Any]:
+    """Return what the page shows of a matrix; empty lists without one. `effects` is effects.csv."""
+    overall = effects[effects["workload"].isna()]
+    return {
+        "effect_sentences": matrix_sentences(study, overall),
+        "effect_rows": [_matrix_row(study, group) for _, group in _matrix_groups(overall)],
+        "effect_cells": matrix_cells(study, effects),
+    }
+
+
+def _matrix_groups(effects: pd.DataFrame) -> Any:
+    return effects.groupby(["factor", "formula"], sort=False)
+
+
+def _matrix_row(study: Study, group: pd.DataFrame) -> FactorRow:
+    found = {row.metric: row for row in group.itertuples()}
+    first = group.iloc[0]
+    fields = (_matrix_field(found[name], study) for name in FACTOR_METRICS if name in found)
+    return FactorRow(effect_label(first["factor"], first["formula"]), first["factor"], "", tuple(fields))
+
+
+def _matrix_field(row: Any, study: Study) -> Cell:
+    return ratio_cell(row, row.word if isinstance(row.word, str) else None, EVERY[row.metric], study["repetitions"])
+
+
+def matrix_sentences(study: Study, overall: pd.DataFrame) -> list[Sentence]:
+    """Return one sentence an effect of one factor or two, on transactions per second and p95, as in effects.csv."""
+    told = []
+    for (factor, formula), group in _matrix_groups(overall[overall["n_factors"] <= 2]):
+        found = {row.metric: row for row in group.itertuples()}
+        worse = [name for name, row in found.items() if row.word == EVERY[name].worse and row.n_factors == 1]
+        told.append(Sentence(_told(effect_label(factor, formula), factor, found, study), bool(worse)))
+    return told
+
+
+def _told(name: str, factor: str, found: dict[str, Any], study: Study) -> str:
+    lead = leading(found)
+    other = WARM if lead is COLD else METRICS["p95_ms"]
+    tps, p95 = found[lead.name], found[other.name]
+    if not tps.n_cells:
+        return f"{name}: no block has all the variants it takes."
+    counted = f"over {plural(tps.n_cells, 'cell')}, {plural(tps.n_repetitions, 'repetition')}"
+    latency = f"; {other.label[0].lower()}{other.label[1:]} {measured(p95)}{_word(p95)}" if p95.n_cells else ""
+    if tps.n_factors > 1:
+        what = f"{name} in {lead.label.lower()}: {measured(tps)} the product of what each does by itself"
+    else:
+        above, _, below = name.partition(" / ")
+        what = f"{factor}, {above} instead of {below}: {measured(tps)} the {lead.label.lower()}"
+    return f"{what}, {counted}{_word(tps)}{latency}."
+
+
+def _word(row: Any) -> str:
+    """Return the word of an effect as the end of a clause; without enough blocks there is none."""
+    match row.word:
+        case word if word == TOO_FEW:
+            return ""
+        case word if word == NO_DIFFERENCE and not row.ratio_low <= 1 <= row.ratio_high:
+            return f": differs {unshown(row)}"
+        case word:
+            return f": {word}"
+
+
+def matrix_cells(study: Study, effects: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return one table a metric of effects by cell, workloads in the study's order, for studies of several cells."""
+    ours = effects[effects["workload"].notna() & effects["metric"].isin(("tps", "p95_ms", COLD.name, WARM.name))]
+    ranks = ours["workload"].map({name: rank for rank, name in enumerate(study.get("workloads", ()))})
+    ours = ours.assign(rank=ranks).sort_values(["rank", "clients"], kind="stable")
+    tables = []
+    for metric, rows in ours.groupby("metric", sort=False):
+        places = list(dict.fromkeys(zip(rows["workload"], rows["clients"], strict=True)))
+        head = [f"{workload}, {plural(int(clients), 'client')}" for workload, clients in places]
+        body = [
+            FactorRow(effect_label(*key), key[0], "", tuple(_matrix_field(row, study) for row in group.itertuples()))
+            for key, group in _matrix_groups(rows)
+        ]
+        tables.append({"title": EVERY[metric].label, "head": head, "rows": body})
+    return tables
+
+
+def scaled_sentence(study: Study) -> str:
+    """Return what stands above a report made at the small scale; nothing at full size."""
+    if "scaled" not in study:
+        return ""
+    changes = "; ".join(f"{name} {_value(full)} → {_value(small)}" for name, full, small in study["scaled"])
+    about = "Small scale, which shows what the study would tell and not what its full size gives"
+    return f"{about}: {changes or 'the same settings'}."
+
+
+def _value(value: Any) -> str:
+    match value:
+        case None:
+            return "unsaid"
+        case list():
+            return listing([str(item) for item in value])
+        case _:
+            return str(value)

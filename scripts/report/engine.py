@@ -1,0 +1,238 @@
+"""What the server did behind the transactions, for the page: files that grew, its change buffer, its own reports."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis import published, stats
+from scripts.analysis.metrics import OPERATIONS
+from scripts.analysis.published import SIZES
+from scripts.host import storage
+from scripts.report.runs import first_ok
+from scripts.report.value_tables import Cell
+from scripts.vocabulary import BLOCK, CELL, RUN
+from scripts.wording import NOTHING, count, interval, missing, number, percent, size, times
+
+EDGE_WORDS = {"before": "before the load", "after": "after the load"}
+TABLE_KINDS, ALL_TABLES = "all tables", "whole data directory"
+
+
+@dataclass(frozen=True)
+class AllocatedTable:
+    """One workload and client count: a row a variant and edge, a field a table and one for everything."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+
+
+def allocated_tables(study: dict[str, Any], files: pd.DataFrame) -> list[AllocatedTable]:
+    """Return a table for every cell of a study in which tables have compressed pages; `files` is files.csv."""
+    laid = [variant.get("data", {}) for variant in study["variants"].values()]
+    if not any(map(storage.compressed_page_options, [*study["datasets"].values(), *laid])):
+        return []
+    cells = dict.fromkeys(zip(files["workload"], files["clients"], strict=True))
+    return [_allocated_table(study, files, *cell) for cell in cells]
+
+
+def _allocated_table(study: dict[str, Any], files: pd.DataFrame, workload: str, clients: int) -> AllocatedTable:
+    cell = files[(files["workload"] == workload) & (files["clients"] == clients)]
+    whole, together = (
+        _summed(rows, name) for rows, name in ((cell, ALL_TABLES), (cell[cell["kind"] == "table"], TABLE_KINDS))
+    )
+    of_tables = cell[(cell["kind"] == "table") & (cell["after_allocated_bytes"] > 0)]
+    largest = of_tables.groupby("part")["after_apparent_bytes"].max().sort_values(ascending=False).index[:6]
+    parts = {
+        **{part: of_tables[of_tables["part"] == part] for part in largest},
+        TABLE_KINDS: together,
+        ALL_TABLES: whole,
+    }
+    rows = [
+        (variant, when, tuple(_allocated_field(part, variant, edge, study["reference"]) for part in parts.values()))
+        for edge, when in EDGE_WORDS.items()
+        for variant in study["variants"]
+    ]
+    rows += _published_sizes(study, workload, len(parts))
+    return AllocatedTable(f"{workload}, {clients} clients", tuple(parts), tuple(rows))
+
+
+def _summed(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    return rows.groupby(list(RUN), as_index=False)[list(SIZES)].sum().assign(part=name)
+
+
+def _allocated_field(part: pd.DataFrame, variant: str, edge: str, reference: str) -> Cell:
+    """Return the mean allocated size, its share of the apparent one, and its ratio to the reference's by block."""
+    wide = part.pivot(index=list(BLOCK), columns="variant", values=f"{edge}_allocated_bytes")
+    if variant not in wide or wide[variant].isna().all():
+        return Cell(NOTHING, (), "hole", "not measured")
+    taken = wide[variant].mean()
+    apparent = part[part["variant"] == variant][f"{edge}_apparent_bytes"].mean()
+    notes = [f"{percent(taken / apparent, 0)} of {size(apparent)}"]
+    if variant != reference and reference in wide:
+        notes += _against(np.log(wide[variant] / wide[reference]).dropna())
+    return Cell(size(taken), tuple(notes))
+
+
+def _against(logs: pd.Series) -> Iterator[str]:
+    if len(logs):
+        mean, low, high = (float(np.exp(each)) for each in stats.t_interval(logs))
+        yield times(mean) + ("" if missing(low) or low == high else f" ({interval(low, high)})") + f", n {len(logs)}"
+
+
+def _published_sizes(study: dict[str, Any], workload: str, width: int) -> Iterator[tuple]:
+    rows = published.frame(study)
+    found = {
+        (row.variant, row.metric): row.value
+        for row in rows[(rows["workload"] == workload) & rows["metric"].isin(SIZES)].itertuples()
+    }
+    for edge, when in EDGE_WORDS.items():
+        for variant in dict.fromkeys(variant for variant, _ in found):
+            taken, apparent = (found.get((variant, f"{edge}_{kind}_bytes")) for kind in ("allocated", "apparent"))
+            share = f"{percent(taken / apparent, 0)} of {size(apparent)}" if taken and apparent else ""
+            field = Cell(size(taken), (share,) if share else ())
+            yield f"published {variant}", when, (*(Cell(NOTHING),) * (width - 1), field)
+
+
+CHANGE_BUFFER_PREFIX = "change_buffer_"
+CHANGE_BUFFER_HEAD = (
+    *("variant", "workload", "clients", "runs", "merges"),
+    *(f"merged {what}" for what in OPERATIONS.values()),
+    *("discarded", "pages before", "pages after"),
+)
+
+
+def change_buffer_rows(study: dict[str, Any], records: Iterable[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Return HEAD's fields of each cell, means over its ok runs; nothing when no run's buffer was ever used."""
+    cells: dict[tuple, list[dict[str, dict[str, float]]]] = defaultdict(list)
+    for facts in records:
+        counters = facts.get("counters") or {}
+        if facts["outcome"] == "ok" and f"{CHANGE_BUFFER_PREFIX}merges" in counters:
+            cells[tuple(facts[part] for part in CELL)].append(counters)
+    if not any(_used(counters) for runs in cells.values() for counters in runs):
+        return []
+    keys = [
+        (variant, workload, clients)
+        for workload in study["workloads"]
+        for clients in study["clients"]
+        for variant in study["variants"]
+    ]
+    return [(*map(str, key), str(len(cells[key])), *map(_text, _means(cells[key]))) for key in keys if key in cells]
+
+
+def _used(counters: dict[str, dict[str, float]]) -> bool:
+    return any(name.startswith(CHANGE_BUFFER_PREFIX) and _grown(edges) for name, edges in counters.items())
+
+
+def _grown(edges: dict[str, float] | None) -> float | None:
+    return edges["after"] - edges["before"] if edges else None
+
+
+def _means(runs: list[dict[str, dict[str, float]]]) -> Iterable[float | None]:
+    yield _mean(_grown(run.get(f"{CHANGE_BUFFER_PREFIX}merges")) for run in runs)
+    for name in OPERATIONS:
+        yield _mean(_grown(run.get(f"{CHANGE_BUFFER_PREFIX}merged_{name}")) for run in runs)
+    gone = [[_grown(run.get(f"{CHANGE_BUFFER_PREFIX}discarded_{name}")) for name in OPERATIONS] for run in runs]
+    yield _mean(None if None in each else sum(each) for each in gone)
+    for edge in ("before", "after"):
+        yield _mean((run.get(f"{CHANGE_BUFFER_PREFIX}pages") or {}).get(edge) for run in runs)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _text(value: float | None) -> str:
+    return NOTHING if value is None else number(value) if value.is_integer() else count(value)
+
+
+FILE_KIND_WORDS = {
+    "table": "tables", "system": "system table space", "redo": "redo log", "undo": "undo logs",
+    "binary_log": "binary log", "doublewrite": "doublewrite", "temporary": "temporary", "other": "other",
+}  # fmt: skip
+SIZE_COLUMNS = ("before_apparent_bytes", "after_apparent_bytes", "after_allocated_bytes")
+HOLES = 0.01  # of the apparent size; a file's last block rounds up
+
+
+@dataclass(frozen=True)
+class SizeTable:
+    """One workload: a row a variant and client count, a field a kind of files."""
+
+    workload: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+
+
+def size_tables(study: dict[str, Any], files: pd.DataFrame) -> list[SizeTable]:
+    """Return a table a workload with what its runs left on disk, the mean over the runs of a cell."""
+    found = [_size_table(study, name, files[files["workload"] == name]) for name in study["workloads"]]
+    return [table for table in found if table.rows]
+
+
+def _size_table(study: dict[str, Any], workload: str, files: pd.DataFrame) -> SizeTable:
+    run = files.groupby([*CELL, "repetition", "kind"])[list(SIZE_COLUMNS)].sum(min_count=1)
+    means = run.groupby([*CELL, "kind"])[list(SIZE_COLUMNS)].mean()
+    found = {key: tuple(row) for key, row in zip(means.index, means.to_numpy(), strict=True)}
+    kinds = [kind for kind in FILE_KIND_WORDS if any(key[-1] == kind and row[1] > 0 for key, row in found.items())]
+    keys = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
+    rows = tuple(
+        (key[0], str(key[2]), tuple(_size_cell(found.get((*key, kind))) for kind in kinds))
+        for key in keys
+        if any((*key, kind) in found for kind in kinds)
+    )
+    return SizeTable(workload, tuple(FILE_KIND_WORDS[kind] for kind in kinds), rows)
+
+
+def _size_cell(sizes: tuple[float, ...] | None) -> Cell:
+    if sizes is None or missing(float(sizes[1])):
+        return Cell(NOTHING, (), "hole", "no such files")
+    return Cell(size(float(sizes[1])), tuple(_size_notes(*map(float, sizes))))
+
+
+def _size_notes(before: float, after: float, allocated: float) -> Iterable[str]:
+    if missing(before):
+        yield "new"
+    elif round(after - before):
+        yield f"{'+' if after > before else '−'}{size(abs(after - before))}"
+    if not missing(allocated) and allocated < (1 - HOLES) * after:
+        yield f"{size(allocated)} allocated"
+
+
+@dataclass(frozen=True)
+class EngineReport:
+    """The storage engine's account of one run, before and after the measuring call."""
+
+    variant: str
+    run: str
+    before: str
+    after: str
+
+
+def engine_view(
+    study: dict[str, Any], tables: dict[str, pd.DataFrame], records: list[tuple[str, dict[str, Any]]]
+) -> dict[str, Any]:
+    """Return the page's values; each is empty where the runs have no such data."""
+    return {
+        "file_tables": size_tables(study, tables["files"]),
+        "change_head": CHANGE_BUFFER_HEAD,
+        "changes": change_buffer_rows(study, (facts for _, facts in records)),
+        "engine_reports": engine_reports(study, records),
+    }
+
+
+def engine_reports(study: dict[str, Any], records: list[tuple[str, dict[str, Any]]]) -> list[EngineReport]:
+    """Return the reports around each variant's first ok run."""
+    found = ((name, first_ok(records, variant=name)) for name in study["variants"])
+    return [
+        EngineReport(name, _run(facts), told["before"], told["after"])
+        for name, facts in found
+        if facts and (told := facts.get("engine_report"))
+    ]
+
+
+def _run(facts: dict[str, Any]) -> str:
+    return f"{facts['workload']}, {facts['clients']} clients, repetition {facts['repetition']}"

@@ -1,0 +1,216 @@
+"""The study's options as each server has them, for the page: what is renamed, what a release lacks."""
+
+import os
+import shlex
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from scripts.analysis.comparison import warning_set
+from scripts.analysis.runs import run_row
+from scripts.measure.record import fact
+from scripts.measure.warnings import THRESHOLDS
+from scripts.report.value_tables import Cell
+from scripts.servers import families
+from scripts.wording import NARROW, NOTHING, count, duration, milliseconds, missing, number, percent, plural
+
+MOST_UNFOLDED = 1500
+SPARK_WIDTH, SPARK_HEIGHT = 240, 36
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One run: the fields of its row, then what it unfolds to."""
+
+    fields: tuple[str, ...]
+    ok: bool
+    reason: str
+    json_link: str
+    text_link: str
+    lines: tuple[tuple[str, str], ...] = ()
+    commands: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+    spark: str = ""
+    spark_top: str = ""
+
+
+FIGURES = {"tps": "TPS", "p95_ms": "p95 ms", "cpu_us_per_tx": "CPU µs"}
+SQL_FIGURES = {"cold_s": "cold s", "warm_s": "warm s", "duration_s": "in all s"}
+
+
+def run_head(study: dict[str, Any]) -> tuple[str, ...]:
+    """Return the headings of a row's fields; a study with both kinds of loads has two for a figure."""
+    kinds = {"sql" in load for load in study["workloads"].values()}
+    sides = [*([FIGURES.values()] if kinds != {True} else []), *([SQL_FIGURES.values()] if True in kinds else [])]
+    figures = [" / ".join(each) for each in zip(*sides, strict=True)]
+    return ("#", "variant", "workload", "clients", "rep.", "place", *figures, "warnings")
+
+
+def run_link(path: Path, base: Path) -> str:
+    """Return a relative, quoted link from a page in `base` to a file."""
+    return quote(os.path.relpath(path, base))
+
+
+def run_view(file: str, facts: dict[str, Any], base: Path, unfold: bool) -> RunView:
+    """Return one run; `unfold` adds commands, phases, warnings and the per-second line."""
+    row = run_row(facts, file)
+    text_file = fact(facts, "sysbench.text_file")
+    warnings = tuple(str(warning["text"]) for warning in facts.get("warnings") or [])
+    shown = FIGURES if missing(row["cold_s"]) else SQL_FIGURES
+    figures = tuple(count(row[name]) for name in shown)
+    fields = [row[name] for name in ("run_number", "variant", "workload", "clients", "repetition", "position")]
+    view = RunView(
+        fields=(*map(_field, fields), *figures, str(len(warning_set(row["warning_codes"])) or "")),
+        ok=row["outcome"] == "ok",
+        reason=row["reason"] or "",
+        json_link=run_link(Path(file), base),
+        text_link=run_link(Path(file).parent / text_file, base) if text_file else "",
+    )
+    if not unfold:
+        return view
+    top = count(max((value for value in fact(facts, "series.tps") or [] if not missing(value)), default=None))
+    commands = tuple((name, shlex.join(map(str, argv))) for name, argv in (facts.get("commands") or {}).items() if argv)
+    more = {
+        "lines": _lines(facts, row),
+        "commands": commands,
+        "warnings": warnings,
+        "spark": spark(facts),
+        "spark_top": top,
+    }
+    return RunView(**{**view.__dict__, **more})
+
+
+def _field(value: Any) -> str:
+    return NOTHING if missing(value) else str(value)
+
+
+def _lines(facts: dict[str, Any], row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in (facts.get("phases_s") or {}).items())
+    medium, there = facts.get("medium"), facts.get("client_host") or {}
+    cpus = [fact(facts, "placement.server_cpus"), there.get("cpus") or fact(facts, "placement.client_cpus")]
+    places, whose = [",".join(map(str, found or [])) for found in cpus], " of the client host" if there else ""
+    window = f"{duration(row['duration_s'])}, {number(row['transactions'])} transactions"
+    window += f", {plural(row['errors'] or 0, 'error')}, {plural(row['reconnects'] or 0, 'reconnect')}"
+    latency = [f"{name} {count(row[key])} ms" for name, key in (("mean", "latency_mean_ms"), ("p50", "p50_ms"))]
+    latency += [f"{name} {count(row[f'{name}_ms'])} ms" for name in ("p95", "p99")]
+    cpu = f"user {count(row['cpu_user_us_per_tx'])} µs, system {count(row['cpu_system_us_per_tx'])} µs a transaction"
+    lines = (
+        ("window", window if row["transactions"] is not None else ""),
+        ("latency", ", ".join(latency) if row["p95_ms"] is not None else ""),
+        ("server CPU", f"{cpu}; steal {percent(row['steal_share'])}" if row["cpu_us_per_tx"] is not None else ""),
+        ("phases", phases),
+        ("CPUs", f"server {places[0]}, sysbench {places[1]}{whose}" if all(places) else ""),
+        ("storage", f"{medium['file_system']}, an fsync {milliseconds(row['fsync_p50_ms'])} ms" if medium else ""),
+    )
+    return tuple(line for line in lines if line[1])
+
+
+def spark(facts: dict[str, Any]) -> str:
+    """Return the points of the per-second TPS as a line in a box of 240 by 36, from zero up; empty under two."""
+    values = [value for value in fact(facts, "series.tps") or [] if not missing(value)]
+    if len(values) < 2 or not max(values) > 0:
+        return ""
+    step, scale = SPARK_WIDTH / (len(values) - 1), (SPARK_HEIGHT - 2) / max(values)
+    return " ".join(f"{place * step:.1f},{SPARK_HEIGHT - 1 - value * scale:.1f}" for place, value in enumerate(values))
+
+
+@dataclass(frozen=True)
+class ArmView:
+    """How one variant was run: its server's command line and its option file."""
+
+    variant: str
+    command: str
+    option_file: str
+
+
+def first_ok(records: list[tuple[str, dict]], **wanted: str) -> dict[str, Any] | None:
+    """Return the facts of the first ok run whose fields have the wanted values."""
+    for _, facts in records:
+        if facts["outcome"] == "ok" and all(facts[key] == value for key, value in wanted.items()):
+            return facts
+    return None
+
+
+def arm_views(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[ArmView]:
+    """Return server command and option file of every variant, from its first ok run."""
+    found = {name: first_ok(records, variant=name) for name in study["variants"]}
+    return [
+        ArmView(name, shlex.join(map(str, fact(facts, "commands.server") or [])), facts.get("option_file") or "")
+        for name, facts in found.items()
+        if facts
+    ]
+
+
+def load_views(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[tuple[str, str, str]]:
+    """Return (workload, warm-up command, measuring command), each from the reference's first ok run."""
+    found = {name: first_ok(records, variant=study["reference"], workload=name) for name in study["workloads"]}
+    return [
+        (name, *(shlex.join(map(str, fact(facts, f"commands.{part}") or [])) for part in ("warmup", "measure")))
+        for name, facts in found.items()
+        if facts
+    ]
+
+
+def variable_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> tuple[list[tuple], list[tuple]]:
+    """Return (variables whose values differ between variants, the reference's variables): rows of name and values."""
+    found = {name: (first_ok(records, variant=name) or {}).get("variables") or {} for name in study["variants"]}
+    names = sorted(set().union(*found.values()))
+    rows = [(name, tuple(str(found[variant].get(name, NOTHING)) for variant in found)) for name in names]
+    return [row for row in rows if len(set(row[1])) > 1], sorted(found[study["reference"]].items())
+
+
+def warning_rows(records: list[tuple[str, dict]]) -> list[tuple[str, str, str, str, str]]:
+    """Return (code, sentence, threshold, remedy, runs) of every limit, the most frequent first.
+
+    The sentence is that of the first run beyond it, or why the limit is there when no run is.
+    """
+    kinds = Counter(dict.fromkeys(THRESHOLDS, 0))
+    examples: dict[str, str] = {code: limit.reason for code, limit in THRESHOLDS.items()}
+    for warning in (each for _, facts in records for each in facts.get("warnings") or []):
+        if not kinds[warning["code"]]:
+            examples[warning["code"]] = str(warning["text"])
+        kinds[warning["code"]] += 1
+    return [(code, examples[code], *_limit(code), number(amount)) for code, amount in kinds.most_common()]
+
+
+def _limit(code: str) -> tuple[str, str]:
+    limit = THRESHOLDS.get(code)
+    if limit is None:
+        return NOTHING, NOTHING
+    match limit.threshold:
+        case str() as wanted:
+            return f"not {wanted}", limit.remedy
+        case share if share < 1 and not limit.unit:
+            return f"above {percent(share, 0) if share else 0}", limit.remedy
+    return f"above {limit.threshold:g}{NARROW}{limit.unit}".rstrip(NARROW), limit.remedy
+
+
+LOOSE = "loose_"  # before the name of an option that a server of the MySQL family need not have
+
+
+def option_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[tuple[str, tuple[Cell, ...]]]:
+    """Return the options that not every variant has by the name they are written with: a field a variant."""
+    runs = {name: first_ok(records, variant=name) for name in study["variants"]}
+    given = {name: variant.get("options") or {} for name, variant in study["variants"].items()}
+    names = dict.fromkeys(name for options in given.values() for name in options)
+    found = [(name, tuple(_option_field(name, given[arm], runs[arm]) for arm in study["variants"])) for name in names]
+    return [(name.removeprefix(LOOSE), cells) for name, cells in found if any(cell.notes for cell in cells)]
+
+
+def _option_field(name: str, options: dict[str, Any], run: dict[str, Any] | None) -> Cell:
+    """Return what a variant's server has of an option; only what is not as written has a note."""
+    family, release = (fact(run or {}, f"server.{key}") for key in ("family", "release"))
+    if name not in options or family not in families.MODULES or release is None:
+        return Cell(NOTHING)
+    variables, plain = run.get("variables") or {}, name.removeprefix(LOOSE)
+    module = families.of(family)
+    own = module.options_named({name: options[name]}, release).keys() - module.options_named({}, release).keys()
+    known = {each.removeprefix(LOOSE) for each in own}
+    if not known & variables.keys() and plain in variables:
+        known = {plain}  # an option whose variable has kept its older name
+    if not known or (LOOSE in name and not known & variables.keys()):
+        return Cell(NOTHING, ("not in this release",), "hole")
+    values = [str(variables.get(each, options[name])) for each in sorted(known)]
+    return Cell(", ".join(values), () if plain in known else (f"as {', '.join(sorted(known))}",))

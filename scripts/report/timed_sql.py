@@ -1,0 +1,264 @@
+"""Timed SQL for the page: how it was done, what it cost, what its statements are, and what they showed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from scripts.analysis import published, stats
+from scripts.analysis.metrics import COLD as COLD_TIME
+from scripts.analysis.metrics import SCRIPT
+from scripts.report.figures.drawing import statements_name
+from scripts.report.runs import first_ok
+from scripts.report.value_tables import SHORT_WORDS, Cell, state
+from scripts.sql.times import COLD, WARM, seconds
+from scripts.vocabulary import AA
+from scripts.wording import (
+    NARROW,
+    NOTHING,
+    count,
+    interval,
+    listing,
+    missing,
+    number,
+    percent,
+    plural,
+    ratio,
+    short,
+    size,
+    times,
+)
+
+Study = dict[str, Any]
+Records = list[tuple[str, dict[str, Any]]]
+
+
+def statement_sentences(study: Study, rows: pd.DataFrame) -> list[str]:
+    """Return one sentence per variant, cold and warm apart: in which statements it differs, and in how many not."""
+    others = [name for name in study["variants"] if name not in (study["reference"], AA)]
+    told = []
+    for variant in others:
+        for cache in (COLD, WARM):
+            own = rows[(rows["variant"] == variant) & (rows["cache"] == cache) & rows["ratio"].notna()]
+            if len(own):
+                told.append(f"{variant}, {cache}: {'; '.join(_kinds(own))}.")
+    return told
+
+
+def _kinds(own: pd.DataFrame) -> Iterator[str]:
+    words = (COLD_TIME.below, COLD_TIME.above)
+    for word in words:
+        found = own[own["word"] == word].sort_values("ratio").itertuples()
+        if each := [
+            f"{row.statement} ({times(row.ratio)}, {interval(row.ratio_low, row.ratio_high)})" for row in found
+        ]:
+            yield f"{word} in {listing(each)}"
+    rest = own[~own["word"].isin(words)]
+    for word, alike in rest.groupby("word", sort=False):
+        ends = dict.fromkeys((times(alike["ratio"].min()), times(alike["ratio"].max())))
+        yield f"{word} in {plural(len(alike), 'statement')} ({' to '.join(ends)})"
+
+
+def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str) -> dict[str, Any]:
+    """Return the table of one kind of pass: a row a statement, a column a variant, then the published ones."""
+    ours = {(row.variant, row.statement): row for row in rows[rows["cache"] == cache].itertuples()}
+    theirs = published_s(study, workload, cache)
+    body = [
+        (name, [*(_statement_cell(ours.get((variant, name)), cache) for variant in study["variants"]),
+                *(Cell(count(taken.get(name))) for taken in theirs.values())])
+        for name in dict.fromkeys(rows["statement"])
+    ]  # fmt: skip
+    return {"title": f"{cache}, seconds", "published": list(theirs), "rows": body}
+
+
+def published_s(study: Study, workload: str, cache: str) -> dict[str, dict[str, float]]:
+    """Return published variant -> statement -> seconds, of a workload's figures with the metric `cold_s/STATEMENT`."""
+    told, head = published.frame(study), f"{cache}_s/"
+    found: dict[str, dict[str, float]] = {}
+    for row in told[(told["workload"] == workload) & told["metric"].str.startswith(head)].itertuples():
+        found.setdefault(f"published {row.variant}", {})[row.metric.removeprefix(head)] = row.value
+    return found
+
+
+def _statement_cell(row: Any, cache: str) -> Cell:
+    if row is None or missing(row.value_s):
+        return Cell(NOTHING, (), "hole", "not sent, or not measured")
+    if not missing(row.n_differ) and row.n_differ:
+        return Cell(
+            _statement_seconds(row.value_s), ("another answer", f"in {plural(int(row.n_differ), 'block')}"), "bad"
+        )
+    if missing(row.ratio):
+        return Cell(_statement_seconds(row.value_s), (), "")
+    word = "A/A" if row.variant == AA else SHORT_WORDS.get(row.word, row.word)
+    notes = (f"{times(row.ratio)}  {interval(row.ratio_low, row.ratio_high)}", f"n {int(row.n_blocks)}, {word}")
+    return Cell(_statement_seconds(row.value_s), notes, state(SCRIPT[f"{cache}_s"], row.word))
+
+
+def _statement_seconds(value: float) -> str:
+    return f"{value:.2g}" if 1e-4 < value < 0.01 else count(value)
+
+
+def beside_reference(study: Study, workload: str, records: Records) -> dict[str, Any]:
+    """Return the table of statements that the file sets beside each other: a row a pair, a column a variant.
+
+    A field is the ratio of their cold seconds in one run, with the t interval over runs; published ones come last.
+    """
+    sent = [one for _, facts in records for one in facts["timed_sql"]["statements"]]
+    pairs = dict.fromkeys((one["name"], one["against"]) for one in sent if one["against"])
+    theirs = published_s(study, workload, COLD)
+    rows = [
+        (f"{name} / {other}", [*(_within(records, variant, name, other) for variant in compared_arms(study)),
+                               *(Cell(ratio(_quotient(taken, name, other))) for taken in theirs.values())])
+        for name, other in pairs
+    ]  # fmt: skip
+    return {"head": [*compared_arms(study), *theirs], "rows": rows}
+
+
+def compared_arms(study: Study) -> list[str]:
+    """Return the variants without the reference's second."""
+    return [variant for variant in study["variants"] if variant != AA]
+
+
+def _quotient(taken: dict[str, float], name: str, other: str) -> float | None:
+    return taken[name] / taken[other] if {name, other} <= taken.keys() else None
+
+
+def against_sentences(table: dict[str, Any]) -> list[str]:
+    """Return the table that `against` returns as sentences, one a pair of statements."""
+    told = []
+    for name, cells in table["rows"]:
+        known = [(arm, cell) for arm, cell in zip(table["head"], cells, strict=True) if cell.text != NOTHING]
+        each = [f"{arm} {cell.text}{NARROW}×" + (f" ({', '.join(cell.notes)})" if cell.notes else "")
+                for arm, cell in known]  # fmt: skip
+        told.append(f"Time of {name}: {', '.join(each)}.")
+    return told
+
+
+def _within(records: Records, variant: str, name: str, other: str) -> Cell:
+    taken = [seconds(facts["timed_sql"]["executions"]) for _, facts in records if facts["variant"] == variant]
+    both = [[one.get((COLD, each)) for each in (name, other)] for one in taken]
+    logs = np.array([np.log(ours / theirs) for ours, theirs in both if ours and theirs])
+    if not len(logs):
+        return Cell(NOTHING, (), "hole", "not sent, or not measured")
+    mean, low, high = (float(part[0]) for part in stats.t_interval(logs[np.newaxis, :]))
+    return Cell(ratio(np.exp(mean)), (interval(np.exp(low), np.exp(high)), f"n {len(logs)}"))
+
+
+EFFORT_HEAD = (
+    "statement", "", "variant", "seconds", "server CPU, s", "of the time", "read", "written", "rows", "answer",
+)  # fmt: skip
+
+
+def timed_sql_views(
+    study: Study, table: pd.DataFrame, records: Records, figures: dict[str, str]
+) -> dict[str, dict[str, Any]]:
+    """Return workload -> what the page shows of it, of those that are timed SQL. `table` is statements.csv."""
+    timed = {name: figure for name in study["workloads"] if (figure := statements_name(study, name))}
+    return {
+        name: _timed_sql_view(
+            study, name, table[table["workload"] == name], _execution_facts(records, name), Markup(figures[figure])
+        )
+        for name, figure in timed.items()
+    }
+
+
+def _execution_facts(records: Records, workload: str) -> Records:
+    return [each for each in records if each[1]["workload"] == workload and "timed_sql" in each[1]]
+
+
+def _timed_sql_view(study: Study, name: str, rows: pd.DataFrame, records: Records, figure: Markup) -> dict[str, Any]:
+    caches = [cache for cache in (COLD, WARM) if cache in set(rows["cache"])]
+    within = beside_reference(study, name, records)
+    return {
+        "figure": figure if len(rows) else "",
+        "cold": cold_sentence(records),
+        "left_out": left_out(records),
+        "sentences": statement_sentences(study, rows),
+        "tables": [statement_table(study, name, rows, cache) for cache in caches],
+        "against": within,
+        "against_sentences": against_sentences(within),
+        "effort_head": EFFORT_HEAD,
+        "efforts": [_effort_rows(row, records) for row in rows.itertuples()],
+        "shown": shown_answers(study, records),
+        "texts": statement_texts(study, records),
+    }
+
+
+def cold_sentence(records: Records) -> str:
+    """Tell how cold the first pass was: what of the data directory's files stayed in the page cache."""
+    left = [(facts.get("page_cache") or {}).get("left_bytes") for _, facts in records]
+    start = "The first pass is cold: its server was just started on a fresh copy of the data"
+    if not left or None in left:
+        return f"{start}. Whether the page cache gave up the copy's files could not be told."
+    if max(left) == 0:
+        kept = "What disk and hypervisor kept is unknown"
+        return f"{start}, and none of the copy's bytes was left in the page cache. {kept}."
+    why = "as it does in a file system in memory"
+    return f"{start}, but up to {size(max(left))} of the copy stayed in the page cache, {why}."
+
+
+def left_out(records: Records) -> list[str]:
+    """Tell which statements some variants were not sent, which the times of the whole leave out."""
+    skipped: dict[str, list[str]] = {}
+    for _, facts in records:
+        for name in facts["timed_sql"]["skipped"]:
+            skipped.setdefault(name, []).append(facts["variant"])
+    whose = {name: listing(list(dict.fromkeys(variants))) for name, variants in skipped.items()}
+    return [
+        f"{name} is not for the release of {who}; the times of the whole leave it out." for name, who in whose.items()
+    ]
+
+
+def _effort_rows(row: Any, records: Records) -> tuple[str, ...]:
+    """Return what one statement cost the server: EFFORT_HEAD."""
+    found = {
+        one["answer_sha256"]
+        for _, facts in records
+        for one in facts["timed_sql"]["executions"]
+        if (facts["variant"], one["statement"]) == (row.variant, row.statement)
+    }
+    answer = short(next(iter(found))) if len(found) == 1 else f"{len(found)} different"
+    taken = (count(row.value_s), count(row.server_cpu_s), percent(row.server_cpu_s / row.value_s, 0))
+    moved = (size(row.read_bytes), size(row.write_bytes))
+    return (row.statement, row.cache, row.variant, *taken, *moved, number(row.n_rows), answer)
+
+
+def shown_answers(study: Study, records: Records) -> list[dict[str, Any]]:
+    """Return the tables that the file has shown, of each variant's first run and pass; A/A shows the reference's."""
+    found: dict[str, dict[str, Any]] = {}
+    for variant in (name for name in study["variants"] if name != AA):
+        facts = first_ok(records, variant=variant)
+        for one in facts["timed_sql"]["shown"] if facts else []:
+            if one["pass"] == 1:
+                table, columns = found.setdefault(one["name"], {"head": [], "rows": []}), _lower(one["columns"])
+                table["head"] += [name for name in columns if name not in table["head"]]
+                table["rows"] += [(variant, dict(zip(columns, row, strict=True))) for row in one["rows"]]
+    return [
+        {
+            "name": name,
+            "head": ["variant", *table["head"]],
+            "rows": [_filled(*row, table["head"]) for row in table["rows"]],
+        }
+        for name, table in found.items()
+    ]
+
+
+def _filled(variant: str, row: dict[str, str | None], columns: list[str]) -> tuple[str, ...]:
+    return (variant, *(NOTHING if row.get(column) is None else row[column] for column in columns))
+
+
+def _lower(columns: list[str]) -> list[str]:
+    """Return names of columns as all families write them: MySQL 8 has those of its own tables in capitals."""
+    return [name.lower() for name in columns]
+
+
+def statement_texts(study: Study, records: Records) -> list[tuple[str, str, str]]:
+    """Return (name, SQL, variants it was sent to) of all statements; nothing as variants where all were."""
+    sent: dict[tuple[str, str], list[str]] = {}
+    variants = [name for name in study["variants"] if first_ok(records, variant=name)]
+    for variant in variants:
+        for one in first_ok(records, variant=variant)["timed_sql"]["statements"]:
+            sent.setdefault((one["name"], one["text"]), []).append(variant)
+    return [(*key, "" if names == variants else listing(names)) for key, names in sent.items()]

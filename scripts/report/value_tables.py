@@ -1,0 +1,172 @@
+"""Tables of the published shape: one row a variant, one column a client count, then the ratios to the reference."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scripts.analysis.metrics import EVERY, Metric
+from scripts.vocabulary import AA, CELL, NO_DIFFERENCE, TOO_FEW
+from scripts.wording import NOTHING, count, floor_percent, interval, listing, missing, plural, ratio
+
+SHOWN = ("tps", "p95_ms", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx", "cold_s", "warm_s")
+COLUMN_HEADS = ("TPS", "p95, ms", "CPU per transaction, µs", "of it user", "of it system", "cold, s", "warm, s")
+SHORT_WORDS = {NO_DIFFERENCE: "not shown", TOO_FEW: "too few"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One field: its main text, smaller lines under it, a state (good, bad, hole or empty) and more on hovering."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    state: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a variant; `kind` is value or ratio."""
+
+    variant: str
+    kind: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class ValueTable:
+    """One table of a workload; `head` holds the client counts, or the metrics when there is one client count."""
+
+    title: str
+    stub: str
+    head: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+class Lookup:
+    """Rows of cells.csv by variant, workload, clients and metric, and the reasons of failed runs."""
+
+    def __init__(self, cells: pd.DataFrame, runs: pd.DataFrame) -> None:
+        self.metrics = measured_metrics(cells)
+        self.rows = cells
+        self.cells = {(row.variant, row.workload, row.clients, row.metric): row for row in cells.itertuples()}
+        self.reasons: dict[tuple, list[str]] = {}
+        self.failed: set[tuple] = set()
+        lost = runs[runs["outcome"] != "ok"]
+        for (*key, outcome, reason), rows in lost.groupby([*CELL, "outcome", "reason"], sort=False):
+            self.reasons.setdefault(tuple(key), []).append(f"{repetitions(rows)}: {reason}")
+            self.failed |= {tuple(key)} if outcome == "failed" else set()
+
+    def metrics_of(self, workload: str) -> set[str]:
+        """Return the metrics to show of one workload: timed SQL and sysbench's loads have none in common."""
+        return self.metrics & set(self.rows.loc[self.rows["workload"] == workload, "metric"])
+
+
+def measured_metrics(cells: pd.DataFrame) -> set[str]:
+    """Return the metrics to show: those with a value in some cell, or all when there is no value at all."""
+    return set(cells.loc[cells["value"].notna(), "metric"]) or set(cells["metric"])
+
+
+def repetitions(rows: pd.DataFrame) -> str:
+    """Write which repetitions the rows of a cell are."""
+    numbers = [str(int(number)) for number in sorted(rows["repetition"])]
+    return f"repetition{'s' if len(numbers) > 1 else ''} {listing(numbers)}"
+
+
+def workload_tables(workload: str, study: dict, found: Lookup) -> list[ValueTable]:
+    """Return the tables of one workload: TPS, p95, and CPU per transaction as sum, user and system.
+
+    With one client count a table of one column would be repeated five times; then there is one, a column a metric.
+    """
+    if len(study["clients"]) == 1:
+        return [_single(workload, study, found)]
+    head = tuple(f"{number}" for number in study["clients"])
+    return [
+        ValueTable(EVERY[name].heading, "clients", head, _rows(workload, EVERY[name], study, found))
+        for name in SHOWN
+        if name in found.metrics
+    ]
+
+
+def _single(workload: str, study: dict, found: Lookup) -> ValueTable:
+    known = found.metrics_of(workload)
+    shown = {name: head for name, head in zip(SHOWN, COLUMN_HEADS, strict=True) if name in known}
+    columns = [_rows(workload, EVERY[name], study, found) for name in shown]
+    rows = tuple(
+        Row(parts[0].variant, parts[0].kind, tuple(part.cells[0] for part in parts))
+        for parts in zip(*columns, strict=True)
+    )
+    return ValueTable(plural(study["clients"][0], "client"), "", tuple(shown.values()), rows)
+
+
+def _rows(workload: str, metric: Metric, study: dict, found: Lookup) -> tuple[Row, ...]:
+    make = {"value": value_cell, "ratio": ratio_cell}
+    others = [name for name in study["variants"] if name != study["reference"]]
+    wanted = [*((name, "value") for name in study["variants"]), *((name, "ratio") for name in others)]
+    return tuple(
+        Row(name, kind, tuple(make[kind]((name, workload, clients), metric, found) for clients in study["clients"]))
+        for name, kind in wanted
+    )
+
+
+def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
+    """Return the field of a measured value; a hole when no run of the cell is ok."""
+    cell, reasons = found.cells.get((*key, metric.name)), "; ".join(found.reasons.get(key, []))
+    if cell is None:
+        return Cell(NOTHING, (), "hole", "not measured")
+    if not cell.n_ok:
+        return Cell("failed" if key in found.failed else "missing", (), "hole", reasons)
+    lost = (f"{int(cell.n_ok)} of {int(cell.n_runs)} runs",) if cell.n_ok < cell.n_runs else ()
+    return Cell(count(cell.value), lost, "", reasons)
+
+
+def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
+    """Return the field of a ratio: interval, number of blocks and verdict word under it."""
+    cell = found.cells.get((*key, metric.name))
+    if cell is None or missing(cell.ratio):
+        lost = cell is not None and not missing(cell.n_blocks)
+        return Cell(NOTHING, ("no whole block",) if lost else (), "hole", "; ".join(found.reasons.get(key, [])))
+    word = "A/A" if key[0] == AA else SHORT_WORDS.get(cell.word, cell.word)
+    notes = (interval(cell.ratio_low, cell.ratio_high), f"n {int(cell.n_blocks)}, {word}")
+    lost = ((cell.n_split, "split"), (cell.n_incomplete, "incomplete"))
+    notes += tuple(f"{int(blocks)} {how}" for blocks, how in lost if blocks)
+    return Cell(ratio(cell.ratio), notes, state(metric, cell.word), _hint(cell))
+
+
+def state(metric: Metric, word: str | None) -> str:
+    """Return good or bad when a word says that something is better or worse, else nothing."""
+    if word not in (metric.above, metric.below):
+        return ""
+    return "bad" if word == metric.worse else "good"
+
+
+def _hint(cell: tuple) -> str:
+    if missing(cell.p_t):
+        return ""
+    adjusted = "" if missing(cell.p_holm) else f", after Holm {cell.p_holm:.2g}"
+    flips = "" if missing(cell.p_sign_flip) else f"; sign flips p {cell.p_sign_flip:.3g}"
+    return f"paired t p {cell.p_t:.2g}{adjusted}{flips}; noise floor {floor_percent(cell.floor_log_ratio)}"
+
+
+def overall_rows(study: dict, overall: pd.DataFrame, names: Sequence[str]) -> list[Row]:
+    """Return the table of means over cells: one row a variant, one field a metric of `names`."""
+    found = {(row.variant, row.metric): row for row in overall.itertuples()}
+    others, planned = [name for name in study["variants"] if name != study["reference"]], study["repetitions"]
+    return [
+        Row(variant, "ratio", tuple(_overall_cell(found.get((variant, name)), EVERY[name], planned) for name in names))
+        for variant in others
+    ]
+
+
+def blocks_text(row: tuple, planned: int) -> str:
+    """Write how many repetitions a mean rests on, and of how many when some are lost."""
+    of = f" of {planned}" if row.n_repetitions < planned else ""
+    return f"n {int(row.n_repetitions)}{of}"
+
+
+def _overall_cell(row: tuple | None, metric: Metric, planned: int) -> Cell:
+    if row is None or not row.n_cells:
+        return Cell(NOTHING, ("no whole block",), "hole")
+    word = "A/A" if row.variant == AA else SHORT_WORDS.get(row.word, row.word)
+    lines = (interval(row.ratio_low, row.ratio_high), f"{blocks_text(row, planned)}, {word}")
+    return Cell(ratio(row.ratio), lines, state(metric, row.word))

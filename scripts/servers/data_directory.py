@@ -1,0 +1,130 @@
+"""Load a dataset's tables with a server's baseline build and keep the stopped data directory as a snapshot."""
+
+import contextlib
+import hashlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.host import process, workplace
+from scripts.host.storage import TABLE_OPTION, compressed_page_options, no_holes_text, punches_holes
+from scripts.servers import families
+from scripts.servers.server import write_options
+from scripts.sources.tree import tree_sha256
+
+
+def demand_page_compression(tables: Mapping[str, Any], folder: Path) -> None:
+    """Refuse to store compressed pages where no hole can be punched. Raises ValueError naming option and folder."""
+    if (option := compressed_page_options(tables)) and not punches_holes(folder):
+        raise ValueError(f"{TABLE_OPTION}: {option!r} {no_holes_text(folder)}")
+
+
+DATA = "data"
+
+
+def pack(data: Path, snapshot: Path) -> tuple[str, int]:
+    """Keep a stopped server's data directory as `snapshot`; returns (SHA-256 of the content, allocated bytes)."""
+    snapshot.mkdir(parents=True, exist_ok=True)
+    _copy(data, snapshot / DATA)
+    return tree_sha256(snapshot / DATA), allocated_bytes(snapshot / DATA)
+
+
+def allocated_bytes(folder: Path) -> int:
+    """Return the bytes a tree takes on disk, holes left out."""
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
+
+
+def verify(snapshot: Path, sha256: str) -> None:
+    """Refuse a snapshot that is not the one described.
+
+    The content is read when a file's size or time changed since it was last read, else sizes and times are enough.
+    Raises ValueError naming the snapshot.
+    """
+    if not (snapshot / DATA).is_dir():
+        raise ValueError(
+            f"{snapshot / DATA}: no such folder; remove {snapshot.parent}, and the workflow loads it again"
+        )
+    stamp = _stamp(snapshot / DATA, sha256)
+    known = snapshot.with_name("verified")
+    if known.exists() and known.read_text(encoding="utf-8") == stamp:
+        return
+    if (found := tree_sha256(snapshot / DATA)) != sha256:
+        raise ValueError(
+            f"{snapshot}: the data directory was altered (content {found[:12]}, expected {sha256[:12]}); "
+            f"remove {snapshot.parent}, and the workflow loads it again"
+        )
+    record.write_text(known, stamp)
+
+
+def _stamp(folder: Path, sha256: str) -> str:
+    found = hashlib.sha256(sha256.encode())
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        found.update(f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return found.hexdigest()
+
+
+@contextlib.contextmanager
+def cloned(snapshot: Path, storage: str | None) -> Iterator[Path]:
+    """Clone a snapshot into a new data directory owned by the server's user; it is removed afterwards."""
+    with workspace(storage) as folder:
+        _copy(snapshot / DATA, folder / DATA)
+        workplace.give(folder)
+        yield folder / DATA
+
+
+@contextlib.contextmanager
+def workspace(storage: str | None) -> Iterator[Path]:
+    """Have a folder for a data directory and what belongs to it; it is removed afterwards."""
+    with workplace.data_directory(storage) as folder:
+        yield folder
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a tree by sharing its blocks where the file system can, else by copying what is not a hole.
+
+    Raises ValueError with what cp said, such as of a full disk.
+    """
+    shares = shares_blocks(source, target.parent)
+    how = ["--reflink=always"] if shares else ["--reflink=never", "--sparse=always"]
+    done = subprocess.run(
+        ["cp", "--archive", *how, str(source), str(target)],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        preexec_fn=lambda: process.die_with_parent(signal.SIGKILL),
+    )
+    if done.returncode != 0:
+        said = "\n".join(done.stderr.splitlines()[:3])
+        raise ValueError(f"{target}: no whole copy of {source} ({allocated_bytes(source) >> 20} MiB): {said}")
+
+
+def shares_blocks(source: Path, folder: Path) -> bool:
+    """Tell whether files of `source` can be cloned into `folder` without copying (reflink)."""
+    sample = next(path for path in source.rglob("*") if path.is_file())
+    with tempfile.TemporaryDirectory(dir=folder) as probe:
+        command = ["cp", "--reflink=always", str(sample), probe]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def drain() -> float:
+    """Write all dirty pages of the machine to disk; returns the seconds it took."""
+    begin_s = time.monotonic()
+    os.sync()
+    return time.monotonic() - begin_s
+
+
+def initialise(family: families.Family, install: Path, folder: Path, options: dict[str, Any], log: Path) -> Path:
+    """Make an empty data directory in `folder` and return its path."""
+    data = folder / DATA
+    data.mkdir(mode=0o700)
+    option_file = write_options(family, install, folder, options)
+    workplace.give(folder)
+    family.initialise(install, data, option_file, options, log, workplace.server_identity())
+    return data

@@ -1,0 +1,55 @@
+"""Whether a server runs with the options it was given: their values are read back, whatever its log says."""
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+from scripts.host import facts
+from scripts.servers import families
+from scripts.servers.families import Family
+from scripts.servers.server import Server, ServerFailed
+
+
+def server_options(family: families.Family, recipe: dict[str, Any]) -> dict[str, Any]:
+    """Return the family's default options with those of a recipe laid over them."""
+    return {**family.default_options(round(facts.meminfo_mib()["MemTotal"])), **recipe.get("options", {})}
+
+
+def demand(server: Server, install: Path, given: dict[str, Any]) -> dict[str, list[str]]:
+    """Refuse a server that has another value of an option of the study; returns those that cannot be read back, if any.
+
+    Raises ServerFailed naming each option, the value given and the value it runs with.
+    """
+    if not given:
+        return {}
+    family = server.family
+    with contextlib.closing(server.connect()) as connection:
+        settings = family.VALUES.settings(connection)
+    asked = asked_of(family, install, given)
+    answers = {name: family.VALUES.taken(name, value, settings) for name, value in asked.items()}
+    if changed := [name for name, answer in answers.items() if answer is False]:
+        told = "; ".join(
+            f"options.{name}: {asked[name]!r}, but it runs with {_shown(settings, name)}" for name in changed
+        )
+        program = Path(server.command[0]).name
+        raise ServerFailed(f"{program} did not take {told}; write what it can take (log: {server.log})")
+    unread = sorted(name for name, answer in answers.items() if answer is None)
+    return {"options_unread": unread} if unread else {}
+
+
+def _shown(settings: dict[str, Any], name: str) -> str:
+    match settings.get(name):
+        case None:
+            return "another value"
+        case str() as found:
+            return repr(found)
+        case found:
+            return repr(" ".join(part for part in found if part))
+
+
+def asked_of(family: Family, install: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a study as the release names them, with those of our defaults that they change."""
+    defaults = server_options(family, {})
+    usual, own = family.options_of_release(install, defaults), family.options_of_release(install, given)
+    whole = family.options_of_release(install, {**defaults, **given})
+    return {name: value for name, value in whole.items() if name in own or usual.get(name) != value}

@@ -1,0 +1,213 @@
+"""Start and stop a database server: its own session, one private socket, gone when we are gone."""
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scripts.host import lifetime, usage, workplace
+from scripts.host.process import die_with_parent
+from scripts.servers.families import Family
+
+FIRST_COMPLAINTS, LAST_LINES = 5, 15
+
+
+def log_opening(command: str) -> str:
+    """Return the line that a server's log begins with at each start."""
+    return f"$ {command}\n"
+
+
+def since_start(log: Path) -> list[str]:
+    """Return the lines since the last start, an empty list when there is no log."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    return ("\n" + text).rpartition("\n$ ")[2].splitlines()[1:]
+
+
+def log_story(program: Path, what: str, log: Path, family: Family) -> str:
+    """Tell what became of a server: `what`, its first complaint, its log; then its complaints and its last lines.
+
+    Servers that stop in an orderly way say more after their complaint than fits into the last lines.
+    """
+    lines = since_start(log)
+    found = [(line, told) for line in lines if (told := family.COMPLAINT.search(line))]
+    why = next(filter(None, found[0][1].groups()), "").replace(f"{program}: ", "") if found else ""
+    last = lines[-LAST_LINES:] or ["(it said nothing)"]
+    earlier = [line for line, _ in found[:FIRST_COMPLAINTS] if line not in last]
+    head = f"{program.name} {what}{': ' if why else ''}{why}; its last lines (log: {log}):"
+    return "\n".join([head, *earlier, *last])
+
+
+def options_not_taken(log: Path, family: Family) -> Iterator[tuple[str, str]]:
+    """Yield (option, the server's words) of each option that the server runs without, or with another value."""
+    for line in since_start(log):
+        if told := family.NOT_TAKEN.search(line):
+            words, *names = told.groups()
+            yield next(filter(None, names)).replace("-", "_"), words
+
+
+READY_WITHIN_S = 120
+STOPPED_WITHIN_S = 600
+
+
+class ServerFailed(RuntimeError):
+    """The server under test did not start, ended early, or did not stop cleanly; the text holds its last lines."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A started server: its process, command line, folder of sockets and log; `oom_kills` is the count at its start."""
+
+    family: Family
+    process: subprocess.Popen
+    command: list[str]
+    sockets: Path
+    log: Path
+    oom_kills: int | None = field(default_factory=usage.oom_kills)
+
+    def connect(self) -> Any:
+        """Open a connection of our own. Raises ServerFailed with the driver's words when the server gives none."""
+        try:
+            return self.family.connect(self.sockets)
+        except Exception as error:  # each family's driver has its own errors
+            raise ServerFailed(self._story(f"gave no connection ({error})")) from error
+
+    def stop(self, *, keep_data: bool) -> None:
+        """Stop the server cleanly and wait for its end; `keep_data` says that its data directory is used again.
+
+        Raises ServerFailed when it had ended before, ends with a status other than 0, or does not end in time.
+        """
+        if self.process.poll() is not None:
+            raise ServerFailed(self._story(f"ended by itself with status {self.process.returncode}"))
+        with self.blamed("before it was asked to stop"), contextlib.closing(self.connect()) as connection:
+            self.family.before_stop(connection, keep_data)
+        self.process.send_signal(getattr(signal, self.family.STOP_SIGNAL))
+        try:
+            status = self.process.wait(timeout=STOPPED_WITHIN_S)
+        except subprocess.TimeoutExpired as error:
+            raise ServerFailed(self._story(f"still ran {STOPPED_WITHIN_S} s after the request to stop")) from error
+        if status != 0:
+            raise ServerFailed(self._story(f"ended with status {status} when asked to stop"))
+
+    def wait_ready(self) -> None:
+        """Wait until the server answers. Raises ServerFailed when it ends or takes more than 120 s."""
+        deadline_s = time.monotonic() + READY_WITHIN_S
+        while True:
+            if self.process.poll() is not None:
+                raise ServerFailed(self._story(f"did not start: it ended with status {self.process.returncode}"))
+            try:
+                self.family.connect(self.sockets).close()
+                return
+            except Exception as error:  # each family's driver has its own errors for "not yet"
+                if time.monotonic() > deadline_s:
+                    raise ServerFailed(self._story(f"was not ready after {READY_WITHIN_S} s ({error})")) from error
+            time.sleep(0.02)
+
+    def demand_options(self, options: dict[str, Any]) -> None:
+        """Refuse a server that runs with other values than it was given. Raises ServerFailed naming each of them."""
+        given = {name.replace("-", "_"): value for name, value in options.items()}
+        refused = [
+            f"options.{name}: {given[name]!r}, but it says: {words}"
+            for name, words in options_not_taken(self.log, self.family)
+            if name in given
+        ]
+        if refused:
+            name = Path(self.command[0]).name
+            raise ServerFailed(f"{name} did not take {'; '.join(refused)} (log: {self.log})")
+
+    @contextlib.contextmanager
+    def blamed(self, when: str = "under load") -> Iterator[None]:
+        """Turn any error of the body into ServerFailed when the server is dead: its death is the cause, not ours."""
+        try:
+            yield
+        except Exception as error:
+            # A dying server closes its connections a moment before it can be waited for.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=2)
+            if self.process.poll() is None:
+                raise
+            status = self.process.returncode
+            raise ServerFailed(self._story(f"died with status {status} {when} ({_first_line(error)})")) from error
+
+    def _story(self, what: str) -> str:
+        if self.oom_kills is not None and (killed := usage.oom_kills() - self.oom_kills):
+            what += f", after the kernel killed for lack of memory ({killed} in /proc/vmstat's oom_kill)"
+        return log_story(Path(self.command[0]), what, self.log, self.family)
+
+
+@contextlib.contextmanager
+def running(
+    family: Family,
+    install: Path,
+    data: Path,
+    options: dict[str, Any],
+    log: Path,
+    *,
+    cpus: Sequence[int] | None = None,
+    environment: dict[str, str] | None = None,
+) -> Iterator[Server]:
+    """Run a server on a data directory, on the given CPUs; whatever happens, nothing of it is left afterwards."""
+    with workplace.socket_directory() as sockets:
+        option_file = write_options(family, install, data.parent, options)
+        family.fit_data(install, data, options)
+        command = family.server_command(install, data, option_file, sockets)
+        process = None
+        try:
+            with lifetime.signals_held():
+                process = _start(command, data, log, cpus, environment)
+            with lifetime.kill_group_at_death(process.pid):
+                server = Server(family, process, command, sockets, log)
+                server.wait_ready()
+                server.demand_options({**options, **family.options_of_release(install, options)})
+                yield server
+        finally:
+            if process is not None:
+                _end(process)
+
+
+def write_options(family: Family, install: Path, folder: Path, options: dict[str, Any]) -> Path:
+    """Write the option file beside a data directory, as the installed release names options, and return its path."""
+    option_file = folder / "server.cnf"
+    option_file.write_text(family.option_text(family.options_of_release(install, options)), encoding="utf-8")
+    option_file.chmod(0o644)
+    return option_file
+
+
+def _start(
+    command: list[str], data: Path, log: Path, cpus: Sequence[int] | None, environment: dict[str, str] | None
+) -> subprocess.Popen:
+    def before_exec() -> None:
+        die_with_parent(signal.SIGKILL)
+        if cpus is not None:
+            os.sched_setaffinity(0, cpus)
+
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(log_opening(shlex.join(command)))
+        stream.flush()
+        return subprocess.Popen(
+            command,
+            cwd=data,
+            env={"PATH": os.defpath, "LC_ALL": "C", **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=before_exec,
+            **workplace.server_identity(),
+        )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Kill what is left of the server's session and reap it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,284 @@
+"""Fetch a Debian or Ubuntu source package through the user's own apt configuration, editing no system file.
+
+apt runs with a private configuration laid over the system's: same keys, proxies, logins and pinning, but the package
+lists are our own copy of the system's, with `deb-src` in place of `deb`.
+"""
+
+import functools
+import logging
+import re
+import shutil
+import subprocess
+import time
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+
+CDROM = re.compile(r"^\s*cdrom:", re.IGNORECASE)
+
+
+def source_line(line: str) -> str | None:
+    """Turn a line of a *.list file into its deb-src line; None for comments, CD-ROMs and blanks."""
+    found = re.match(r"\s*deb(?:-src)?\s+(?:\[(?P<options>[^]]*)\]\s*)?(?P<rest>[^#]+)", line)
+    if not found or CDROM.match(found["rest"]):
+        return None
+    kept = [option for option in (found["options"] or "").split() if source_option(option.split("=")[0])]
+    options = f"[{' '.join(kept)}] " if kept else ""
+    return f"deb-src {options}{found['rest'].strip()}"
+
+
+def source_option(name: str) -> bool:
+    """Tell whether an option of an apt source may stay: not those that would turn signature checks off."""
+    return not name.lower().rstrip("+-").startswith(("trusted", "allow-"))
+
+
+def source_list(text: str) -> str:
+    """Turn a one-line-style *.list file into one of deb-src lines, each once."""
+    lines = dict.fromkeys(line for line in map(source_line, text.splitlines()) if line)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def source_stanza(stanza: str) -> str | None:
+    """Turn one deb822 stanza into its deb-src form; None for CD-ROMs and stanzas without Types."""
+    kept, keep, has_types = [], True, False
+    for line in stanza.splitlines():
+        if line.startswith("#"):
+            continue
+        if not line[:1].isspace():
+            name, _, value = line.partition(":")
+            keep = source_option(name)
+            if name.lower() == "types":
+                line, has_types = "Types: deb-src", True
+            if name.lower() == "uris" and CDROM.match(value):
+                return None
+        if keep:
+            kept.append(line)
+    return "\n".join(kept) + "\n" if has_types else None
+
+
+def source_deb822(text: str) -> str:
+    """Turn a deb822-style *.sources file into one of deb-src stanzas, each once."""
+    stanzas = dict.fromkeys(map(source_stanza, re.split(r"\n[ \t]*\n", text)))
+    return "\n".join(stanza for stanza in stanzas if stanza)
+
+
+def system_lists() -> tuple[Path, Path]:
+    """Return the (sources.list, sources.list.d) that the user's apt reads."""
+    argv = ["apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d"]
+    text = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+    found = dict(re.findall(r"^(\w+)='(.*)'$", text, re.MULTILINE))
+    return Path(found["LIST"]), Path(found["PARTS"])
+
+
+def write_lists(system_list: Path, system_parts: Path, parts: Path) -> int:
+    """Write deb-src copies of the system's package lists into `parts`; return how many hold a source."""
+    shutil.rmtree(parts, ignore_errors=True)
+    parts.mkdir(parents=True)
+    named = sorted(system_parts.iterdir()) if system_parts.is_dir() else []
+    count = 0
+    for file in [system_list, *named]:
+        convert = {".list": source_list, ".sources": source_deb822}.get(file.suffix)
+        if not convert or not file.is_file():
+            continue
+        if text := convert(file.read_text(encoding="utf-8", errors="surrogateescape")):
+            (parts / file.name).write_text(text, encoding="utf-8", errors="surrogateescape")
+            count += 1
+    return count
+
+
+def write_configuration(folder: Path) -> Path:
+    """Write the private apt configuration below `folder`; return its file, for apt's `-c`."""
+    system_list, system_parts = system_lists()
+    if not write_lists(system_list, system_parts, folder / "parts"):
+        raise FileNotFoundError(f"no usable entry in {system_list} or {system_parts}: apt has nowhere to fetch from")
+    for name in ("lists/partial", "cache/archives/partial"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    configuration = folder / "apt.conf"
+    configuration.write_text(
+        # the hooks clean the system's caches, which is not ours to do
+        "#clear APT::Update::Post-Invoke;\n"
+        "#clear APT::Update::Post-Invoke-Success;\n"
+        'Dir::Etc::sourcelist "/dev/null";\n'
+        f'Dir::Etc::sourceparts "{folder}/parts";\n'
+        f'Dir::State::lists "{folder}/lists";\n'
+        f'Dir::Cache "{folder}/cache";\n'
+        'APT::Get::AllowUnauthenticated "false";\n'
+        'Acquire::AllowInsecureRepositories "false";\n'
+        'Acquire::AllowDowngradeToInsecureRepositories "false";\n'
+        'APT::Status-Fd "1";\n',
+        encoding="utf-8",
+    )
+    return configuration
+
+
+_log = logging.getLogger(__name__)
+
+PROGRESS_S = 2
+# apt 2.6 waits for ever for its own helpers when they cannot write, and half a minute for a host that does not answer.
+STALLED_S = 120
+TAIL_LINES = 12
+
+
+class DebianError(RuntimeError):
+    """A source package that could not be had; the text names the package, the wanted series and what apt said."""
+
+
+@dataclass(frozen=True)
+class SourcePackage:
+    """One version of a source package on disk: the .dsc, and every file it names, the .dsc included."""
+
+    name: str
+    version: str
+    dsc: Path
+    files: tuple[Path, ...]
+
+    @property
+    def release(self) -> str:
+        return upstream_version(self.version)
+
+
+def upstream_version(version: str) -> str:
+    """Strip epoch, Debian revision and repacking suffix: "1:10.11.18+ds-0+deb12u1" gives "10.11.18"."""
+    plain = re.sub(r"-[^-]*$", "", version.split(":", 1)[-1])
+    return re.sub(r"[+~.](dfsg|ds|repack)[.\d]*$", "", plain)
+
+
+def in_series(release: str, series: str) -> bool:
+    """Tell whether a release is the series itself or one of its point releases: 10.11.18 of 10.11, not 10.110."""
+    return release == series or release.startswith(f"{series}.")
+
+
+def offered_versions(showsrc: str, package: str) -> list[str]:
+    """Return the versions of a package in the output of `apt-cache showsrc`, each once, in stored order."""
+    versions = []
+    for stanza in showsrc.split("\n\n"):
+        fields = dict(re.findall(r"^([A-Za-z-]+): (\S+)", stanza, re.MULTILINE))
+        if fields.get("Package") == package and "Version" in fields:
+            versions.append(fields["Version"])
+    return list(dict.fromkeys(versions))
+
+
+def compare_versions(left: str, right: str) -> int:
+    """Order two Debian versions as dpkg does: -1, 0 or 1."""
+    if left == right:
+        return 0
+    return -1 if subprocess.run(["dpkg", "--compare-versions", left, "lt", right], check=False).returncode == 0 else 1
+
+
+def matching_versions(offered: list[str], series: str) -> list[str]:
+    """Return the versions of one series, newest first."""
+    matching = [version for version in offered if in_series(upstream_version(version), series)]
+    return sorted(matching, key=functools.cmp_to_key(compare_versions), reverse=True)
+
+
+def dsc_files(dsc: Path) -> list[str]:
+    """Return the names in a .dsc's Checksums-Sha256 field."""
+    section = re.search(r"^Checksums-Sha256:\n((?: .*\n?)+)", dsc.read_text(encoding="utf-8"), re.MULTILINE)
+    if not section:
+        raise DebianError(f"{dsc}: no Checksums-Sha256 field")
+    return [line.split()[2] for line in section[1].splitlines()]
+
+
+class Progress:
+    """What apt says of its downloads into `folder`, twice a second: told now and then, and whether it goes on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.told_at = folder, time.monotonic()
+        self.said, self.since = "", self.told_at
+
+    def goes_on(self, line: str) -> bool:
+        """Take a line "dlstatus:file:percent:text"; returns False when it has been the same for STALLED_S."""
+        now, percent_and_text = time.monotonic(), line.split(":", 2)[2].strip()
+        if percent_and_text != self.said:
+            self.said, self.since = percent_and_text, now
+        if now - self.told_at > PROGRESS_S:
+            self.told_at = now
+            percent, text = percent_and_text.split(":", 1)
+            _log.info("apt: %.0f %%, %s", float(percent), text.strip())
+        return now - self.since < STALLED_S
+
+    def stalled(self) -> str:
+        """Return where it stands still, and how much room there is."""
+        free_mib = shutil.disk_usage(self.folder).free / 2**20
+        return f"no progress for {STALLED_S} s at {self.said!r}; {free_mib:.0f} MiB are free in {self.folder}"
+
+
+def run_with_progress(argv: list[str], folder: Path) -> str:
+    """Run a command, its lines to the log as they come, and return its output.
+
+    Raises DebianError with the command and its last lines if it fails.
+    """
+    _log.debug("in %s: %s", folder, " ".join(argv))
+    lines: deque[str] = deque(maxlen=100_000)
+    progress = Progress(folder)
+    with subprocess.Popen(
+        argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        for line in process.stdout:
+            if not line.startswith("dlstatus:"):
+                lines.append(line.rstrip("\n"))
+                _log.debug("%s: %s", argv[0], line.rstrip("\n"))
+            elif not progress.goes_on(line):
+                process.kill()
+                raise DebianError(f"{' '.join(argv)}: {progress.stalled()}")
+        _log.debug("exit %d", process.wait())
+    if process.returncode:
+        tail = [line for line in lines if line.startswith(("E:", "dpkg"))] or list(lines)
+        raise DebianError("\n".join([f"{' '.join(argv)}: exit {process.returncode}", *tail[-TAIL_LINES:]]))
+    return "\n".join(lines)
+
+
+def require_tools() -> None:
+    if missing := [name for name in ("apt-get", "apt-cache", "dpkg-source") if not shutil.which(name)]:
+        raise DebianError(f"{', '.join(missing)} not found: needs Debian or Ubuntu with the package dpkg-dev")
+
+
+def fetch_package(package: str, series: str, downloads: Path) -> SourcePackage:
+    """Download the newest version of a source package in a series, signatures checked by apt.
+
+    An archive may list a version before it has its files: then the next older one of the series is taken. Raises
+    DebianError naming package, series, the versions offered and what apt said.
+    """
+    require_tools()
+    downloads.mkdir(parents=True, exist_ok=True)
+    configuration = str(write_configuration(downloads.absolute() / "apt"))
+    offered, failures = offered_by_apt(configuration, package, downloads)
+    for version in matching_versions(offered, series):
+        try:
+            return fetch_version(configuration, package, version, downloads)
+        except DebianError as error:
+            _log.warning("%s %s is listed but cannot be had; looking for an older one", package, version)
+            failures.append(str(error))
+    told = f"source package {package}: offered {', '.join(offered) or 'nothing'}; wanted {series}"
+    raise DebianError("\n".join([told, *failures]))
+
+
+def offered_by_apt(configuration: str, package: str, downloads: Path) -> tuple[list[str], list[str]]:
+    """Return (versions, failures): one list that cannot be updated does not make the others useless."""
+    versions, failures = [], []
+    for argv in (["apt-get", "update"], ["apt-cache", "showsrc", "--only-source", package]):
+        try:
+            versions = offered_versions(
+                run_with_progress([argv[0], "-c", configuration, *argv[1:]], downloads), package
+            )
+        except DebianError as error:
+            _log.warning("%s", error)
+            failures.append(str(error))
+    return versions, failures
+
+
+def fetch_version(configuration: str, package: str, version: str, downloads: Path) -> SourcePackage:
+    _log.info("fetching source package %s %s", package, version)
+    argv = ["apt-get", "-c", configuration, "source", "--only-source", "--download-only", f"{package}={version}"]
+    run_with_progress(argv, downloads)
+    dsc = downloads / f"{package}_{version.split(':', 1)[-1]}.dsc"
+    files = [dsc, *(downloads / name for name in dsc_files(dsc))]
+    return SourcePackage(package, version, dsc, tuple(files))
+
+
+def unpack_package(package: SourcePackage, target: Path) -> None:
+    """Unpack with the distribution's patches applied into the new directory `target`."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run_with_progress(
+        ["dpkg-source", "--no-copy", "-x", str(package.dsc.absolute()), str(target.absolute())], target.parent
+    )

@@ -1,0 +1,98 @@
+"""Bring one file from the first mirror that has it, checked while it streams."""
+
+import hashlib
+import logging
+import os
+import time
+import urllib.request
+from http.client import HTTPException
+from pathlib import Path, PurePosixPath
+from typing import IO
+from urllib.parse import unquote, urlsplit
+
+from scripts.record import file_sha256
+
+log = logging.getLogger(__name__)
+
+CHUNK_BYTES = 1 << 18
+PROGRESS_S = 2
+TIMEOUT_S = 60
+
+
+class DownloadError(RuntimeError):
+    """No mirror gave the file; the text tells of each."""
+
+
+def name_of(url: str) -> str:
+    """Return the file name at the end of a URL's path."""
+    name = unquote(PurePosixPath(urlsplit(url).path).name)
+    if not name or "/" in name or name.startswith("."):
+        raise DownloadError(f"{url}: no file name at its end")
+    return name
+
+
+def fetch(mirrors: list[str], sha256: str, folder: Path) -> Path:
+    """Return the file in `folder` whose content has this sha256 (hex), fetching it only if it is not there yet.
+
+    Mirrors are tried in order. Raises DownloadError with one line a mirror, and the place for a file brought by hand.
+    """
+    target = folder / name_of(mirrors[0])
+    if target.is_file():
+        if file_sha256(target) == sha256:
+            log.info("%s: already here, checksum right", target)
+            return target
+        log.warning("%s: checksum differs from the expected %s, fetched again", target, sha256)
+    folder.mkdir(parents=True, exist_ok=True)
+    failures = []
+    for url in mirrors:
+        try:
+            return fetch_one(url, sha256, target)
+        except (OSError, HTTPException, ValueError, DownloadError) as error:
+            failures.append(f"{url}: {_why(error)}")
+            log.warning("%s", failures[-1])
+    hint = f"to bring it by hand, put it at {target} (sha256 {sha256})"
+    raise DownloadError("\n".join([*failures, hint]))
+
+
+def fetch_one(url: str, sha256: str, target: Path) -> Path:
+    part = target.with_name(f"{target.name}.part")
+    log.info("fetching %s", url)
+    try:
+        request = urllib.request.Request(url, headers={"User-Agent": "source-fetch/1"})
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer, part.open("wb") as out:
+            declared = answer.headers.get("Content-Length")
+            size_bytes = int(declared) if declared else None
+            digest, got_bytes = stream_through(answer, out, size_bytes, target.name)
+        if size_bytes is not None and got_bytes != size_bytes:
+            raise DownloadError(f"broken off after {got_bytes} of {size_bytes} bytes")
+        if digest != sha256:
+            kind = answer.headers.get_content_type()
+            raise DownloadError(f"sha256 is {digest}, expected {sha256} ({got_bytes} bytes of {kind})")
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+def _why(error: Exception) -> str:
+    """Return what a mirror's failure was; a reason within an error of urllib is an error of the network."""
+    cause = getattr(error, "reason", None) if isinstance(error, urllib.error.URLError) else error
+    if isinstance(cause, TimeoutError):
+        return f"no answer within {TIMEOUT_S} s"
+    return str(error if isinstance(cause, str) else cause)
+
+
+def stream_through(source: IO[bytes], out: IO[bytes], size_bytes: int | None, name: str) -> tuple[str, int]:
+    """Copy to `out`, telling progress; return (sha256 hex, bytes copied)."""
+    digest, got_bytes, told_at = hashlib.sha256(), 0, time.monotonic()
+    while chunk := source.read(CHUNK_BYTES):
+        digest.update(chunk)
+        out.write(chunk)
+        got_bytes += len(chunk)
+        if time.monotonic() - told_at > PROGRESS_S:
+            told_at = time.monotonic()
+            whole = f" of {size_bytes / 2**20:.0f} MiB ({got_bytes / size_bytes:.0%})" if size_bytes else " MiB"
+            log.info("%s: %.0f%s", name, got_bytes / 2**20, whole)
+    out.flush()
+    os.fsync(out.fileno())
+    return digest.hexdigest(), got_bytes

@@ -1,0 +1,122 @@
+"""Have one commit of a git repository, with its submodules, as a plain tree."""
+
+import logging
+import posixpath
+import re
+import shutil
+from pathlib import Path
+
+from scripts.host import process
+from scripts.sources import archive
+
+log = logging.getLogger(__name__)
+
+# A submodule's URL comes with the commit, so transports that run commands (ext::) stay shut; nobody is there to answer.
+ENVIRONMENT = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+# What a checkout holds, an archive of git's must hold, whatever the commit's own attributes leave out or fill in.
+ATTRIBUTES = "* -export-ignore -export-subst\n"
+DEPTH_MAX = 5
+
+
+class GitError(RuntimeError):
+    """A commit that cannot be had; the text names repository and commit, and what git said."""
+
+
+def location(text: str) -> str:
+    """Return a repository as git takes it from any working directory: paths absolute, URLs as they are."""
+    is_url = "://" in text or re.match(r"[^/~.][^/]*:", text)
+    return text if is_url else str(Path(text).expanduser().resolve())
+
+
+def fetch(repository: str, commit: str, downloads: Path) -> Path:
+    """Bring one commit into a bare repository under `downloads` and return that.
+
+    Where a server gives no single commits, everything is fetched. Raises GitError or ToolError with what git said.
+    """
+    if not re.fullmatch("[0-9a-f]{40}", commit):
+        raise GitError(f"commit: {commit!r}: expected 40 hexadecimal digits (git: {repository})")
+    bare = downloads / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', repository).strip('-.')[-80:]}.git"
+    if not (bare / "HEAD").is_file():
+        shutil.rmtree(bare, ignore_errors=True)
+        bare.mkdir(parents=True)
+        process.run_logged(["git", "init", "-q", "--bare", "."], bare, ENVIRONMENT)
+    if has(bare, commit):
+        log.info("%s: commit %s is already here", repository, commit)
+        return bare
+    log.info("fetching commit %s of %s", commit, repository)
+    try:
+        _fetch(bare, repository, "--depth=1", commit)
+    except process.ToolError as error:
+        log.info("%s gives no single commit (%s); fetching all", repository, str(error).splitlines()[-1])
+        _fetch(bare, repository, "--tags", "+refs/*:refs/fetched/*")
+    if not has(bare, commit):
+        raise GitError(f"git: {repository}: has no commit {commit}")
+    return bare
+
+
+def _fetch(bare: Path, repository: str, option: str, what: str) -> None:
+    process.run_logged(
+        ["git", "fetch", "-q", "--no-write-fetch-head", option, "--", repository, what], bare, ENVIRONMENT
+    )
+
+
+def has(bare: Path, commit: str) -> bool:
+    """Tell whether a commit is in a bare repository with all its files."""
+    try:
+        process.run_logged(["git", "rev-list", "--objects", "--no-walk", "--quiet", commit], bare, ENVIRONMENT)
+    except process.ToolError:
+        return False
+    return True
+
+
+def unpack(repository: str, commit: str, downloads: Path, target: Path, depth: int = 0) -> None:
+    """Write the files of a fetched commit into the new directory `target`, those of its submodules in their places.
+
+    Submodules are fetched. Raises GitError, ToolError or ArchiveError naming the repository and the commit.
+    """
+    if depth > DEPTH_MAX:
+        raise GitError(f"git: {repository}: submodules inside each other more than {DEPTH_MAX} deep")
+    bare = fetch(repository, commit, downloads)
+    (bare / "info").mkdir(exist_ok=True)
+    (bare / "info" / "attributes").write_text(ATTRIBUTES, encoding="utf-8")
+    packed = (downloads / f"{bare.stem}-{commit[:12]}.tar").absolute()
+    try:
+        argv = ["git", "archive", "--format=tar", "--prefix=tree/", f"--output={packed}", commit]
+        process.run_logged(argv, bare, ENVIRONMENT)
+        archive.unpack(packed, target)
+    finally:
+        packed.unlink(missing_ok=True)
+    urls = submodule_urls(bare, commit)
+    for path, inner in submodules(bare, commit).items():
+        if path not in urls:
+            raise GitError(f"git: {repository}: commit {commit} has submodule {path} and no URL for it in .gitmodules")
+        (target / path).rmdir()
+        unpack(joined(repository, urls[path]), inner, downloads, target / path, depth + 1)
+
+
+def submodules(bare: Path, commit: str) -> dict[str, str]:
+    """Return path -> commit of the submodules of a commit."""
+    listed = process.run_logged(["git", "ls-tree", "-r", "-z", "--full-tree", commit], bare, ENVIRONMENT)
+    found = (entry.partition("\t") for entry in listed.split("\0") if entry.startswith("160000 "))
+    return {path: meta.split()[2] for meta, _, path in found}
+
+
+def submodule_urls(bare: Path, commit: str) -> dict[str, str]:
+    """Return path -> URL as .gitmodules of a commit says."""
+    if not process.run_logged(
+        ["git", "ls-tree", "--name-only", commit, "--", ".gitmodules"], bare, ENVIRONMENT
+    ).strip():
+        return {}
+    argv = ["git", "config", "-z", "--blob", f"{commit}:.gitmodules", "--get-regexp", r"^submodule\..*\.(path|url)$"]
+    pairs = (entry.partition("\n") for entry in process.run_logged(argv, bare, ENVIRONMENT).split("\0") if entry)
+    stated = {key: value for key, _, value in pairs}
+    paths = {key.removesuffix(".path"): value for key, value in stated.items() if key.endswith(".path")}
+    return {path: stated[f"{name}.url"] for name, path in paths.items() if f"{name}.url" in stated}
+
+
+def joined(repository: str, url: str) -> str:
+    """Return a submodule's URL; `../name.git` is relative to the repository it stands in (gitmodules(5))."""
+    if not url.startswith(("./", "../")):
+        return location(url)
+    head, below = re.fullmatch(r"(\w+://[^/]*/|[^/:]+:)?(.*)", repository).groups()
+    return (head or "") + posixpath.normpath(posixpath.join(below, url))

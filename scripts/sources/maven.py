@@ -1,0 +1,70 @@
+"""Fetch one file by its Maven coordinates, through the command mvn: Maven's own configuration says from where."""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.host import process
+from scripts.record import file_sha256
+
+log = logging.getLogger(__name__)
+
+# Named with its version: without one Maven takes whatever is newest.
+COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+
+
+class MavenError(RuntimeError):
+    """Coordinates that are none, or a file that is not the declared one."""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """What names a file in a Maven repository; an empty classifier means that it has none."""
+
+    group: str
+    artifact: str
+    extension: str
+    classifier: str
+    version: str
+
+    @property
+    def file_name(self) -> str:
+        """Return the file's name in a repository."""
+        classifier = f"-{self.classifier}" if self.classifier else ""
+        return f"{self.artifact}-{self.version}{classifier}.{self.extension}"
+
+    @property
+    def argument(self) -> str:
+        """Return the coordinates in the order of Maven's dependency plugin."""
+        parts = [self.group, self.artifact, self.version, self.extension, self.classifier]
+        return ":".join(parts).removesuffix(":")
+
+
+def parse(text: str) -> Coordinates:
+    """Read "group:artifact:extension:classifier:version". Raises MavenError naming the text."""
+    parts = text.split(":")
+    wrong = len(parts) != 5 or any(part.startswith(("-", ".")) or "/" in part or " " in part for part in parts)
+    if wrong or not all(parts[:3] + parts[4:]):
+        raise MavenError(f"maven: {text!r}: expected group:artifact:extension:classifier:version")
+    return Coordinates(*parts)
+
+
+def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
+    """Return the file of these coordinates in `downloads`, checked if `sha256` (hex) is given.
+
+    A file that is there and right is kept. Raises MavenError or ToolError with what Maven said.
+    """
+    wanted = parse(text)
+    file = downloads / wanted.file_name
+    if sha256 and file.is_file() and file_sha256(file) == sha256:
+        log.info("%s: already here, checksum right", file)
+        return file
+    downloads.mkdir(parents=True, exist_ok=True)
+    log.info("fetching %s through Maven", text)
+    argv = ["mvn", "-B", "-q", COPY, f"-Dartifact={wanted.argument}", f"-DoutputDirectory={downloads.absolute()}"]
+    process.run_logged([*argv, "-Dmdep.overWriteReleases=true", "-Dmdep.overWriteSnapshots=true"], downloads)
+    if not file.is_file():
+        raise MavenError(f"maven: {text}: Maven ended well, but {file} is not there")
+    if sha256 and (found := file_sha256(file)) != sha256:
+        raise MavenError(f"maven: {text}: sha256 is {found}, expected {sha256}")
+    return file

@@ -1,0 +1,127 @@
+"""Make the source tree of a server from the first of its sources that can be had.
+
+Needs a recipe: {"server": …, "product": …, "version": release or series, "sources": […]} and what source_kinds.declared
+gives, a source being one of {"debian": package}, {"url": [mirrors], "sha256": hex}, {"file": path, "sha256": hex},
+{"maven": coordinates, "sha256": hex}, {"git": repository, "commit": hex}, {"directory": path}, {"installed": path};
+{version} in URL, path of a file and coordinates is filled in.
+"""
+
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+from scripts.record import file_sha256, read, write
+from scripts.sources import debian, installed
+from scripts.sources.kinds import (
+    FETCH_FROM,
+    PREFIX,
+    SOLE_KINDS,
+    Fetched,
+    Recipe,
+    Source,
+    SourceError,
+    is_of_recipe,
+    kind_of,
+    prebuilt,
+    source_candidates,
+)
+from scripts.sources.tree import release_of, require_buildable, tree_sha256
+
+log = logging.getLogger(__name__)
+
+
+def satisfies(identity: dict[str, Any], recipe: Recipe) -> bool:
+    """Tell whether a tree with this identity is one that the recipe could have made."""
+    if any(identity.get(key) != recipe[key] for key in ("server", "product", "version")):
+        return False
+    stated = (source for source in source_candidates(recipe["sources"]) if kind_of(source) == identity.get("kind"))
+    return any(is_of_recipe(identity, source, recipe) for source in stated)
+
+
+def kept(recipe: Recipe, tree: Path, identity: Path) -> bool:
+    """Tell whether the tree on disk is whole and what the recipe asks for."""
+    if not (identity.is_file() and tree.is_dir()):
+        return False
+    known = read(identity)
+    return satisfies(known, recipe) and known["tree_sha256"] == tree_sha256(tree)
+
+
+def make(recipe: Recipe, tree: Path, identity: Path) -> dict[str, Any]:
+    """Make `tree` and, last, its record `identity`; return the record. A whole tree already there is kept.
+
+    Downloads stay in `downloads` beside the tree. Raises SourceError with every source's failure.
+    """
+    if kept(recipe, tree, identity):
+        log.info("%s: %s is there and whole, kept", recipe["server"], tree)
+        return read(identity)
+    downloads = tree.parent / "downloads"
+    failures = []
+    for source in source_candidates(recipe["sources"]):
+        try:
+            return make_from(source, recipe, tree, identity)
+        except (RuntimeError, OSError, ValueError) as error:
+            failures.append(f"{source}:\n{error}")
+            log.warning("%s: %s", recipe["server"], error)
+    told = "\n".join("  " + line for failure in failures for line in failure.splitlines())
+    raise SourceError(
+        f"no source of {recipe['server']} ({recipe['product']} {recipe['version']}) could be used:\n{told}"
+        f"{_by_hand(recipe, downloads.resolve())}"
+    )
+
+
+def _by_hand(recipe: Recipe, downloads: Path) -> str:
+    """Say how to go on without a network, where that is possible."""
+    if kind_of(recipe["sources"][0]) in SOLE_KINDS:
+        return ""
+    held = "the server's archive" if prebuilt(recipe["sources"]) else "an archive of the sources"
+    return (
+        f"\nto go on by hand: put {held} under {downloads} and name it in the server's `sources` as "
+        f"{{file: {downloads}/NAME}}"
+    )
+
+
+def make_from(source: Source, recipe: Recipe, tree: Path, identity: Path) -> dict[str, Any]:
+    fetched = FETCH_FROM[kind_of(source)](recipe, source, tree.parent / "downloads")
+    fresh = tree.with_name(f".{tree.name}.unpacking")
+    shutil.rmtree(fresh.parent / f"{fresh.name}.top", ignore_errors=True)
+    shutil.rmtree(fresh, ignore_errors=True)
+    log.info("%s: unpacking %s", recipe["server"], fetched.origin)
+    try:
+        fetched.unpack(fresh)
+        release = usable_release(fresh, fetched, recipe)
+        facts = facts_of(recipe, fetched, release, tree_sha256(fresh))
+        identity.unlink(missing_ok=True)
+        shutil.rmtree(tree, ignore_errors=True)
+        fresh.rename(tree)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    write(identity, facts)
+    log.info("%s: release %s from %s", recipe["server"], release, fetched.origin)
+    return read(identity)
+
+
+def usable_release(tree: Path, fetched: Fetched, recipe: Recipe) -> str:
+    """Return the release of an unpacked tree; raise SourceError if it is of another version than wanted."""
+    if prebuilt(recipe["sources"]):
+        program = installed.find_program(tree / PREFIX if fetched.kind == "installed" else tree, fetched.kind)
+        release = installed.program_release(program)
+    else:
+        require_buildable(tree)
+        release = release_of(tree) or fetched.release
+    if not debian.in_series(release, recipe["version"]):
+        what = "this is" if prebuilt(recipe["sources"]) else "these are the sources of"
+        raise SourceError(f"{fetched.origin}: {what} release {release}, wanted {recipe['version']}")
+    return release
+
+
+def facts_of(recipe: Recipe, fetched: Fetched, release: str, tree_digest: str) -> dict[str, Any]:
+    return {
+        **{key: recipe[key] for key in ("server", "product", "version")},
+        "release": release,
+        "kind": fetched.kind,
+        "origin": fetched.origin,
+        **fetched.known,
+        "files": [{"name": file.name, "sha256": file_sha256(file)} for file in fetched.files],
+        "tree_sha256": tree_digest,
+    }

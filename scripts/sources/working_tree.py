@@ -1,0 +1,180 @@
+"""A directory of the user's as the sources of a server: which files belong to it, their digest, and a copy of them."""
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.host.workplace import cache_directory
+from scripts.record import FORMAT, file_sha256, write_text
+from scripts.sources.archive import Member, symlink_problem
+
+# A file written this shortly before it is read could change again within one tick of the file system's clock.
+RACY_NS = 2_000_000_000
+
+
+def file_state(status: os.stat_result) -> str:
+    """Return what tells a changed file from the same one: size, times of content and inode in ns, inode.
+
+    No program can set the time of the inode's last change. Text, because 30 000 status objects keep the garbage
+    collector as busy as all the rest.
+    """
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+
+
+def file_digests(base: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Return name -> SHA-256 (hex) of regular files below `base`, given as name -> state.
+
+    What is remembered lies in the user's cache folder, one file for each `base`; a damaged memory is as good as none.
+    """
+    memory = _memory(base)
+    known, digests, kept = _recall(memory), {}, {}
+    old_enough_ns = time.time_ns() - RACY_NS
+    for name, found in files.items():
+        key = f"{found} {name}"
+        if digest := known.get(key):
+            kept[key] = digest
+        else:
+            digest = file_sha256(base / name)
+            if int(found.split()[2]) < old_enough_ns:
+                kept[key] = digest
+        digests[name] = digest
+    if kept.keys() != known.keys():
+        write_text(memory, json.dumps({"format": FORMAT, "digests": kept}))
+    return digests
+
+
+def digest_of_state(file: Path) -> str:
+    """Return the SHA-256 (hex) of one regular file."""
+    return file_digests(file.parent, {file.name: file_state(file.lstat())})[file.name]
+
+
+def _memory(base: Path) -> Path:
+    name = hashlib.sha256(os.fsencode(base.resolve())).hexdigest()[:16]
+    return cache_directory() / "digests" / f"{name}.json"
+
+
+def _recall(memory: Path) -> dict[str, str]:
+    try:
+        known = json.loads(memory.read_text(encoding="utf-8"))["digests"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    whole = isinstance(known, dict) and all(isinstance(digest, str) and len(digest) == 64 for digest in known.values())
+    return known if whole else {}
+
+
+GIT = ".git"
+LIST_FILES = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+
+
+class WorkingTreeError(ValueError):
+    """A directory that cannot serve as sources; the text names it, and what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a directory holds, by names relative to it: state of each file, which can be executed, targets of links."""
+
+    files: dict[str, str]
+    executables: frozenset[str]
+    links: dict[str, str]
+
+
+def content_sha256(root: Path) -> str:
+    """Return the digest (hex) of a directory's content: names, exec bits and contents of files, targets of links.
+
+    In a git working tree (one with .git at its top) tracked files and untracked ones that are not ignored count,
+    those of submodules too; elsewhere all files. Empty folders, times and owners do not count. Only files that
+    changed since the last call are read. Raises WorkingTreeError naming the directory or the entry at fault.
+    """
+    found = tree_content(root)
+    return _digest(found, file_digests(root, found.files))
+
+
+def copy(root: Path, target: Path) -> str:
+    """Copy what counts of a directory into the new directory `target`; return the digest of the copy (hex).
+
+    The digest is of what was written, so it differs from content_sha256(root) when that changed meanwhile.
+    """
+    found = tree_content(root)
+    target.mkdir(parents=True)
+    for name in (*found.files, *found.links):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / name, target / name, follow_symlinks=False)
+    written = tree_content(target)
+    return _digest(written, {name: file_sha256(target / name) for name in written.files})
+
+
+def tree_content(root: Path) -> Content:
+    """Find what counts of a directory; anything but files and links that stay inside it is refused."""
+    if not root.is_dir():
+        raise WorkingTreeError(f"directory: {root}: no such directory")
+    files, executables, links = {}, set(), {}
+    for name, status in entries(f"{root}/"):
+        if stat.S_ISREG(status.st_mode):
+            files[name] = file_state(status)
+            if status.st_mode & stat.S_IXUSR:
+                executables.add(name)
+        elif stat.S_ISLNK(status.st_mode):
+            links[name] = target_of(root / name, name)
+        else:
+            raise WorkingTreeError(f"directory: {root / name}: neither a file nor a symbolic link")
+    if not files:
+        raise WorkingTreeError(f"directory: {root}: holds no files, expected the sources of a server")
+    return Content(files, frozenset(executables), links)
+
+
+def target_of(link: Path, name: str) -> str:
+    """Return where a symbolic link leads, refusing one that leads out of the tree it has `name` in."""
+    target = str(link.readlink())
+    if problem := symlink_problem(Member(name, "symlink", link=target)):
+        raise WorkingTreeError(f"directory: {link}: {problem}, which would not be part of the copy")
+    return target
+
+
+def entries(top: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield (name, status) of what counts in a tree, whose path ends with a slash.
+
+    Text instead of pathlib, and one lstat a file: this is asked at every start, and trees have 30 000 files.
+    """
+    below = [""]
+    while below:
+        inner = below.pop()
+        folder = top + inner
+        for name in _listed(folder) if os.path.lexists(folder + GIT) else _all(folder):
+            try:
+                status = os.lstat(folder + name)
+            except FileNotFoundError:
+                continue  # deleted, and git still tracks it
+            if stat.S_ISDIR(status.st_mode):
+                below.append(f"{inner}{name}/")
+            else:
+                yield inner + name, status
+
+
+def _all(folder: str) -> list[str]:
+    with os.scandir(folder) as found:
+        return [entry.name for entry in found if entry.name != GIT]
+
+
+def _listed(folder: str) -> set[str]:
+    try:
+        answer = subprocess.run(LIST_FILES, cwd=folder, capture_output=True, check=False)
+    except FileNotFoundError as error:
+        raise WorkingTreeError(f"directory: {folder} is a git working tree, and the command git is missing") from error
+    if answer.returncode:
+        told = answer.stderr.decode(errors="replace").strip()
+        raise WorkingTreeError(f"directory: {folder}: git cannot list its files: {told}")
+    return {name.rstrip("/") for name in os.fsdecode(answer.stdout).split("\0") if name}
+
+
+def _digest(found: Content, digests: dict[str, str]) -> str:
+    lines = [f"{'x' if name in found.executables else 'f'} {digests[name]} {name}\0" for name in sorted(found.files)]
+    lines += [f"l {len(os.fsencode(target))} {target} {name}\0" for name, target in sorted(found.links.items())]
+    return hashlib.sha256(os.fsencode("".join(lines))).hexdigest()

@@ -1,0 +1,57 @@
+"""Which of our modules a script is made of: it and all it imports from this package, directly or not."""
+
+import ast
+import hashlib
+from functools import cache
+
+from scripts import PACKAGE
+from scripts.record import file_sha256
+
+FOLDER = PACKAGE
+TEMPLATES = {"report.render": "report/templates"}
+
+
+def files_of(script: str) -> list[str]:
+    """Return the files of `scripts.<script>` and all modules of ours behind it, relative to the package, sorted."""
+    found: set[str] = set()
+    wanted = [script]
+    while wanted:
+        if (module := wanted.pop()) not in found:
+            found.add(module)
+            wanted += imported(module)
+    folders = {folder for module, folder in TEMPLATES.items() if module in found}
+    templates = [str(file.relative_to(FOLDER)) for folder in folders for file in (FOLDER / folder).iterdir()]
+    return sorted([file_of(module) for module in found] + templates)
+
+
+def digest_of(script: str) -> str:
+    """Return the SHA-256 (hex) of the names and contents of these files."""
+    whole = hashlib.sha256()
+    for name in files_of(script):
+        whole.update(f"{name}\0{file_sha256(FOLDER / name)}\0".encode())
+    return whole.hexdigest()
+
+
+def file_of(module: str) -> str:
+    """Return a module's file relative to the package: a/b.py, or a/__init__.py of a package."""
+    path = module.replace(".", "/")
+    return f"{path}/__init__.py" if (FOLDER / path).is_dir() else f"{path}.py"
+
+
+@cache
+def imported(module: str) -> tuple[str, ...]:
+    """Return the modules of ours that a module imports, as dotted names below the package."""
+    tree = ast.parse((FOLDER / file_of(module)).read_text(encoding="utf-8"))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == FOLDER.name:
+            inner = (node.module or "").split(".")[1:]
+            names = [".".join([*inner, alias.name]) for alias in node.names]
+            found += [name for name in names if _is_module(name)]
+            found += [".".join(inner)] if inner else []
+    return tuple(dict.fromkeys(found))
+
+
+def _is_module(name: str) -> bool:
+    path = FOLDER / name.replace(".", "/")
+    return path.with_suffix(".py").is_file() or path.is_dir()

@@ -1,0 +1,60 @@
+"""A study's results laid out in the working directory with figures to compare, whole or up to some run."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.plan.order import Run
+from scripts.plan.paths import Paths
+from tests.made.run import PHASES_S, Asked, one_run
+
+EFFECT = {"baseline": 0.0, "pgo": 1.0, "aa": 0.0}
+START = 1_760_000_000.0
+
+
+def make(paths: Paths, runs: int | None = None) -> None:
+    """Make everything the runs need, then the first `runs` of them, all without a number."""
+    prepare(paths)
+    for path in list(paths.runs)[:runs]:
+        measure(paths, path)
+
+
+def prepare(paths: Paths) -> None:
+    """Make sources, builds, checks, audits, profiles and datasets."""
+    builds = {**paths.builds, **paths.stages}
+    for server in {server for server, _ in builds.values()}:
+        record.write(Path(paths.source(server)), {"server": server})
+    for folder, pair in builds.items():
+        build(folder, *pair)
+    for judgement in [*paths.audits, *paths.checks]:
+        record.write(Path(judgement), {})
+    for folder in paths.profiles:
+        record.write(Path(folder) / "profile.json", {"wall_s": 60.0})
+    for folder, (server, *_) in paths.datasets.items():
+        record.write(Path(folder) / "dataset.json", {"load_s": 10.0})
+        (Path(folder).parent / "loader.txt").write_text(f"a build of {server}\n")
+
+
+def build(folder: str, server: str, name: str, **more: Any) -> None:
+    """Make one build that took ten minutes."""
+    (Path(folder) / "install" / "bin").mkdir(parents=True, exist_ok=True)
+    (Path(folder) / "install" / "bin" / "server").write_bytes(b"x" * 100_000)
+    names = {"server": server, "build": name}
+    record.write(Path(folder) / "facts.json", {**names, "wall_s": 600.0})
+    record.write(Path(folder) / "identity.json", {**names, "sha256": record.digest(folder) * 5, **more})
+
+
+def measure(paths: Paths, path: str, **changes: Any) -> None:
+    """Make one run: pgo has the gain of the made-up runs without noise, and every run meets the same machine."""
+    run, number = paths.runs[path], paths.numbers[path]
+    now = START + number * sum(PHASES_S.values())
+    facts = one_run(_asked(paths, run, now), random.Random(path))
+    facts |= {"run_number": number, "runs_total": len(paths.runs), "position": run.position, "warnings": []}
+    record.write(Path(path), {**facts, **changes})
+    Path(path).with_suffix(".txt").write_text("what sysbench printed\n")
+
+
+def _asked(paths: Paths, run: Run, now: float) -> Asked:
+    names = (paths.plan.study.name, run.variant, run.workload, run.clients, run.repetition)
+    return Asked(*names, effect=EFFECT[run.variant], level=0.0, noise=0.0, now=now)

@@ -1,0 +1,76 @@
+"""Make a whole report of a made-up study, and read it as a browser would."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+from scripts.analysis import runs as analysis_runs
+from scripts.analysis.runs import read_csv
+from scripts.jobs import collect_runs, compare_variants, plot_figures, render_report
+from scripts.record import read
+from scripts.report import build_findings, findings, verdict
+from tests.made import synthetic
+
+KINDS = ("facts", "audits", "checks")
+
+
+class Elements(HTMLParser):
+    """Every element of a page with its attributes, and its text outside style and script."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=True)
+        self.found, self.text, self.within = [], [], None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        self.within = tag
+
+    def handle_data(self, data):
+        if self.within not in ("style", "script"):
+            self.text.append(data)
+
+    def names(self):
+        return {tag for tag, _ in self.found}
+
+    def said(self):
+        return re.sub(r"[ \n\t]+", " ", " ".join(self.text))
+
+
+def rendered(plan, root, edit=None, without=(), made=None):
+    """Make the whole report of a made-up study without some kinds of records; `edit` changes every record first.
+
+    `made` replaces the runs of the plan.
+    """
+    tree = synthetic.write_tree(plan, root, made)
+    records = [getattr(tree, kind) for kind in render_report.RECORDS]
+    listed = [*records, analysis_runs.listed(tree.runs_list), [tree.study]]
+    for path in (path for paths in listed for path in paths):
+        if edit:
+            path.write_text(json.dumps(edit(read(path))))
+    collect_runs.main(tree.study, tree.runs_list, tree.tables)
+    compare_variants.main(tree.study, tree.tables)
+    plot_figures.main(tree.study, tree.tables, tree.figures)
+    output, summary = tree.study.parent / "report.html", tree.study.parent / "summary.md"
+    records = {kind: getattr(tree, kind) for kind in render_report.RECORDS if kind not in without}
+    render_report.main(tree.study, tree.runs_list, tree.tables, tree.figures, output, summary, **records)
+    return tree, output.read_text(encoding="utf-8"), summary.read_text(encoding="utf-8")
+
+
+def answer_of(tree, variant="pgo"):
+    tables = {name: read_csv(tree.tables / f"{name}.csv") for name in ("overall", "cells", "comparisons")}
+    study = read(tree.study)
+    doubts = build_findings.lost_profiles(study, built(tree)) | build_findings.failure_reasons(study, built(tree))
+    return next(each for each in verdict.study_answer(read(tree.study), tables, doubts) if each.variant == variant)
+
+
+def built(tree):
+    proofs = [proof for path in tree.proofs for proof in read(path)["proofs"]]
+    return build_findings.Built(*([read(path) for path in getattr(tree, kind)] for kind in KINDS), proofs)
+
+
+def findings_of(tree):
+    names = ("comparisons", "cells", "overall", "overall_unflagged", "noise", "statements")
+    found = {name: read_csv(tree.tables / f"{name}.csv") for name in names}
+    runs = read_csv(tree.tables / "runs.csv")
+    return {finding.title: finding for finding in findings.findings(read(tree.study), runs, found, built(tree))}

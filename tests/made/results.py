@@ -1,0 +1,60 @@
+"""A made-up results folder in the working directory: everything a plan asks for, as if it had been made."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.plan.paths import Paths
+
+BOOT = "11111111-1111-1111-1111-111111111111"
+CPU_S = 200.0
+MIB = 2**20
+
+
+def finish(paths: Paths, *, told: bool = True, boot_id: str = BOOT, age_s: float = 0, now_s: float = 0) -> None:
+    """Write all records of a finished study; `told`: with the recipes, as every release since the first plan does."""
+    for folder, pair in {**paths.builds, **paths.stages}.items():
+        recipe = paths.plan.build(*pair)
+        source(paths, pair[0])
+        write(f"{folder}/identity.json", {"server": pair[0], "build": pair[1]})
+        write(f"{folder}/facts.json", {**build_facts(recipe), **({"recipe": recipe} if told else {})})
+    for folder, parts in paths.profiles.items():
+        trained = {"trained": parts[2]}
+        write(f"{folder}/profile.json", {**trained, **({"recipe": paths.plan.profile(*parts)} if told else {})})
+    for folder, parts in paths.datasets.items():
+        recipe = paths.plan.dataset(*parts)
+        facts = {**recipe["tables"], "bytes": 150 * MIB, "load_s": 7.0}
+        write(f"{folder}/dataset.json", {**facts, **({"recipe": recipe} if told else {})})
+    for path in [*paths.checks, *paths.audits, f"{paths.study}/proofs.json", f"{paths.study}/report.html"]:
+        write(path, {})
+    for path in paths.runs:
+        write_run(paths, path, boot_id)
+        if age_s:
+            os.utime(path, (now_s - age_s, now_s - age_s))
+
+
+def write_run(paths: Paths, path: str, boot_id: str = BOOT) -> None:
+    """Write the record of one run."""
+    run = paths.runs[path]
+    recipe = {"variant": paths.plan.variant(run.variant), "load": paths.plan.load(run.variant, run.workload)}
+    phases_s = {"clone": 1.0, "warmup": 2.0, "measure": 7.0, "stop": 1.0}
+    write(path, {"recipe": recipe, "outcome": "ok", "host": {"boot_id": boot_id}, "phases_s": phases_s})
+
+
+def source(paths: Paths, server: str) -> None:
+    """Write the record of a server's fetched sources."""
+    names = {key: value for key, value in paths.plan.source(server).items() if key != "sha256"}
+    write(paths.source(server), {**names, "kind": "debian", "files": []})
+
+
+def build_facts(recipe: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of a build that the plan's estimates rest on."""
+    flags = {"lto": ["-flto=2"] if recipe.get("lto") else []}
+    spent = {"cpu_s": CPU_S, "wall_s": CPU_S, "threads": 1, "install_bytes": 20 * MIB}
+    return {"stage": recipe["stage"], "flags": flags, **spent}
+
+
+def write(path: str, facts: dict[str, Any]) -> None:
+    """Write a record."""
+    record.write(Path(path), facts)

@@ -1,0 +1,114 @@
+"""Made-up but believable result trees: the runs of a study, and the records they belong to."""
+
+import json
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.made import records as made_records
+from tests.made.run import WORKLOADS, Asked, failed, one_run, variant
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to make up. `speedup` holds the true factor of each variant on the four workloads' own gains."""
+
+    study: str = "made_up"
+    variants: dict[str, float] = field(default_factory=lambda: {"baseline": 0.0, "pgo": 1.0, "aa": 0.0})
+    workloads: tuple[str, ...] = tuple(WORKLOADS)
+    clients: tuple[int, ...] = (8,)
+    repetitions: int = 5
+    seed: int = 7
+    noise: float = 0.02
+    drift: float = 0.03
+    title: str = "MariaDB 10.11, plain and profile-guided"
+    failures: frozenset[tuple] = frozenset()
+    reboot_before_run: int | None = None
+
+
+def study(plan: Plan) -> dict[str, Any]:
+    """Return study.json with a seeded block order, repetition outermost."""
+    shuffle = random.Random(plan.seed)
+    order = []
+    for repetition in range(1, plan.repetitions + 1):
+        for workload in plan.workloads:
+            for clients in plan.clients:
+                drawn = list(plan.variants)
+                shuffle.shuffle(drawn)
+                order.append([workload, clients, repetition, drawn])
+    return {
+        "format": 1, "study": plan.study, "title": plan.title,
+        "question": "How much does a profile-guided build gain under the four published loads?",
+        "reference": next(iter(plan.variants)),
+        "variants": {name: variant(name) for name in plan.variants},
+        "workloads": {
+            name: {"script": WORKLOADS[name][0], "options": WORKLOADS[name][2], "dataset": "sbtest"}
+            for name in plan.workloads
+        },
+        "datasets": {"sbtest": {"tables": 4, "rows": 100000}},
+        "clients": list(plan.clients), "repetitions": plan.repetitions, "seed": plan.seed, "campaign": 1,
+        "warmup_s": 3, "measure_s": 6, "block_span_s": 1800,
+        "trainings": {"mixed": {"workloads": ["simple_select", "oltp"], "clients": 4, "seconds": 20}},
+        **made_records.declared({variant(name)["build"] for name in plan.variants}),
+        "config_text": f"study: {plan.study}\n# <b>what the user wrote</b>\nclients: {list(plan.clients)}\n",
+        "order": order,
+    }  # fmt: skip
+
+
+def runs(plan: Plan) -> list[dict[str, Any]]:
+    """Return the raw facts of every planned run, in the order they were measured."""
+    chance = random.Random(plan.seed + 1)
+    made, level, now = [], 0.0, 1_760_000_000.0
+    for workload, clients, repetition, drawn in study(plan)["order"]:
+        level += chance.gauss(0, plan.drift)
+        for position, name in enumerate(drawn, start=1):
+            cell = (plan.study, name, workload, clients, repetition)
+            facts = one_run(Asked(*cell, plan.variants[name], level, plan.noise, now), chance)
+            now = facts["times"]["ended_at"] + 0.08
+            facts |= {"position": position, "run_number": len(made) + 1}
+            if plan.reboot_before_run is not None and facts["run_number"] >= plan.reboot_before_run:
+                facts["host"] = {**facts["host"], "boot_id": "boot-2"}
+            made.append(failed(facts) if cell[1:] in plan.failures else facts)
+    return [{**facts, "runs_total": len(made)} for facts in made]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Where a made-up study was written."""
+
+    study: Path
+    runs_list: Path
+    tables: Path
+    figures: Path
+    facts: list[Path]
+    audits: list[Path]
+    checks: list[Path]
+    proofs: list[Path]
+    profiles: list[Path]
+    sources: list[Path]
+    datasets: list[Path]
+    diagnoses: list[Path]
+
+
+def _json(path: Path, content: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+    return path
+
+
+def write_tree(plan: Plan, root: Path, made: list[dict[str, Any]] | None = None) -> Tree:
+    """Write the whole tree below `root`; `made` replaces the runs of the plan."""
+    home = root / "studies" / plan.study
+    paths = []
+    for facts in runs(plan) if made is None else made:
+        folder = home / "runs" / facts["variant"] / facts["workload"] / str(facts["clients"])
+        paths.append(_json(folder / f"{facts['repetition']}.json", facts))
+    listing = home / "runs.txt"
+    listing.write_text("".join(f"{path}\n" for path in paths))
+    records = made_records.of_builds(dict.fromkeys(variant(name)["build"] for name in plan.variants))
+    written = {
+        kind: [_json(root / kind / f"{place}.json", record) for place, record in enumerate(found)]
+        for kind, found in {**records, **made_records.others()}.items()
+    }
+    return Tree(_json(home / "study.json", study(plan)), listing, home / "tables", home / "figures", **written)

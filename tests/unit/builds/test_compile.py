@@ -1,0 +1,80 @@
+"""Where a server is compiled: paths that depend on the sources alone, one build at a time."""
+
+import os
+import threading
+
+import pytest
+
+from scripts.builds.compile import WRAPPER, build_tree, source_link, wrapper
+from scripts.builds.flags import instrument_flags, profile_flags
+
+DIGEST = "4c939f9d67cfbc3d" + 48 * "0"
+
+
+def unpacked(folder):
+    (folder / "tree").mkdir(parents=True)
+    (folder / "tree" / "configure").touch()
+    return folder / "tree"
+
+
+def test_source_path_depends_on_the_content_and_not_on_the_checkout(tmp_path):
+    one, other = unpacked(tmp_path / "one"), unpacked(tmp_path / "other")
+    first = source_link(one, DIGEST, tmp_path / "cache")
+    again = source_link(other, DIGEST, tmp_path / "cache")
+    assert first == again
+    assert again.resolve() == other
+    assert not again.is_symlink()
+    assert source_link(one, "f" * 64, tmp_path / "cache") != first
+
+
+def test_compilers_path_depends_on_the_wrapper_and_not_on_the_checkout(tmp_path):
+    place = wrapper(tmp_path)
+    assert wrapper(tmp_path) == place
+    assert (place / "cc").read_bytes() == (WRAPPER / "cc").read_bytes()
+    assert (place / "c++").resolve() == place / "cc"
+    assert os.access(place / "c++", os.X_OK)
+    assert list(place.parent.iterdir()) == [place]
+
+
+def test_build_path_is_the_same_for_every_build_of_a_source_and_empty_each_time(tmp_path):
+    with build_tree(DIGEST, tmp_path) as first:
+        first.mkdir(parents=True)
+        (first / "left").touch()
+    assert not first.exists()
+    with build_tree(DIGEST, tmp_path) as second:
+        assert second == first
+        assert not second.exists()
+    with build_tree("f" * 64, tmp_path) as other:
+        assert other != first
+
+
+def test_build_tree_is_removed_after_a_failed_compile(tmp_path):
+    with pytest.raises(RuntimeError), build_tree(DIGEST, tmp_path) as build:
+        build.mkdir(parents=True)
+        raise RuntimeError("compile failed")
+    assert not build.parent.exists()
+
+
+def test_two_builds_of_a_source_never_share_the_tree(tmp_path):
+    inside, order = threading.Event(), []
+
+    def second():
+        inside.wait(5)
+        with build_tree(DIGEST, tmp_path):
+            order.append("second")
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    with build_tree(DIGEST, tmp_path) as build:
+        inside.set()
+        thread.join(0.3)
+        build.mkdir(parents=True)
+        order.append("first")
+    thread.join(5)
+    assert order == ["first", "second"]
+
+
+def test_both_sides_of_a_profile_cut_the_same_folder_from_the_names(tmp_path):
+    cut = f"-fprofile-prefix-path={tmp_path}"
+    assert cut in instrument_flags(tmp_path)
+    assert cut in profile_flags(tmp_path, tmp_path / "counters")

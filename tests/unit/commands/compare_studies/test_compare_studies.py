@@ -1,0 +1,215 @@
+"""Two finished studies side by side: what changed is listed, and a ratio of the two is never called a speedup."""
+
+import copy
+import shutil
+
+import numpy as np
+import pytest
+
+from scripts.analysis.runs import read_csv
+from scripts.commands.compare_studies import __main__ as compare_studies
+from scripts.commands.compare_studies import studies
+from scripts.commands.compare_studies.cells import Cells, shared_cells, whole_speedup
+from scripts.commands.compare_studies.studies import load, refusals
+from scripts.commands.import_logs import __main__ as import_logs
+from scripts.commands.import_logs import logs as import_logs_logs
+from scripts.jobs import collect_runs, compare_variants
+from tests.made import logs as made_logs
+from tests.made import synthetic
+from tests.made.synthetic import Plan
+
+WORKLOADS = ("simple_select", "oltp")
+RECIPE = {
+    "load": {
+        "warmup_s": 3, "measure_s": 6, "script": "oltp_read_only", "options": {"point_selects": 1},
+        "tables": {"tables": 4, "rows": 1000},
+    },
+    "variant": {"server": "mariadb-10.11", "options": {"innodb_buffer_pool_size": "1G"}},
+}  # fmt: skip
+
+
+def made(root, name, change=None, study=None, **plan):
+    """Write a finished made-up study without figures; `change` edits the facts of every run, `study` the config."""
+    asked = Plan(study=name, workloads=WORKLOADS, drift=0.0, noise=0.01, **plan)
+    runs = [{**facts, "recipe": copy.deepcopy(RECIPE)} for facts in synthetic.runs(asked)]
+    for facts in runs:
+        facts["recipe"]["variant"]["build"] = facts["variant"]
+        if change:
+            change(facts)
+    tree = synthetic.write_tree(asked, root, runs)
+    if study:
+        synthetic._json(tree.study, synthetic.study(asked) | study)
+    collect_runs.main(tree.study, tree.runs_list, tree.tables)
+    compare_variants.main(tree.study, tree.tables)
+    return tree.study.parent
+
+
+def setter(where, value):
+    def change(facts):
+        *path, last = where.split(".")
+        for key in path:
+            facts = facts[key]
+        facts[last] = value
+
+    return change
+
+
+def together(tmp_path, **b):
+    return load(made(tmp_path / "one", "a")), load(made(tmp_path / "other", "b", **{"seed": 8, **b}))
+
+
+def view(pair):
+    return compare_studies.view(*pair)
+
+
+def cells_of(a, b):
+    shared = {name: shared_cells(a, b, name) for name in a.variants}
+    return Cells(a, b, shared, refusals(a, b, shared))
+
+
+def test_the_same_settings_one_after_the_other_are_a_difference_not_interleaved(tmp_path):
+    shown = view(together(tmp_path))
+    assert shown["headline"].startswith("Difference, not interleaved")
+    assert shown["refusals"] == []
+    notes = {note for table in shown["tables"] for row in table.whole + table.rows for note in row.fields[2].notes}
+    assert "not interleaved" in notes
+    assert "no speedup" not in notes
+    assert any(text.startswith("pgo: B gave") for text in shown["sentences"])
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "what"),
+    [
+        ("host.machine_id", "other", "host"),
+        ("host.kernel", "7.0", "host, kernel"),
+        ("host.cpu_model", "another", "host, CPU"),
+        ("sysbench.version", "1.0.19", "sysbench"),
+        ("sysbench.sha256", "00", "sysbench program"),
+        ("recipe.load.warmup_s", 60, "seconds of warm-up"),
+        ("recipe.load.measure_s", 60, "seconds of measuring"),
+        ("recipe.load.tables.rows", 7, "oltp: dataset"),
+        ("recipe.load.options.point_selects", 2, "oltp: workload options"),
+        ("recipe.load.script", "oltp_write_only", "oltp: script"),
+        ("recipe.variant.options.innodb_buffer_pool_size", "2G", "pgo: server options"),
+        ("storage", "tmpfs", "pgo: storage"),
+        ("placement.server_cpus", [2], "placement, server"),
+        ("placement.client_cpus", [3], "placement, sysbench"),
+    ],
+)
+def test_another_host_sysbench_or_setting_forbids_a_speedup_and_is_named(tmp_path, where, value, what):
+    shown = view(together(tmp_path, change=setter(where, value)))
+    assert what in {change.what for change in shown["refusals"]}
+    assert shown["headline"].startswith("No speedup of B over A is given")
+    assert what.split(": ")[-1].partition(",")[0] in shown["headline"]
+    assert all("no speedup" in row.fields[2].notes for table in shown["tables"] for row in table.rows)
+    assert not any("B gave" in text for text in shown["sentences"])
+    assert any("B's speedup is" in text for text in shown["sentences"])
+
+
+def test_what_is_unknown_on_both_sides_is_not_the_same(tmp_path):
+    unknown = setter("host.machine_id", None)
+    pair = load(made(tmp_path / "one", "a", unknown)), load(made(tmp_path / "other", "b", unknown))
+    assert [(change.what, change.a, change.b) for change in view(pair)["refusals"]] == [("host", "unknown", "unknown")]
+
+
+def test_a_speedup_is_that_of_the_studys_own_report(tmp_path):
+    a, b = together(tmp_path)
+    overall = read_csv(a.folder / "tables/overall.csv").query("variant == 'pgo' and metric == 'tps'").iloc[0]
+    cells = cells_of(a, b)
+    found = cells.compared("pgo", "tps", cells.shared["pgo"]).speedup_a
+    assert found.ratio == pytest.approx(overall["ratio"])
+    assert found.bounds == pytest.approx((overall["ratio_low"], overall["ratio_high"]))
+    assert whole_speedup(a, "pgo", "tps") == found
+
+
+def test_the_ratio_of_speedups_does_not_depend_on_how_fast_the_machines_are(tmp_path):
+    def twice(facts):
+        facts["window"]["tps"] *= 2
+
+    slow, fast = together(tmp_path), together(tmp_path / "again", change=twice)
+    found = [cells_of(*pair).compared("pgo", "tps", [("oltp", 8)]) for pair in (slow, fast)]
+    assert found[1].change.ratio == pytest.approx(2 * found[0].change.ratio)
+    assert found[1].relative == found[0].relative
+    assert found[0].relative.bounds[0] < 1 < found[0].relative.bounds[1]
+
+
+def test_over_another_reference_speedups_are_not_divided(tmp_path):
+    pair = together(tmp_path, variants={"pgo": 1.0, "baseline": 0.0, "lto": 0.3, "aa": 1.0})
+    found = cells_of(pair[0], pair[1]).compared("pgo", "tps", [("oltp", 8)])
+    assert np.isnan(found.relative.log_ratio)
+
+
+def test_without_a_shared_cell_only_the_speedups_stand_side_by_side(tmp_path):
+    shown = view(together(tmp_path, clients=(16,)))
+    assert "no cell in common" in shown["headline"]
+    assert shown["tables"] == []
+    assert any("each over all its own cells" in text for text in shown["sentences"])
+
+
+def test_config_is_compared_leaf_by_leaf_and_a_part_of_one_side_is_one_line(tmp_path):
+    a, b = together(tmp_path, repetitions=6, variants={"baseline": 0.0, "pgo": 1.0, "lto": 0.3, "aa": 0.0})
+    found = {change.what: (change.a, change.b) for change in studies.config_changes(a, b)}
+    assert found["repetitions"] == ("5", "6")
+    assert found["seed"] == ("7", "8")
+    assert found["variants.lto"][0] == "–"
+    assert "server mariadb-10.11" in found["variants.lto"][1]
+    assert not any(what.startswith("variants.pgo") for what in found)
+
+
+def test_builds_are_told_apart(tmp_path):
+    a, b = together(tmp_path, change=setter("server.release", "10.11.99"))
+    releases = [change for change in studies.build_changes(a, b) if change.what == "pgo: release"]
+    assert [(change.a == "10.11.99", change.b) for change in releases] == [(False, "10.11.99")]
+
+
+def test_page_and_summary_are_written_and_escape_what_they_show(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    a, b = made(tmp_path / "one", "a"), made(tmp_path / "other", "b", study={"title": "<b>bold</b>", "warmup_s": 9})
+    compare_studies.main(a, b)
+    folder = compare_studies.COMPARISONS / "a-b"
+    page, summary = ((folder / name).read_text() for name in ("report.html", "summary.md"))
+    assert "<b>bold</b>" not in page
+    assert "&lt;b&gt;bold" in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert "Difference, not interleaved" in page
+    assert "Difference, not interleaved" in summary
+    assert "warmup_s" in page
+
+
+def test_imported_logs_are_set_beside_a_measured_study_and_nothing_is_called_a_speedup(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    logs = made_logs.tree(tmp_path / "logs", clients=(8,))
+    rules = import_logs_logs.read_pattern(made_logs.write(tmp_path, "p.yaml", f'path: "{made_logs.LAID_OUT}"\n'))
+    found, unread = import_logs_logs.read_tree(logs, rules)
+    folder = import_logs.STUDIES / "shared"
+    import_logs.write(folder, logs, import_logs.describe("shared", logs, rules, found, unread), found)
+    import_logs.compare(folder)
+    shown = view((load(made(tmp_path / "one", "a")), load(folder)))
+    assert {"host", "seconds of warm-up", "oltp: dataset"} <= {change.what for change in shown["refusals"]}
+    text = next(text for text in shown["sentences"] if text.startswith("pgo gave"))
+    assert "B's speedup is" in text
+    assert "dataset" in text
+
+
+@pytest.mark.parametrize("lost", ["tables/runs.csv", "study.json", "runs/pgo/oltp/8/1.json"])
+def test_a_study_that_is_not_whole_is_refused_naming_the_file(tmp_path, lost):
+    folder = made(tmp_path, "a")
+    (folder / lost).unlink()
+    with pytest.raises(ValueError, match=lost):
+        load(folder)
+
+
+def test_a_results_folder_stands_for_its_only_study(tmp_path):
+    made(tmp_path, "a")
+    assert load(tmp_path).name == "a"
+    shutil.copytree(tmp_path / "studies/a", tmp_path / "studies/b")
+    with pytest.raises(ValueError, match=r"expected one finished study or the folder of one; found .*a, .*b"):
+        load(tmp_path)
+    with pytest.raises(ValueError, match="no such folder"):
+        load(tmp_path / "nowhere")
+
+
+def test_studies_without_a_common_variant_are_refused(tmp_path):
+    pair = together(tmp_path, variants={"plain": 0.0, "lto": 0.3, "aa": 0.0})
+    with pytest.raises(ValueError, match=r"no variant in common: .* has baseline, pgo; .* has plain, lto"):
+        view(pair)

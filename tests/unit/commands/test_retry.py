@@ -1,0 +1,158 @@
+"""`make retry` removes what failed with its reason, what stands on it, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scripts import record
+from scripts.commands import retry
+from scripts.host import locks
+from tests.made import laid_out
+from tests.made.studies import config, paths
+
+SERVER = "postgresql-15"
+DIED = {"outcome": "failed", "reason": "server died with signal 11 during warm-up\nLOG:  starting\nLOG:  ready"}
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A finished study of 18 runs with its config file, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "studies").mkdir()
+    Path("studies/small.yaml").write_text(yaml.safe_dump(config()))
+    planned = paths()
+    laid_out.make(planned)
+    return planned
+
+
+@pytest.fixture
+def retried(monkeypatch):
+    """Return a function that retries and returns what the user was told."""
+    # A held lock ends with its process only; it is tested by itself.
+    monkeypatch.setattr(locks, "hold_checkout", lambda folder: None)
+
+    def call(name="studies/small.yaml"):
+        said = []
+        monkeypatch.setattr(retry, "say", said.append)
+        retry.main(Path(name))
+        return "\n".join(said)
+
+    return call
+
+
+def files() -> set[str]:
+    return {str(path) for path in Path("results").rglob("*") if path.is_file() and path.name != ".lock"}
+
+
+def test_failed_runs_go_with_their_text_and_all_others_stay(study, retried):
+    lost = [list(study.runs)[4], list(study.runs)[11]]
+    before = files()
+    for path in lost:
+        laid_out.measure(study, path, **DIED)
+    text = retried()
+    assert before - files() == {*lost, *(path.replace(".json", ".txt") for path in lost)}
+    for path in lost:
+        assert f"  {path}: server died with signal 11 during warm-up LOG:  starting LOG:  ready" in text
+    assert "[retry] removed 2 failed results and the report made of it all; `make report STUDY=small` makes" in text
+
+
+def test_report_and_tables_go_or_snakemake_would_miss_nothing(study, retried):
+    made = [Path(study.study, name) for name in ("report.html", "summary.md", "tables/runs.csv", "figures/tps.svg")]
+    kept = [Path(study.study, "study.json"), Path("results/report.html")]
+    for path in [*made, *kept]:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("made")
+    retried()
+    assert all(path.exists() for path in made), "nothing failed"
+    laid_out.measure(study, next(iter(study.runs)), **DIED)
+    retried()
+    assert not any(path.exists() for path in made)
+    assert all(path.exists() for path in kept), "the published report is another study's"
+
+
+def test_default_study_is_made_again_without_its_name(study, retried):
+    laid_out.measure(study, next(iter(study.runs)), **DIED)
+    Path("config.yaml").write_text(Path("studies/small.yaml").read_text())
+    assert "; `make report` makes them again" in retried("config.yaml")
+
+
+def test_published_report_of_the_default_study_goes_with_its_own(study, retried):
+    Path("config.yaml").write_text(yaml.safe_dump(config(study="default")))
+    laid_out.measure(default := paths(study="default"), next(iter(default.runs)), **DIED)
+    Path("results/report.html").write_text("report")
+    retried("config.yaml")
+    assert not Path("results/report.html").exists()
+
+
+def test_nothing_failed_nothing_removed(study, retried):
+    before = files()
+    assert retried() == "[retry] no result of study small failed; nothing was removed"
+    assert files() == before
+
+
+def test_failed_build_goes_with_its_checks_and_the_runs_that_missed_it(study, retried):
+    folder, before = study.build(SERVER, "pgo"), files()
+    stage = study.build(SERVER, study.plan.stages.profile("pgo").stage)
+    profile = study.profile(SERVER, "pgo")
+    lost = [path for path, run in study.runs.items() if run.variant == "pgo"]
+    for each, name in ((folder, "pgo"), (stage, "instrumented")):
+        laid_out.build(each, SERVER, name, **DIED)
+    record.write(Path(profile) / "profile.json", DIED)
+    for path in [f"{study.answers(SERVER, 'pgo')}/check.json", *lost]:
+        record.write(Path(path), DIED)
+    text = retried()
+    gone = {path for path in before if path.startswith((folder, stage, profile, study.answers(SERVER, "pgo")))}
+    assert before - files() == gone | {*lost, *(path.replace(".json", ".txt") for path in lost)}
+    assert not any(Path(each).exists() for each in (folder, stage, profile, study.answers(SERVER, "pgo")))
+    assert text.count("server died") == len(lost) + 4
+
+
+def test_failed_check_or_audit_leaves_its_build_alone(study, retried):
+    before, check = files(), f"{study.answers(SERVER, 'pgo')}/check.json"
+    (audit,) = study.audits
+    for path in (check, audit):
+        record.write(Path(path), DIED)
+    retried()
+    assert before - files() == {check, audit}
+
+
+def test_results_of_other_studies_and_earlier_configs_stay(study, retried):
+    others = [
+        Path("results/studies/other/runs/pgo-0123456789ab/oltp-0123456789ab/8/1.json"),
+        Path("results/studies/small/runs/pgo-0123456789ab/oltp-0123456789ab/8/1.json"),
+        Path(f"results/builds/{SERVER}/pgo-0123456789ab/identity.json"),
+    ]
+    for path in others:
+        record.write(path, DIED)
+    assert "nothing was removed" in retried()
+    assert all(path.exists() for path in others)
+
+
+def test_nothing_is_removed_while_a_snakemake_works_here(study, monkeypatch):
+    laid_out.measure(study, next(iter(study.runs)), **DIED)
+    before = files()
+    monkeypatch.setattr(locks, "hold_checkout", refuse)
+    with pytest.raises(ValueError, match="another Snakemake"):
+        retry.main(Path("studies/small.yaml"))
+    assert files() == before
+
+
+def refuse(folder):
+    raise ValueError(f"{folder}: another Snakemake (process 7) works here; wait for it, or use -d elsewhere")
+
+
+def test_damaged_record_is_named_and_then_nothing_is_removed(study, monkeypatch, retried):
+    laid_out.measure(study, next(iter(study.runs)), **DIED)
+    damaged = list(study.runs)[5]
+    Path(damaged).write_text("{")
+    with pytest.raises(ValueError, match=f"{damaged}: not JSON"):
+        retried()
+    assert Path(next(iter(study.runs))).exists()
+
+
+def test_study_without_results_makes_no_folder(tmp_path, monkeypatch, retried):
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_text(yaml.safe_dump(config()))
+    assert "nothing was removed" in retried("config.yaml")
+    assert not Path("results").exists()

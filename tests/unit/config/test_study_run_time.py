@@ -1,0 +1,36 @@
+"""Estimates of a run count its rest and the loading of tables that no snapshot holds."""
+
+import pytest
+
+from scripts.config import study
+from scripts.config.study import load
+from tests.made.studies import CHECKOUT, config
+
+FRESH = {"datasets": {"sbtest": {"tables": 4, "rows": 50_000, "fresh": True}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "seconds"),
+    [
+        ({}, 2 + 5 + 5),
+        ({"rest_s": 150}, 150 + 2 + 5 + 5),
+        (FRESH, 2 + 5 + 5 + 4),
+        ({**FRESH, "workloads": {"oltp": None, "other": {"script": "oltp_read_only", "dataset": "own"}},
+          "datasets": {**FRESH["datasets"], "own": {"tables": 1, "rows": 9}}}, 2 + 5 + 5 + 2),
+    ],
+    ids=["plain", "rest", "loaded anew", "one of two loaded anew"],
+)  # fmt: skip
+def test_stated_seconds_of_a_run(changes, seconds):
+    assert study.stated_s(load(config(**changes), CHECKOUT, "small.yaml")) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "rows", "kept"),
+    [
+        ({"tables": 4, "rows": 10}, 40, 40),
+        ({"tables": 4, "rows": 10, "fresh": True}, 40, 0),
+        ({"script": "tpcc.lua", "tables": 2}, 0, 0),
+    ],
+)
+def test_rows_of_a_dataset_and_of_its_snapshot(dataset, rows, kept):
+    assert (study.rows_of(dataset), study.kept_rows(dataset)) == (rows, kept)

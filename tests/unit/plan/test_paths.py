@@ -1,0 +1,78 @@
+"""Where things are: what studies share, what a run is told, and which run goes first."""
+
+import re
+
+from tests.made.studies import SMALL, paths
+
+VARIANTS = SMALL["variants"]
+
+
+def test_studies_that_declare_the_same_build_share_its_path_and_dataset():
+    ours, theirs = paths(), paths(study="theirs", reference="pgo", seed=9, clients=[1], measure_s=60)
+    assert ours.builds == theirs.builds
+    assert ours.datasets == theirs.datasets
+    assert ours.profiles == theirs.profiles
+    assert not set(ours.runs) & set(theirs.runs)
+
+
+def test_path_of_a_run_tells_variant_workload_clients_and_repetition():
+    digest = "[0-9a-f]{12}"
+    pattern = rf"results/studies/small/runs/(pgo|aa|baseline)-{digest}/(simple_select|oltp)-{digest}/8/[123]\.json"
+    assert all(re.fullmatch(pattern, path) for path in paths().runs)
+    assert len(paths().runs) == 18
+
+
+def test_builds_are_those_of_the_variants_and_the_loaders():
+    only_pgo = {"pgo": VARIANTS["pgo"]}
+    names = [name for _, name in paths(variants=only_pgo, reference="pgo").builds.values()]
+    assert sorted(names) == ["baseline", "pgo"]
+
+
+def test_build_without_a_profile_needs_no_training():
+    only_plain = {"baseline": VARIANTS["baseline"]}
+    made = paths(variants=only_plain)
+    assert (made.profiles, made.stages) == ({}, {})
+    assert made.profile("postgresql-15", "baseline") is None
+
+
+def test_training_reads_the_variants_dataset_unless_options_shape_it():
+    assert len(paths().datasets) == 1
+    shaped = paths(options={"data_checksums": True})
+    assert len(shaped.datasets) == 2
+    options = {key: parts[2] for key, parts in shaped.datasets.items()}
+    assert sorted(options.values(), key=len) == [{}, {"data_checksums": True}]
+
+
+def test_option_without_a_part_in_the_data_directory_needs_no_other_dataset():
+    assert paths(options={"work_mem": "8MB"}).datasets.keys() == paths().datasets.keys()
+
+
+def test_earlier_runs_have_higher_priority_and_the_last_has_none():
+    made = paths()
+    given = [made.priority(run.variant, run.workload, run.clients, run.repetition) for run in made.plan.runs]
+    assert given == list(range(17, -1, -1))
+
+
+def test_run_is_told_its_place_in_the_study():
+    made = paths()
+    path = list(made.runs)[4]
+    run, place = made.runs[path], made.place(path)
+    assert place["block"] == f"{run.workload}/8/{run.repetition}"
+    assert (place["run_number"], place["runs_total"], place["position"]) == (5, 18, run.position)
+    assert place["left_s"] > 0
+    assert made.place(list(made.runs)[-1])["left_s"] == 0
+
+
+def test_run_is_told_the_folder_of_its_storage_which_is_not_in_the_recipe():
+    variants = {**VARIANTS, "fast": {**VARIANTS["pgo"], "storage": "memory"}}
+    made = paths(variants=variants, storage={"memory": "/dev/shm/x"})
+    moved = paths(variants=variants, storage={"memory": "/dev/shm/y"})
+    path = next(path for path, run in made.runs.items() if run.variant == "fast")
+    assert made.place(path)["storage"] == "/dev/shm/x"
+    assert moved.place(path)["storage"] == "/dev/shm/y"
+    assert made.plan.variant("fast")["storage"] == "memory"
+
+
+def test_variant_on_the_default_storage_is_told_none():
+    made = paths()
+    assert made.place(next(iter(made.runs)))["storage"] is None

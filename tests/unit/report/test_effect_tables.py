@@ -1,0 +1,71 @@
+"""How throughput holds as clients grow: shares of the best client count, ours beside published ones."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts.analysis import published
+from scripts.report import effects
+from tests.made import synthetic
+from tests.made.rendering import Elements, rendered
+
+FILE = Path(__file__).parents[3] / "studies" / "published" / "point-select-ladder.csv"
+TOLD = published.read(FILE)
+
+
+def logs(**counts):
+    """A frame of log TPS by client count: a row each, a column a repetition."""
+    wide = pd.DataFrame({int(name[1:]): values for name, values in counts.items()}).T
+    return np.log(wide)
+
+
+def test_shares_are_paired_by_repetition():
+    first, best, last = effects.measured_rungs(logs(c8=[50, 100, 200], c64=[100, 200, 400], c512=[80, 160, 320]))
+    assert (first.clients, best.clients, last.clients) == (8, 64, 512)
+    assert [rung.share for rung in (first, best, last)] == pytest.approx([0.5, 1, 0.8])
+    assert (last.low, last.high) == pytest.approx((0.8, 0.8))
+    assert last.n == 3
+    assert math.isnan(best.low)
+
+
+def test_one_repetition_has_no_interval_and_a_hole_is_no_zero():
+    alone = list(effects.measured_rungs(logs(c8=[100], c64=[50])))
+    assert math.isnan(alone[1].low)
+    holed = list(effects.measured_rungs(logs(c8=[100, 100], c64=[50, float("nan")])))
+    assert (holed[1].share, holed[1].n) == (pytest.approx(0.5), 1)
+
+
+def test_interval_is_that_of_the_repetitions():
+    (_, last) = effects.measured_rungs(logs(c8=[100, 100, 100], c64=[90, 81, 72.9]))
+    assert last.share == pytest.approx(0.81)
+    assert (last.low, last.high) == pytest.approx((0.81 * math.exp(-0.26173), 0.81 * math.exp(0.26173)), rel=1e-3)
+
+
+def test_published_ladder_is_the_one_of_the_source():
+    rows = published.frame({"published": TOLD})
+    assert len(rows) == 10
+    assert rows.set_index("clients")["value"][[8, 4096]].tolist() == [138.244, 208.14]
+
+
+def page(tmp_path, clients):
+    def edit(facts):
+        rows = [{**row, "workload": "simple_select"} for row in TOLD["rows"]]
+        return {**facts, "published": {**TOLD, "rows": rows}} if "order" in facts else facts
+
+    plan = synthetic.Plan(workloads=("simple_select",), clients=clients)
+    return Elements(rendered(plan, tmp_path, edit)[1]).said()
+
+
+def test_the_page_shows_shares_and_says_what_is_left_with_the_most_clients(tmp_path):
+    said = page(tmp_path, (8, 64, 512))
+    assert "TPS as a share of the best client count's" in said
+    assert "published mysql-5.7.17: its highest mean is that with the most clients, 4096." in said
+    assert "baseline: its highest mean is that with the most clients, 512." in said
+    assert "66 %" in said.replace("\u202f", " ")
+
+
+def test_without_a_ladder_of_our_own_there_is_none(tmp_path):
+    assert "share of the best" not in page(tmp_path, (8,))

@@ -1,0 +1,189 @@
+"""Why and at what cost, on the page: what bound cells, work per transaction, remedies, seconds and bytes."""
+
+import pandas as pd
+import pytest
+
+from scripts.analysis.bounds import CLIENT, SERVER, WAITING
+from scripts.measure.warnings import THRESHOLDS
+from scripts.report import bounds, builds
+from scripts.report import findings as report_findings
+from scripts.report import runs as report_runs
+from scripts.report.value_tables import measured_metrics
+from scripts.report.verdict import Finding
+from tests.made import records, synthetic
+from tests.made.rendering import Elements, findings_of, rendered
+
+STUDY = {
+    "reference": "baseline", "clients": [1, 8], "workloads": {"oltp": {}},
+    "variants": {name: {"server": "mariadb-10.11", "build": name} for name in ("baseline", "pgo")},
+}  # fmt: skip
+
+
+def bound_row(variant, clients, server, client, bound):
+    return {"variant": variant, "workload": "oltp", "clients": clients, "server_busy": server, "client_busy": client,
+            "bound": bound, "iowait_share": 0.0, "n_server_cpus": 1, "virtualisation": "kvm"}  # fmt: skip
+
+
+BOUNDS = pd.DataFrame(
+    [
+        bound_row("baseline", 1, 0.5, 0.3, WAITING),
+        bound_row("pgo", 1, 0.4, 0.3, WAITING),
+        bound_row("baseline", 8, 0.99, 0.3, SERVER),
+        bound_row("pgo", 8, 0.9, 0.98, CLIENT),
+    ]
+)
+
+
+def test_each_cell_says_what_bound_it_and_a_full_load_generator_is_marked():
+    one, eight = bounds.rows(STUDY, BOUNDS)
+    assert [cell.text for cell in one.cells] == [WAITING, WAITING]
+    assert [cell.text for cell in eight.cells] == [SERVER, CLIENT]
+    assert [cell.state for cell in eight.cells] == ["", "bad"]
+    assert "gains of the server are understated" in eight.cells[1].hint
+
+
+def test_one_client_on_a_virtual_machine_is_said_to_measure_wake_ups_with_the_cells_it_holds_for():
+    said = dict(bounds.reasons(BOUNDS))
+    text = next(sentence for sentence in said if "wake-up of idle CPUs" in sentence)
+    assert "virtual machine (kvm)" in text
+    assert said[text] == "2 of 4 cells (oltp at 1)"
+
+
+def test_without_cpu_time_nothing_is_said_of_what_bound_cells():
+    unknown = BOUNDS.assign(bound=None)
+    assert bounds.rows(STUDY, unknown) == []
+    assert bounds.reasons(unknown) == []
+
+
+def run_facts(counters, outcome="ok"):
+    return {"variant": "pgo", "workload": "oltp", "clients": 8, "outcome": outcome, "counters": counters}
+
+
+def edges(before, after):
+    return {"before": before, "after": after}
+
+
+def test_work_is_divided_by_transactions_of_the_window_and_commits_of_the_call():
+    row = {"variant": "pgo", "workload": "oltp", "clients": 8, "outcome": "ok", "transactions": 100}
+    runs = pd.DataFrame([{**row, "context_switches": 300, "read_bytes": 0, "write_bytes": None}])
+    counters = {"commits": edges(10, 210), "data_fsyncs": edges(5, 55), "dirty_pages": edges(1, 999)}
+    lost = run_facts({"commits": edges(0, 1), "data_fsyncs": edges(0, 1e9)}, "failed")
+    (effort,) = bounds.efforts(STUDY, runs, [run_facts(counters), lost])
+    assert effort.head == ("context switches", "data fsyncs")
+    assert effort.rows == (("pgo", "8", "3.00", "0.250"),)
+    assert effort.none == ("bytes read",)
+
+
+def test_counters_without_commits_are_left_out():
+    columns = ["variant", "workload", "clients", "outcome", "transactions", *bounds.WINDOW]
+    assert bounds.efforts(STUDY, pd.DataFrame(columns=columns), [run_facts({"x": edges(0, 9)})]) == []
+
+
+def test_costs_add_up_and_what_is_unknown_is_no_zero():
+    facts = [
+        {"build": "pgo", "server": "s", "stage": "optimised", "wall_s": 100, "cpu_s": 180, "install_bytes": 2**20},
+        {"build": "own", "server": "s", "stage": "prebuilt", "wall_s": None, "cpu_s": None, "install_bytes": 2**20},
+        {"build": "bad", "server": "s", "outcome": "failed", "reason": "x"},
+    ]
+    rows = builds.cost_rows(facts, [{"training": "mixed", "server": "s", "wall_s": 20}], [])
+    assert [row[0] for row in rows] == ["build pgo of s", "build own of s", "training mixed of s", "all of these"]
+    assert rows[1][2:4] == ("–", "–")
+    assert rows[-1] == ("all of these", "", "2 min", "3 min", "", "", "", "2.0 MiB")
+    assert builds.cost_rows([], [], []) == []
+
+
+def cell(clients, value):
+    return {"variant": "baseline", "workload": "oltp", "metric": "tps", "clients": clients, "value": value}
+
+
+@pytest.mark.parametrize(
+    ("clients", "workload", "said"),
+    [
+        (8, "oltp", "25\u202f% in oltp at 8 clients"),
+        (4, "oltp", "trained with 4 clients, the runs were measured with 1 and 8"),
+        (8, "other", "on workloads that are not measured"),
+    ],
+)
+def test_the_instrumented_server_is_set_beside_the_reference_at_the_same_clients_only(clients, workload, said):
+    run = {"workload": workload, "clients": clients, "seconds": 20, "tps": 250.0}
+    profile = {"training": "mixed", "server": "mariadb-10.11", "trained": "instrumented", "runs": [run]}
+    (sentence,) = builds.instrumentation_sentences(
+        STUDY, pd.DataFrame([cell(8, 1000.0), cell(1, float("nan"))]), [profile]
+    )
+    assert said in sentence
+
+
+def test_a_server_other_than_the_references_is_not_set_beside_it():
+    profile = {"training": "mixed", "server": "other", "runs": [{"workload": "oltp", "clients": 8, "tps": 1.0}]}
+    assert builds.instrumentation_sentences(STUDY, pd.DataFrame([cell(8, 1000.0)]), [profile]) == []
+
+
+def test_what_the_sizes_of_a_bolted_build_hide_is_told_where_there_is_one():
+    plain = {"build": "pgo", "stage": "optimised"}
+    assert builds.layout_sentences([plain]) == []
+    (sentence,) = builds.layout_sentences([plain, {"build": "pgo_bolt", "stage": "bolted"}])
+    assert sentence.startswith("Of pgo_bolt, .text is")
+    assert ".bolt.org.text" in sentence
+
+
+def test_only_findings_to_be_read_first_get_a_remedy(report_with_holes):
+    findings = report_findings.advised(findings_of(report_with_holes[0]).values())
+    looked = [finding for finding in findings if finding.state == "look"]
+    assert {"Runs", "Blocks"} <= {finding.title for finding in looked}
+    assert all(finding.remedy for finding in looked)
+    assert not any(finding.remedy for finding in findings if finding.state != "look")
+    assert report_findings.advised([Finding("of a new kind", "look", "")])[0].remedy == ""
+
+
+def test_every_limit_stands_on_the_page_with_what_helps(report):
+    said = Elements(report[1]).said()
+    for code, limit in THRESHOLDS.items():
+        assert code in said
+        assert limit.remedy
+        assert limit.remedy in said
+
+
+def test_limits_count_the_runs_beyond_them():
+    steal = {"warnings": [{"code": "steal", "text": "the hypervisor took 9 %"}]}
+    new = {"warnings": [{"code": "not_measured", "text": "not measured: io"}]}
+    rows = report_runs.warning_rows([("a", steal), ("b", steal), ("c", new), ("d", {"warnings": None})])
+    assert rows[0][:3] == ("steal", "the hypervisor took 9 %", "above 2\u202f%")
+    assert [(row[0], row[-1]) for row in rows[:3]] == [("steal", "2"), ("not_measured", "1"), ("others", "0")]
+    limits = {row[0]: row[2] for row in rows}
+    assert (limits["swap"], limits["clock"]) == ("above 0\u202fMiB", "above 0.5\u202fs")
+    assert limits["reconnects"] == "above 0"
+    assert (limits["governor"], limits["not_measured"]) == ("not performance", "–")
+
+
+def test_sections_stand_in_the_order_of_the_questions(report):
+    ids = [attributes["id"] for tag, attributes in Elements(report[1]).found if tag in ("header", "section")
+           and "id" in attributes]  # fmt: skip
+    expected = ["answer", "trust", "where", "workload-1", "workload-2", "why", "cost", "runs"]
+    assert ids == [*expected, "builds", "machine", "commands", "method"]
+
+
+def test_a_metric_without_any_value_has_no_column_figure_or_sentence(tmp_path):
+    def without_cpu(facts):
+        if "cpu" in facts and "window" in facts:
+            facts["cpu"] = None
+        return facts
+
+    _, page, summary = rendered(synthetic.Plan(workloads=("oltp",)), tmp_path, without_cpu)
+    for text in (Elements(page).said().split("Quantities")[0], summary):
+        answered = text.split("Noise floor (")[0]
+        assert "CPU per transaction" not in answered
+        assert "of it user" not in text
+        assert "host CPU without client" not in text
+    assert 'aria-label="cpu' not in page
+    assert "What bound each cell" not in page
+
+
+def test_all_metrics_are_shown_as_holes_when_nothing_was_measured():
+    cells = pd.DataFrame({"metric": ["tps", "p95_ms"], "value": [None, None]})
+    assert measured_metrics(cells) == {"tps", "p95_ms"}
+    assert measured_metrics(cells.assign(value=[1.0, None])) == {"tps"}
+
+
+def test_builds_of_the_made_up_study_have_costs():
+    facts = records.of_builds(("baseline", "pgo"))["facts"]
+    assert len(builds.cost_rows(facts, [], [])) == len(facts) + 1

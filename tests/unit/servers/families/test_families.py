@@ -1,0 +1,93 @@
+"""What the families compose: commands, option files, connections."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts.servers import families
+
+COMPILER = {"cc": "/w/cc", "cxx": "/w/c++", "ar": "/b/gcc-ar", "ranlib": "/b/gcc-ranlib", "nm": "/b/gcc-nm"}
+NAMES = sorted(families.MODULES)
+
+
+@pytest.fixture(params=NAMES)
+def family(request):
+    return families.of(request.param)
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A source tree that names a release, as MySQL's configuring asks for one."""
+    (tmp_path / "MYSQL_VERSION").write_text("MYSQL_VERSION_MAJOR=8\nMYSQL_VERSION_MINOR=0\nMYSQL_VERSION_PATCH=36\n")
+    return tmp_path
+
+
+def test_unknown_family_is_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match="'mysqll' is unknown, expected one of mariadb, mysql, postgresql"):
+        families.of("mysqll")
+
+
+def test_configure_command_knows_nothing_of_the_build(family, source):
+    plain = family.configure_command(source, COMPILER, {"build": "baseline", "stage": "plain"})
+    optimised = family.configure_command(
+        source,
+        COMPILER,
+        {"build": "pgo", "stage": "optimised", "profile": {"training": "mixed"}, "flags": ["-O3"]},
+    )
+    assert plain == optimised
+    assert not [argument for argument in plain if "profile" in argument or "flto" in argument]
+
+
+def test_configure_command_names_wrapper_and_tools_that_understand_lto(family, source):
+    command = " ".join(family.configure_command(source, COMPILER, {}))
+    assert all(tool in command for tool in COMPILER.values())
+
+
+def test_debug_information_is_left_out_unless_asked_for(family, source):
+    def text(recipe):
+        return " ".join(family.configure_command(source, COMPILER, recipe))
+
+    assert text({}) != text({"debug_information": True})
+    assert " -g " not in f"{text({})} "
+    assert "--enable-debug" not in text({})
+
+
+def test_compile_commands_use_the_threads_they_are_given(family):
+    commands = [command for command in family.compile_commands(3) if any(part.startswith("-j") for part in command)]
+    assert commands
+    assert all("-j3" in command for command in commands)
+
+
+@pytest.mark.parametrize(("memory_mib", "pool_mib"), [(256, 128), (4096, 1024), (262144, 4096)])
+def test_default_pool_is_a_fourth_of_memory_within_bounds(family, memory_mib, pool_mib):
+    options = family.default_options(memory_mib)
+    pool = options.get("innodb_buffer_pool_size") or options["shared_buffers"]
+    assert pool.rstrip("MB") == str(pool_mib)
+
+
+def test_server_listens_on_no_network(family):
+    text = family.option_text(family.default_options(1024))
+    assert "skip_networking=ON" in text or "listen_addresses = ''" in text
+
+
+def test_truth_values_are_written_as_the_server_reads_them():
+    assert families.of("mariadb").option_text({"a": True, "b": False, "c": 5}) == "[mysqld]\na=ON\nb=OFF\nc=5\n"
+    assert families.of("postgresql").option_text({"a": True, "b": False}) == "a = 'on'\nb = 'off'\n"
+
+
+def test_quotes_in_a_value_cannot_end_it_in_postgresql():
+    assert families.of("postgresql").option_text({"a": "it's"}) == "a = 'it''s'\n"
+
+
+def test_socket_is_in_the_folder_given_and_sysbench_is_told(family):
+    sockets = Path("/tmp/short")
+    command = family.server_command(Path("/install"), Path("/data"), Path("/o.cnf"), sockets)
+    flags = family.sysbench_flags(sockets)
+    assert command[0] == f"/install/{family.SERVER}"
+    assert any("/tmp/short" in part for part in command)
+    assert any("/tmp/short" in part for part in flags)
+    assert f"--db-driver={family.SYSBENCH_DRIVER}" in flags
+
+
+def test_options_that_only_initdb_knows_stay_out_of_the_option_file():
+    assert families.of("postgresql").option_text({"data_checksums": True}) == ""

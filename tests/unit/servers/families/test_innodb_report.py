@@ -1,0 +1,64 @@
+"""What InnoDB's own report says is read from it, and what a release does not say is missing."""
+
+import pytest
+
+from scripts.servers.families.innodb_report import numbers
+
+# As 8.0.33 writes it, shortened.
+WHOLE = """
+TRANSACTIONS
+Trx id counter 1825
+History list length 6
+-------------------------------------
+INSERT BUFFER AND ADAPTIVE HASH INDEX
+-------------------------------------
+Ibuf: size 12, free list len 40, seg size 53, 240 merges
+merged operations:
+ insert 1000, delete mark 20, delete 3
+discarded operations:
+ insert 1, delete mark 0, delete 2
+Hash table size 34679, node heap has 0 buffer(s)
+LOG
+Log sequence number          19999999
+Log flushed up to            19999999
+Last checkpoint at           19999990
+ROW OPERATIONS
+Number of rows inserted 100000, updated 20, deleted 10, read 7
+0.00 inserts/s, 0.00 updates/s, 0.00 deletes/s, 0.00 reads/s
+Number of system rows inserted 8, updated 331, deleted 8, read 4759
+"""
+TOLD = {
+    "history_list_length": 6,
+    "change_buffer_pages": 12,
+    "change_buffer_merges": 240,
+    "change_buffer_merged_inserts": 1000,
+    "change_buffer_merged_delete_marks": 20,
+    "change_buffer_merged_deletes": 3,
+    "change_buffer_discarded_inserts": 1,
+    "change_buffer_discarded_delete_marks": 0,
+    "change_buffer_discarded_deletes": 2,
+    "rows_inserted": 100000,
+    "rows_updated": 20,
+    "rows_deleted": 10,
+    "rows_read": 7,
+    "checkpoint_age_bytes": 9,
+}
+
+
+def test_every_number_is_read_and_system_rows_are_not_taken_for_the_users():
+    assert numbers(WHOLE) == TOLD
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Log sequence number 1600\nLast checkpoint at  1000\nHistory list length 2042\n",
+         {"history_list_length": 2042, "checkpoint_age_bytes": 600}),
+        ("Log sequence number 1600\n", {}),
+        ("Ibuf: size 1, seg size 2, 0 merges\n", {"change_buffer_pages": 1, "change_buffer_merges": 0}),
+        ("nothing of it", {}),
+    ],
+    ids=["old spacing", "no checkpoint", "no operations", "nothing"],
+)  # fmt: skip
+def test_what_a_report_lacks_is_missing(text, told):
+    assert numbers(text) == told

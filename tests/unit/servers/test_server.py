@@ -1,0 +1,119 @@
+"""The life of a server process, with a small program in place of a real server."""
+
+import os
+import signal
+from types import SimpleNamespace
+
+import pytest
+
+from scripts.host import usage, workplace
+from scripts.servers import server
+from scripts.servers.families import innodb
+
+READY = """import signal, sys, time, pathlib
+def leave(*_): sys.exit({status})
+signal.signal(signal.SIGTERM, leave)
+print("said before", flush=True)
+pathlib.Path(sys.argv[1]).write_text("up")
+time.sleep(60)
+"""
+
+
+class Connection:
+    def close(self):
+        """Close nothing."""
+
+
+def made_family(tmp_path, program):
+    """A stub of a family: its server is a Python program that tells by a file that it is ready."""
+    script = tmp_path / "server.py"
+    script.write_text(program)
+    up = tmp_path / "data" / "up"
+
+    def connect(_sockets):
+        if not up.exists():
+            raise ConnectionRefusedError("not yet")
+        return Connection()
+
+    return SimpleNamespace(
+        STOP_SIGNAL="SIGTERM",
+        COMPLAINT=innodb.COMPLAINT,
+        NOT_TAKEN=innodb.NOT_TAKEN,
+        options_of_release=lambda install, options: options,
+        option_text=lambda options: f"{options}\n",
+        fit_data=lambda install, data, options: None,
+        server_command=lambda *_: [os.sys.executable, str(script), str(up)],
+        connect=connect,
+        before_stop=lambda connection, keep_data: None,
+    )
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setattr(workplace, "server_identity", dict)
+    (tmp_path / "data").mkdir()
+    return SimpleNamespace(data=tmp_path / "data", log=tmp_path / "log")
+
+
+def started(tmp_path, place, program):
+    return server.running(made_family(tmp_path, program), tmp_path, place.data, {}, place.log)
+
+
+def gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_server_is_started_in_a_session_of_its_own_and_stopped(tmp_path, place):
+    with started(tmp_path, place, READY.format(status=0)) as running:
+        assert os.getsid(running.process.pid) == running.process.pid
+        assert (running.sockets.stat().st_mode & 0o777) == 0o700
+        running.stop(keep_data=False)
+        assert running.process.returncode == 0
+    assert not running.sockets.exists()
+
+
+def test_server_that_ends_at_once_is_told_with_its_last_lines(tmp_path, place):
+    program = "import sys; print('no such option'); sys.exit(7)"
+    with pytest.raises(server.ServerFailed, match=r"(?s)did not start: it ended with status 7.*no such option"):
+        with started(tmp_path, place, program):
+            pytest.fail("a dead server was called ready")
+
+
+def test_unclean_stop_is_a_failure(tmp_path, place):
+    with started(tmp_path, place, READY.format(status=3)) as running:
+        with pytest.raises(server.ServerFailed, match="ended with status 3 when asked to stop"):
+            running.stop(keep_data=True)
+
+
+def test_server_is_gone_after_an_error_of_ours(tmp_path, place):
+    with pytest.raises(KeyError), started(tmp_path, place, READY.format(status=0)) as running:
+        raise KeyError("ours")
+    assert gone(running.process.pid)
+    assert not running.sockets.exists()
+
+
+def test_error_under_a_dead_server_is_the_servers(tmp_path, place):
+    with started(tmp_path, place, READY.format(status=0)) as running:
+        os.kill(running.process.pid, signal.SIGKILL)
+        with pytest.raises(server.ServerFailed, match=r"(?s)died with status -9 under load \(lost\).*said before"):
+            with running.blamed():
+                raise ConnectionError("lost")
+
+
+def test_server_that_the_kernel_killed_for_lack_of_memory_is_told_so(tmp_path, place, monkeypatch):
+    with started(tmp_path, place, READY.format(status=0)) as running:
+        monkeypatch.setattr(usage, "oom_kills", lambda: running.oom_kills + 1)
+        os.kill(running.process.pid, signal.SIGKILL)
+        with pytest.raises(server.ServerFailed, match=r"\(lost\), after the kernel killed for lack of memory \(1 in "):
+            with running.blamed():
+                raise ConnectionError("lost")
+
+
+def test_error_under_a_living_server_stays_ours(tmp_path, place):
+    with started(tmp_path, place, READY.format(status=0)) as running:
+        with pytest.raises(ZeroDivisionError), running.blamed():
+            raise ZeroDivisionError

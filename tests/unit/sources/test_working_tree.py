@@ -1,0 +1,202 @@
+"""A user's directory: which files count, that every change of them is seen, and that unchanged ones are not read."""
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from scripts import record
+from scripts.sources import working_tree
+from scripts.sources.working_tree import WorkingTreeError, content_sha256, copy, tree_content
+
+# Longer than any clock of a file system takes to move on.
+TICK_S = 0.05
+IDENTITY = ["-c", "user.name=x", "-c", "user.email=x@y", "-c", "protocol.file.allow=always"]
+
+
+@pytest.fixture(autouse=True)
+def memory(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setattr(working_tree, "cache_directory", lambda: tmp_path / "cache")
+    return tmp_path / "cache" / "digests"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *IDENTITY, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def plain(root: Path) -> Path:
+    (root / "src").mkdir(parents=True)
+    (root / "configure").write_text("#!/bin/sh\n")
+    (root / "configure").chmod(0o755)
+    (root / "src" / "a.c").write_text("int a;\n")
+    (root / "src" / "link").symlink_to("a.c")
+    return root
+
+
+def repository(root: Path) -> Path:
+    plain(root)
+    (root / ".gitignore").write_text("*.o\n")
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "first")
+    return root
+
+
+def with_submodule(root: Path, inner: Path) -> Path:
+    repository(inner)
+    repository(root)
+    git(root, "submodule", "add", "-q", str(inner), "lib")
+    git(root, "commit", "-qm", "with lib")
+    return root
+
+
+def test_ignored_files_and_the_repository_itself_do_not_count(tmp_path):
+    root = repository(tmp_path / "tree")
+    before = content_sha256(root)
+    (root / "src" / "a.o").touch()
+    git(root, "commit", "-q", "--allow-empty", "-m", "second")
+    assert content_sha256(root) == before
+    assert sorted(tree_content(root).files) == [".gitignore", "configure", "src/a.c"]
+
+
+def test_commit_of_what_was_there_changes_nothing_and_an_untracked_file_counts(tmp_path):
+    root = repository(tmp_path / "tree")
+    before = content_sha256(root)
+    (root / "src" / "patch.c").write_text("int patch;\n")
+    with_patch = content_sha256(root)
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "patch")
+    assert before != with_patch == content_sha256(root)
+
+
+def test_files_of_submodules_count(tmp_path):
+    root = with_submodule(tmp_path / "tree", tmp_path / "inner")
+    before = content_sha256(root)
+    assert "lib/src/a.c" in tree_content(root).files
+    (root / "lib" / "src" / "a.o").touch()
+    assert content_sha256(root) == before
+    (root / "lib" / "src" / "a.c").write_text("int b;\n")
+    assert content_sha256(root) != before
+
+
+def relink(root: Path) -> None:
+    (root / "src" / "link").unlink()
+    (root / "src" / "link").symlink_to("../configure")
+
+
+CHANGES = {
+    "content": lambda root: (root / "src/a.c").write_text("int b;\n"),
+    "name": lambda root: (root / "src/a.c").rename(root / "src/b.c"),
+    "exec bit": lambda root: (root / "configure").chmod(0o644),
+    "new file": lambda root: (root / "new").touch(),
+    "deleted file": lambda root: (root / "src/a.c").unlink(),
+    "link target": relink,
+}
+
+
+@pytest.mark.parametrize("make", [plain, repository])
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_of_content_changes_the_digest(tmp_path, monkeypatch, make, change):
+    monkeypatch.setattr(working_tree, "RACY_NS", 0)
+    root = make(tmp_path / "tree")
+    before = content_sha256(root)
+    time.sleep(TICK_S)
+    CHANGES[change](root)
+    assert content_sha256(root) != before
+
+
+def test_change_of_equal_length_with_its_time_set_back_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(working_tree, "RACY_NS", 0)
+    root = plain(tmp_path / "tree")
+    before, times = content_sha256(root), (root / "src/a.c").stat()
+    time.sleep(TICK_S)
+    (root / "src/a.c").write_text("int b;\n")
+    os.utime(root / "src/a.c", ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert content_sha256(root) != before
+
+
+def test_unchanged_files_are_not_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(working_tree, "RACY_NS", 0)
+    root = plain(tmp_path / "tree")
+    before, read = content_sha256(root), []
+
+    def reading(path: Path) -> str:
+        read.append(path.name)
+        return real(path)
+
+    real = record.file_sha256
+    monkeypatch.setattr(working_tree, "file_sha256", reading)
+    assert content_sha256(root) == before
+    assert read == []
+    (root / "configure").write_text("#!/bin/sh -e\n")
+    content_sha256(root)
+    assert read == ["configure"]
+
+
+def test_file_written_just_now_is_read_again(tmp_path, memory):
+    root = plain(tmp_path / "tree")
+    content_sha256(root)
+    assert not memory.exists()
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1]", '{"x": 1}', '{"x": "short"}', "\0"])
+def test_damaged_memory_is_as_good_as_none(tmp_path, memory, monkeypatch, damage):
+    monkeypatch.setattr(working_tree, "RACY_NS", 0)
+    root = plain(tmp_path / "tree")
+    before = content_sha256(root)
+    (file,) = memory.iterdir()
+    whole = file.read_text()
+    file.write_text(damage)
+    assert content_sha256(root) == before
+    assert file.read_text() == whole
+
+
+@pytest.mark.parametrize("make", [plain, repository])
+def test_copy_holds_what_counts_and_has_the_same_digest(tmp_path, make):
+    root = make(tmp_path / "tree")
+    (root / "src" / "a.o").touch()
+    (root / "src" / "caf\udce9").touch()
+    assert copy(root, tmp_path / "copy") == content_sha256(root) == content_sha256(tmp_path / "copy")
+    assert (tmp_path / "copy/src/a.o").exists() == (make is plain)
+    assert not (tmp_path / "copy/.git").exists()
+    assert (tmp_path / "copy/src/link").readlink() == Path("a.c")
+    assert (tmp_path / "copy/configure").stat().st_mtime == (root / "configure").stat().st_mtime
+
+
+def test_copy_of_a_changed_tree_has_another_digest(tmp_path):
+    root = plain(tmp_path / "tree")
+    before = content_sha256(root)
+    (root / "src/a.c").write_text("int b;\n")
+    assert copy(root, tmp_path / "copy") != before
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../../outside", "src/../../outside"])
+def test_link_that_leads_out_is_refused_by_name(tmp_path, target):
+    root = plain(tmp_path / "tree")
+    (root / "src/away").symlink_to(target)
+    with pytest.raises(WorkingTreeError, match="src/away: symbolic link"):
+        content_sha256(root)
+
+
+def test_anything_but_files_links_and_folders_is_refused_by_name(tmp_path):
+    root = plain(tmp_path / "tree")
+    os.mkfifo(root / "pipe")
+    with pytest.raises(WorkingTreeError, match="pipe: neither"):
+        content_sha256(root)
+
+
+def test_empty_or_missing_directory_is_refused(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "absent"):
+        with pytest.raises(WorkingTreeError, match=f"directory: .*/{name}: "):
+            content_sha256(tmp_path / name)
+
+
+def test_what_git_says_of_a_broken_repository_is_told(tmp_path):
+    root = repository(tmp_path / "tree")
+    shutil.rmtree(root / ".git" / "objects")
+    with pytest.raises(WorkingTreeError, match="git cannot list its files: fatal: not a git repository"):
+        content_sha256(root)
