@@ -1,0 +1,66 @@
+"""The columns of the result tables: name, meaning and unit, declared once per table and read by all who use it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+# Units of columns that hold no decimal number; the unit of any other column is the unit of its numbers.
+TEXT, COUNT, BOOLEAN = "text", "count", "true or false"
+SECONDS, MILLISECONDS, MICROSECONDS_PER_TX, UNIX_TIME = "s", "ms", "µs per transaction", "s since 1970, UTC"
+BYTES, BYTES_PER_SECOND, PER_SECOND = "bytes", "bytes/s", "1/s"
+SHARE, BUSY, RATIO, LOG_RATIO, PROBABILITY = (
+    "share, 0 to 1", "share", "ratio", "natural logarithm of a ratio", "probability",
+)  # fmt: skip
+OF_METRIC = "that of the metric"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    `value` takes a run's record and returns the value of the column; None where a table computes it otherwise.
+    """
+
+    name: str
+    meaning: str
+    unit: str
+    value: Callable[[Any], Any] | None = field(default=None, compare=False, repr=False)
+
+    def meaning_here(self, meaning: str) -> "Column":
+        """Return the same column with the meaning it has in another table."""
+        return replace(self, meaning=meaning)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: `name` is its file without `.csv`, `row` says what one row is."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError when two columns have one name."""
+        if repeated := {name for name in self.names if self.names.count(name) > 1}:
+            raise ValueError(f"table {self.name}: columns declared twice: {', '.join(sorted(repeated))}")
+
+    def __iter__(self) -> Iterator[Column]:
+        """Iterate over the columns in their order."""
+        return iter(self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        """Return a column. Raises KeyError naming table and column when there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"table {self.name} has no column {name!r}")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in their order."""
+        return [column.name for column in self.columns]
+
+    @property
+    def text_names(self) -> list[str]:
+        """The names of the columns that hold text, which a reader must not take for numbers."""
+        return [column.name for column in self.columns if column.unit == TEXT]
