@@ -95,7 +95,8 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
         with server.blamed():
             unread = servers_options.demand(server, install, setting.recipe["variant"].get("options", {}))
             filled = fill(setting, server, phases)
-            facts = (timed_sql if "sql" in setting.load else load).run(setting, server, data, phases)
+            measured = timed_sql.run if "sql" in setting.load else load.run_sysbench_load
+            facts = measured(setting, server, data, phases)
         server.stop(keep_data=False)
         phases.end("stop")
     phases.end("remove")
