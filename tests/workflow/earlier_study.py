@@ -5,7 +5,6 @@ tests/data/formats/finished-1.tar.xz holds its `results` with Snakemake's record
 
 import os
 import tarfile
-from pathlib import Path
 from typing import Any
 
 from tests.workflow.running import CHECKOUT, Answer
