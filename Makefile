@@ -6,6 +6,7 @@ SHELL := /bin/bash
 STUDY ?=
 CORES ?= all
 TESTS ?=
+FAST ?=
 ALL ?=
 PARTIAL ?=
 SCALE ?=
@@ -82,9 +83,9 @@ config-doc: ## write docs/config.md, the reference of all keys, from the schema
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.config_doc
 
-test: ## run all tests, or those of TESTS=path
+test: ## run all tests, or those of TESTS=path; FAST=1 leaves out those that need real servers
 	@scripts/setup.sh test
-	@$(WITH_PATH) $(PYTHON_BIN) -m pytest $(TESTS)
+	@$(WITH_PATH) $(PYTHON_BIN) -m tests.suite $(if $(FAST),--fast) $(TESTS)
 
 faults: ## try every fault on purpose, whole, and print the table of what held
 	@scripts/setup.sh test

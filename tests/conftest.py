@@ -1,4 +1,4 @@
-"""What tests of every kind share: the checkout, and the compiler the catalog names."""
+"""What tests of every kind share: the checkout, the compiler the catalog names, and a watch for unmarked tests."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import yaml
 
 from scripts.builds import toolchain
 from scripts.builds.stages import DEFAULT_TOOLCHAIN
+from tests.unmarked import Programs
 
 CHECKOUT = Path(__file__).parent.parent
 
@@ -22,3 +23,19 @@ def compiler() -> toolchain.Toolchain:
     """The catalog's default compiler as it is found on this machine."""
     entries = yaml.safe_load((CHECKOUT / "catalog" / "builds.yaml").read_text(encoding="utf-8"))["toolchains"]
     return toolchain.find(DEFAULT_TOOLCHAIN, entries[DEFAULT_TOOLCHAIN])
+
+
+@pytest.fixture(scope="session")
+def server_programs() -> Programs:
+    """The programs of real servers that tests start."""
+    (programs := Programs()).watch()
+    return programs
+
+
+@pytest.fixture(autouse=True)
+def marked_if_real(request: pytest.FixtureRequest, server_programs: Programs):
+    """Fail a test that started or compiled a real server and is not marked `real`."""
+    yield
+    if not request.node.get_closest_marker("real"):
+        found = server_programs.of(request.node.nodeid)
+        assert not found, f"starts {', '.join(sorted(found))}: mark it with pytest.mark.real"

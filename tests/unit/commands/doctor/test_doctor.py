@@ -29,6 +29,7 @@ from scripts.host.usage import CpuTimes
 from scripts.loadgen.sysbench import Capabilities
 from scripts.measure.warnings import THRESHOLDS
 from scripts.sources import debian
+from tests.endtoend.folders import open_folder
 from tests.made.studies import CHECKOUT, config, paths
 
 CPU = "sys/devices/system/cpu"
@@ -283,18 +284,16 @@ def test_looking_at_a_place_leaves_nothing_behind(tmp_path):
     assert place.reflink in (True, False, None)
 
 
-def test_folder_that_others_cannot_enter_is_named(tmp_path):
-    inner = tmp_path / "closed" / "checkout"
-    inner.mkdir(parents=True)
-    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        if folder.stat().st_uid == os.getuid():
-            folder.chmod(folder.stat().st_mode | 0o055)
-    (tmp_path / "closed").chmod(0o700)
-    checkout, storage = places.enterable(inner, {"storage fast": inner})
-    expect(checkout, "note", f"{tmp_path / 'closed'} is closed to nobody", "chmod o+x")
-    expect(storage, "problem", f"{tmp_path / 'closed'} is closed to nobody")
-    (tmp_path / "closed").chmod(0o711)
-    assert [each.state for each in places.enterable(inner, {"storage fast": inner})] == ["ok"]
+def test_folder_that_others_cannot_enter_is_named():
+    with open_folder("doctor-") as folder:
+        inner = folder / "closed" / "checkout"
+        inner.mkdir(parents=True)
+        (folder / "closed").chmod(0o700)
+        checkout, storage = places.enterable(inner, {"storage fast": inner})
+        expect(checkout, "note", f"{folder / 'closed'} is closed to nobody", "chmod o+x")
+        expect(storage, "problem", f"{folder / 'closed'} is closed to nobody")
+        (folder / "closed").chmod(0o711)
+        assert [each.state for each in places.enterable(inner, {"storage fast": inner})] == ["ok"]
 
 
 def test_cache_of_another_user_is_a_problem(tmp_path):

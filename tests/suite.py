@@ -1,0 +1,40 @@
+"""Run the tests in two calls of pytest: first those that may share the machine, then those that need it alone.
+
+`python -m tests.suite [--fast] [arguments of pytest]`. Tests marked `real` start, compile or measure real servers, or
+watch the processes, the CPUs or the lock of the whole machine: they run one at a time. All other tests run at the same
+time, one worker per CPU. `--fast` leaves out the tests marked `real`. Both calls run whatever the first one finds.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SHARING, ALONE = "not real", "real"
+# More workers spend their time on importing the same modules.
+MOST_WORKERS = 16
+
+
+def calls(fast: bool) -> list[list[str]]:
+    """Return the options of each call of pytest."""
+    workers = min(len(os.sched_getaffinity(0)), MOST_WORKERS)
+    sharing = ["-m", SHARING, "--numprocesses", str(workers), "--dist", "loadgroup"]
+    return [sharing] if fast else [sharing, ["-m", ALONE]]
+
+
+def status_of(statuses: list[int]) -> int:
+    """Return the exit status of the whole: 0 if every call passed that found tests, and at least one did."""
+    found = [status for status in statuses if status != pytest.ExitCode.NO_TESTS_COLLECTED]
+    return next((status for status in found if status), 0) if found else pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def main(words: list[str]) -> int:
+    """Run the calls of pytest; returns the exit status."""
+    fast, rest = "--fast" in words, [word for word in words if word != "--fast"]
+    command = [sys.executable, "-m", "pytest"]
+    return status_of([subprocess.run([*command, *options, *rest], check=False).returncode for options in calls(fast)])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,58 @@
+"""The two calls of pytest that make up `make test`, and the watch over what runs in the first one."""
+
+import subprocess
+import time
+
+import pytest
+
+from tests import suite, unmarked
+
+PASSED, FAILED, NONE = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_every_test_is_in_one_of_the_two_calls_and_fast_is_the_first():
+    first, second = suite.calls(fast=False)
+    assert (first[:2], second) == (["-m", "not real"], ["-m", "real"])
+    assert suite.calls(fast=True) == [first]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"),
+    [
+        ([PASSED, PASSED], PASSED),
+        ([FAILED, PASSED], FAILED),
+        ([PASSED, FAILED], FAILED),
+        ([NONE, PASSED], PASSED),
+        ([PASSED, NONE], PASSED),
+        ([NONE, FAILED], FAILED),
+        ([NONE, NONE], NONE),
+        ([NONE], NONE),
+        ([-9, PASSED], -9),
+    ],
+)
+def test_whole_fails_if_a_call_fails_or_no_test_was_found(statuses, status):
+    assert suite.status_of(statuses) == status
+
+
+def test_both_calls_run_though_the_first_one_fails(monkeypatch):
+    ran = []
+
+    def run(command, check):
+        ran.append(command[3:])
+        return subprocess.CompletedProcess(command, FAILED if len(ran) == 1 else PASSED)
+
+    monkeypatch.setattr(suite.subprocess, "run", run)
+    assert suite.main(["tests/unit", "-x"]) == FAILED
+    assert ran == [[*call, "tests/unit", "-x"] for call in suite.calls(fast=False)]
+
+
+def test_real_server_is_seen_with_the_test_that_started_it(tmp_path, request):
+    (tmp_path / "made-up").symlink_to("/bin/sleep")
+    programs = unmarked.Programs({"made-up"})
+    with subprocess.Popen([tmp_path / "made-up", "60"]) as server:
+        deadline_s = time.monotonic() + 10
+        while not programs.of(request.node.nodeid) and time.monotonic() < deadline_s:
+            programs.look()
+        server.kill()
+    assert programs.of(request.node.nodeid) == {"made-up"}
+    assert programs.of("tests/other.py::test_other") == set()
