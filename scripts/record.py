@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from scripts.host import lifetime
+from scripts import signals
 
 FORMAT = 1
 
@@ -29,8 +29,11 @@ def file_sha256(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file under a temporary name and rename it into place; a job that was told to leave makes none."""
-    lifetime.leave_if_signalled()
+    """Write a file under a temporary name and rename it into place.
+
+    Raises SystemExit if a termination signal was received.
+    """
+    signals.leave_if_signalled()
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

@@ -10,3 +10,6 @@ WORDLESS = (TOO_FEW, NO_FLOOR)
 RUN = ("variant", "workload", "clients", "repetition")
 BLOCK = ("workload", "clients", "repetition")
 CELL = ("variant", "workload", "clients")
+
+# Column of a kind of operation -> share of its calls that took no longer.
+OPERATION_SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}

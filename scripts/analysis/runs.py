@@ -11,11 +11,10 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis.metrics import COUNTERS, METRICS, SCRIPT
-from scripts.loadgen.output import OPERATION_SHARES
-from scripts.measure.record import fact
+from scripts.measure.record import cpu_counts, fact, generator_use
 from scripts.record import read, write_text
 from scripts.sql import times
-from scripts.vocabulary import RUN
+from scripts.vocabulary import OPERATION_SHARES, RUN
 
 
 def listed(path: Path) -> list[Path]:
@@ -75,25 +74,6 @@ def derived(row: dict[str, Any]) -> dict[str, float | None]:
         "host_cpu_us_per_tx": per_transaction_us(kernel_s, count),
         "steal_share": None if capacity_s is None or steal_s is None else steal_s / capacity_s,
     }
-
-
-def placed(facts: dict[str, Any]) -> dict[str, int | None]:
-    """Return how many CPUs server, load generator and both could run on; None when the run does not tell."""
-    cpus = [fact(facts, f"placement.{who}_cpus") for who in ("server", "client")]
-    if None in cpus:
-        return dict.fromkeys(("n_server_cpus", "n_client_cpus", "n_shared_cpus"))
-    server, client = map(set, cpus)
-    if there := fact(facts, "client_host.cpus"):
-        return {"n_server_cpus": len(server), "n_client_cpus": len(there), "n_shared_cpus": 0}
-    return {"n_server_cpus": len(server), "n_client_cpus": len(client), "n_shared_cpus": len(server & client)}
-
-
-def generated(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return sysbench's CPU seconds on the host it ran on, and that host's boot; None when the run does not tell."""
-    there = bool(facts.get("client_host"))
-    names = [f"client_host.cpu.{kind}_s" if there else f"cpu.client_{kind}_s" for kind in ("user", "system")]
-    boot = fact(facts, "client_host.host.boot_id" if there else "host.boot_id")
-    return {"generator_cpu_s": _sum(*(fact(facts, name) for name in names)), "generator_boot_id": boot}
 
 
 PHASE_NAMES = (
@@ -195,7 +175,7 @@ def run_row(facts: dict[str, Any], file: str) -> dict[str, Any]:
     warnings = facts.get("warnings") or []
     codes = ";".join(str(warning["code"]) for warning in warnings)
     told = {"warnings": len(warnings), "warning_codes": codes, "file": file}
-    return {**row, **derived(row), **placed(facts), **generated(facts), **times.columns(facts), **told}
+    return {**row, **derived(row), **cpu_counts(facts), **generator_use(facts), **times.columns(facts), **told}
 
 
 def missing_rows(study: dict[str, Any], known: set[tuple]) -> list[dict[str, Any]]:

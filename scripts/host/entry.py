@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from scripts import signals
 from scripts.host import lifetime
 from scripts.host.process import die_with_parent
 
@@ -39,7 +40,7 @@ def entry(log: Path) -> Iterator[None]:
         with log.open("a", encoding="utf-8") as stream:
             stream.write(f"\nERROR {type(error).__name__}: {error}\n")
         # What fails while a job leaves, or because its group was struck with it, is not why it ends.
-        lifetime.leave_if_signalled()
+        signals.leave_if_signalled()
         say(f"{error}\n(log: {log})")
         raise SystemExit(1) from error
     # What is made is made: a signal while Python ends must not have Snakemake take it for unfinished.

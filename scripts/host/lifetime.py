@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
+from scripts import signals
+
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_AFTER_S = 0.01
-# The signals that were heard, and those whose exception was dropped and is to be raised again.
-_signals_received: list[int] = []
+# Signals whose exception was dropped and is raised again.
 _received_again: list[int] = []
 
 
@@ -34,19 +35,13 @@ def ignore_signals() -> None:
         signal.signal(number, lambda *_: None)
 
 
-def leave_if_signalled() -> None:
-    """Raise SystemExit when a signal asked for it before: libraries drop it, such as PyMySQL in closing a socket."""
-    if _signals_received:
-        raise SystemExit(128 + _signals_received[0])
-
-
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
     """Put off INT, TERM and HUP to the end of the body, which starts what could not be ended while half started.
 
     Nothing is started any more once one of them came before.
     """
-    leave_if_signalled()
+    signals.leave_if_signalled()
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -63,10 +58,10 @@ def signals_held() -> Iterator[None]:
 
 def _leave(number: int, _frame: object) -> None:
     # A second signal, which Ctrl-C and Snakemake may both send, must not cut the cleaning short.
-    if not _signals_received or _received_again:
+    if not signals.received or _received_again:
         _received_again.clear()
-        _signals_received.append(number)
-        leave_if_signalled()
+        signals.received.append(number)
+        signals.leave_if_signalled()
 
 
 def _leave_after_all(unraisable: "sys.UnraisableHookArgs") -> None:
@@ -75,7 +70,7 @@ def _leave_after_all(unraisable: "sys.UnraisableHookArgs") -> None:
     A second signal must find nothing to raise until this is left, where Python would drop it again.
     """
     if isinstance(unraisable.exc_value, SystemExit):
-        threading.Timer(AGAIN_AFTER_S, _strike_again, [_signals_received[0]]).start()
+        threading.Timer(AGAIN_AFTER_S, _strike_again, [signals.received[0]]).start()
     else:
         sys.__unraisablehook__(unraisable)
 

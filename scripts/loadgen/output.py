@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.vocabulary import OPERATION_SHARES
+
 OPERATION_LINE = re.compile(
     r"^operation (\S+): ([1-9]\d*) calls, sum (\d+) us, longest (\d+) us, up to us:((?: \d+:\d+)+)$", re.MULTILINE
 )
-OPERATION_SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
 
 
 def read_operations(text: Path) -> dict[str, dict[str, float]]:

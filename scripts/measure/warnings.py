@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from scripts.analysis.runs import generated, placed
+from scripts.measure.record import cpu_counts, generator_use
 from scripts.wording import plural
 
 POINTS = (5, 120)
@@ -156,8 +156,8 @@ def _cpu_time(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _beyond(code, share, f"{who} {share:.1%} of the CPU time of the window")
     share = client_s / busy_s if busy_s else 0.0
     yield from _beyond("client_share", share, f"sysbench used {share:.0%} of the CPU time used")
-    cpus = placed(facts)["n_client_cpus"]
-    share = generated(facts)["generator_cpu_s"] / (facts["window"]["duration_s"] * cpus)
+    cpus = cpu_counts(facts)["n_client_cpus"]
+    share = generator_use(facts)["generator_cpu_s"] / (facts["window"]["duration_s"] * cpus)
     yield from _beyond("client_full", share, f"sysbench used {share:.0%} of its {cpus} CPUs")
 
 

@@ -14,13 +14,14 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from scripts.analysis.runs import collect, generated, placed
+from scripts.analysis.runs import collect
 from scripts.host import cpus, outcome
 from scripts.host import facts as host_facts
 from scripts.host.cpus import Cpu, Topology
 from scripts.host.facts import read_host
 from scripts.loadgen import client_host
 from scripts.loadgen.output import SysbenchFailed
+from scripts.measure.record import cpu_counts, generator_use
 from scripts.measure.warnings import warnings_of
 from scripts.report import machine
 from scripts.servers.families import innodb_network, postgresql_network
@@ -303,13 +304,13 @@ def elsewhere(facts):
 
 def test_load_generators_cpu_time_is_that_of_its_own_host():
     (facts, *_) = synthetic.runs(synthetic.Plan())
-    assert generated(facts) == {
+    assert generator_use(facts) == {
         "generator_cpu_s": pytest.approx(facts["cpu"]["client_user_s"] + facts["cpu"]["client_system_s"]),
         "generator_boot_id": "boot-1",
     }
     away = elsewhere(facts)
-    assert generated(away) == {"generator_cpu_s": 9.9, "generator_boot_id": "boot-there"}
-    assert placed(away) == {"n_server_cpus": 1, "n_client_cpus": 2, "n_shared_cpus": 0}
+    assert generator_use(away) == {"generator_cpu_s": 9.9, "generator_boot_id": "boot-there"}
+    assert cpu_counts(away) == {"n_server_cpus": 1, "n_client_cpus": 2, "n_shared_cpus": 0}
     assert "sysbench used 99% of its 2 CPUs" in " ".join(warning["text"] for warning in warnings_of(away))
 
 
