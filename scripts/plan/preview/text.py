@@ -11,10 +11,11 @@ from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
 from scripts.plan.preview import due as preview_due
 from scripts.plan.preview import limits
+from scripts.plan.preview.differences import Difference
 from scripts.plan.preview.due import Due, Listing, Split, Thing
 from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes, amount_text
 from scripts.plan.preview.limits import Limit
-from scripts.plan.preview.reasons import FAILED, Reasons, RunReasons
+from scripts.plan.preview.reasons import Changed, Failed, New, Reason, Reasons, Remade, RunReasons
 from scripts.wording import plural
 
 
@@ -35,6 +36,7 @@ def diagnosis_estimate(due: Due, durations: Durations) -> Estimate:
 
 MOST_NAMES = 6
 MOST_REASONS = 6
+MOST_DIFFERENCES = 3
 INDENT = " " * 12
 
 
@@ -88,31 +90,62 @@ def fetch_lines(reasons: Reasons, sizes: Sizes) -> list[str]:
 
 
 def why_lines(reasons: Reasons, things: Iterable[Thing]) -> list[str]:
-    """Return the reasons of things, those of one reason and server together."""
-    found: dict[tuple[str, str], list[Thing]] = {}
+    """Return the reasons of things, one line per reason and server."""
+    found: dict[tuple[Reason, str], list[Thing]] = {}
     for thing in things:
         found.setdefault((merged_reason(reasons.of(thing)), thing.server), []).append(thing)
-    return shortened_reasons(
-        f"{server} {listed_names(thing.name for thing in same)}: {reasons.of(same[0])}"
-        if same[0].kind != "source"
-        else f"{server}: {reasons.of(same[0])}"
-        for (_, server), same in found.items()
+    names = {
+        key: "" if same[0].kind == "source" else f" {listed_names(thing.name for thing in same)}"
+        for key, same in found.items()
+    }
+    return shortened_lines(
+        f"{server}{names[reason, server]}: {reason_text(reasons.of(same[0]))}"
+        for (reason, server), same in found.items()
     )
 
 
-def merged_reason(reason: str) -> str:
-    """Return a reason without the log it names: failures stand together, the first one's log for all."""
-    return FAILED if reason.startswith(FAILED) else reason
+def merged_reason(reason: Reason) -> Reason:
+    """Return a reason without its log: failures share a line, which names the first one's log."""
+    return Failed("") if isinstance(reason, Failed) else reason
+
+
+def reason_text(reason: Reason) -> str:
+    """Return a reason in words."""
+    match reason:
+        case New(clients=None, repetitions=False):
+            return "new"
+        case New(repetitions=True):
+            return "new: more repetitions"
+        case New(clients=clients):
+            return f"new: {clients} clients"
+        case Failed(log):
+            return f"failed, was interrupted or removed before: {log}"
+        case Remade(root, why):
+            return f"{root.kind} {root.name} is made again ({reason_text(why)})"
+        case Changed(()):
+            return "another version exists; what differs was not recorded"
+        case Changed(differences):
+            more = len(differences) - MOST_DIFFERENCES
+            parts = [difference_text(one) for one in differences[:MOST_DIFFERENCES]]
+            return "; ".join([*parts, *([f"and {plural(more, 'more difference')}"] if more > 0 else [])])
+
+
+def difference_text(difference: Difference) -> str:
+    """Return a difference as `path: old → new`."""
+    if difference.old is None:
+        return f"{difference.path}: differs, and the recipe of the earlier one was not recorded"
+    return f"{difference.path}: {difference.old} → {difference.new}"
 
 
 def measured_lines(runs: RunReasons) -> list[str]:
     """Return the reasons of runs, with the variants and workloads they are of."""
-    whole: dict[str, tuple[str, Counter[tuple[str, str]]]] = {}
+    whole: dict[Reason, tuple[Reason, Counter[tuple[str, str]]]] = {}
     for reason, counted in runs.table.items():
         whole.setdefault(merged_reason(reason), (reason, Counter()))[1].update(counted)
     study = runs.paths.plan.study
-    return shortened_reasons(
-        f"{plural(counted.total(), 'run')}{groups_text(counted, list(study.variants), study.workloads)}: {reason}"
+    return shortened_lines(
+        f"{plural(counted.total(), 'run')}{groups_text(counted, list(study.variants), study.workloads)}: "
+        f"{reason_text(reason)}"
         for reason, counted in whole.values()
     )
 
@@ -133,9 +166,9 @@ def listed_names(names: Iterable[str]) -> str:
     return ", ".join(known[:MOST_NAMES]) + more
 
 
-def shortened_reasons(reasons: Iterable[str]) -> list[str]:
-    """Return the lines of reasons, the first few of many."""
-    known = list(reasons)
+def shortened_lines(lines: Iterable[str]) -> list[str]:
+    """Return the lines of reasons, indented; of many the first few."""
+    known = list(lines)
     more = [f"and {len(known) - MOST_REASONS} more reasons"] if len(known) > MOST_REASONS else []
     return [INDENT + line for line in [*known[:MOST_REASONS], *more]]
 

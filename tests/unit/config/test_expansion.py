@@ -8,7 +8,7 @@ import yaml
 from scripts.config import expansion
 from scripts.config.study import load, read
 from scripts.config.text import ConfigError
-from scripts.plan.preview.changes import Change, RecipeChanges
+from scripts.plan.preview.differences import differing_values
 from scripts.plan.recipes import Plan
 from tests.made.studies import CHECKOUT, config, paths
 
@@ -66,16 +66,14 @@ def test_levels_of_each_variant_stay_known():
     assert expansion.matrix_levels(config()) == {}
 
 
-def test_change_of_a_level_is_told_by_its_key():
+def test_change_of_a_level_differs_in_the_variants_that_have_it():
     before, after = study(), study()
     after["matrix"]["factors"]["sync"]["sync_off"]["synchronous_commit"] = "local"
     plans = [Plan(load(made, CHECKOUT, "study.yaml"), CHECKOUT) for made in (before, after)]
-    changes = RecipeChanges(plans[1], lambda *_: None)
-    key = "matrix.factors.sync.sync_off.synchronous_commit"
-    assert changes.variant(plans[0].variant("sync_off.lz4"), "sync_off.lz4") == {
-        Change("config", key, "false", "local")
-    }
-    assert changes.variant(plans[0].variant("sync_on.lz4"), "sync_on.lz4") == set()
+    changed, same = ("sync_off.lz4", "sync_on.lz4")
+    before, after = ([plan.variant(name) for name in (changed, same)] for plan in plans)
+    assert list(differing_values(before[0], after[0])) == [(("options", "synchronous_commit"), False, "local")]
+    assert before[1] == after[1]
 
 
 FACTORS = MATRIX["factors"]

@@ -1,5 +1,6 @@
 """What the plan says of a made-up results folder after an edit: what is to be made, and why."""
 
+import hashlib
 import re
 import shutil
 from pathlib import Path
@@ -76,33 +77,32 @@ def test_finished_study_is_one_line():
     assert "nothing to make or measure: 18 runs and the report are there" in lines[1]
 
 
-CONFIG = "config changed: "
 # edit -> phase -> (how many are made, the reason of the first of them)
 EDITS = {
-    "measure_s": ({"measure_s": 8}, {"measure": (18, CONFIG + "measure_s 5 → 8")}),
-    "campaign": ({"campaign": 2}, {"measure": (18, CONFIG + "campaign 1 → 2")}),
+    "measure_s": ({"measure_s": 8}, {"measure": (18, "load.measure_s: 5 → 8")}),
+    "campaign": ({"campaign": 2}, {"measure": (18, "load.campaign: 1 → 2")}),
     "placement": (
         {"placement": {"server": "0", "client": "1"}},
-        {"measure": (18, CONFIG + "placement automatic → server: 0, client: 1")},
+        {"measure": (18, "load.placement: automatic → server: 0, client: 1")},
     ),
-    "client": ({"client": {"ssh": "loadgen"}}, {"measure": (18, CONFIG + "client.ssh nothing → loadgen")}),
-    "option": (MEMORY, {"measure": (18, CONFIG + "options.work_mem nothing → 8MB")}),
+    "client": ({"client": {"ssh": "loadgen"}}, {"measure": (18, "load.client.ssh: nothing → loadgen")}),
+    "option": (MEMORY, {"measure": (18, "options.work_mem: nothing → 8MB")}),
     "option of a variant": (
         {"variants": {**VARIANTS, "pgo": {**VARIANTS["pgo"], **MEMORY}}},
-        {"measure": (6, CONFIG + "variants.pgo.options.work_mem nothing → 8MB")},
+        {"measure": (6, "options.work_mem: nothing → 8MB")},
     ),
     "option of the data": (
         CHECKSUMS,
         {
-            "load": (1, CONFIG + "options.data_checksums nothing → true"),
-            "measure": (18, CONFIG + "options.data_checksums nothing → true"),
+            "load": (1, "options.data_checksums: nothing → true"),
+            "measure": (18, "options.data_checksums: nothing → true"),
         },
     ),
     "workload": (
         {"workloads": {"simple_select": None, "oltp": RANGES}},
         {
-            "train": (1, CONFIG + "workloads.oltp.options.range_size 10 → 11"),
-            "measure": (12, CONFIG + "workloads.oltp.options.range_size 10 → 11"),
+            "train": (1, "workloads.oltp.options.range_size: 10 → 11"),
+            "measure": (12, "load.options.range_size: 10 → 11"),
         },
     ),
     "new workload": ({"workloads": {**SMALL["workloads"], "index_update": None}}, {"measure": (9, "new")}),
@@ -112,54 +112,52 @@ EDITS = {
     "rows": (
         ROWS,
         {
-            "compile": (1, CONFIG + "datasets.sbtest.rows 100000 → 7"),
-            "train": (1, CONFIG + "datasets.sbtest.rows 100000 → 7"),
-            "load": (1, CONFIG + "datasets.sbtest.rows 100000 → 7"),
-            "measure": (18, CONFIG + "datasets.sbtest.rows 100000 → 7"),
+            "compile": (1, "profile.workloads.simple_select.tables.rows: 100000 → 7"),
+            "train": (1, "workloads.simple_select.tables.rows: 100000 → 7"),
+            "load": (1, "tables.rows: 100000 → 7"),
+            "measure": (18, "load.tables.rows: 100000 → 7"),
         },
     ),
     "a variant's data": (
         {"variants": {**VARIANTS, "pgo": {**VARIANTS["pgo"], "data": {"rows": 7, "options": {"secondary": True}}}}},
         {
-            "load": (
-                1,
-                CONFIG + "variants.pgo.data.options.secondary nothing → true, variants.pgo.data.rows 100000 → 7",
-            ),
-            "measure": (
-                6,
-                CONFIG + "variants.pgo.data.options.secondary nothing → true, variants.pgo.data.rows 100000 → 7",
-            ),
+            "load": (1, "tables.rows: 100000 → 7; tables.options.secondary: nothing → true"),
+            "measure": (6, "load.tables.rows: 100000 → 7; load.tables.options.secondary: nothing → true"),
         },
     ),
     "training": (
         LONGER,
         {
-            "compile": (1, CONFIG + "trainings.mixed.seconds 20 → 30"),
-            "train": (1, CONFIG + "trainings.mixed.seconds 20 → 30"),
-            "measure": (6, CONFIG + "trainings.mixed.seconds 20 → 30"),
+            "compile": (1, "profile.seconds: 20 → 30"),
+            "train": (1, "seconds: 20 → 30"),
+            "measure": (6, "build.profile.seconds: 20 → 30"),
         },
     ),
     "loads of the training": (
         {"trainings": {"mixed": {**MIXED, "workloads": ["oltp"]}}},
-        {"train": (1, CONFIG + "trainings.mixed.workloads simple_select index_update oltp → oltp")},
+        {"train": (1, "workloads: simple_select index_update oltp → oltp")},
     ),
     "build of a variant": (
         {"variants": {**VARIANTS, "pgo": {"server": SERVER, "build": "baseline"}}},
-        {"measure": (6, CONFIG + "variants.pgo.build pgo → baseline")},
+        {"measure": (6, "build: pgo → baseline")},
     ),
     "flag": (
         FLAGS,
         {
-            "train": (1, CONFIG + "builds.pgo.flags nothing → -O3"),
-            "measure": (6, CONFIG + "builds.pgo.flags nothing → -O3"),
+            "train": (1, "instrumented.name: instrumented_gcc-12 → instrumented_gcc-12_4f708b"),
+            "measure": (
+                6,
+                "build.flags: nothing → -O3; "
+                "build.profile.instrumented.name: instrumented_gcc-12 → instrumented_gcc-12_4f708b",
+            ),
         },
     ),
     "sources": (
         VERSION,
         {
-            "fetch": (1, f"source changed: servers.{SERVER} version 15 → 15.9"),
-            "compile": (3, f"source changed: servers.{SERVER} version 15 → 15.9"),
-            "measure": (18, f"source changed: servers.{SERVER} version 15 → 15.9"),
+            "fetch": (1, "source.version: 15 → 15.9"),
+            "compile": (3, "source.version: 15 → 15.9"),
+            "measure": (18, "build.source.version: 15 → 15.9"),
         },
     ),
 }
@@ -176,7 +174,7 @@ def test_edit_of_a_finished_study_is_named_as_the_reason(edit, wanted):
 def test_profile_of_one_tool_is_not_compared_with_that_of_another():
     arms = {**VARIANTS, "bolted": {"server": SERVER, "build": "pgo_bolt"}}
     found = after(LONGER, variants=arms)
-    assert found["train"][2] == [f"{SERVER} mixed: config changed: trainings.mixed.seconds 20 → 30"]
+    assert found["train"][2] == [f"{SERVER} mixed: seconds: 20 → 30"]
     assert found["train"][0] == 2
 
 
@@ -189,7 +187,9 @@ def test_build_that_loses_bolt_says_so():
     arms = {**VARIANTS, "bolted": {"server": SERVER, "build": "own"}}
     bolted = {"variants": arms, "builds": {"own": {"profile": "mixed", "bolt": "mixed"}}}
     found = after({"builds": {"own": {"profile": "mixed"}}}, **bolted)
-    assert found["measure"][2] == ["6 runs of bolted: config changed: builds.own.bolt mixed → nothing"]
+    (line,) = found["measure"][2]
+    assert line.startswith("6 runs of bolted: build.stage: bolted → optimised; ")
+    assert line.endswith(" more differences")
 
 
 @pytest.mark.parametrize("edit", [MEMORY, {"campaign": 2}, {"repetitions": 5}, {"clients": [8, 64]}], ids=str)
@@ -199,19 +199,19 @@ def test_edit_of_measuring_plans_nothing_but_runs(edit):
 
 def test_flag_makes_the_build_because_of_the_flag_and_its_stage_anew():
     lines = after(FLAGS)["compile"][2]
-    assert f"{SERVER} pgo: config changed: builds.pgo.flags nothing → -O3" in lines
+    assert any(line.startswith(f"{SERVER} pgo: flags: nothing → -O3; ") for line in lines)
     assert [line for line in lines if re.fullmatch(rf"{SERVER} instrumented_gcc-12_\w+: new", line)]
 
 
 def test_root_of_a_chain_is_named_and_not_the_links():
     for line in [line for phase in after(LONGER, variants=FASTER).values() for line in phase[2]]:
-        assert line.endswith("config changed: trainings.mixed.seconds 20 → 30")
+        assert line.endswith("seconds: 20 → 30")
 
 
 def test_of_several_earlier_versions_the_most_similar_is_compared():
     made_results.finish(paths(**MEMORY, measure_s=9, warmup_s=9))
     made_results.finish(paths(measure_s=4))
-    assert planned(paths())["measure"][2] == ["18 runs: config changed: measure_s 4 → 5"]
+    assert planned(paths())["measure"][2] == ["18 runs: load.measure_s: 4 → 5"]
 
 
 def test_going_back_to_an_earlier_config_makes_nothing():
@@ -225,9 +225,9 @@ def test_compiler_of_another_version_is_the_reason_of_what_it_compiles(monkeypat
     known = paths().plan.toolchain("gcc-12").version
     monkeypatch.setattr(toolchain, "_version", lambda kind, commands: "12.9.9")
     found = planned(paths())
-    reason = f"toolchain changed: gcc-12 {known} → 12.9.9"
+    reason = f"toolchain.version: {known} → 12.9.9"
     assert found["compile"][2] == [f"{SERVER} instrumented_gcc-12, baseline, pgo: {reason}"]
-    assert found["measure"][2] == [f"18 runs: {reason}"]
+    assert found["measure"][2] == [f"18 runs: build.{reason}"]
 
 
 def test_edit_of_our_lua_is_named(tmp_path):
@@ -238,16 +238,17 @@ def test_edit_of_our_lua_is_named(tmp_path):
     script.write_text("return 1")
     made_results.finish(paths(tmp_path / "copy", **loads))
     script.write_text("return 2")
-    assert planned(paths(tmp_path / "copy", **loads))["measure"][2] == [
-        "9 runs: our script changed: workloads/ours.lua"
-    ]
+    old, new = (hashlib.sha256(text).hexdigest()[:12] for text in (b"return 1", b"return 2"))
+    assert planned(paths(tmp_path / "copy", **loads))["measure"][2] == [f"9 runs: load.content: {old} → {new}"]
 
 
 def test_what_older_releases_did_not_record_is_said_not_to_be_known():
     made_results.finish(paths(), told=False)
-    untold = "another version of it is there; what differs was not recorded"
+    untold = "another version exists; what differs was not recorded"
     assert planned(paths(**LONGER))["train"][2] == [f"{SERVER} mixed: {untold}"]
-    assert planned(paths(**LONGER))["measure"][2] == ["6 runs of pgo: another build pgo, whose recipe was not recorded"]
+    assert planned(paths(**LONGER))["measure"][2] == [
+        "6 runs of pgo: build: differs, and the recipe of the earlier one was not recorded"
+    ]
 
 
 def test_log_without_a_result_is_named():
