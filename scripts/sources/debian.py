@@ -14,6 +14,8 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.sources import SourceError
+
 CDROM = re.compile(r"^\s*cdrom:", re.IGNORECASE)
 
 
@@ -119,10 +121,6 @@ STALLED_S = 120
 TAIL_LINES = 12
 
 
-class DebianError(RuntimeError):
-    """A source package that could not be had; the text names the package, the wanted series and what apt said."""
-
-
 @dataclass(frozen=True)
 class SourcePackage:
     """One version of a source package on disk: the .dsc, and every file it names, the .dsc included."""
@@ -175,7 +173,7 @@ def dsc_files(dsc: Path) -> list[str]:
     """Return the names in a .dsc's Checksums-Sha256 field."""
     section = re.search(r"^Checksums-Sha256:\n((?: .*\n?)+)", dsc.read_text(encoding="utf-8"), re.MULTILINE)
     if not section:
-        raise DebianError(f"{dsc}: no Checksums-Sha256 field")
+        raise SourceError(f"{dsc}: no Checksums-Sha256 field")
     return [line.split()[2] for line in section[1].splitlines()]
 
 
@@ -206,7 +204,7 @@ class Progress:
 def run_with_progress(argv: list[str], folder: Path) -> str:
     """Run a command, its lines to the log as they come, and return its output.
 
-    Raises DebianError with the command and its last lines if it fails.
+    Raises SourceError with the command and its last lines if it fails.
     """
     _log.debug("in %s: %s", folder, " ".join(argv))
     lines: deque[str] = deque(maxlen=100_000)
@@ -220,24 +218,24 @@ def run_with_progress(argv: list[str], folder: Path) -> str:
                 _log.debug("%s: %s", argv[0], line.rstrip("\n"))
             elif not progress.goes_on(line):
                 process.kill()
-                raise DebianError(f"{' '.join(argv)}: {progress.stalled()}")
+                raise SourceError(f"{' '.join(argv)}: {progress.stalled()}")
         _log.debug("exit %d", process.wait())
     if process.returncode:
         tail = [line for line in lines if line.startswith(("E:", "dpkg"))] or list(lines)
-        raise DebianError("\n".join([f"{' '.join(argv)}: exit {process.returncode}", *tail[-TAIL_LINES:]]))
+        raise SourceError("\n".join([f"{' '.join(argv)}: exit {process.returncode}", *tail[-TAIL_LINES:]]))
     return "\n".join(lines)
 
 
 def require_tools() -> None:
     if missing := [name for name in ("apt-get", "apt-cache", "dpkg-source") if not shutil.which(name)]:
-        raise DebianError(f"{', '.join(missing)} not found: needs Debian or Ubuntu with the package dpkg-dev")
+        raise SourceError(f"{', '.join(missing)} not found: needs Debian or Ubuntu with the package dpkg-dev")
 
 
 def fetch_package(package: str, series: str, downloads: Path) -> SourcePackage:
     """Download the newest version of a source package in a series, signatures checked by apt.
 
     An archive may list a version before it has its files: then the next older one of the series is taken. Raises
-    DebianError naming package, series, the versions offered and what apt said.
+    SourceError naming package, series, the versions offered and what apt said.
     """
     require_tools()
     downloads.mkdir(parents=True, exist_ok=True)
@@ -246,11 +244,11 @@ def fetch_package(package: str, series: str, downloads: Path) -> SourcePackage:
     for version in matching_versions(offered, series):
         try:
             return fetch_version(configuration, package, version, downloads)
-        except DebianError as error:
+        except SourceError as error:
             _log.warning("%s %s is listed but cannot be had; looking for an older one", package, version)
             failures.append(str(error))
     told = f"source package {package}: offered {', '.join(offered) or 'nothing'}; wanted {series}"
-    raise DebianError("\n".join([told, *failures]))
+    raise SourceError("\n".join([told, *failures]))
 
 
 def offered_by_apt(configuration: str, package: str, downloads: Path) -> tuple[list[str], list[str]]:
@@ -261,7 +259,7 @@ def offered_by_apt(configuration: str, package: str, downloads: Path) -> tuple[l
             versions = offered_versions(
                 run_with_progress([argv[0], "-c", configuration, *argv[1:]], downloads), package
             )
-        except DebianError as error:
+        except SourceError as error:
             _log.warning("%s", error)
             failures.append(str(error))
     return versions, failures

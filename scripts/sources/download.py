@@ -11,6 +11,7 @@ from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from scripts.record import file_sha256
+from scripts.sources import SourceError
 
 log = logging.getLogger(__name__)
 
@@ -19,22 +20,18 @@ PROGRESS_S = 2
 TIMEOUT_S = 60
 
 
-class DownloadError(RuntimeError):
-    """No mirror gave the file; the text tells of each."""
-
-
 def name_of(url: str) -> str:
     """Return the file name at the end of a URL's path."""
     name = unquote(PurePosixPath(urlsplit(url).path).name)
     if not name or "/" in name or name.startswith("."):
-        raise DownloadError(f"{url}: no file name at its end")
+        raise SourceError(f"{url}: no file name at its end")
     return name
 
 
 def fetch(mirrors: list[str], sha256: str, folder: Path) -> Path:
     """Return the file in `folder` whose content has this sha256 (hex), fetching it only if it is not there yet.
 
-    Mirrors are tried in order. Raises DownloadError with one line a mirror, and the place for a file brought by hand.
+    Mirrors are tried in order. Raises SourceError with one line a mirror, and the place for a file brought by hand.
     """
     target = folder / name_of(mirrors[0])
     if target.is_file():
@@ -47,11 +44,11 @@ def fetch(mirrors: list[str], sha256: str, folder: Path) -> Path:
     for url in mirrors:
         try:
             return fetch_one(url, sha256, target)
-        except (OSError, HTTPException, ValueError, DownloadError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             failures.append(f"{url}: {_why(error)}")
             log.warning("%s", failures[-1])
     hint = f"to bring it by hand, put it at {target} (sha256 {sha256})"
-    raise DownloadError("\n".join([*failures, hint]))
+    raise SourceError("\n".join([*failures, hint]))
 
 
 def fetch_one(url: str, sha256: str, target: Path) -> Path:
@@ -64,10 +61,10 @@ def fetch_one(url: str, sha256: str, target: Path) -> Path:
             size_bytes = int(declared) if declared else None
             digest, got_bytes = stream_through(answer, out, size_bytes, target.name)
         if size_bytes is not None and got_bytes != size_bytes:
-            raise DownloadError(f"broken off after {got_bytes} of {size_bytes} bytes")
+            raise SourceError(f"broken off after {got_bytes} of {size_bytes} bytes")
         if digest != sha256:
             kind = answer.headers.get_content_type()
-            raise DownloadError(f"sha256 is {digest}, expected {sha256} ({got_bytes} bytes of {kind})")
+            raise SourceError(f"sha256 is {digest}, expected {sha256} ({got_bytes} bytes of {kind})")
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)

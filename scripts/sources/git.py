@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from scripts.host import process
-from scripts.sources import archive
+from scripts.sources import SourceError, archive
 
 log = logging.getLogger(__name__)
 
@@ -16,10 +16,6 @@ ENVIRONMENT = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PR
 # What a checkout holds, an archive of git's must hold, whatever the commit's own attributes leave out or fill in.
 ATTRIBUTES = "* -export-ignore -export-subst\n"
 DEPTH_MAX = 5
-
-
-class GitError(RuntimeError):
-    """A commit that cannot be had; the text names repository and commit, and what git said."""
 
 
 def location(text: str) -> str:
@@ -31,10 +27,10 @@ def location(text: str) -> str:
 def fetch(repository: str, commit: str, downloads: Path) -> Path:
     """Bring one commit into a bare repository under `downloads` and return that.
 
-    Where a server gives no single commits, everything is fetched. Raises GitError or ToolError with what git said.
+    Where a server gives no single commits, everything is fetched. Raises SourceError or ToolError with what git said.
     """
     if not re.fullmatch("[0-9a-f]{40}", commit):
-        raise GitError(f"commit: {commit!r}: expected 40 hexadecimal digits (git: {repository})")
+        raise SourceError(f"commit: {commit!r}: expected 40 hexadecimal digits (git: {repository})")
     bare = downloads / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', repository).strip('-.')[-80:]}.git"
     if not (bare / "HEAD").is_file():
         shutil.rmtree(bare, ignore_errors=True)
@@ -50,7 +46,7 @@ def fetch(repository: str, commit: str, downloads: Path) -> Path:
         log.info("%s gives no single commit (%s); fetching all", repository, str(error).splitlines()[-1])
         _fetch(bare, repository, "--tags", "+refs/*:refs/fetched/*")
     if not has(bare, commit):
-        raise GitError(f"git: {repository}: has no commit {commit}")
+        raise SourceError(f"git: {repository}: has no commit {commit}")
     return bare
 
 
@@ -72,10 +68,10 @@ def has(bare: Path, commit: str) -> bool:
 def unpack(repository: str, commit: str, downloads: Path, target: Path, depth: int = 0) -> None:
     """Write the files of a fetched commit into the new directory `target`, those of its submodules in their places.
 
-    Submodules are fetched. Raises GitError, ToolError or ArchiveError naming the repository and the commit.
+    Submodules are fetched. Raises SourceError or ToolError naming the repository and the commit.
     """
     if depth > DEPTH_MAX:
-        raise GitError(f"git: {repository}: submodules inside each other more than {DEPTH_MAX} deep")
+        raise SourceError(f"git: {repository}: submodules inside each other more than {DEPTH_MAX} deep")
     bare = fetch(repository, commit, downloads)
     (bare / "info").mkdir(exist_ok=True)
     (bare / "info" / "attributes").write_text(ATTRIBUTES, encoding="utf-8")
@@ -89,7 +85,9 @@ def unpack(repository: str, commit: str, downloads: Path, target: Path, depth: i
     urls = submodule_urls(bare, commit)
     for path, inner in submodules(bare, commit).items():
         if path not in urls:
-            raise GitError(f"git: {repository}: commit {commit} has submodule {path} and no URL for it in .gitmodules")
+            raise SourceError(
+                f"git: {repository}: commit {commit} has submodule {path} and no URL for it in .gitmodules"
+            )
         (target / path).rmdir()
         unpack(joined(repository, urls[path]), inner, downloads, target / path, depth + 1)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts.record import file_sha256
+from scripts.sources import SourceError, debian, download, git, installed, maven, working_tree
 from scripts.sources import archive as sources_archive
-from scripts.sources import debian, download, git, installed, maven, working_tree
 from scripts.sources.working_tree import digest_of_state
 
 Source = dict[str, Any]
@@ -69,10 +69,6 @@ def source_path(text: str) -> Path:
 Recipe = dict[str, Any]
 
 PREFIX = "prefix"
-
-
-class SourceError(RuntimeError):
-    """A source that gave no usable tree; the text tells why, and where to put a file by hand."""
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,12 @@ from pathlib import Path
 
 from scripts.host import process
 from scripts.record import file_sha256
+from scripts.sources import SourceError
 
 log = logging.getLogger(__name__)
 
 # Named with its version: without one Maven takes whatever is newest.
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
-
-
-class MavenError(RuntimeError):
-    """Coordinates that are none, or a file that is not the declared one."""
 
 
 @dataclass(frozen=True)
@@ -41,18 +38,18 @@ class Coordinates:
 
 
 def parse(text: str) -> Coordinates:
-    """Read "group:artifact:extension:classifier:version". Raises MavenError naming the text."""
+    """Read "group:artifact:extension:classifier:version". Raises SourceError naming the text."""
     parts = text.split(":")
     wrong = len(parts) != 5 or any(part.startswith(("-", ".")) or "/" in part or " " in part for part in parts)
     if wrong or not all(parts[:3] + parts[4:]):
-        raise MavenError(f"maven: {text!r}: expected group:artifact:extension:classifier:version")
+        raise SourceError(f"maven: {text!r}: expected group:artifact:extension:classifier:version")
     return Coordinates(*parts)
 
 
 def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
     """Return the file of these coordinates in `downloads`, checked if `sha256` (hex) is given.
 
-    A file that is there and right is kept. Raises MavenError or ToolError with what Maven said.
+    A file that is there and right is kept. Raises SourceError or ToolError with what Maven said.
     """
     wanted = parse(text)
     file = downloads / wanted.file_name
@@ -64,7 +61,7 @@ def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
     argv = ["mvn", "-B", "-q", COPY, f"-Dartifact={wanted.argument}", f"-DoutputDirectory={downloads.absolute()}"]
     process.run_logged([*argv, "-Dmdep.overWriteReleases=true", "-Dmdep.overWriteSnapshots=true"], downloads)
     if not file.is_file():
-        raise MavenError(f"maven: {text}: Maven ended well, but {file} is not there")
+        raise SourceError(f"maven: {text}: Maven ended well, but {file} is not there")
     if sha256 and (found := file_sha256(file)) != sha256:
-        raise MavenError(f"maven: {text}: sha256 is {found}, expected {sha256}")
+        raise SourceError(f"maven: {text}: sha256 is {found}, expected {sha256}")
     return file

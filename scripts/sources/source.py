@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.record import file_sha256, read, write
-from scripts.sources import debian, installed
+from scripts.sources import SourceError, debian, installed
 from scripts.sources.kinds import (
     FETCH_FROM,
     PREFIX,
@@ -20,7 +20,6 @@ from scripts.sources.kinds import (
     Fetched,
     Recipe,
     Source,
-    SourceError,
     is_of_recipe,
     kind_of,
     prebuilt,

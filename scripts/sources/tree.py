@@ -1,11 +1,13 @@
-"""Tell what a directory of sources holds: a digest of its content, and the release it names itself."""
+"""Facts about a source tree: its entries, the digest of its content, where its links lead, the release it names."""
 
 import hashlib
 import os
 import re
 import stat
 from collections.abc import Container, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+from scripts.sources import SourceError
 
 CHUNK_BYTES = 1 << 20
 
@@ -40,13 +42,13 @@ def content(path: bytes, mode: int) -> Iterator[bytes]:
             yield b"l"
             yield os.readlink(path)  # noqa: PTH115
         case _:
-            raise ValueError(f"{os.fsdecode(path)}: neither file, directory nor symbolic link")
+            raise SourceError(f"{os.fsdecode(path)}: neither file, directory nor symbolic link")
 
 
 def tree_sha256(root: Path, without: Container[bytes] = ()) -> str:
-    """Digest paths, types, owner's exec bit and contents below `root` (hex); times, owners and other bits are left out.
+    """Return the digest (hex) of paths, types, owner's exec bits and contents below `root`.
 
-    So are the paths in `without`, relative to `root`.
+    Times, owners and the paths in `without`, relative to `root`, are left out.
     Bytes paths throughout: pathlib doubles the time on 100 000 files.
     """
     base = os.fsencode(root)
@@ -59,8 +61,29 @@ def tree_sha256(root: Path, without: Container[bytes] = ()) -> str:
     return total.hexdigest()
 
 
+def symbolic_links(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield (name relative to `root`, target) of each symbolic link below `root`."""
+    base = os.fsencode(root)
+    for relative, mode in entries(base):
+        if stat.S_ISLNK(mode):
+            yield os.fsdecode(relative), os.fsdecode(os.readlink(base + b"/" + relative))  # noqa: PTH115
+
+
+def link_problem(name: str, link: str) -> str | None:
+    """Return why the symbolic link `name` of a tree could lead out of the tree, None if it cannot.
+
+    `..` passes only at the start of the target: behind a name, that name may be a link itself, and then the kernel goes
+    elsewhere than the text says.
+    """
+    target = PurePosixPath(link).parts
+    climbs = target.count("..")
+    if not target or link.startswith("/") or climbs > len(PurePosixPath(name).parts) - 1:
+        return f"symbolic link out of the tree, to {link!r}"
+    return f"symbolic link with '..' behind a name, to {link!r}" if ".." in target[climbs:] else None
+
+
 def release_of(tree: Path) -> str | None:
-    """Read the release the sources name themselves ("10.11.18", "15.18"), None where they name none known to us."""
+    """Return the release that the sources name ("10.11.18", "15.18"), None if they name none."""
     for name, pattern in RELEASE_FILES.items():
         file = tree / name
         if file.is_file():
@@ -71,7 +94,7 @@ def release_of(tree: Path) -> str | None:
 
 
 def require_buildable(tree: Path) -> None:
-    """Raise ValueError unless there is something to configure at the top."""
+    """Raise SourceError unless there is something to configure at the top."""
     if not any((tree / name).is_file() for name in ("CMakeLists.txt", "configure")):
         found = ", ".join(sorted(path.name for path in tree.iterdir())[:8])
-        raise ValueError(f"no CMakeLists.txt or configure at the top of the sources, only: {found}")
+        raise SourceError(f"no CMakeLists.txt or configure at the top of the sources, only: {found}")

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from scripts.host.workplace import cache_directory
 from scripts.record import FORMAT, file_sha256, write_text
-from scripts.sources.archive import Member, symlink_problem
+from scripts.sources import SourceError
+from scripts.sources.tree import link_problem
 
 # A file written this shortly before it is read could change again within one tick of the file system's clock.
 RACY_NS = 2_000_000_000
@@ -73,10 +74,6 @@ GIT = ".git"
 LIST_FILES = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
 
 
-class WorkingTreeError(ValueError):
-    """A directory that cannot serve as sources; the text names it, and what is wrong with it."""
-
-
 @dataclass(frozen=True)
 class Content:
     """What a directory holds, by names relative to it: state of each file, which can be executed, targets of links."""
@@ -91,7 +88,7 @@ def content_sha256(root: Path) -> str:
 
     In a git working tree (one with .git at its top) tracked files and untracked ones that are not ignored count,
     those of submodules too; elsewhere all files. Empty folders, times and owners do not count. Only files that
-    changed since the last call are read. Raises WorkingTreeError naming the directory or the entry at fault.
+    changed since the last call are read. Raises SourceError naming the directory or the entry at fault.
     """
     found = tree_content(root)
     return _digest(found, file_digests(root, found.files))
@@ -114,7 +111,7 @@ def copy(root: Path, target: Path) -> str:
 def tree_content(root: Path) -> Content:
     """Find what counts of a directory; anything but files and links that stay inside it is refused."""
     if not root.is_dir():
-        raise WorkingTreeError(f"directory: {root}: no such directory")
+        raise SourceError(f"directory: {root}: no such directory")
     files, executables, links = {}, set(), {}
     for name, status in entries(f"{root}/"):
         if stat.S_ISREG(status.st_mode):
@@ -124,17 +121,17 @@ def tree_content(root: Path) -> Content:
         elif stat.S_ISLNK(status.st_mode):
             links[name] = target_of(root / name, name)
         else:
-            raise WorkingTreeError(f"directory: {root / name}: neither a file nor a symbolic link")
+            raise SourceError(f"directory: {root / name}: neither a file nor a symbolic link")
     if not files:
-        raise WorkingTreeError(f"directory: {root}: holds no files, expected the sources of a server")
+        raise SourceError(f"directory: {root}: holds no files, expected the sources of a server")
     return Content(files, frozenset(executables), links)
 
 
 def target_of(link: Path, name: str) -> str:
     """Return where a symbolic link leads, refusing one that leads out of the tree it has `name` in."""
     target = str(link.readlink())
-    if problem := symlink_problem(Member(name, "symlink", link=target)):
-        raise WorkingTreeError(f"directory: {link}: {problem}, which would not be part of the copy")
+    if problem := link_problem(name, target):
+        raise SourceError(f"directory: {link}: {problem}, which would not be part of the copy")
     return target
 
 
@@ -167,10 +164,10 @@ def _listed(folder: str) -> set[str]:
     try:
         answer = subprocess.run(LIST_FILES, cwd=folder, capture_output=True, check=False)
     except FileNotFoundError as error:
-        raise WorkingTreeError(f"directory: {folder} is a git working tree, and the command git is missing") from error
+        raise SourceError(f"directory: {folder} is a git working tree, and the command git is missing") from error
     if answer.returncode:
         told = answer.stderr.decode(errors="replace").strip()
-        raise WorkingTreeError(f"directory: {folder}: git cannot list its files: {told}")
+        raise SourceError(f"directory: {folder}: git cannot list its files: {told}")
     return {name.rstrip("/") for name in os.fsdecode(answer.stdout).split("\0") if name}
 
 

@@ -37,7 +37,7 @@ KINDS = {
 def test_results_of_each_format_are_rendered_with_their_own_figures(number, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with tarfile.open(FORMATS / f"{number}.tar.xz") as kept:
-        kept.extractall(tmp_path, filter="data")
+        kept.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     results = tmp_path / "results"
     (study,) = results.glob("studies/*/study.json")
     home, declared = study.parent, record.read(study)

@@ -26,7 +26,7 @@ Of the config: test_bad_config and test_study. Of the rest, each tested where it
   archive damaged: test_archive::test_zip_with_a_damaged_member_is_refused
   archive hostile (.., absolute, links, devices, setuid, twice): test_archive::test_hostile_member_is_refused_by_name
   archive of zip hostile: test_archive::test_hostile_zip_member_is_refused_by_name
-  archive a bomb: test_archive::test_small_archive_of_a_huge_file_is_refused_before_it_is_written
+  archive too large: test_archive::test_archive_above_the_size_limit_is_refused_before_it_is_written
   archive empty: test_archive::test_empty_tar_is_refused
   working tree missing or empty: test_working_tree::test_empty_or_missing_directory_is_refused
   working tree leads out: test_working_tree::test_link_that_leads_out_is_refused_by_name
@@ -83,7 +83,7 @@ from scripts.loadgen import run, sysbench
 from scripts.loadgen.output import SysbenchFailed, SysbenchMisused, parse
 from scripts.servers import data_directory, families, server
 from scripts.servers.server import ServerFailed
-from scripts.sources import archive, download, working_tree
+from scripts.sources import SourceError, archive, download, working_tree
 from tests.made.served import Quiet, served
 from tests.unit.servers.test_server import READY, made_family
 
@@ -122,7 +122,7 @@ def test_missing_git_is_named_whether_it_fetches_or_lists(empty_path):
     ):
         process.run_logged(["git", "init"], empty_path)
     (empty_path / ".git").mkdir()
-    with pytest.raises(working_tree.WorkingTreeError, match=r"is a git working tree, and the command git is missing"):
+    with pytest.raises(SourceError, match=r"is a git working tree, and the command git is missing"):
         working_tree.tree_content(empty_path)
 
 
@@ -184,7 +184,7 @@ def test_each_of_several_unreachable_mirrors_tells_why_and_the_place_for_the_fil
     monkeypatch.setattr(download, "TIMEOUT_S", 0.3)
     places = ["http://mirror.invalid", f"http://127.0.0.1:{closed_port()}"]
     places += [f"{mirror}/{kind}" for kind in ("absent", "slow", "short", "page")]
-    with pytest.raises(download.DownloadError) as caught:
+    with pytest.raises(SourceError) as caught:
         download.fetch([f"{place}/server.tar.gz" for place in places], "0" * 64, tmp_path)
     *told, hint = str(caught.value).splitlines()
     expected = ["Name or service not known", "Connection refused", "HTTP Error 404", "no answer within 0.3 s"]
@@ -198,7 +198,7 @@ def test_each_of_several_unreachable_mirrors_tells_why_and_the_place_for_the_fil
 
 def test_page_saved_under_the_name_of_an_archive_is_shown_by_its_start(tmp_path):
     (tmp_path / "server.tar.gz").write_text("<!DOCTYPE html><html>Please sign in</html>")
-    with pytest.raises(archive.ArchiveError, match=r"server.tar.gz: neither a tar .*: it starts with b'<!DOCTYPE"):
+    with pytest.raises(SourceError, match=r"server.tar.gz: neither a tar .*: it starts with b'<!DOCTYPE"):
         archive.unpack(tmp_path / "server.tar.gz", tmp_path / "tree")
 
 

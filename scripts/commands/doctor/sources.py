@@ -12,7 +12,7 @@ from scripts.commands.doctor.finding import Finding, Findings, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.host import process
 from scripts.plan.recipes import Plan
-from scripts.sources import debian, git, installed
+from scripts.sources import SourceError, debian, git, installed
 from scripts.sources.debian import write_configuration
 from scripts.sources.kinds import Source, filled_source, kind_of, source_candidates, source_path
 
@@ -95,7 +95,7 @@ def debian_package(package: str, series: str, folder: Path) -> str:
     if matching := debian.matching_versions(versions, series):
         return f"source package {package} {matching[0]}"
     told = f"apt offers {', '.join(versions) or 'nothing'} as source package {package}, wanted {series}"
-    raise debian.DebianError("\n".join([told, *failures]))
+    raise SourceError("\n".join([told, *failures]))
 
 
 def mirror(urls: list[str]) -> str:

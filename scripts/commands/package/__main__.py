@@ -18,7 +18,7 @@ from scripts.host import outcome, workplace
 from scripts.host.entry import entry, say
 from scripts.plan.paths import Paths
 from scripts.servers import families
-from scripts.sources.archive import Member, symlink_problem
+from scripts.sources.tree import link_problem
 
 START_SCRIPTS = Path(__file__).parent
 # Snakemake marks the folders it made.
@@ -135,7 +135,7 @@ def files(install: Path) -> Iterator[Path]:
 def _add(tar: tarfile.TarFile, path: Path, name: str, install: Path) -> None:
     if path.is_symlink():
         target = str(path.readlink())
-        if problem := symlink_problem(Member(str(path.relative_to(install)), "symlink", link=target)):
+        if problem := link_problem(str(path.relative_to(install)), target):
             raise ValueError(f"{path}: {problem}; a server that is installed on this machine cannot be taken away")
         info = _info(name, 0o777, 0)
         info.type, info.linkname = tarfile.SYMTYPE, target

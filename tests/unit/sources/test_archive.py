@@ -1,4 +1,7 @@
-"""Hostile and damaged archives are refused by name, and sound ones come out as they went in."""
+"""Hostile and damaged archives are refused by name, and sound ones come out as they went in.
+
+Each test runs with tarfile's data filter, where this Python has it, and with the one for older Pythons.
+"""
 
 import io
 import os
@@ -9,8 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from scripts.sources import archive
-from scripts.sources.archive import ArchiveError, Gate, Member
+from scripts.sources import SourceError, archive
+
+
+@pytest.fixture(autouse=True, params=["tarfile", "ours"])
+def member_filter(request, monkeypatch):
+    """Check members with tarfile's data filter or as on a Python without it."""
+    if request.param == "ours":
+        monkeypatch.delattr(tarfile, "data_filter", raising=False)
+    elif not hasattr(tarfile, "data_filter"):
+        pytest.skip("this Python's tarfile has no data filter")
 
 
 def entry(name: str, **fields) -> tuple[tarfile.TarInfo, bytes]:
@@ -40,18 +51,17 @@ def hardlink(name: str, target: str) -> tuple[tarfile.TarInfo, bytes]:
 HOSTILE = {
     "absolute path": ([entry("/tmp/evil", content=b"x")], "/tmp/evil"),
     "'..' in its path": ([entry("top/../../evil", content=b"x")], "top/../../evil"),
-    "symbolic link out of the tree, to '/etc'": ([symlink("top/out", "/etc")], "top/out"),
-    "symbolic link out of the tree, to '../../x'": ([symlink("top/out", "../../x")], "top/out"),
-    "symbolic link out of the tree, to '../x'": ([entry("top/a", content=b"a"), symlink("top/out", "../x")], "top/out"),
-    "'..' behind a name": ([symlink("top/a/out", "b/../../x")], "top/a/out"),
-    "goes through a symbolic link": ([symlink("top/a", "b"), entry("top/a/evil", content=b"x")], "top/a/evil"),
-    "hard link to '../../etc/passwd'": ([hardlink("top/passwd", "../../etc/passwd")], "top/passwd"),
-    "hard link to '/etc/passwd'": ([hardlink("top/passwd", "/etc/passwd")], "top/passwd"),
-    "hard link to 'top/a', which is no earlier file": ([symlink("top/a", "b"), hardlink("top/h", "top/a")], "top/h"),
-    "a device, fifo or socket": ([entry("top/null", type=tarfile.CHRTYPE, devmajor=1, devminor=3)], "top/null"),
-    "device, fifo": ([entry("top/pipe", type=tarfile.FIFOTYPE)], "top/pipe"),
+    "link to": ([symlink("top/out", "/etc")], "top/out"),
+    "which is outside the destination": ([symlink("top/out", "../../x")], "top/out"),
+    # its top folder is taken away
+    "symbolic link out of the tree, to '../x'": ([entry("top/a", content=b"a"), symlink("top/out", "../x")], "out"),
+    "'..' behind a name": ([symlink("top/a/b/out", "c/../../x")], "a/b/out"),
+    "outside": ([symlink("top/a", ".."), symlink("top/b", "a/../out"), entry("top/b/x", content=b"x")], "top/b"),
+    "would link to": ([hardlink("top/passwd", "../../etc/passwd")], "top/passwd"),
+    "link": ([hardlink("top/passwd", "/etc/passwd")], "top/passwd"),
+    "special file": ([entry("top/null", type=tarfile.CHRTYPE, devmajor=1, devminor=3)], "top/null"),
+    "a special file": ([entry("top/pipe", type=tarfile.FIFOTYPE)], "top/pipe"),
     "setuid or setgid bit (mode 4755)": ([entry("top/su", mode=0o4755, content=b"x")], "top/su"),
-    "a second member": ([entry("top/a", content=b"1"), entry("top/a", content=b"2")], "top/a"),
 }
 
 
@@ -59,11 +69,24 @@ HOSTILE = {
 def test_hostile_member_is_refused_by_name(tmp_path, reason):
     entries, name = HOSTILE[reason]
     file = tar(tmp_path / "bad.tar.gz", *entries)
-    with pytest.raises(ArchiveError) as caught:
+    with pytest.raises(SourceError) as caught:
         archive.unpack(file, tmp_path / "in" / "tree")
     assert reason in str(caught.value)
-    assert repr(name) in str(caught.value)
-    assert str(file) in str(caught.value)
+    assert f"{file}: member {name!r} refused: " in str(caught.value)
+    assert list((tmp_path / "in").iterdir()) == []
+
+
+def test_second_member_of_a_name_is_refused(tmp_path):
+    file = tar(tmp_path / "bad.tar.gz", entry("top/a", content=b"1"), entry("top/a", content=b"2"))
+    with pytest.raises(SourceError, match=rf"{file}: .*File exists: '.*top/a'"):
+        archive.unpack(file, tmp_path / "tree")
+
+
+def test_log_names_what_checked_the_members(tmp_path, caplog, member_filter):
+    caplog.set_level("INFO")
+    archive.unpack(tar(tmp_path / "good.tar", entry("top/a", content=b"1")), tmp_path / "tree")
+    checked_by = "tarfile.data_filter" if hasattr(tarfile, "data_filter") else "the workflow's own data filter"
+    assert f"good.tar: unpacked 1 members, checked by {checked_by}" in caplog.text
 
 
 def test_symlink_cannot_be_swapped_for_a_directory_that_is_written_through(tmp_path):
@@ -75,7 +98,7 @@ def test_symlink_cannot_be_swapped_for_a_directory_that_is_written_through(tmp_p
         entry("top/d/evil", content=b"x"),
         mode="w",
     )
-    with pytest.raises(ArchiveError):
+    with pytest.raises(SourceError):
         archive.unpack(file, tmp_path / "tree")
     assert list((tmp_path / "outside").iterdir()) == []
 
@@ -85,14 +108,14 @@ def test_truncated_tar_is_refused(tmp_path, compression):
     entries = [entry(f"top/{number}", content=os.urandom(3000)) for number in range(40)]
     file = tar(tmp_path / "whole.tar", *entries, mode=f"w:{compression}")
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    with pytest.raises(ArchiveError, match="truncated"):
+    with pytest.raises(SourceError, match="truncated"):
         archive.unpack(file, tmp_path / "tree")
 
 
 def test_tar_cut_exactly_between_two_members_is_refused(tmp_path):
     file = tar(tmp_path / "whole.tar", *[entry(f"top/{number}", content=b"x" * 512) for number in range(4)], mode="w")
     file.write_bytes(file.read_bytes()[:2048])
-    with pytest.raises(ArchiveError, match="truncated or damaged at byte 2048"):
+    with pytest.raises(SourceError, match="truncated or damaged at byte 2048"):
         archive.unpack(file, tmp_path / "tree")
 
 
@@ -101,7 +124,7 @@ def test_tar_with_a_broken_header_in_the_middle_is_refused(tmp_path):
     content = bytearray(file.read_bytes())
     content[2048 + 148 : 2048 + 156] = b"99999999"
     file.write_bytes(content)
-    with pytest.raises(ArchiveError, match="damaged at byte 2048"):
+    with pytest.raises(SourceError, match="damaged at byte 2048"):
         archive.unpack(file, tmp_path / "tree")
 
 
@@ -110,7 +133,7 @@ def test_zip_with_a_damaged_member_is_refused(tmp_path):
     with zipfile.ZipFile(file, "w") as out:
         out.writestr("top/a", b"A" * 100)
     file.write_bytes(file.read_bytes().replace(b"A" * 100, b"A" * 99 + b"B"))
-    with pytest.raises(ArchiveError, match="CRC"):
+    with pytest.raises(SourceError, match="CRC"):
         archive.unpack(file, tmp_path / "tree")
 
 
@@ -125,43 +148,43 @@ def zip_info(name: str, mode: int) -> zipfile.ZipInfo:
     [
         ("../evil", stat.S_IFREG | 0o644, b"x", "'..' in its path"),
         ("/evil", stat.S_IFREG | 0o644, b"x", "absolute path"),
-        ("top/out", stat.S_IFLNK | 0o777, b"../../etc", "symbolic link out of the tree"),
-        ("top/out", stat.S_IFLNK | 0o777, b"x" * 5000, "symbolic link of 5000 bytes"),
+        ("top/out", stat.S_IFLNK | 0o777, b"../../etc", "would link to"),
         ("top/su", stat.S_IFREG | 0o4755, b"x", "setuid"),
-        ("top/dev", stat.S_IFCHR | 0o644, b"", "device"),
+        ("top/dev", stat.S_IFCHR | 0o644, b"", "a special file"),
     ],
 )
 def test_hostile_zip_member_is_refused_by_name(tmp_path, name, mode, content, reason):
     with zipfile.ZipFile(tmp_path / "bad.zip", "w") as out:
         out.writestr(zip_info(name, mode), content)
-    with pytest.raises(ArchiveError, match=reason) as caught:
+    with pytest.raises(SourceError, match=reason) as caught:
         archive.unpack(tmp_path / "bad.zip", tmp_path / "tree")
     assert repr(name) in str(caught.value)
 
 
-def test_small_archive_of_a_huge_file_is_refused_before_it_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "SMALL_BYTES", 1 << 20)
+def test_archive_above_the_size_limit_is_refused_before_it_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "UNPACKED_BYTES_MAX", 1 << 20)
     file = tar(tmp_path / "bomb.tar.xz", entry("top/zeros", content=bytes(8 << 20)), mode="w:xz")
-    with pytest.raises(ArchiveError, match="more than 1 MiB"):
+    with pytest.raises(SourceError, match="more than 1 MiB"):
         archive.unpack(file, tmp_path / "tree")
-    assert sum(path.stat().st_size for path in (tmp_path / "tree").rglob("*") if path.is_file()) == 0
+    assert not (tmp_path / "tree").exists()
 
 
-def test_limit_holds_for_the_sum_of_members():
-    gate = Gate(bytes_max=100)
-    gate.admit(Member("a", "file", size_bytes=60))
-    with pytest.raises(ArchiveError, match="'b'"):
-        gate.admit(Member("b", "file", size_bytes=60))
+@pytest.mark.parametrize(("limit", "most"), [("UNPACKED_BYTES_MAX", 100), ("MEMBERS_MAX", 1)])
+def test_limits_hold_for_all_members_together(tmp_path, monkeypatch, limit, most):
+    monkeypatch.setattr(archive, limit, most)
+    file = tar(tmp_path / "large.tar", entry("a", content=bytes(60)), entry("b", content=bytes(60)))
+    with pytest.raises(SourceError, match="member 'b' refused: the archive unpacks to more than"):
+        archive.unpack(file, tmp_path / "tree")
 
 
 def test_text_file_is_called_neither_tar_nor_zip(tmp_path):
     (tmp_path / "page.tar.gz").write_text("<html>moved</html>")
-    with pytest.raises(ArchiveError, match="neither a tar"):
+    with pytest.raises(SourceError, match="neither a tar"):
         archive.unpack(tmp_path / "page.tar.gz", tmp_path / "tree")
 
 
 def test_empty_tar_is_refused(tmp_path):
-    with pytest.raises(ArchiveError, match="empty"):
+    with pytest.raises(SourceError, match="empty"):
         archive.unpack(tar(tmp_path / "none.tar"), tmp_path / "tree")
 
 

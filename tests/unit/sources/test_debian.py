@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.sources import debian
-from scripts.sources.debian import DebianError, in_series, matching_versions, offered_versions, upstream_version
+from scripts.sources import SourceError, debian
+from scripts.sources.debian import in_series, matching_versions, offered_versions, upstream_version
 
 needs_apt = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt on this machine")
 
@@ -126,7 +126,7 @@ def signed(repository, tmp_path) -> Path:
 def test_apt_that_stands_still_is_given_up_with_where_and_how_much_room_there_is(monkeypatch, tmp_path):
     monkeypatch.setattr(debian, "STALLED_S", 0.5)
     still = "while :; do echo dlstatus:4:12.3:Retrieving file 4 of 6; sleep 0.05; done"
-    with pytest.raises(DebianError, match=rf"no progress for 0\.5 s at '12.3:Retrieving.*MiB are free in {tmp_path}"):
+    with pytest.raises(SourceError, match=rf"no progress for 0\.5 s at '12.3:Retrieving.*MiB are free in {tmp_path}"):
         debian.run_with_progress(["sh", "-c", still], tmp_path)
 
 
@@ -138,7 +138,7 @@ def test_apt_that_is_slow_is_waited_for(monkeypatch, tmp_path):
 
 @needs_apt
 def test_unsigned_repository_is_refused_even_if_the_user_trusts_it(repository, tmp_path):
-    with pytest.raises(DebianError) as caught:
+    with pytest.raises(SourceError) as caught:
         debian.fetch_package("testserver", "1", tmp_path / "downloads")
     assert "is not signed" in str(caught.value)
     assert not list((tmp_path / "downloads").glob("testserver*"))
@@ -163,13 +163,13 @@ def test_version_that_is_listed_but_gone_gives_way_to_an_older_one(signed, tmp_p
 def test_file_changed_after_signing_is_refused(signed, tmp_path):
     ball = signed / "testserver_2.0.tar.gz"
     ball.write_bytes(ball.read_bytes()[:-1] + b"!")
-    with pytest.raises(DebianError, match=r"wanted 2\.0"):
+    with pytest.raises(SourceError, match=r"wanted 2\.0"):
         debian.fetch_package("testserver", "2.0", tmp_path / "downloads")
 
 
 @needs_apt
 def test_missing_series_names_what_is_offered(signed, tmp_path):
-    with pytest.raises(DebianError) as caught:
+    with pytest.raises(SourceError) as caught:
         debian.fetch_package("testserver", "3.1", tmp_path / "downloads")
     assert "testserver: offered 1.2, 1.10, 2.0; wanted 3.1" in str(caught.value)
 
@@ -184,5 +184,5 @@ def test_no_system_file_is_written(signed, tmp_path):
 
 def test_machine_without_apt_is_told_so(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(DebianError, match=r"apt-get, apt-cache, dpkg-source not found: needs Debian or Ubuntu"):
+    with pytest.raises(SourceError, match=r"apt-get, apt-cache, dpkg-source not found: needs Debian or Ubuntu"):
         debian.fetch_package("testserver", "1", tmp_path / "downloads")

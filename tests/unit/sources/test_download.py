@@ -4,7 +4,8 @@ import hashlib
 
 import pytest
 
-from scripts.sources.download import DownloadError, fetch, name_of
+from scripts.sources import SourceError
+from scripts.sources.download import fetch, name_of
 from tests.made.served import Quiet, served
 
 CONTENT = b"sources " * 100_000
@@ -43,7 +44,7 @@ def test_mirrors_are_tried_in_order_until_one_has_the_right_file(mirror, tmp_pat
 
 
 def test_each_mirrors_failure_and_the_place_for_the_file_are_told(mirror, tmp_path):
-    with pytest.raises(DownloadError) as caught:
+    with pytest.raises(SourceError) as caught:
         fetch([f"{mirror.url}/{kind}/s.tar" for kind in ("absent", "short", "other")], SHA256, tmp_path)
     absent, short, other, hint = str(caught.value).splitlines()
     assert "404" in absent
@@ -75,7 +76,7 @@ def test_file_urls_are_mirrors_too(tmp_path):
     "url", ["https://host.example/", "https://host.example/a/..%2f..%2fpasswd", "nonsense/.hidden"]
 )
 def test_url_without_a_plain_file_name_is_refused(url):
-    with pytest.raises(DownloadError, match="no file name"):
+    with pytest.raises(SourceError, match="no file name"):
         name_of(url)
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from scripts.host.process import ToolError
+from scripts.sources import SourceError
 from scripts.sources import git as sources_git
-from scripts.sources.git import GitError, fetch, joined, location, unpack
+from scripts.sources.git import fetch, joined, location, unpack
 from tests.unit.sources.test_working_tree import git, repository, with_submodule
 
 
@@ -77,13 +78,13 @@ def test_server_that_gives_no_single_commits_is_fetched_whole(tmp_path, monkeypa
 
 def test_unknown_commit_is_told_with_its_repository(tmp_path):
     root = repository(tmp_path / "server")
-    with pytest.raises(GitError, match=f"{root}: has no commit {'0' * 39}1"):
+    with pytest.raises(SourceError, match=f"{root}: has no commit {'0' * 39}1"):
         fetch(str(root), "0" * 39 + "1", tmp_path / "downloads")
 
 
 @pytest.mark.parametrize("commit", ["main", "abc123", "--upload-pack=x", "A" * 40])
 def test_anything_but_a_whole_commit_is_refused(tmp_path, commit):
-    with pytest.raises(GitError, match=f"commit: '{commit}': expected 40 hexadecimal digits"):
+    with pytest.raises(SourceError, match=f"commit: '{commit}': expected 40 hexadecimal digits"):
         fetch("/nowhere", commit, tmp_path)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from scripts.host import process
 from scripts.record import file_sha256
-from scripts.sources import maven
-from scripts.sources.maven import MavenError, fetch, parse
+from scripts.sources import SourceError, maven
+from scripts.sources.maven import fetch, parse
 from scripts.sources.source import make
 
 TEXT = "example.servers:tiny:zip:linux:5.5.34"
@@ -27,7 +27,7 @@ def test_coordinates_name_the_file_as_maven_does():
     "text", ["a:b:zip:1", "a:b:zip:c:1:2", "a::zip:c:1", "a:b:zip:c:", "a:../b:zip:c:1", "-X:b:z:c:1"]
 )
 def test_other_texts_are_refused_with_what_is_expected(text):
-    with pytest.raises(MavenError, match="expected group:artifact:extension:classifier:version") as caught:
+    with pytest.raises(SourceError, match="expected group:artifact:extension:classifier:version") as caught:
         parse(text)
     assert text in str(caught.value)
 
@@ -88,7 +88,7 @@ def test_wrong_checksum_is_told_after_maven_brought_the_file_anew(repository, fe
     monkeypatch.setenv("MAVEN_OPTS", f"-Dmaven.repo.local={repository}")
     sha256 = file_sha256(fetched)
     (tmp_path / fetched.name).write_text("damaged")
-    with pytest.raises(MavenError, match=f"{TEXT}: sha256 is {sha256}, expected {'0' * 64}"):
+    with pytest.raises(SourceError, match=f"{TEXT}: sha256 is {sha256}, expected {'0' * 64}"):
         fetch(TEXT, "0" * 64, tmp_path)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.sources import archive, source
+from scripts.sources import SourceError, archive, source
 from scripts.sources import working_tree as sources_working_tree
-from scripts.sources.kinds import SourceError, declared_source
+from scripts.sources.kinds import declared_source
 from scripts.sources.source import make, satisfies
 from scripts.sources.tree import tree_sha256
 

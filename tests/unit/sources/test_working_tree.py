@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from scripts import record
-from scripts.sources import working_tree
-from scripts.sources.working_tree import WorkingTreeError, content_sha256, copy, tree_content
+from scripts.sources import SourceError, working_tree
+from scripts.sources.working_tree import content_sha256, copy, tree_content
 
 # Longer than any clock of a file system takes to move on.
 TICK_S = 0.05
@@ -177,26 +177,26 @@ def test_copy_of_a_changed_tree_has_another_digest(tmp_path):
 def test_link_that_leads_out_is_refused_by_name(tmp_path, target):
     root = plain(tmp_path / "tree")
     (root / "src/away").symlink_to(target)
-    with pytest.raises(WorkingTreeError, match="src/away: symbolic link"):
+    with pytest.raises(SourceError, match="src/away: symbolic link"):
         content_sha256(root)
 
 
 def test_anything_but_files_links_and_folders_is_refused_by_name(tmp_path):
     root = plain(tmp_path / "tree")
     os.mkfifo(root / "pipe")
-    with pytest.raises(WorkingTreeError, match="pipe: neither"):
+    with pytest.raises(SourceError, match="pipe: neither"):
         content_sha256(root)
 
 
 def test_empty_or_missing_directory_is_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     for name in ("empty", "absent"):
-        with pytest.raises(WorkingTreeError, match=f"directory: .*/{name}: "):
+        with pytest.raises(SourceError, match=f"directory: .*/{name}: "):
             content_sha256(tmp_path / name)
 
 
 def test_what_git_says_of_a_broken_repository_is_told(tmp_path):
     root = repository(tmp_path / "tree")
     shutil.rmtree(root / ".git" / "objects")
-    with pytest.raises(WorkingTreeError, match="git cannot list its files: fatal: not a git repository"):
+    with pytest.raises(SourceError, match="git cannot list its files: fatal: not a git repository"):
         content_sha256(root)
