@@ -1,7 +1,7 @@
 # Every target does its own set-up. `make` alone explains the targets.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup report quick package plan watch retry prune import compare doctor config-doc bench test faults lint lock clean
+.PHONY: help setup report quick package plan watch retry prune import compare doctor config-doc sample bench test faults lint lock clean
 
 STUDY ?=
 CORES ?= all
@@ -82,6 +82,11 @@ study:
 config-doc: ## write docs/config.md, the reference of all keys, from the schema
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.config_doc
+
+sample: ## render docs/sample-report.html from the records in docs/sample with the code of today
+	@scripts/setup.sh run
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.sample \
+	    --archive docs/sample/builds-mariadb.tar.xz --output docs/sample-report.html
 
 test: ## run all tests, or those of TESTS=path; FAST=1 leaves out those that need real servers
 	@scripts/setup.sh test

@@ -22,12 +22,20 @@ BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_seri
 
 
 def main(
-    study: Path, runs_list: Path, tables: Path, figures: Path, output: Path, summary: Path, **records: list[Path]
+    study: Path,
+    runs_list: Path,
+    tables: Path,
+    figures: Path,
+    output: Path,
+    summary: Path,
+    archive: str = "",
+    **records: list[Path],
 ) -> None:
     """Write the page to `output` and the text for a pull request to `summary`.
 
     `records` holds the paths of the records of each kind in RECORDS; there are none of a kind that is not given.
-    Links to run files are relative to the folder of `output`.
+    Links to run files are relative to the folder of `output`; `archive`, relative to it too, is the one file that
+    the page links to in their place.
     """
     declared = read(study)
     found = {name: read_csv(tables / f"{name}.csv") for name in TABLES}
@@ -39,6 +47,7 @@ def main(
         **{kind: [read(path) for path in records.get(kind, [])] for kind in RECORDS},
         figures={name: (figures / f"{name}.svg").read_text(encoding="utf-8") for name in drawn},
         folder=output.parent,
+        archive=archive,
     )
     page, text = render_study(view(evidence))
     write_text(summary, text)

@@ -40,7 +40,8 @@ from scripts.wording import duration, percent, plural
 class Evidence:
     """All a report is made of.
 
-    `tables` holds those of render_report.TABLES by name; `records` the run files.
+    `tables` holds those of render_report.TABLES by name; `records` the run files; `folder` is where the page lies.
+    `archive` names the archive that holds the run files, relative to `folder`; it is empty where they lie unpacked.
     """
 
     study: dict[str, Any]
@@ -56,6 +57,7 @@ class Evidence:
     diagnoses: list[dict[str, Any]]
     figures: dict[str, str]
     folder: Path
+    archive: str = ""
 
 
 def load_view(
@@ -189,10 +191,12 @@ def partial(study: dict[str, Any], runs: pd.DataFrame) -> str:
 def _run_view(evidence: Evidence) -> dict[str, Any]:
     records = sorted(evidence.records, key=lambda record: record[1].get("run_number") or 0)
     unfold = len(records) <= report_runs.MOST_UNFOLDED
+    base = None if evidence.archive else evidence.folder
     differing, settings = report_runs.variable_rows(evidence.study, records)
     return {
         "run_head": report_runs.run_head(evidence.study),
-        "runs": [report_runs.run_view(file, facts, evidence.folder, unfold) for file, facts in records],
+        "runs": [report_runs.run_view(file, facts, base, unfold) for file, facts in records],
+        "archive": evidence.archive,
         "unfold": unfold,
         "limits": report_runs.warning_rows(records),
         "arms": report_runs.arm_views(evidence.study, records),

@@ -53,8 +53,11 @@ def run_link(path: Path, base: Path) -> str:
     return quote(os.path.relpath(path, base))
 
 
-def run_view(file: str, facts: dict[str, Any], base: Path, unfold: bool) -> RunView:
-    """Return one run; `unfold` adds commands, phases, warnings and the per-second line."""
+def run_view(file: str, facts: dict[str, Any], base: Path | None, unfold: bool) -> RunView:
+    """Return one run; `unfold` adds commands, phases, warnings and the per-second line.
+
+    The links to the run's files are relative to the folder `base`, and empty where it is None.
+    """
     row = run_row(facts, file)
     text_file = fact(facts, "sysbench.text_file")
     warnings = tuple(str(warning["text"]) for warning in facts.get("warnings") or [])
@@ -65,8 +68,8 @@ def run_view(file: str, facts: dict[str, Any], base: Path, unfold: bool) -> RunV
         fields=(*map(_field, fields), *figures, str(len(warning_set(row["warning_codes"])) or "")),
         ok=row["outcome"] == "ok",
         reason=row["reason"] or "",
-        json_link=run_link(Path(file), base),
-        text_link=run_link(Path(file).parent / text_file, base) if text_file else "",
+        json_link=run_link(Path(file), base) if base else "",
+        text_link=run_link(Path(file).parent / text_file, base) if base and text_file else "",
     )
     if not unfold:
         return view

@@ -1,0 +1,86 @@
+"""Render the sample report, docs/sample-report.html, with the code of today from the archive of a finished study.
+
+The archive holds the folder `results` with the records the tables and the page are made from. Its order counts: the
+page shows builds, profiles and datasets in the order in which their records are stored.
+"""
+
+import argparse
+import contextlib
+import os
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
+from scripts.sources import SourceError
+from scripts.sources.archive import unpack
+
+RECORD_NAMES = {
+    "facts": "facts.json",
+    "audits": "audit.json",
+    "checks": "check.json",
+    "proofs": "proofs.json",
+    "profiles": "profile.json",
+    "sources": "source.json",
+    "datasets": "dataset.json",
+}
+
+
+def records_by_kind(names: Iterable[str]) -> dict[str, list[Path]]:
+    """Return the paths of the records of each kind that a page is made from, in the order of `names`."""
+    paths = [Path(name) for name in names]
+    return {kind: [path for path in paths if path.name == name] for kind, name in RECORD_NAMES.items()}
+
+
+def study_of(names: Iterable[str], archive: Path) -> Path:
+    """Return the path of the archive's study.json; raises SourceError unless there is exactly one."""
+    found = [Path(name) for name in names if Path(name).name == "study.json"]
+    if len(found) != 1:
+        raise SourceError(f"{archive}: {len(found)} files study.json, expected the records of one study")
+    return found[0]
+
+
+def render(archive: Path, output: Path) -> Path:
+    """Write the page of the study in `archive` to `output`, and return it.
+
+    The page links to the archive, relative to the folder of `output`. Raises SourceError naming the archive if it
+    cannot be unpacked.
+    """
+    archive, output = archive.resolve(), output.resolve()
+    with tempfile.TemporaryDirectory(prefix="pgobench-sample-") as root:
+        unpack(archive, Path(root, "results"))
+        with tarfile.open(archive) as kept:
+            names = kept.getnames()
+        study = study_of(names, archive)
+        home = study.parent
+        tables, figures, listed = home / "tables", home / "figures", home / "runs.txt"
+        # the list of runs and the links of records start at `results`
+        with contextlib.chdir(root):
+            collect_runs.main(study, listed, tables)
+            compare_variants.main(study, tables)
+            export_tables.main(study, tables)
+            plot_figures.main(study, tables, figures)
+            places = (study, listed, tables, figures, output, home / "summary.md")
+            link = os.path.relpath(archive, output.parent)
+            render_report.main(*places, archive=link, **records_by_kind(names))
+    return output
+
+
+def main() -> int:
+    """Render the page that the command line names; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--archive", type=Path, required=True, help="the records of a finished study, .tar.xz")
+    parser.add_argument("--output", type=Path, required=True, help="the page to write")
+    given = parser.parse_args()
+    try:
+        print(f"{render(given.archive, given.output)}: {given.output.stat().st_size >> 10} KiB")
+    except (SourceError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
