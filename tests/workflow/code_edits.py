@@ -36,7 +36,7 @@ def white_space(study: Stubbed) -> None:
 
 def costly_modules(study: Stubbed) -> None:
     """Refactor every module that no cheap step uses."""
-    cheap = {name for script in CHEAP for name in code_digest.files_of(script)}
+    cheap = {name for script in CHEAP for name in code_digest.files_of(f"jobs.{script}")}
     refactor(study, lambda name: name not in cheap)
 
 
@@ -48,6 +48,6 @@ def refactor(study: Stubbed, chosen: Callable[[str], bool]) -> None:
     """Refactor the modules of ours whose names, relative to the package, are chosen."""
     folder = study.root / "scripts"
     files = [file for file in folder.rglob("*.py") if chosen(str(file.relative_to(folder)))]
-    assert {folder / "measure_run.py", folder / "train_server.py", folder / "plan.py"} <= set(files)
+    assert {folder / "jobs/measure_run.py", folder / "builds/bolt.py", folder / "plan/recipes.py"} <= set(files)
     for file in files:
         file.write_text(refactored(file.read_text()))

@@ -26,7 +26,7 @@ NOWHERE = {"file": "/nowhere/archive.tar", "sha256": "ab" * 32}
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit: `do` makes it, and plans itself where a plain dry run will not do.
+    """An edit: `do` makes it, and has Snakemake plan it where the study and its files do not say all.
 
     `of` are the variants, the server or the workload that it is about.
     """
@@ -130,3 +130,25 @@ EDITS = {
     "another `sha256`": config(POSTGRESQL, archive=NOWHERE),
     "the compiler updated": Edit(moves.compiler_updated),
 }
+
+# Edits of each kind that Snakemake plans too, beside those that only Snakemake can plan.
+BY_SNAKEMAKE = [
+    "a comment in `config.yaml`",
+    "a variant removed",
+    "code of the audit",
+    "code of the tables",
+    "comments and variables' names in all modules",
+    "SQL of the check",
+    "our Lua of a workload",
+    "options of a variant",
+    "a flag of a build with a profile",
+    "an edit in a working tree",
+    "another archive in the place of the old",
+]
+# Edits that change nothing, made all at once for one plan of Snakemake's.
+HARMLESS = [
+    "a comment in a rule, the schema, the catalog",
+    "white space in a rule",
+    "comments and variables' names in the modules of costly steps",
+    "sources touched",
+]

@@ -1,13 +1,22 @@
 """What a dry run would do, in the words of README's table of reruns."""
 
 import re
-from collections import defaultdict
-from typing import Any
-
-from tests.workflow.running import Answer
+from collections import Counter, defaultdict
+from typing import Any, Protocol
 
 BEGIN, END = "<!-- what reruns -->", "<!-- end -->"
 Labels = dict[str, set[tuple[str, ...]]]
+
+
+class Jobs(Protocol):
+    """Planned jobs, counted by rule, and the first output of every job of a rule."""
+
+    @property
+    def jobs(self) -> Counter[str]: ...
+
+    def made(self, rule: str) -> list[str]: ...
+
+
 # What tells the jobs of a rule apart in the path of their first output, and what README calls what they make.
 MADE = {
     "fetch_source": ("sources", "results/sources/(.+)-[0-9a-f]{12}/"),
@@ -46,7 +55,7 @@ def table(text: str) -> dict[str, str]:
     return {edit: words for edits, words in rows[2:] for edit in edits.split("; ")}
 
 
-def labels(answer: Answer) -> Labels:
+def labels(answer: Jobs) -> Labels:
     """Return what the jobs of an answer make, by kind; the digests in its names are left out."""
     found: Labels = defaultdict(set)
     for rule, (kind, pattern) in MADE.items():
@@ -107,8 +116,8 @@ class Words:
         }
         return next((word for word, those in scopes.items() if planned == those), f"{sorted(planned)} of the")
 
-    def of_answer(self, answer: Answer) -> str:
-        """Return all jobs of a dry run in words."""
+    def of_answer(self, answer: Jobs) -> str:
+        """Return all planned jobs in words."""
         made = labels(answer)
         scopes: dict[str, list[str]] = defaultdict(list)
         for kind in filter(made.get, KINDS):

@@ -5,7 +5,7 @@ import os
 import pytest
 import yaml
 
-from tests.workflow import edited_study, edits
+from tests.workflow import edited_study, edits, moves, planning
 from tests.workflow.rerun_words import Words, labels, table
 from tests.workflow.running import CHECKOUT
 from tests.workflow.stubbed import copied
@@ -16,14 +16,13 @@ TABLE = table(README.read_text())
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A study of stubs brought to its report on two cores, what its jobs made, and the files before any edit."""
+    """A study of stubs brought to its report on two cores, its state, and its files before any edit."""
     (folder := tmp_path_factory.mktemp("reruns") / "checkout").mkdir()
     made = copied(folder)
     edited_study.begin(made)
-    planned = labels(made.plan())
     answer = made.run("--cores", "2", edited_study.TARGET)
     assert answer.status == 0, answer.text
-    return made, planned, content(made)
+    return made, planning.state(made), content(made)
 
 
 def content(study):
@@ -45,6 +44,13 @@ def study(finished):
             os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
+def words(name, study, finished, answer):
+    """Return the jobs that are planned after an edit, in README's words."""
+    config = yaml.safe_load((study.root / "config.yaml").read_text())
+    of = edits.EDITS[name].of if name else ()
+    return Words(labels(planning.Planned(finished[1].paths)), config, of).of_answer(answer)
+
+
 def test_table_has_every_edit_and_no_other():
     assert sorted(TABLE) == sorted(edits.EDITS)
 
@@ -55,9 +61,20 @@ def test_nothing_changed_then_there_is_nothing_to_do(study):
 
 @pytest.mark.parametrize("name", edits.EDITS)
 def test_edit_makes_run_again_what_the_table_says(name, study, finished):
-    edit = edits.EDITS[name]
-    answer = edit.do(study) or study.plan()
-    assert answer.status == 0, answer.text
-    config = yaml.safe_load((study.root / "config.yaml").read_text())
-    said = Words(finished[1], config, edit.of).of_answer(answer)
-    assert said == TABLE.get(name), answer.text
+    answer = edits.EDITS[name].do(study) or planning.planned(finished[1], study)
+    assert words(name, study, finished, answer) == TABLE.get(name), answer
+
+
+@pytest.mark.parametrize("name", edits.BY_SNAKEMAKE)
+def test_snakemake_plans_the_same(name, study, finished):
+    edits.EDITS[name].do(study)
+    answer = study.plan()
+    assert words(name, study, finished, answer) == TABLE[name], answer.text
+
+
+def test_edits_that_change_nothing_change_nothing_together(study):
+    assert {TABLE[name] for name in edits.HARMLESS} == {"nothing"}
+    for name in edits.HARMLESS:
+        edits.EDITS[name].do(study)
+    answer = moves.other_cores(study)
+    assert "Nothing to be done" in answer.text, answer.text
