@@ -19,12 +19,13 @@ STRIKES = scaled(whole=1000, short=40)
 JOB = """
 import sys
 from pathlib import Path
-from scripts import process, snapshot
+from scripts.host import entry
+from scripts.servers import data_directory
 folder = Path(sys.argv[1])
-with process.entry(folder / "log"):
+with entry.entry(folder / "log"):
     print("begins", flush=True)
     for _ in range(200):
-        with snapshot.cloned(folder / "snapshot", str(folder / "storage")):
+        with data_directory.cloned(folder / "snapshot", str(folder / "storage")):
             pass
 print("went on")
 """
