@@ -1,4 +1,4 @@
-"""What everything else stands on: the plan of the study, the paths of what it makes, and two locks; no rules here."""
+"""Shared setup: the plan of the study, the paths of its results, and the two locks; no rules here."""
 
 import json
 import os
@@ -6,10 +6,9 @@ import re
 import sys
 from pathlib import Path
 
-from snakemake.dag import DAG
 from snakemake.utils import min_version
 
-min_version("9.17.0")
+min_version("9.27.1")
 
 try:
     from scripts import record
@@ -22,7 +21,9 @@ try:
     from scripts.plan.paths import Paths, tolerated_folders
     from scripts.plan.preview import text
     from scripts.plan.recipes import Plan
-    from scripts.workflow import code_digest, job_records, snakemake_patches
+    from scripts.workflow import code_digest, command_line, job_records, session
+    from scripts.workflow.job_environment import job_environment
+    from scripts.workflow.resources import HOST
 except ModuleNotFoundError as error:
     raise WorkflowError(
         f"{error.name}: this Python package is missing in {sys.prefix}; `make setup` makes .venv with it"
@@ -33,34 +34,21 @@ if config.get("partial") in ("true", "false"):
     config["partial"] = config["partial"] == "true"
 
 try:
-    ROOT = Path(workflow.basedir)
-    FILES = [Path(file) for file in workflow.configfiles]
+    ROOT, FILES = Path(workflow.basedir), command_line.config_files(workflow)
     PLAN = Plan(load(config, ROOT, " ".join(map(str, FILES)), FILES), ROOT)
     PATHS = Paths(PLAN)
     DIAGNOSES = Diagnoses(PATHS)
     PARTIAL = PLAN.study.config.get("partial", False)
     RUNS = [path for path in PATHS.runs if not PARTIAL or Path(path).exists()]
+    session.prepare(workflow, Path("results"))
 except ValueError as error:
     raise WorkflowError(str(error))
 
-snakemake_patches.patch_ancient_inputs(DAG)
-# Before Snakemake opens its records, which is after this file.
-job_records.follow(Path("results"))
-
-# Jobs run this Python and find our package from any working directory.
 os.environ.update(
-    PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.getenv('PATH')}",
-    PYTHONPATH=str(workflow.basedir),
-    PYTHONDONTWRITEBYTECODE="1",
-    WORKFLOW_PID=str(os.getpid()),
+    **job_environment(ROOT),
     **{outcome.MAY_FAIL: "\n".join(tolerated_folders(PATHS))},
     **lua.job_environment(PLAN.study.config, PLAN.study.entries),
 )
-
-# A readers/writer lock on this machine: building takes one share, measuring and training take all of them.
-HOST = 1000
-if "host" not in workflow.global_resources:
-    workflow.register_resource("host", HOST)
 
 if PARTIAL and not RUNS:
     raise WorkflowError(
@@ -71,21 +59,15 @@ if PARTIAL and not RUNS:
 if workflow.is_main_process and PARTIAL:
     sys.stderr.write(f"partial report of study {PLAN.study.name}: {len(RUNS)} of {len(PATHS.runs)} planned runs\n\n")
 elif workflow.is_main_process:
-    sys.stderr.write(text.plan_text(PATHS, workflow.cores or 1))
+    sys.stderr.write(text.plan_text(PATHS, command_line.planned_cores(workflow, sys.argv[1:])))
 
 
 # A dry run does not come here: looking is allowed beside a run.
 def begin():
     if not PARTIAL and (refused := text.refusals(PATHS)):
         raise WorkflowError("\n".join(["this machine cannot hold the clients of the study", *refused]))
-    take_directory()
-    snakemake_patches.forward_interrupts(workflow.scheduler)
-    # Its rate limit would wake Snakemake's scheduler every second, once for each job so far, beside what is measured.
-    workflow.scheduler.job_rate_limiter = None
-
-
-def take_directory():
     try:
+        session.begin(workflow)
         locks.hold_checkout(Path("results"))
         job_records.keep(Path("results"))
     except ValueError as error:

@@ -49,7 +49,7 @@ def sources_of_study(wildcards):
 
 def study_description(wildcards):
     # Not the canonical form: variants and workloads are shown in the order of the config.
-    described = description.describe(PLAN, [Path(file) for file in workflow.configfiles])
+    described = description.describe(PLAN, FILES)
     return json.dumps({**described, **({"partial": True} if PARTIAL else {})})
 
 
@@ -60,4 +60,4 @@ def code(script):
 
 def published_figures(wildcards):
     named = PLAN.study.config.get("published")
-    return [str(Path(workflow.basedir, named))] if named else []
+    return [str(ROOT / named)] if named else []

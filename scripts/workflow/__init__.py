@@ -1,1 +1,39 @@
+"""The adapters to Snakemake: rules reach whatever it does not document through this package alone.
 
+Written for Snakemake 9.27.1 (release.RELEASE, min_version in rules/common.smk, the pin in envs/requirements.in). Each
+module checks what it relies on before it uses it; with another Snakemake the message names what is missing.
+
+ancient_inputs
+    relies on: `DAG.update_needrun` calls `DAG.bfs` once.
+    why: jobs behind an `ancient` input that is made again are not checked for other reasons to run;
+        https://github.com/snakemake/snakemake/issues/4166.
+    can go when: test_unpatched_snakemake.py fails, that is, Snakemake checks them itself.
+interrupts
+    relies on: `JobScheduler.exit_gracefully` handles SIGTERM when `onstart` runs; jobs are in Snakemake's own group.
+    why: the handler takes a lock that the thread it interrupts may hold, and after an interrupt Snakemake waits for its
+        jobs; neither is reported upstream.
+    can go when: test_unpatched_snakemake.py fails.
+scheduler
+    relies on: `JobScheduler.job_rate_limiter` may be None.
+    why: each job leaves a timer that wakes the scheduler beside a measurement, and no value of
+        `--max-jobs-per-timespan` means no limit.
+    can go when: test_unpatched_snakemake.py fails.
+resources
+    relies on: `Workflow.global_resources` and `Workflow.register_resource`.
+    why: a resource without a limit is unlimited, and a limit in a profile is lost with `--resources` or with
+        `--workflow-profile none`; no directive of the Snakefile sets one (issue 1866).
+    can go when: Snakemake has such a directive.
+command_line
+    relies on: `Workflow.configfiles`, `Workflow.cores`, `Workflow.dryrun`.
+    why: the plan names config files and times; a dry run without `--cores` has one core.
+    can go when: Snakemake documents them.
+job_records
+    relies on: `.snakemake/metadata` holds the records of jobs, and `.snakemake/incomplete` says that they are of this
+        release.
+    why: the records must move with the results; those of `--persistence-backend db` hold the absolute path of the
+        working directory.
+    can go when: Snakemake has an option for the place of its records.
+
+Rules rely on two more: the value of a param whose function takes `output` is not compared (rules/inputs.smk;
+test_unpatched_snakemake.py holds it), and `workflow.is_main_process` (rules/common.smk).
+"""

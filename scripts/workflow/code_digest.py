@@ -1,4 +1,7 @@
-"""Which of our modules a script is made of: it and all it imports from this package, directly or not."""
+"""The code that a script is made of: its module, all modules of ours behind it, and their templates, as one digest.
+
+Snakemake does not follow imports; a cheap rule has this digest as a param, and runs again when it changes.
+"""
 
 import ast
 import hashlib
@@ -19,6 +22,8 @@ def files_of(script: str) -> list[str]:
         if (module := wanted.pop()) not in found:
             found.add(module)
             wanted += imported(module)
+            # Python runs the __init__ of a module's package, too.
+            wanted += filter(None, [module.rpartition(".")[0]])
     folders = {folder for module, folder in TEMPLATES.items() if module in found}
     templates = [str(file.relative_to(FOLDER)) for folder in folders for file in (FOLDER / folder).iterdir()]
     return sorted([file_of(module) for module in found] + templates)

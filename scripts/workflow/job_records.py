@@ -1,11 +1,16 @@
-"""Keep what Snakemake remembers of each job beside the results, so that both are moved and copied together.
+"""Keep Snakemake's records of jobs beside the results, so that both are moved and copied together.
 
-Without it Snakemake goes by dates alone: a plain copy has new ones, so servers would be compiled again, and a changed
-param would go unseen.
+Without them Snakemake compares only dates: after a plain copy, which has new dates, it would compile servers again, and
+it would not see a changed param.
 """
 
+import inspect
 import shutil
 from pathlib import Path
+
+from snakemake.persistence.file import FilePersistence
+
+from scripts.workflow.release import other_snakemake
 
 KEPT = ".snakemake"
 OWN = Path(".snakemake")
@@ -20,15 +25,26 @@ def keep(results: Path) -> None:
 
 
 def follow(results: Path) -> None:
-    """Let Snakemake, which opens its records later, find those in `results`, from wherever they were brought."""
+    """Link `results/.snakemake` to where Snakemake, which opens its records later, looks for them.
+
+    Raises OtherSnakemake if it keeps them elsewhere.
+    """
+    _expect_layout()
     kept = (results / KEPT).is_dir()
     if METADATA.is_symlink() and not kept:
         METADATA.unlink()
     if not kept or METADATA.is_symlink():
         return
-    # Snakemake takes records without this folder for those of an old release, and reads them all.
+    # Without this folder Snakemake takes the records for those of an old release, and reads them all.
     (OWN / "incomplete").mkdir(parents=True, exist_ok=True)
     if METADATA.is_dir() and not any(METADATA.iterdir()):
-        METADATA.rmdir()  # what a dry run in a fresh checkout leaves behind
+        METADATA.rmdir()  # left behind by a dry run in a fresh checkout
     if not METADATA.exists():
         METADATA.symlink_to(Path("..", results, KEPT))
+
+
+def _expect_layout() -> None:
+    code = inspect.getsource(FilePersistence.__init__)
+    for folder in ("metadata", "incomplete"):
+        if f'os.path.join(self.path, "{folder}")' not in code:
+            raise other_snakemake(f"FilePersistence has no folder {folder}")

@@ -1,4 +1,4 @@
-"""What a cheap rule's script is made of: a module is forgotten by no list, as none is kept."""
+"""The digest of a cheap rule's code covers every module that Python loads for it, and the templates of the page."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Signals to Snakemake alone: its jobs are interrupted with it, and SIGTERM is heard whatever lock it holds."""
+"""Snakemake's jobs are interrupted with it, and SIGTERM is handled whatever lock it holds."""
 
 import os
 import signal
@@ -10,17 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from scripts.workflow import snakemake_patches
+from scripts.workflow import interrupts
+from scripts.workflow.release import OtherSnakemake
 
 ROOT = Path(__file__).parents[3]
-# Starts a job and a server, is interrupted, and prints what came of both.
+# Starts a job and a server, is interrupted, and prints how both ended.
 INTERRUPTED = """
 import os, signal, subprocess, types
-from scripts.workflow import snakemake_patches
+from scripts.workflow import interrupts
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a script started us in the background
 job = subprocess.Popen(["sleep", "60"])
 server = subprocess.Popen(["sleep", "60"], start_new_session=True)
-snakemake_patches.forward_interrupts(types.SimpleNamespace(exit_gracefully=None))
+handler = lambda *_: None
+signal.signal(signal.SIGTERM, handler)
+interrupts.forward_interrupts(types.SimpleNamespace(exit_gracefully=handler))
 try:
     os.kill(os.getpid(), signal.SIGINT)
 except KeyboardInterrupt:
@@ -30,14 +33,14 @@ server.kill()
 
 
 class Scheduler:
-    """A stand-in for Snakemake's, whose handler takes the lock that its main thread holds now and then."""
+    """A stand-in for Snakemake's scheduler, whose handler takes a lock that its main thread may hold."""
 
     def __init__(self):
-        self.lock, self.heard = threading.Lock(), threading.Event()
+        self.lock, self.handled = threading.Lock(), threading.Event()
 
     def exit_gracefully(self, *_):
         with self.lock:
-            self.heard.set()
+            self.handled.set()
 
 
 @pytest.fixture
@@ -50,16 +53,16 @@ def scheduler():
         signal.signal(number, handler)
 
 
-def test_request_to_end_is_heard_once_the_lock_is_free(scheduler):
-    snakemake_patches.forward_interrupts(scheduler)
+def test_sigterm_is_handled_once_the_lock_is_free(scheduler):
+    interrupts.forward_interrupts(scheduler)
     with scheduler.lock:
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(0.1)
-        assert not scheduler.heard.is_set()
-    assert scheduler.heard.wait(5)
+        assert not scheduler.handled.is_set()
+    assert scheduler.handled.wait(5)
 
 
-def test_interrupt_reaches_jobs_and_leaves_what_has_a_session_of_its_own():
+def test_interrupt_reaches_jobs_and_spares_servers_in_sessions_of_their_own():
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
     )
@@ -69,5 +72,11 @@ def test_interrupt_reaches_jobs_and_leaves_what_has_a_session_of_its_own():
 def test_ignored_signals_stay_ignored(scheduler):
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    snakemake_patches.forward_interrupts(scheduler)
+    interrupts.forward_interrupts(scheduler)
     assert {signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} == {signal.SIG_IGN}
+
+
+def test_handler_that_is_not_snakemakes_is_refused_by_name(scheduler):
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    with pytest.raises(OtherSnakemake, match=r"SIGTERM is handled by .*, not by JobScheduler.exit_gracefully"):
+        interrupts.forward_interrupts(scheduler)

@@ -1,0 +1,88 @@
+"""One release of Snakemake is named, and what another release lacks is refused by name before anything is changed."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+import snakemake.api
+
+from scripts.workflow import command_line, job_records
+from scripts.workflow.ancient_inputs import patch_ancient_inputs
+from scripts.workflow.interrupts import forward_interrupts
+from scripts.workflow.release import RELEASE, OtherSnakemake
+from scripts.workflow.resources import register_host
+from scripts.workflow.scheduler import remove_rate_limit
+from tests.made.studies import CHECKOUT
+
+
+class WithoutBfs:
+    async def update_needrun(self, create_inventory=False):
+        pass
+
+
+class WithOtherBfs(WithoutBfs):
+    def bfs(self, direction, *jobs):
+        pass
+
+
+class WithoutTheCall(WithoutBfs):
+    bfs = snakemake.dag.DAG.bfs
+
+
+def test_pin_smallest_release_and_package_name_the_same():
+    pinned = re.search(r"^snakemake==(\S+)$", (CHECKOUT / "envs" / "requirements.in").read_text(), re.M)[1]
+    smallest = re.search(r'^min_version\("(\S+)"\)$', (CHECKOUT / "rules" / "common.smk").read_text(), re.M)[1]
+    assert pinned == smallest == RELEASE
+
+
+@pytest.mark.parametrize(
+    ("patch", "changed", "message"),
+    [
+        (patch_ancient_inputs, WithoutBfs, "class WithoutBfs has no bfs"),
+        (patch_ancient_inputs, WithOtherBfs, "bfs takes self, direction, jobs, expected self, direction, jobs, stop"),
+        (patch_ancient_inputs, WithoutTheCall, "DAG.update_needrun does not call self.bfs"),
+        (forward_interrupts, SimpleNamespace(), "class SimpleNamespace has no exit_gracefully"),
+        (remove_rate_limit, SimpleNamespace(), "has no job_rate_limiter"),
+        (register_host, SimpleNamespace(global_resources={}), "has no register_resource"),
+        (command_line.config_files, SimpleNamespace(), "has no configfiles"),
+    ],
+)
+def test_other_release_is_refused_by_name(patch, changed, message):
+    with pytest.raises(
+        OtherSnakemake, match=rf"^Snakemake \S+: .*{message}.*; this workflow was written for {RELEASE}, "
+    ):
+        patch(changed)
+
+
+def test_other_place_of_records_is_refused_by_name(tmp_path, monkeypatch):
+    class FilePersistence:
+        def __init__(self):
+            self.records = "elsewhere"
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(job_records, "FilePersistence", FilePersistence)
+    with pytest.raises(OtherSnakemake, match="FilePersistence has no folder metadata"):
+        job_records.follow(tmp_path)
+
+
+def test_limit_of_the_command_line_wins():
+    stated = SimpleNamespace(global_resources={"host": 5}, register_resource=lambda name, value: pytest.fail(name))
+    register_host(stated)
+    assert stated.global_resources == {"host": 5}
+
+
+@pytest.mark.parametrize(
+    ("dryrun", "arguments", "cores"),
+    [
+        (True, ["-n"], 6),
+        (True, ["--dry-run", "results/report.html"], 6),
+        (True, ["-n", "--cores", "1"], 1),
+        (True, ["-n", "--cores=1"], 1),
+        (True, ["-n", "-c1"], 1),
+        (True, ["-n", "-j", "1"], 1),
+        (False, ["--profile", "mine"], 1),
+    ],
+)
+def test_dry_run_without_cores_plans_with_those_of_the_machine(dryrun, arguments, cores, monkeypatch):
+    monkeypatch.setattr(command_line.os, "sched_getaffinity", lambda _: set(range(6)))
+    assert command_line.planned_cores(SimpleNamespace(cores=1, dryrun=dryrun), arguments) == cores
