@@ -17,13 +17,11 @@ rule build_server:
     wildcard_constraints:
         build=names_of(COMPILED),
     priority: 2000000
-    conda:
-        "../envs/python.yaml"
     threads: all_cores
     resources:
         host=1,
     params:
-        recipe=build_recipe,
+        recipe=recipe_of("build"),
     shell:
         r"""
         exec python -m scripts.jobs.build_server \
@@ -41,7 +39,7 @@ rule build_server:
 
 
 rule bolt_server:
-    """Instrument a finished server with BOLT, or lay it out anew by a profile."""
+    """Instrument a finished server with BOLT, or optimise it with BOLT by a profile."""
     input:
         base=input_of_bolt,
         profile=profile_of_build,
@@ -54,13 +52,11 @@ rule bolt_server:
     wildcard_constraints:
         build=names_of(BOLTED),
     priority: 2000000
-    conda:
-        "../envs/python.yaml"
     threads: all_cores
     resources:
         host=1,
     params:
-        recipe=build_recipe,
+        recipe=recipe_of("build"),
     shell:
         r"""
         exec python -m scripts.jobs.bolt_server \
@@ -75,7 +71,7 @@ rule bolt_server:
 
 
 rule install_prebuilt:
-    """Take a ready-made server as it is."""
+    """Install a ready-made server."""
     input:
         source=source_of_build,
     output:
@@ -87,12 +83,10 @@ rule install_prebuilt:
     wildcard_constraints:
         build=PREBUILT,
     priority: 2000000
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     params:
-        recipe=build_recipe,
+        recipe=recipe_of("build"),
     shell:
         r"""
         exec python -m scripts.jobs.install_prebuilt \
@@ -106,7 +100,7 @@ rule install_prebuilt:
 
 
 rule audit_build:
-    """Find out how much of its profile a build was optimised with, and refuse one that lost it."""
+    """Count the units of a build that its profile optimised, and refuse a build that lost the profile."""
     input:
         calls="results/builds/{server}/{build}-{digest}/calls.json.gz",
         identity="results/builds/{server}/{build}-{digest}/identity.json",
@@ -119,13 +113,11 @@ rule audit_build:
     wildcard_constraints:
         build=names_of(COMPILED),
     priority: 2000000
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     params:
         code=code("audit_build"),
-        recipe=build_recipe,
+        recipe=recipe_of("build"),
     shell:
         r"""
         exec python -m scripts.jobs.audit_build \

@@ -2,7 +2,7 @@
 
 
 rule answer_statements:
-    """Let a build answer the statements of the differential check."""
+    """Run the statements of the differential check on a build."""
     input:
         "results/builds/{server}/{build}-{digest}/identity.json",
     output:
@@ -10,12 +10,10 @@ rule answer_statements:
     log:
         "results/logs/answer_statements/{server}/{build}-{digest}.log",
     priority: 4000000
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     params:
-        recipe=check_recipe,
+        recipe=recipe_of("check"),
     shell:
         r"""
         exec python -m scripts.jobs.answer_statements \
@@ -27,7 +25,7 @@ rule answer_statements:
 
 
 rule compare_answers:
-    """Demand that a build answers every statement as its check reference does."""
+    """Compare a build's answers with those of its check reference, and refuse a build whose answers differ."""
     input:
         answers="results/checks/{server}/{build}-{digest}/answers.json.gz",
         reference=reference_answers,
@@ -36,8 +34,6 @@ rule compare_answers:
     log:
         "results/logs/compare_answers/{server}/{build}-{digest}.log",
     priority: 4000000
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     params:

@@ -62,7 +62,7 @@ elif workflow.is_main_process:
     sys.stderr.write(text.plan_text(PATHS, command_line.planned_cores(workflow, sys.argv[1:])))
 
 
-# A dry run does not come here: looking is allowed beside a run.
+# Called by onstart, so not in a dry run, which may happen beside a run.
 def begin():
     if not PARTIAL and (refused := text.refusals(PATHS)):
         raise WorkflowError("\n".join(["this machine cannot hold the clients of the study", *refused]))

@@ -2,7 +2,7 @@
 
 
 rule choose_loader:
-    """Note the build that loads a server's datasets; another one later makes no dataset stale."""
+    """Record which build loads a server's datasets; another build later makes no dataset stale."""
     input:
         loader_of_server,
     output:
@@ -10,8 +10,6 @@ rule choose_loader:
     log:
         "results/logs/choose_loader/{server}.log",
     priority: 4000000
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     shell:
@@ -30,13 +28,11 @@ rule load_dataset:
     log:
         "results/logs/load_dataset/{server}/{dataset}-{digest}.log",
     priority: 4000000
-    conda:
-        "../envs/python.yaml"
     threads: all_cores
     resources:
         host=1,
     params:
-        recipe=dataset_recipe,
+        recipe=recipe_of("dataset"),
     shell:
         r"""
         exec python -m scripts.jobs.load_dataset \

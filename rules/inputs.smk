@@ -1,4 +1,4 @@
-"""Functions that rules take their inputs, recipes and priorities from; no rules here."""
+"""Functions for the inputs, recipes and priorities of rules; no rules here."""
 
 
 def all_cores(wildcards):
@@ -19,7 +19,7 @@ def default_report(wildcards):
 
 
 def recipe(kind, wildcards):
-    """Return the canonical JSON of what a costly rule makes; a digest in the path that no config gives is refused."""
+    """Return the canonical JSON of a recipe. Raises WorkflowError if the digest in the path is not its digest."""
     made, part = recipe_parts(kind, wildcards)
     if part is not None and part != record.digest(made):
         raise WorkflowError(f"{kind} {dict(wildcards)}: this config makes digest {record.digest(made)}, not {part}")
@@ -73,36 +73,17 @@ def names_of(kinds):
     return "|".join(map(re.escape, PLAN.stages.names(kinds))) or "(?!)"
 
 
-def source_recipe(wildcards):
-    return recipe("source", wildcards)
+def recipe_of(kind):
+    """Return a function that gives the recipe of one kind of thing, by wildcards."""
+
+    def recipe_of_wildcards(wildcards):
+        return recipe(kind, wildcards)
+
+    return recipe_of_wildcards
 
 
-def build_recipe(wildcards):
-    return recipe("build", wildcards)
-
-
-def profile_recipe(wildcards):
-    return recipe("profile", wildcards)
-
-
-def dataset_recipe(wildcards):
-    return recipe("dataset", wildcards)
-
-
-def check_recipe(wildcards):
-    return recipe("check", wildcards)
-
-
-def run_recipe(wildcards):
-    return recipe("run", wildcards)
-
-
-def diagnosis_recipe(wildcards):
-    return recipe("diagnosis", wildcards)
-
-
-# A param whose function takes `output` is left out of Snakemake's comparison: mirrors, numbers and folders
-# may change without anything being made again.
+# Snakemake does not compare a param whose function takes `output`: mirrors, numbers and folders may change, and nothing
+# is made again.
 def source_places(wildcards, output):
     return record.canonical(PLAN.study.entries["servers"][wildcards.server]["sources"])
 

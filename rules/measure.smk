@@ -9,8 +9,6 @@ rule finish_preparations:
         "results/studies/{study}/prepared.txt",
     log:
         "results/logs/finish_preparations/{study}.log",
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     shell:
@@ -35,12 +33,10 @@ rule measure_run:
         variant="|".join(map(re.escape, PLAN.study.variants)),
         workload="|".join(map(re.escape, PLAN.study.workloads)),
     priority: order_of_run
-    conda:
-        "../envs/python.yaml"
     resources:
         host=HOST,
     params:
-        recipe=run_recipe,
+        recipe=recipe_of("run"),
         place=run_place,
     shell:
         r"""
@@ -56,7 +52,7 @@ rule measure_run:
 
 
 rule diagnose_run:
-    """Look into the server with one tool in an extra run, when all measured ones are there."""
+    """Observe the server with one tool in an extra run, after all measured runs."""
     input:
         identity=build_of_run,
         dataset=dataset_of_run,
@@ -71,12 +67,10 @@ rule diagnose_run:
         tool="[a-z]+",
         variant="|".join(map(re.escape, PLAN.study.variants)),
         workload="|".join(map(re.escape, PLAN.study.workloads)),
-    conda:
-        "../envs/python.yaml"
     resources:
         host=HOST,
     params:
-        recipe=diagnosis_recipe,
+        recipe=recipe_of("diagnosis"),
         place=diagnosis_place,
     shell:
         r"""

@@ -1,8 +1,8 @@
-"""Interpret what was measured. Needs: tables and the facts of what runs used. Makes: proofs, figures, report.html."""
+"""Interpret the measurements. Needs: tables, and the facts of builds and datasets. Makes: proofs, figures, report.html."""
 
 
 rule describe_study:
-    """Write the study as the workflow understood it, and the list of its runs."""
+    """Write the study with all defaults, and the list of its runs."""
     input:
         published=published_figures,
     output:
@@ -10,14 +10,13 @@ rule describe_study:
         runs="results/studies/{study}/runs.txt",
     log:
         "results/logs/describe_study/{study}.log",
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     params:
         code=code("describe_study"),
         study=study_description,
         runs=all_runs,
+    # Not a shell command: the list of runs does not fit into an argument, which the kernel limits to 128 KiB.
     script:
         "../scripts/jobs/describe_study.py"
 
@@ -31,8 +30,6 @@ rule prove_builds:
         "results/studies/{study}/proofs.json",
     log:
         "results/logs/prove_builds/{study}.log",
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -62,8 +59,6 @@ rule plot_figures:
         figures=directory("results/studies/{study}/figures"),
     log:
         "results/logs/plot_figures/{study}.log",
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -107,8 +102,6 @@ rule render_report:
         summary="results/studies/{study}/summary.md",
     log:
         "results/logs/render_report/{study}.log",
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -135,15 +128,13 @@ rule render_report:
 
 
 rule publish_report:
-    """Put the default study's report where everybody looks for it."""
+    """Copy the default study's report to the top of results."""
     input:
         default_report,
     output:
         "results/report.html",
     log:
         "results/logs/publish_report/default.log",
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     shell:

@@ -1,8 +1,8 @@
-"""Functions that give rules what a report is made of; no rules here."""
+"""Functions for the inputs and params of tables, figures and report; no rules here."""
 
 
-def there(files):
-    """Return the files a report is made of: all of them, a partial one of those that are there."""
+def reported(files):
+    """Return the files that the report is made from: all of them, or for a partial report those that exist."""
     return [file for file in files if not PARTIAL or Path(file).exists()]
 
 
@@ -11,7 +11,7 @@ def all_runs(wildcards):
 
 
 def facts_of(kind):
-    """Return a function that gives the records of one kind the report shows."""
+    """Return a function that gives the records of one kind that the report shows."""
     folders = {
         "builds": ("facts.json", [*PATHS.builds, *PATHS.stages]),
         "profiles": ("profile.json", PATHS.profiles),
@@ -20,7 +20,7 @@ def facts_of(kind):
 
     def records(wildcards):
         name, found = folders[kind]
-        return there(f"{folder}/{name}" for folder in found)
+        return reported(f"{folder}/{name}" for folder in found)
 
     return records
 
@@ -28,23 +28,23 @@ def facts_of(kind):
 def calls_of_builds(wildcards):
     compiled = set(PLAN.stages.names(COMPILED))
     made = {**PATHS.builds, **PATHS.stages}
-    return there(f"{folder}/calls.json.gz" for folder, (_, build) in made.items() if build in compiled)
+    return reported(f"{folder}/calls.json.gz" for folder, (_, build) in made.items() if build in compiled)
 
 
 def audits_of_builds(wildcards):
-    return there(PATHS.audits)
+    return reported(PATHS.audits)
 
 
 def checks_of_builds(wildcards):
-    return there(PATHS.checks)
+    return reported(PATHS.checks)
 
 
 def diagnoses_of_study(wildcards):
-    return there(DIAGNOSES.of_paths)
+    return reported(DIAGNOSES.of_paths)
 
 
 def sources_of_study(wildcards):
-    return there(PATHS.source(server) for server in sorted({server for server, _ in PATHS.builds.values()}))
+    return reported(PATHS.source(server) for server in sorted({server for server, _ in PATHS.builds.values()}))
 
 
 def study_description(wildcards):
@@ -54,7 +54,7 @@ def study_description(wildcards):
 
 
 def code(script):
-    """Return the digest of all code of ours that a cheap rule's script is made of, so that its output follows it."""
+    """Return the digest of all code behind a job: as a param it makes the rule run again when the code changes."""
     return code_digest.digest_of(f"jobs.{script}")
 
 

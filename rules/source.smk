@@ -8,12 +8,10 @@ rule fetch_source:
         identity="results/sources/{server}-{digest}/source.json",
     log:
         "results/logs/fetch_source/{server}-{digest}.log",
-    conda:
-        "../envs/python.yaml"
     resources:
         host=1,
     params:
-        recipe=source_recipe,
+        recipe=recipe_of("source"),
         places=source_places,
     shell:
         r"""

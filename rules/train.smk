@@ -12,12 +12,10 @@ rule train_server:
     log:
         "results/logs/train_server/{server}/{training}-{digest}.log",
     priority: 3000000
-    conda:
-        "../envs/python.yaml"
     resources:
         host=HOST,
     params:
-        recipe=profile_recipe,
+        recipe=recipe_of("profile"),
     shell:
         r"""
         exec python -m scripts.jobs.train_server \

@@ -14,8 +14,8 @@ from scripts.host.process import CommandFailed
 from scripts.wording import brief
 
 FAILED = "failed"
-# Names the environment variable with the folders of what may fail, one a line. A word more in a rule's shell command
-# would make everything stale that it ever made.
+# Names the environment variable with the folders that may fail, one per line. It is no argument of a job: whether a
+# failure is a result depends on the whole study, and prove_builds needs to know it of several builds.
 MAY_FAIL = "MAY_FAIL"
 # InnoDB tells the number of the error alone to its log, and of the table alone to its clients.
 FULL_DISK = r"No space left on device|\b[Ee]rr(?:or|no):? (?:number )?28\b|\b1114\b.*The table '.+' is full"

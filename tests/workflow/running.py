@@ -1,4 +1,11 @@
-"""Run Snakemake as a user does, and read what it says it would do."""
+"""Run Snakemake as a user does, and read the jobs that a dry run prints.
+
+A logger plugin must be an installed package, so jobs are read from Snakemake's text: the table "Job stats", and the
+lines "rule x:" and "output:" of each job. Tests that reach into Snakemake elsewhere: tests/bench/sized.py
+(Workflow._prepare_dag, _build_dag, persistence.finished), tests/workflow/test_stub_kill.py and
+tests/faults/test_random_kills.py (names of the marks in .snakemake/incomplete), tests/endtoend/short_study.py (records
+in .snakemake/metadata), and tests/workflow/test_quiet_scheduler.py (number of its threads).
+"""
 
 import os
 import re
@@ -25,7 +32,7 @@ REPORTING = {"describe_study", "collect_runs", "compare_variants", "export_table
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call of Snakemake said; `jobs` counts the planned jobs by rule, `outputs` are their files by rule."""
+    """Exit status and output of a call of Snakemake."""
 
     status: int
     text: str

@@ -1,4 +1,4 @@
-"""While a job runs Snakemake sleeps: its scheduler would take CPU time from the run that is measured."""
+"""While a job runs, Snakemake sleeps: its scheduler would take CPU time from the run that is measured."""
 
 import subprocess
 import time
@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.workflow.running import command_line, environment
 from tests.workflow.stubbed import copied
 
-# Snakemake's own threads, and that of the job; each timer that wakes the scheduler is one more.
+# Snakemake's own threads, and the job's; each timer that wakes the scheduler is one more.
 THREADS = 6
 TABLES = "results/studies/default/tables/runs.csv"
 ARMS = {name: {"server": "postgresql-15", "build": name} for name in ("baseline", "pgo")}
