@@ -1,8 +1,7 @@
 """A study: the config file laid over the catalog, checked as a whole before anything runs."""
 
 import copy
-import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -202,40 +201,3 @@ def _told(lines: set[Line], where: str) -> str:
     """Return all mistakes as text, one a line, in the order of files and lines."""
     texts = [text for *_, text in sorted(lines)]
     return f"{where}: {len(texts)} mistake(s)\n" + "\n".join(f"  {text}" for text in texts)
-
-
-# What a run takes besides its load.
-OVERHEAD_S = 5
-# Measured: 400 000 rows in 6 s on two cores, 200 000 in 7 s.
-ROWS_PER_S = 50_000
-LINKBENCH, ROWS_PER_ID = "linkbench.lua", 4
-
-
-def rows_of(dataset: Mapping[str, Any]) -> int:
-    """Return the rows of all tables of a dataset, 0 when only its script knows.
-
-    An id of linkbench.lua, with its links, takes as much disk and time as four rows.
-    """
-    ids = (dataset.get("options") or {}).get("ids") if dataset.get("script") == LINKBENCH else None
-    return ids * ROWS_PER_ID if ids else (dataset.get("tables") or 1) * (dataset.get("rows") or 0)
-
-
-def kept_rows(dataset: Mapping[str, Any]) -> int:
-    """Return the rows that a dataset's snapshot holds: none when every run loads them anew."""
-    return 0 if dataset.get("fresh") else rows_of(dataset)
-
-
-def load_s(config: Mapping[str, Any]) -> float:
-    """Return the seconds a study states of each run: rest, warm-up and window; timed SQL has only the first."""
-    return config.get("rest_s", 0) + config.get("warmup_s", 0) + config.get("measure_s", 0)
-
-
-def fresh_s(study: Study) -> float:
-    """Return the seconds that a run takes for loading its tables anew, the mean over the workloads."""
-    used = [study.entries["datasets"][study.entries["workloads"][name]["dataset"]] for name in study.workloads]
-    return statistics.fmean(rows_of(dataset) / ROWS_PER_S if dataset.get("fresh") else 0 for dataset in used)
-
-
-def stated_s(study: Study) -> float:
-    """Return the seconds of a run before one was measured, the mean over the workloads."""
-    return load_s(study.config) + fresh_s(study) + OVERHEAD_S

@@ -1,4 +1,4 @@
-"""The diagnoses of a study: extra runs, after all measured ones, that look into the server while it is under load."""
+"""The diagnoses of a study: extra runs after all measured ones, each with a tool attached to the loaded server."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,17 +7,16 @@ from typing import Any
 from scripts.config.study import Study
 from scripts.plan.order import Run
 from scripts.plan.paths import Paths
+from scripts.plan.recipes import RECIPES
 from scripts.record import digest
 
-# Raised when code changes what a diagnosis finds from the same declaration.
-RECIPE = 1
 TOOLS = ("perf", "waits", "syscalls", "fsyncs")
 SECONDS = 10
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One extra run: a variant under a workload with so many clients, looked into with one tool."""
+    """One extra run: a variant under a workload with a number of clients, observed with one tool."""
 
     variant: str
     workload: str
@@ -26,7 +25,7 @@ class Diagnosis:
 
 
 def settings(study: Study) -> dict[str, Any] | None:
-    """Return what a study's `diagnose` says with its defaults, None without it; timed SQL has no window."""
+    """Return a study's key `diagnose` with its defaults, None without the key; timed SQL has no window to diagnose."""
     if "diagnose" not in study.config:
         return None
     return {
@@ -40,7 +39,7 @@ def settings(study: Study) -> dict[str, Any] | None:
 
 
 class Diagnoses:
-    """The diagnoses of a plan, none unless the study has the key; each name with its digest is worked out once."""
+    """The diagnoses of a plan and their paths; none unless the study has the key `diagnose`."""
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
@@ -63,9 +62,9 @@ class Diagnoses:
         return {self.path(each): each for each in every}
 
     def recipe(self, diagnosis: Diagnosis) -> dict[str, Any]:
-        """Return the recipe of a diagnosis: that of a run with its own window, and the tool."""
+        """Return the recipe of a diagnosis: a run's recipe with the diagnosis's own window, and the tool."""
         return {
-            "recipe": RECIPE,
+            "recipe": RECIPES["diagnosis"],
             "variant": self.plan.variant(diagnosis.variant),
             "load": {**self.plan.load(diagnosis.variant, diagnosis.workload), "measure_s": self.settings["seconds"]},
             "tool": diagnosis.tool,
@@ -84,7 +83,7 @@ class Diagnoses:
         return f"{self.paths.study}/diagnoses"
 
     def place(self, path: str) -> dict[str, Any]:
-        """Return what a diagnosis should know that decides nothing about it, as Paths.place does of a run."""
+        """Return the context of a diagnosis that does not affect its result, as Paths.place does for a run."""
         made, study = self.of_paths[path], self.plan.study
         alike = self.paths.place(self.paths.run(Run(made.variant, made.workload, study.config["clients"][0], 1, 0)))
         variant = study.variants[made.variant]

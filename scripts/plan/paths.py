@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from scripts.builds.stages import COMPILED
-from scripts.config.study import stated_s
+from scripts.config.run_time import stated_s
 from scripts.plan.order import Run
 from scripts.plan.recipes import Plan, once
 from scripts.record import digest

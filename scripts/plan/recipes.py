@@ -1,7 +1,7 @@
-"""What a study makes: the recipe of each thing, the digest in its path, and the order of the runs.
+"""What a study makes: the recipe of each thing, whose digest is in its path, and the order of the runs.
 
-A recipe is what is declared and nothing else: no mirrors, paths, core counts or values that say nothing. Its digest
-is in the path, so an edit makes something new beside the old, and going back finds the old again.
+A recipe holds what is declared: no mirrors, paths, core counts or neutral values. An edit therefore makes a new thing
+beside the old one, and an edit taken back finds the old one again.
 """
 
 from collections.abc import Callable
@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.builds import toolchain as builds_toolchain
-from scripts.builds.stages import BOLTED, DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, Stage, Stages, split_flags
-from scripts.builds.toolchain import Toolchain
+from scripts.builds.stages import BOLTED, DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, Stages, split_flags
 from scripts.config.study import Study
 from scripts.loadgen import lua
 from scripts.plan.order import Run, runs_in_order
@@ -22,8 +21,8 @@ from scripts.sources import kinds
 from scripts.sql import files
 
 Recipe = dict[str, Any]
-# Raised when code changes what a costly step makes from the same declaration.
-BUILD_RECIPES = {
+# Raised when code changes what a costly step makes from the same declaration; those of builds by the kind of stage.
+RECIPES = {
     "plain": 1,
     "instrumented": 2,
     "optimised": 2,
@@ -33,76 +32,26 @@ BUILD_RECIPES = {
     "bolt_instrumented": 1,
     "bolted": 1,
     "prebuilt": 1,
+    "profile": 1,
+    "dataset": 1,
+    "run": 1,
+    "check": 1,
+    "diagnosis": 1,
 }
 
 
-@dataclass(frozen=True)
-class BuildRecipes:
-    """Recipes of the builds of a study.
-
-    `entries` are the study's, `source` gives a server's source recipe, `profile` the recipe of the profile that a
-    training of a stage yields, `toolchain` a toolchain by name.
-    """
-
-    entries: dict[str, dict[str, Any]]
-    stages: Stages
-    source: Callable[[str], Recipe]
-    profile: Callable[[str, str, str], Recipe]
-    toolchain: Callable[[str], Toolchain]
-
-    def of(self, server: str, build: str) -> Recipe:
-        """Return the recipe of a build, or of a stage behind one, by its name."""
-        stage = self.stages.of(build)
-        recipe = {
-            "recipe": BUILD_RECIPES[stage.kind],
-            "family": self.entries["servers"][server]["family"],
-            "source": self.source(server),
-            "server": server,
-            "build": build,
-            "stage": stage.kind,
-            **self._making(server, build, stage),
-        }
-        if used := self.stages.profile(build):
-            made = self.profile(server, used.training, used.stage)
-            recipe["profile"] = {"training": used.training, "digest": digest(made)}
-        return without_neutral_values(recipe)
-
-    def _making(self, server: str, build: str, stage: Stage) -> Recipe:
-        declared = stage.declared
-        match stage.kind:
-            case _ if stage.kind == PREBUILT:
-                return {}
-            case _ if stage.kind in BOLTED:
-                return {
-                    "toolchain": self._tools(declared.get("bolt_toolchain", DEFAULT_BOLT)),
-                    "input": {"name": (name := self.stages.input(build)), "digest": digest(self.of(server, name))},
-                }
-        return {
-            "toolchain": self._tools(declared.get("toolchain", DEFAULT_TOOLCHAIN)),
-            "flags": split_flags(declared.get("flags", [])),
-            "lto": declared.get("lto"),
-            "published": declared.get("published"),
-            "configure": self.entries["servers"][server].get("configure", []),
-            "debug_information": declared.get("debug_information", False),
-        }
-
-    def _tools(self, name: str) -> Recipe:
-        commands = {key: value for key, value in self.entries["toolchains"][name].items() if key != "packages"}
-        return {"name": name, "version": self.toolchain(name).version, "commands": commands}
-
-
 def without_neutral_values(recipe: Recipe) -> Recipe:
-    """Return a recipe without neutral values, so that a new key of a later release leaves old digests as they were."""
+    """Return a recipe without neutral values, so that a key added by a later release leaves old digests as they are."""
     return {key: value for key, value in recipe.items() if value not in (None, False, [], {}, "")}
 
 
 def once(method: Callable) -> Callable:
-    """Keep a method's answers, by its positional arguments, with its object; all callers share them and change none."""
+    """Cache a method's results by positional arguments, on its object; callers share a result and never change it."""
     store = f"_once_{method.__name__}"
 
     @wraps(method)
     def known(self: Any, *arguments: Any) -> Any:
-        # A frozen dataclass lets nobody set attributes; like cached_property, this writes past it.
+        # Like cached_property, this writes past a frozen dataclass.
         answers = vars(self).setdefault(store, {})
         if arguments not in answers:
             answers[arguments] = method(self, *arguments)
@@ -113,14 +62,14 @@ def once(method: Callable) -> Callable:
 
 @dataclass(frozen=True)
 class LoadRecipes:
-    """Recipes of the loads of one study; `root` is the checkout, whose scripts they contain."""
+    """Recipes of a study's loads; `root` is the checkout, whose scripts they contain by content."""
 
     study: Study
     root: Path
 
     @once
-    def workload(self, name: str) -> dict[str, Any]:
-        """Return what a workload sends: script, options, dataset, and the content of a script of ours."""
+    def workload(self, name: str) -> Recipe:
+        """Return the recipe of a workload: script, options, tables, and the content of a script of ours."""
         declared = self.study.entries["workloads"][name]
         if "sql" in declared:
             return files.timed_sql_recipe(self.root, declared, self.tables(declared["dataset"]))
@@ -137,61 +86,86 @@ class LoadRecipes:
         """Return the name of the dataset that a workload runs on."""
         return self.study.entries["workloads"][workload]["dataset"]
 
-    def tables(self, dataset: str, data: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return what a dataset declares, with the `data` of a variant laid over it, option by option."""
+    def tables(self, dataset: str, data: Recipe | None = None) -> Recipe:
+        """Return the declaration of a dataset with a variant's `data` laid over it, option by option."""
         declared, own = self.study.entries["datasets"][dataset], data or {}
         laid = {**declared, **own, "options": {**declared.get("options", {}), **own.get("options", {})}}
         return without_neutral_values({**laid, "script": self._script(laid["script"]) if "script" in laid else None})
 
     def content(self, script: str | None) -> str | None:
-        """Return the SHA-256 (hex) of a script of ours; sysbench's own belong to sysbench."""
+        """Return the SHA-256 (hex) of a script of ours, None for another one."""
         ours = self.root / "workloads" / (script or "")
         return file_sha256(ours) if ours.is_file() and not lua.is_outside(script) else None
 
     @once
     def _script(self, script: str) -> str:
-        """Return what recipes call a script; one outside the checkout by its content, wherever it is."""
+        """Return a script's name in recipes; a script outside the checkout is named by its content, not its path."""
         return lua.recipe_name(script)
 
-    def window(self, workload: str) -> dict[str, Any]:
+    def window(self, workload: str) -> Recipe:
         """Return the seconds of a workload's warm-up and window; timed SQL has neither."""
         timed = "sql" in self.study.entries["workloads"][workload]
         return {} if timed else {key: self.study.config[key] for key in ("warmup_s", "measure_s")}
 
 
-# Raised when code changes what a costly step makes from the same declaration.
-RECIPES = {"profile": 1, "dataset": 1, "run": 1, "check": 1}
-
-
 @dataclass(frozen=True)
 class Plan:
-    """Recipes, paths and order of one study; `root` is the checkout, whose Lua scripts recipes contain."""
+    """Recipes and order of one study; `root` is the checkout, whose scripts recipes contain by content."""
 
     study: Study
     root: Path
 
     # Reading a working tree takes a while.
     @once
-    def source(self, server: str) -> dict[str, Any]:
-        """Return the recipe of a server's sources: the checksum is that of the first; the others stand in for it."""
+    def source(self, server: str) -> Recipe:
+        """Return the recipe of a server's sources; its checksum is that of the first source."""
         entry = self.study.entries["servers"][server]
         names = {"server": server, "product": entry["product"], "version": entry["version"]}
         return without_neutral_values({**names, **kinds.declared_source(entry["sources"], entry["version"])})
 
     @once
-    def build(self, server: str, build: str) -> dict[str, Any]:
+    def build(self, server: str, build: str) -> Recipe:
         """Return the recipe of a build, or of a stage behind one, by its name."""
-        return self._builds.of(server, build)
+        stage = self.stages.of(build)
+        recipe = {
+            "recipe": RECIPES[stage.kind],
+            "family": self.family(server),
+            "source": self.source(server),
+            "server": server,
+            "build": build,
+            "stage": stage.kind,
+        }
+        if stage.kind in BOLTED:
+            recipe["toolchain"] = self._tools(stage.declared.get("bolt_toolchain", DEFAULT_BOLT))
+            before = self.stages.input(build)
+            recipe["input"] = {"name": before, "digest": digest(self.build(server, before))}
+        elif stage.kind != PREBUILT:
+            recipe |= self._compiled(server, stage.declared)
+        if used := self.stages.profile(build):
+            made = self.profile(server, used.training, used.stage)
+            recipe["profile"] = {"training": used.training, "digest": digest(made)}
+        return without_neutral_values(recipe)
+
+    def _compiled(self, server: str, declared: Recipe) -> Recipe:
+        """Return the part of a recipe that compiles sources: toolchain, flags and options of configure."""
+        return {
+            "toolchain": self._tools(declared.get("toolchain", DEFAULT_TOOLCHAIN)),
+            "flags": split_flags(declared.get("flags", [])),
+            "lto": declared.get("lto"),
+            "published": declared.get("published"),
+            "configure": self.study.entries["servers"][server].get("configure", []),
+            "debug_information": declared.get("debug_information", False),
+        }
+
+    def _tools(self, name: str) -> Recipe:
+        entry = self.study.entries["toolchains"][name]
+        commands = {key: value for key, value in entry.items() if key != "packages"}
+        return {"name": name, "version": self.toolchain(name).version, "commands": commands}
 
     @cached_property
     def stages(self) -> Stages:
         """Return the stages behind the study's builds."""
         return Stages(self.study.entries["builds"])
-
-    @cached_property
-    def _builds(self) -> BuildRecipes:
-        entries = self.study.entries
-        return BuildRecipes(entries, self.stages, self.source, self.profile, self.toolchain)
 
     @once
     def toolchain(self, name: str) -> builds_toolchain.Toolchain:
@@ -202,7 +176,7 @@ class Plan:
         """Return the name of the build that loads a server's datasets."""
         return PREBUILT if kinds.prebuilt(self.study.entries["servers"][server]["sources"]) else LOADER
 
-    def check(self, server: str, build: str) -> dict[str, Any]:
+    def check(self, server: str, build: str) -> Recipe:
         """Return the recipe of a build's answers to the statements of the differential check."""
         family = self.family(server)
         return {
@@ -214,9 +188,8 @@ class Plan:
         }
 
     def check_reference(self, server: str) -> str:
-        """Return the build a server's others must answer like: its baseline if a variant uses it, else the first.
-
-        One that may fail is taken last.
+        """Return the build whose answers a server's other builds must give: its baseline if a variant uses it, else the
+        first that may not fail, else the first.
         """
         used = [variant["build"] for variant in self.study.variants.values() if variant["server"] == server]
         entries = self.study.entries["builds"]
@@ -224,7 +197,7 @@ class Plan:
         return self.loader(server) if self.loader(server) in used else (sound or used)[0]
 
     @once
-    def profile(self, server: str, training: str, stage: str) -> dict[str, Any]:
+    def profile(self, server: str, training: str, stage: str) -> Recipe:
         """Return the recipe of the profile that a training of an instrumented stage yields."""
         declared = self.study.entries["trainings"][training]
         made = self.build(server, stage)
@@ -254,24 +227,21 @@ class Plan:
     def _loads(self) -> LoadRecipes:
         return LoadRecipes(self.study, self.root)
 
-    def workload(self, name: str) -> dict[str, Any]:
-        """Return what a workload sends: script, options, dataset, and the content of a script of ours."""
+    def workload(self, name: str) -> Recipe:
+        """Return the recipe of a workload: script, options, tables, and the content of a script of ours."""
         return self._loads.workload(name)
 
-    def tables(self, dataset: str, data: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return what a dataset declares, with the `data` of a variant laid over it, option by option."""
+    def tables(self, dataset: str, data: Recipe | None = None) -> Recipe:
+        """Return the declaration of a dataset with a variant's `data` laid over it, option by option."""
         return self._loads.tables(dataset, data)
 
-    def data(self, variant: str) -> dict[str, Any]:
+    def data(self, variant: str) -> Recipe:
         """Return the keys that a variant lays over every dataset."""
         return self.study.variants[variant].get("data", {})
 
-    def dataset(
-        self, server: str, name: str, options: dict[str, Any], data: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Return the recipe of a dataset: tables, and those server options that shape a data directory.
-
-        `data` is laid over what is declared of the tables.
+    def dataset(self, server: str, name: str, options: Recipe, data: Recipe | None = None) -> Recipe:
+        """Return the recipe of a dataset: its tables with `data` laid over them, and the server options that shape a
+        data directory.
         """
         shaping = families.of(self.family(server)).DATA_OPTIONS
         return without_neutral_values(
@@ -288,10 +258,10 @@ class Plan:
         )
 
     def dataset_digest(self, *parts: Any) -> str:
-        """Return the digest in a dataset's path, of the arguments of `dataset`."""
+        """Return the digest in a dataset's path, from the arguments of `dataset`."""
         return digest(self.dataset(*parts))
 
-    def options(self, variant: str) -> dict[str, Any]:
+    def options(self, variant: str) -> Recipe:
         """Return the server options of a variant: the study's, the variant's laid over them."""
         return {**self.study.config.get("options", {}), **self.study.variants[variant].get("options", {})}
 
@@ -300,7 +270,7 @@ class Plan:
         return self.study.entries["servers"][server]["family"]
 
     @once
-    def variant(self, name: str) -> dict[str, Any]:
+    def variant(self, name: str) -> Recipe:
         """Return the recipe of a variant."""
         declared = self.study.variants[name]
         server, build = declared["server"], declared["build"]
@@ -316,8 +286,8 @@ class Plan:
         )
 
     @once
-    def load(self, variant: str, workload: str) -> dict[str, Any]:
-        """Return the recipe of a workload as a variant meets it, and how it is measured."""
+    def load(self, variant: str, workload: str) -> Recipe:
+        """Return the recipe of measuring a variant under a workload."""
         server, config = self.study.variants[variant]["server"], self.study.config
         dataset, data = self._loads.dataset_of(workload), self.data(variant)
         made = self.dataset_digest(server, dataset, self.options(variant), data)

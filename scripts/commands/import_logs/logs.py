@@ -1,6 +1,5 @@
 """Records of runs from other people's sysbench logs: only what a log and its path tell, the rest is missing."""
 
-import difflib
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ import pandas as pd
 import yaml
 
 from scripts import record
+from scripts.config.mistakes import suggestion
 from scripts.loadgen.output import VERSION, Output, SysbenchFailed, SysbenchMisused, parse, percentile
 from scripts.measure import warnings
 from scripts.measure.facts import SHARES
@@ -88,10 +88,8 @@ def read_pattern(file: Path) -> Pattern:
 def _pattern_mistakes(given: dict[str, Any]) -> list[str]:
     found = []
     for key, value in given.items():
-        near = difflib.get_close_matches(str(key), PATTERN_KEYS, 1)
         if key not in PATTERN_KEYS:
-            meant = f"; did you mean {near[0]}?" if near else ""
-            found.append(f"key {key!r}, expected one of {', '.join(PATTERN_KEYS)}{meant}")
+            found.append(f"unknown key {key!r}{suggestion(str(key), PATTERN_KEYS)}")
         elif not isinstance(value, str) or not value:
             found.append(f"{key}: {value!r}, expected a text")
         elif key == "date" and value not in DATE_FORMATS:

@@ -17,7 +17,7 @@ from scripts.analysis.comparison import by_repetition, compare_pairs, means_over
 from scripts.analysis.metrics import SCRIPT
 from scripts.analysis.runs import DERIVED_COLUMNS, FACT_COLUMNS
 from scripts.builds.stages import BOLTED, PREBUILT
-from scripts.config.study import stated_s
+from scripts.config.run_time import stated_s
 from scripts.plan.paths import Paths
 
 # Runs are measured in a known order, so the next ones to appear are among these.

@@ -4,7 +4,7 @@ import os
 import time
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,50 +12,44 @@ from scripts import record
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.order import Run
 from scripts.plan.paths import Paths
+from scripts.plan.recipes import once
 from scripts.sources import kinds
 
 
 class Listing:
-    """Names in folders and what records say, as they were when first asked for. Nothing is written."""
+    """Names in folders and contents of records as they were at first use. Nothing is written."""
 
-    def __init__(self) -> None:
-        self.names = cache(_names)
-        self.record = cache(_record)
+    @once
+    def names(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder, none where there is no folder."""
+        try:
+            with os.scandir(folder) as entries:
+                return frozenset(entry.name for entry in entries)
+        except (FileNotFoundError, NotADirectoryError):
+            return frozenset()
+
+    @once
+    def record(self, path: str) -> dict[str, Any] | None:
+        """Return a record, None without one; the rule that needs an unreadable one reports it."""
+        try:
+            return record.read(Path(path))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return None
 
     def has(self, path: str) -> bool:
-        """Tell whether a file or folder is there."""
+        """Return whether a file or folder exists."""
         folder, _, name = path.rpartition("/")
         return name in self.names(folder)
 
     def versions(self, folder: str, name: str) -> list[str]:
-        """Return the folders `name`-digest in `folder`, the last made first."""
-        found = [f"{folder}/{entry}" for entry in self.names(folder) if _without_digest(entry) == name]
+        """Return the folders `name`-digest in `folder`, the latest first."""
+        found = [f"{folder}/{entry}" for entry in self.names(folder) if entry.rpartition("-")[0] == name]
         return sorted(found, key=lambda path: (Path(path).stat().st_mtime, path), reverse=True)
 
     def digested(self, folder: str, digest: str) -> str | None:
-        """Return the folder in `folder` that ends in a digest, whatever its name, None without one."""
+        """Return the folder in `folder` whose name ends in a digest, None without one."""
         found = (f"{folder}/{entry}" for entry in self.names(folder) if entry.endswith(f"-{digest}"))
         return next(found, None)
-
-
-def _without_digest(name: str) -> str:
-    return name.rpartition("-")[0]
-
-
-def _names(folder: str) -> frozenset[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return frozenset(entry.name for entry in entries)
-    except (FileNotFoundError, NotADirectoryError):
-        return frozenset()
-
-
-def _record(path: str) -> dict[str, Any] | None:
-    """Return a record, None without one; one that cannot be read is told by the rule that needs it."""
-    try:
-        return record.read(Path(path))
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return None
 
 
 Values = tuple[Any, Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.builds.stages import BOLT_INSTRUMENTED, PREBUILT
-from scripts.config.study import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
+from scripts.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.preview.reasons import RunReasons
 from scripts.sources import kinds

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from scripts.builds.stages import BOLTED, PREBUILT
 from scripts.plan.preview.differences import Difference, RecipeValues, differences, short_value
 from scripts.plan.preview.due import Due, Thing
+from scripts.plan.recipes import once
 
 # The record of a thing that holds the recipe it was made from.
 RECIPE_RECORDS = {"build": "facts.json", "profile": "profile.json", "dataset": "dataset.json"}
@@ -55,10 +56,10 @@ class Reasons:
         self.due = due
         self.listing = due.listing
         self.plan = due.paths.plan
-        self.of = cache(self._of)
-        self.earlier = cache(self._earlier)
 
-    def _of(self, thing: Thing) -> Reason:
+    @once
+    def of(self, thing: Thing) -> Reason:
+        """Return why a thing is due."""
         root = self.due.root(thing)
         if root and root != thing:
             return self.remade(root)
@@ -106,7 +107,8 @@ class Reasons:
         found |= {thing: plan.dataset(*paths.datasets[thing.folder]) for thing in things["dataset"]}
         return {thing.folder.rpartition("-")[2]: recipe for thing, recipe in found.items()}
 
-    def _earlier(self, digest: str) -> RecipeValues | None:
+    @once
+    def earlier(self, digest: str) -> RecipeValues | None:
         """Return the recipe of something made earlier by the digest in its path, None when it is not recorded."""
         servers = sorted({thing.server for thing in self.due.things["source"]})
         places = ((kind, f"results/{kind}s/{server}") for kind in RECIPE_RECORDS for server in servers)

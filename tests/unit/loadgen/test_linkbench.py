@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from scripts.analysis import runs
-from scripts.config import study
+from scripts.config import run_time
 from scripts.loadgen import output
 from tests.workflow.running import CHECKOUT
 
@@ -138,6 +138,6 @@ def test_rows_are_those_of_the_record():
 
 def test_estimates_count_four_rows_for_an_id_of_the_graph():
     graph = {"script": "linkbench.lua", "options": {"ids": 1000}}
-    assert study.kept_rows(graph) == 4000
-    assert study.kept_rows({**graph, "fresh": True}) == 0
-    assert study.rows_of({"script": "other.lua", "options": {"ids": 1000}}) == 0
+    assert run_time.kept_rows(graph) == 4000
+    assert run_time.kept_rows({**graph, "fresh": True}) == 0
+    assert run_time.rows_of({"script": "other.lua", "options": {"ids": 1000}}) == 0

@@ -132,7 +132,7 @@ def test_a_regular_expression_finds_names_that_hold_the_separator(here):
         ('path: "{workload}.log"\n', "has no part 'variant'"),
         ('path: "{variant}.log"\n', "has no part 'workload'"),
         ('regex: "(?P<variant>"\n', "regex: "),
-        ('path: "{variant}/{workload}"\nrefrence: x\n', "'refrence'.*did you mean reference"),
+        ('path: "{variant}/{workload}"\nrefrence: x\n', "'refrence'.*did you mean 'reference'"),
         ('path: "{variant}/{workload}"\ndate: ctime\n', "date: 'ctime', expected mtime or first_line"),
         ('path: "{variant}/{workload}"\ntitle: 3\n', "title: 3, expected a text"),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.config import study
+from scripts.config import run_time
 from scripts.config.study import load
 from tests.made.studies import CHECKOUT, config
 
@@ -21,7 +21,7 @@ FRESH = {"datasets": {"sbtest": {"tables": 4, "rows": 50_000, "fresh": True}}}
     ids=["plain", "rest", "loaded anew", "one of two loaded anew"],
 )  # fmt: skip
 def test_stated_seconds_of_a_run(changes, seconds):
-    assert study.stated_s(load(config(**changes), CHECKOUT, "small.yaml")) == pytest.approx(seconds)
+    assert run_time.stated_s(load(config(**changes), CHECKOUT, "small.yaml")) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_stated_seconds_of_a_run(changes, seconds):
     ],
 )
 def test_rows_of_a_dataset_and_of_its_snapshot(dataset, rows, kept):
-    assert (study.rows_of(dataset), study.kept_rows(dataset)) == (rows, kept)
+    assert (run_time.rows_of(dataset), run_time.kept_rows(dataset)) == (rows, kept)
