@@ -1,4 +1,4 @@
-"""Look whether this machine can run a study, and how well it would measure; nothing is changed."""
+"""Check whether this machine can run a study, and how well it would measure; nothing is changed."""
 
 import argparse
 import logging
@@ -7,16 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import yaml
 from rich.console import Console
 from rich.text import Text
 
-from scripts import ROOT
-from scripts.commands.doctor import client, load, memory, places, sources, tools
+from scripts.commands.arguments import study_of
+from scripts.commands.doctor import client, load, memory, places, room, sources, tools
 from scripts.commands.doctor import machine as doctor_machine
 from scripts.commands.doctor.finding import STATES, Finding, Findings, Machine
 from scripts.commands.doctor.needs import Needs
-from scripts.config.study import load as load_study
 from scripts.host import locks
 from scripts.host.cpus import read_topology
 from scripts.host.facts import read_host
@@ -26,19 +24,20 @@ NAME_WIDTH = 26
 
 
 def to_build(needs: Needs, machine: Machine) -> Findings:
-    """Yield what matters for getting everything made."""
+    """Yield findings on fetching, compiling and disk space."""
     yield from tools.check_tools(needs, machine)
     yield from tools.check_compilers(needs, machine)
     yield from sources.check(needs)
     yield from places.check_account(needs, machine)
-    yield from places.check_room(needs, machine)
+    yield from places.check_places(needs, machine)
+    yield from room.check_limits(needs, machine)
 
 
 def to_measure(needs: Needs, machine: Machine, seen: load.Look) -> Findings:
-    """Yield what matters for the figures."""
+    """Yield findings on everything that affects the figures."""
     host = read_host(machine.root)
     yield from load.check_load(seen)
-    yield from memory.check_memory(needs, machine)
+    yield from memory.check_memory(machine)
     yield from client.check_client(needs)
     yield from doctor_machine.check_confines(host, machine, read_topology(machine.root), needs.study.config)
     yield from doctor_machine.check_speed(host, machine)
@@ -59,29 +58,29 @@ def summary(findings: Iterable[Finding]) -> str:
     """Return the findings counted by state, in one sentence."""
     found = list(findings)
     counts = Counter(finding.state for finding in found)
-    told = ", ".join(f"{counts[state]} {state}{'' if counts[state] == 1 or state == 'ok' else 's'}" for state in STATES)
+    plurals = {state: "" if counts[state] == 1 or state == "ok" else "s" for state in STATES}
+    counted = ", ".join(f"{counts[state]} {state}{plurals[state]}" for state in STATES)
     stops = "; a problem stops the study" if counts["problem"] else "; nothing here stops the study"
-    return f"{told}{stops}. Nothing was changed."
+    return f"{counted}{stops}. Nothing was changed."
 
 
 def busy(holders: tuple[int, ...]) -> None:
-    """Refuse to look while a study measures. Raises ValueError naming its processes."""
+    """Raise ValueError naming the processes of a study that is measuring."""
     who = f" (process {', '.join(map(str, holders))})" if holders else ""
     raise ValueError(
-        f"a study is measuring on this machine{who}, and this look would be in its figures: try again later"
+        f"a study is measuring on this machine{who}, and this check would disturb its figures: try again later"
     )
 
 
 def main(config: Path, console: Console, scale: str = "") -> bool:
     """Print findings on a study and this machine; return whether none of them is a problem.
 
-    Raises ConfigError when the study has mistakes, ValueError while another study measures.
+    Raises ConfigError naming file and line when the study has mistakes, ValueError while another study measures.
     """
-    declared = yaml.safe_load(config.read_text(encoding="utf-8"))
-    needs = Needs(load_study({**declared, **({"scale": scale} if scale else {})}, ROOT, str(config)))
+    needs = Needs(study_of(config, scale))
     found, machine = [], Machine()
     with locks.shared(busy):
-        # First, before our own trials are part of what is seen.
+        # First, before our own trials add to the load.
         seen = load.measure_load()
         for title, findings in (
             ("To build", to_build(needs, machine)),
@@ -97,7 +96,7 @@ def main(config: Path, console: Console, scale: str = "") -> bool:
 
 
 if __name__ == "__main__":
-    # What fails is a finding, told once.
+    # Failures are findings; their log lines would repeat them.
     logging.disable()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", type=Path, default=Path("config.yaml"), help="the study's config file")

@@ -1,17 +1,13 @@
-"""What a study needs of a machine, read from its config alone, so that it is known with every tool missing."""
+"""What a study needs of a machine, read from its config alone, so that no tool has to be installed."""
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT
-from scripts.config.study import Study, rows_of
+from scripts.config.study import Study
 from scripts.servers import families
 from scripts.sources.kinds import prebuilt
-
-# The default study's 400 000 rows take about 100 MB.
-BYTES_PER_ROW = 250
-MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class Needs:
 
     @cached_property
     def bolts(self) -> list[tuple[str, str]]:
-        """Return (BOLT, compiler) of all builds that BOLT lays out."""
+        """Return (BOLT, compiler) of all builds that BOLT optimises."""
         builds = [build for build in self.builds.values() if "bolt" in build]
         pairs = [
             (each.get("bolt_toolchain", DEFAULT_BOLT), each.get("toolchain", DEFAULT_TOOLCHAIN)) for each in builds
@@ -65,18 +61,6 @@ class Needs:
         named = self.study.config.get("storage", {})
         used = {variant.get("storage") for variant in self.study.variants.values()}
         return {name or "data directories": named[name] if name else None for name in sorted(used, key=str)}
-
-    @cached_property
-    def dataset_mib(self) -> float:
-        """Return about how large the largest dataset is."""
-        entries = self.study.entries
-        datasets = [entries["datasets"][entries["workloads"][name]["dataset"]] for name in self.study.workloads]
-        return max(map(rows_of, datasets)) * BYTES_PER_ROW / MIB
-
-    @property
-    def clients(self) -> int:
-        """Return the largest number of clients."""
-        return max(self.study.config["clients"])
 
     def _used(self, key: str) -> set[str]:
         return {variant[key] for variant in self.study.variants.values()}

@@ -1,4 +1,4 @@
-"""Room on disk for what a study makes, and the file systems that data directories are on."""
+"""The user and folders of a study, and the file systems that its data directories are on."""
 
 import contextlib
 import fcntl
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.commands.doctor.finding import Finding, Findings, Machine, ok
-from scripts.commands.doctor.needs import MIB, Needs
+from scripts.commands.doctor.needs import Needs
 from scripts.host import locks, workplace
 from scripts.host.storage import mounted_type, nearest_folder
 from scripts.host.workplace import cache_path
 
 
 def check_account(needs: Needs, _machine: Machine) -> Findings:
-    """Judge the user, what the servers' user can enter, and who owns the cache."""
+    """Judge the user, the folders that the servers' user can enter, and the owner of the cache."""
     yield server_user(os.getuid(), is_known_user(workplace.SERVER_USER))
     yield cache_folder(cache_path(), os.getuid())
     yield lock_folder()
@@ -27,7 +27,7 @@ def check_account(needs: Needs, _machine: Machine) -> Findings:
 
 
 def is_known_user(name: str) -> bool:
-    """Tell whether a user of this name exists."""
+    """Return whether a user of this name exists."""
     try:
         pwd.getpwnam(name)
     except KeyError:
@@ -36,7 +36,7 @@ def is_known_user(name: str) -> bool:
 
 
 def server_user(uid: int, server_user_exists: bool) -> Finding:
-    """Judge who servers will run as."""
+    """Judge the user that servers will run as."""
     if uid != 0:
         return ok("user", f"uid {uid}; servers run as the same")
     if server_user_exists:
@@ -50,7 +50,7 @@ def cache_folder(folder: Path, uid: int) -> Finding:
     """Judge the cache folder's owner."""
     if not folder.is_symlink() and (not folder.exists() or folder.stat().st_uid == uid):
         return ok("cache owner", f"{folder}, " + ("yours" if folder.exists() else "not made yet"))
-    why = "compilers and servers read from it what they trust"
+    why = "compilers and servers trust the files in it"
     return Finding("problem", "cache owner", f"{folder} is another user's", why, f"sudo rm -r {folder}")
 
 
@@ -64,10 +64,10 @@ def lock_folder() -> Finding:
 
 
 def enterable(checkout: Path, storages: Mapping[str, Path]) -> Findings:
-    """Judge where the servers' user can enter, when root runs the workflow."""
+    """Judge which folders the servers' user can enter, when root runs the workflow."""
     if closed := closed_above(checkout):
         fact = f"{closed} is closed to {workplace.SERVER_USER}"
-        why = "servers cannot be started from there: a copy of every install tree goes to the cache first"
+        why = "servers cannot be started from there, so every install tree is copied to the cache first"
         yield Finding("note", "checkout", fact, why, f"chmod o+x {closed}, or a checkout elsewhere")
     else:
         yield ok("checkout", f"{checkout} can be entered by {workplace.SERVER_USER}")
@@ -89,18 +89,12 @@ RESULTS = Path("results")
 FICLONE = 0x40049409
 IN_MEMORY = ("tmpfs", "ramfs")
 REMOTE = ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse", "fuse.sshfs", "virtiofs", "ceph", "glusterfs", "fuse.glusterfs")
-# MariaDB's archive and unpacked sources take 750 MB, a compiled tree less; MySQL's are several times as large.
-COMPILE_MIB = 4096
-REPORT_MIB = 512
-# PostgreSQL keeps up to 4096 MiB of log by our default, MariaDB and MySQL 512.
-LOGS_MIB = 4096
-# With less of what is needed than this share there is no use in trying.
-HOPELESS_SHARE = 0.1
+MIB = 2**20
 
 
 @dataclass(frozen=True)
 class Place:
-    """A folder, or where it will be made: its file system, and what that can do; `reflink` None is not known."""
+    """A folder that exists or will be made, and its file system; `reflink` is None where it is not known."""
 
     name: str
     path: Path
@@ -110,17 +104,15 @@ class Place:
     reflink: bool | None
 
 
-def check_room(needs: Needs, machine: Machine) -> Findings:
+def check_places(needs: Needs, machine: Machine) -> Findings:
     """Look at every place the study writes to."""
     cache = cache_path()
-    wanted = {"results": (RESULTS, COMPILE_MIB if needs.compiled else REPORT_MIB)}
-    wanted["cache"] = (cache, COMPILE_MIB if needs.compiled else REPORT_MIB)
-    for name, (path, needed_mib) in wanted.items():
-        yield free_space(look_at_place(name, path, machine), needed_mib)
+    for name, path in {"results": RESULTS, "cache": cache}.items():
+        yield writable(look_at_place(name, path, machine))
     for name, folder in needs.storages.items():
         path = Path(folder).expanduser() if folder else cache / "data"
         place = look_at_place(f"storage {name}" if folder else name, path, machine)
-        yield free_space(place, 2 * needs.dataset_mib + LOGS_MIB)
+        yield writable(place)
         yield file_system(place)
 
 
@@ -135,7 +127,7 @@ def look_at_place(name: str, path: Path, machine: Machine) -> Place:
 
 
 def reflinks(source: Path, target: Path) -> bool | None:
-    """Tell whether a copy from one folder to another shares blocks, tried on files without names; None if it cannot."""
+    """Try whether a copy from one folder to another shares blocks, on unnamed files; None where that is impossible."""
     with contextlib.ExitStack() as stack:
         try:
             handles = [os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600) for folder in (source, target)]
@@ -150,27 +142,22 @@ def reflinks(source: Path, target: Path) -> bool | None:
     return True
 
 
-def free_space(place: Place, needed_mib: float) -> Finding:
-    """Judge whether a place can be written to and holds what the study puts there."""
+def writable(place: Place) -> Finding:
+    """Judge whether a place can be written to; the plan judges whether its free space suffices."""
     if not place.writable:
         why, change = "the study writes there", f"sudo chown $USER {place.path}, or use a folder of yours"
         return Finding("problem", place.name, f"{place.path} cannot be written to", why, change)
-    room = f"{place.free_mib / 1024:.1f} GiB free, up to {needed_mib / 1024:.1f} needed"
-    fact = f"{place.path} ({place.filesystem}): {room}"
-    if place.free_mib >= needed_mib:
-        return ok(place.name, fact)
-    state = "problem" if place.free_mib < needed_mib * HOPELESS_SHARE else "warning"
-    return Finding(state, place.name, fact, "a full disk stops a build, or fails a run", "make prune, or another disk")
+    return ok(place.name, f"{place.path} ({place.filesystem}): {place.free_mib / 1024:.1f} GiB free")
 
 
 def file_system(place: Place) -> Finding:
     """Judge the file system that data directories are on."""
     kind = place.filesystem
     if kind in IN_MEMORY:
-        why = "no disk is in the figures: fsync costs nothing there, and data takes memory from the server"
+        why = "the figures contain no disk: fsync costs nothing there, and data takes memory from the server"
         return Finding("note", place.name, f"{kind}, in memory", why, "name a folder on a disk under `storage`")
     if kind in REMOTE or kind.startswith("fuse."):
-        why = "each fsync is a message to elsewhere: its time is measured, and varies with others' load"
+        why = "each fsync is a network message, whose measured time varies with the load of others"
         return Finding("warning", place.name, f"{kind}, not a local disk", why, "name a local folder under `storage`")
     if kind == "overlay":
         why = "a container's layers: the first write to a file copies it"

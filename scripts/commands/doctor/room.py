@@ -1,0 +1,40 @@
+"""The plan's own estimate of disk space, memory and limits, as findings."""
+
+from scripts import ROOT
+from scripts.commands.doctor.finding import SET_UP, Finding, Findings, Machine, ok
+from scripts.commands.doctor.needs import Needs
+from scripts.commands.doctor.tools import FAILURES, error_text
+from scripts.host.workplace import cache_path
+from scripts.plan.paths import Paths
+from scripts.plan.preview import limits
+from scripts.plan.preview.due import Due, Listing
+from scripts.plan.preview.estimates import Durations, Sizes, amount_text
+from scripts.plan.preview.reasons import Reasons, RunReasons
+from scripts.plan.recipes import Plan
+
+CERTAIN_WHY = "the study would fail when it reaches this limit"
+POSSIBLE_WHY = "the study may fail when it reaches this limit: sizes are estimates"
+
+
+def check_limits(needs: Needs, machine: Machine) -> Findings:
+    """Judge whether what the study would make and measure fits on this machine."""
+    try:
+        due = Due(Paths(Plan(needs.study, ROOT)), Listing())
+        sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
+        found = limits.find_limits(due, sizes, limits.read_headroom(machine.root), str(cache_path()))
+    except FAILURES as error:
+        yield Finding("note", "room", "not estimated", f"the estimate needs all tools: {error_text(error)}", SET_UP)
+        return
+    for limit in found:
+        why = CERTAIN_WHY if limit.certain else POSSIBLE_WHY
+        yield Finding("problem" if limit.certain else "warning", "limit", limit.text, why, limit.remedy)
+    if not found:
+        yield ok("room", needed_text(due, sizes) if due.report else "nothing to make or measure")
+
+
+def needed_text(due: Due, sizes: Sizes) -> str:
+    """Return the disk space that the study needs by folder."""
+    needed_mib: dict[str, float] = {}
+    for demand in limits.demanded(due, sizes, str(cache_path())):
+        needed_mib[demand.path] = needed_mib.get(demand.path, 0) + demand.most_mib
+    return f"up to {', '.join(f'{amount_text(mib)} in {path}' for path, mib in needed_mib.items())}; it fits"
