@@ -1,4 +1,4 @@
-"""What a server program's file tells: its bytes, sizes, build-id, compiler and hardening."""
+"""Facts read from a server program's file: digest, sizes, build-id, compiler, hardening, libraries it needs."""
 
 import hashlib
 import os
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.host.process import CommandFailed, output_of
 from scripts.record import file_sha256
 
 # Name length, content length, type and the name "GNU" stand before the build-id in its note (elf(5)).
@@ -28,7 +29,7 @@ def identify(program: Path) -> dict[str, Any]:
 
 def section_sizes(program: Path, install: Path) -> dict[str, int]:
     """Return bytes of the program's machine code, of its file and of the whole install tree."""
-    sections = _output("size", "--format=sysv", program)
+    sections = output_of(["size", "--format=sysv", program])
     text = re.search(r"^\.text\s+(\d+)", sections, re.M)
     if not text:
         raise ValueError(f"{program}: `size` shows no .text section")
@@ -37,12 +38,12 @@ def section_sizes(program: Path, install: Path) -> dict[str, int]:
 
 
 def binary_facts(program: Path) -> dict[str, Any]:
-    """Return what a program tells of how it was made: compilers, whether its symbols were stripped, hardening.
+    """Return how a program was made: compilers, whether its symbols were stripped, hardening.
 
     The compiler is None when the file has no .comment section or an empty one.
     """
     comments = re.findall(r"^  \[ *[0-9a-f]+\]  (.*\S)", _section(program, "string", ".comment"), re.M)
-    sections = _output("readelf", "--section-headers", "--wide", program)
+    sections = output_of(["readelf", "--section-headers", "--wide", program])
     return {
         "compiler_comment": "; ".join(dict.fromkeys(comments)) or None,
         "stripped": not re.search(r"\s\.symtab\s", sections),
@@ -52,13 +53,13 @@ def binary_facts(program: Path) -> dict[str, Any]:
 
 
 def hardening(program: Path) -> dict[str, Any]:
-    """Return how a program is protected, as its headers and the library functions it calls show it.
+    """Return how a program is protected, read from its headers and from the library functions it calls.
 
     `relro` is full when all symbols are bound at start too, so that the table of addresses is read-only.
-    Stack protector and FORTIFY_SOURCE show by the functions that gcc calls for them: __stack_chk_fail, and *_chk.
+    Stack protector and FORTIFY_SOURCE are recognised by the functions that gcc calls for them: __stack_chk_fail, *_chk.
     """
-    header = _output("readelf", "--file-header", "--program-headers", "--dynamic", "--wide", program)
-    called = set(re.findall(r"\b(\w+)@", _output("readelf", "--dyn-syms", "--wide", program)))
+    header = output_of(["readelf", "--file-header", "--program-headers", "--dynamic", "--wide", program])
+    called = set(re.findall(r"\b(\w+)@", output_of(["readelf", "--dyn-syms", "--wide", program])))
     bound = bool(re.search(r"\(FLAGS(?:_1)?\).*\b(?:BIND_NOW|NOW)\b|\(BIND_NOW\)", header))
     stack = re.search(r"GNU_STACK\s.* 0x\w+ ([RWE ]{3}) 0x", header)
     return {
@@ -72,20 +73,14 @@ def hardening(program: Path) -> dict[str, Any]:
 
 def _section(program: Path, dump: str, name: str) -> str:
     """Return readelf's hex or string dump of a section, an empty text when the program has none of that name."""
-    command = ["readelf", "--wide", f"--{dump}-dump={name}", str(program)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, errors="replace").stdout
-
-
-def _output(*command: str | Path) -> str:
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
+    return output_of(["readelf", "--wide", f"--{dump}-dump={name}", program])
 
 
 def demangled(symbols: Iterable[str]) -> dict[str, str]:
-    """Return the names people know of symbols."""
+    """Return symbol -> its name in the source, for example `THD::cleanup()`."""
     symbols = list(dict.fromkeys(symbols))
     text = "".join(f"{symbol}\n" for symbol in symbols)
-    told = subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=True).stdout
-    return dict(zip(symbols, told.splitlines(), strict=True))
+    return dict(zip(symbols, output_of(["c++filt"], stdin=text).splitlines(), strict=True))
 
 
 CODE_SECTION = re.compile(r"^\s*\[ *\d+\] \.text\s+\w+\s+[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+)", re.M)
@@ -93,9 +88,7 @@ CODE_SECTION = re.compile(r"^\s*\[ *\d+\] \.text\s+\w+\s+[0-9a-f]+ ([0-9a-f]+) (
 
 def text_sha256(program: Path) -> str:
     """Return the SHA-256 of the content of a program's .text section. Raises ValueError when it has none."""
-    command = ["readelf", "--sections", "--wide", str(program)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = CODE_SECTION.search(told)
+    found = CODE_SECTION.search(output_of(["readelf", "--sections", "--wide", program]))
     if not found:
         raise ValueError(f"{program}: `readelf --sections` shows no .text section")
     offset, size = (int(number, 16) for number in found.groups())
@@ -129,7 +122,7 @@ def needed_libraries(install: Path) -> list[Library]:
 
 
 def elf_programs(install: Path) -> list[Path]:
-    """Return the programs in bin, sbin and libexec of an install tree; scripts are none."""
+    """Return the ELF programs in bin, sbin and libexec of an install tree."""
     files = [file for folder in ("bin", "sbin", "libexec") for file in sorted((install / folder).glob("*"))]
     return [file for file in files if file.is_file() and _magic(file) == ELF_MAGIC]
 
@@ -140,16 +133,19 @@ def _magic(file: Path) -> bytes:
 
 
 def _loaded(program: Path, install: Path) -> dict[str, str]:
-    environment = {**os.environ, "LC_ALL": "C", "LD_LIBRARY_PATH": str(install.resolve() / "lib")}
-    answer = subprocess.run(["ldd", str(program)], capture_output=True, text=True, env=environment, check=False)
-    # status 1: a static program, which needs nothing
-    if answer.returncode and "not a dynamic executable" not in answer.stdout + answer.stderr:
-        raise ValueError(f"ldd {program}: status {answer.returncode}: {answer.stderr.strip()}")
-    return {name or Path(path).name: path for name, path in NEEDED.findall(answer.stdout)}
+    environment = {"LC_ALL": "C", "LD_LIBRARY_PATH": str(install.resolve() / "lib")}
+    try:
+        listed = output_of(["ldd", program], environment=environment)
+    except CommandFailed as failure:
+        # A static program needs no library.
+        if "not a dynamic executable" in str(failure):
+            return {}
+        raise
+    return {name or Path(path).name: path for name, path in NEEDED.findall(listed)}
 
 
 def packages_of(paths: list[str]) -> dict[str, str]:
-    """Return path -> Debian package of the files that dpkg knows; nothing where there is no dpkg."""
+    """Return path -> Debian package of the files that dpkg knows, empty if there is no dpkg."""
     if not paths or not shutil.which("dpkg"):
         return {}
     # dpkg knows a file under the name it was packed with, from before or after /lib became a link to /usr/lib

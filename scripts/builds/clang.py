@@ -1,7 +1,6 @@
 """What clang made of a profile: counters of functions beside the compiles that used them, and what those said."""
 
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from scripts.builds.audit import Function, Unit
 from scripts.builds.binary import demangled
 from scripts.builds.compiler_calls import CompilerCall, counter_name, unit_name, uses_profile
 from scripts.builds.flags import MERGED
+from scripts.host.process import CommandFailed, output_of
 
 HEAD = re.compile(r"  (\S.*):$")
 COUNTS = re.compile(r"    (?:Block counts: \[(?P<blocks>[\d, ]*)\]|Function count: (?P<entry>\d+))")
@@ -27,10 +27,11 @@ def read_functions(folder: Path, profdata: str) -> dict[str, int]:
     """
     merged = folder / MERGED
     command = [profdata, "show", "--all-functions", "--counts", str(merged)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        raise ValueError(f"{merged}: {profdata} cannot read the counters: {answer.stderr.strip()[:500]}; train again")
-    return dict(_parsed(answer.stdout.splitlines()))
+    try:
+        shown = output_of(command)
+    except CommandFailed as failure:
+        raise ValueError(f"{merged}: {profdata} cannot read the counters: {failure}; train again") from failure
+    return dict(_parsed(shown.splitlines()))
 
 
 def _parsed(lines: Iterable[str]) -> Counter[str]:

@@ -148,7 +148,7 @@ def _environment(family: Family, build: Path, records: Path, flags: Flags) -> di
 def _step(command: list[str], build: Path, environment: dict[str, str], log: Path) -> Usage:
     offset = log.stat().st_size if log.exists() else 0
     try:
-        return run(command, log, cwd=build, environment=environment)
+        return run(command, log, cwd=build, environment=environment).usage
     except CommandFailed as failure:
         raise CommandFailed(_first_errors(log, offset) or str(failure)) from failure
 

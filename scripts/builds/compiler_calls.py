@@ -5,13 +5,13 @@ import json
 import os
 import posixpath
 import re
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from scripts.host.process import output_of
 from scripts.record import FORMAT
 
 EFFECTIVE_ARGUMENT = re.compile(r"-(O|f|m|g|std=|Wl,|D_FORTIFY|flto|pipe)")
@@ -90,17 +90,16 @@ def _frozen(value: Any) -> Any:
 
 
 def with_functions(calls: Iterable[CompilerCall], build: Path, nm: str, batch: int = 200) -> list[CompilerCall]:
-    """Return the calls with the functions that clang instrumented in their objects, as `nm` names their counters.
+    """Return the calls with the functions that clang instrumented in their objects, read from the counters' symbols.
 
-    An object that is no more has none. Raises CalledProcessError when `nm` cannot read one.
+    A call whose object was removed has none. Raises CommandFailed when `nm` cannot read one.
     """
     calls = list(calls)
     objects = sorted({call.unit for call in compiled_units(calls) if (build / call.unit).exists()})
     found: dict[str, list[str]] = {}
     for start in range(0, len(objects), batch):
-        command = [nm, "-A", "--defined-only", *objects[start : start + batch]]
-        told = subprocess.run(command, cwd=build, capture_output=True, text=True, check=True).stdout
-        for match in COUNTED_FUNCTION.finditer(told):
+        listed = output_of([nm, "-A", "--defined-only", *objects[start : start + batch]], cwd=build)
+        for match in COUNTED_FUNCTION.finditer(listed):
             found.setdefault(match["object"], []).append(match["function"])
     return [replace(call, functions=tuple(sorted(found.get(call.unit, [])))) for call in calls]
 

@@ -15,6 +15,7 @@ from typing import Any
 from scripts.builds.audit import Function, Unit
 from scripts.builds.binary import demangled
 from scripts.builds.compiler_calls import CompilerCall, counter_name, sought_name, unit_name, uses_profile
+from scripts.host.process import output_of
 
 HEADER_BYTES = 16
 COUNTER_VALUES = re.compile(r"\s+\d+:((?: -?\d+)*)\s*$")
@@ -145,18 +146,14 @@ def _is_elf(file: Path) -> bool:
 def _symbol_table(program: Path) -> Iterator[tuple[Key, str]]:
     segments = [
         tuple(int(number, 16) for number in match.groups())
-        for match in LOAD_SEGMENT.finditer(_tool_output("readelf", "--program-headers", "--wide", program))
+        for match in LOAD_SEGMENT.finditer(output_of(["readelf", "--program-headers", "--wide", program]))
     ]
     with program.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        for match in SYMBOL_LINE.finditer(_tool_output("nm", "--defined-only", program)):
+        for match in SYMBOL_LINE.finditer(output_of(["nm", "--defined-only", program])):
             address = int(match[1], 16)
             for offset, start, size in segments:
                 if start <= address <= start + size - FUNCTION_INFO.size:
                     yield FUNCTION_INFO.unpack_from(content, address - start + offset), match[2]
-
-
-def _tool_output(*command: str | Path) -> str:
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
 
 
 def is_public(symbol: str, key: Key) -> bool:

@@ -3,11 +3,12 @@
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+
+from scripts.host.process import CommandFailed, output_of
 
 OLDEST_GCC = 9
 COMMANDS = {
@@ -102,13 +103,11 @@ def _version(kind: str, commands: dict[str, str]) -> str:
 @cache
 def _output(*command: str) -> str:
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        return output_of(command)
     except OSError as error:
-        raise ValueError(f"{command[0]}: cannot be run, expected a command ({error.strerror})") from error
-    if answer.returncode != 0:
-        said = (answer.stderr.strip() or "(nothing)")[:500]
-        raise ValueError(f"{' '.join(command)}: status {answer.returncode}, expected its version; it said: {said}")
-    return answer.stdout
+        raise ValueError(f"{command[0]}: cannot be run, expected a command ({error.strerror or error})") from error
+    except CommandFailed as failure:
+        raise ValueError(f"expected the version of {command[0]}: {failure}") from failure
 
 
 def probe_profile_flags(toolchain: Toolchain) -> None:
@@ -120,10 +119,10 @@ def probe_profile_flags(toolchain: Toolchain) -> None:
         source = Path(folder) / "probe.c"
         source.write_text("int probe;\n")
         command = [toolchain.cc, *toolchain.probe, "-c", str(source), "-o", f"{folder}/probe.o"]
-        answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        raise ValueError(
-            f"toolchains.{toolchain.name}: {toolchain.cc} {toolchain.version} does not know "
-            f"{' '.join(toolchain.probe)}, gcc 12 and clang do; without it a profile is lost in silence. "
-            f"It said: {answer.stderr.strip()}"
-        )
+        try:
+            output_of(command)
+        except CommandFailed as failure:
+            raise ValueError(
+                f"toolchains.{toolchain.name}: {toolchain.cc} {toolchain.version} does not know "
+                f"{' '.join(toolchain.probe)}, gcc 12 and clang do; without it a profile is lost in silence. {failure}"
+            ) from failure

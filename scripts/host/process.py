@@ -1,4 +1,4 @@
-"""Processes of the workflow: what an entry script promises its parent, and how commands are run and logged."""
+"""Run a command: logged or captured, killed with this process, its cost measured."""
 
 import contextlib
 import ctypes
@@ -8,29 +8,45 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from scripts.host import lifetime
 
+_log = logging.getLogger(__name__)
+
 PR_SET_PDEATHSIG = 1
+PROGRESS_S = 10
+LAST_LINES = 15
+SHOWN_CHARACTERS = 300
+# Packages of commands that only some kinds of sources need, where the names differ or the set-up leaves them out.
+DEBIAN_PACKAGES = {"git": "git", "mvn": "maven"}
 
 
 class CommandFailed(RuntimeError):
-    """A command ended with a status other than 0; the text names it, its last lines and its log."""
+    """A command ended with a status other than 0; the text has its command line, the status and its last lines."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What the commands run so far cost: wall and CPU seconds, and the largest process in MiB."""
+    """Cost of a command with its children: wall and CPU seconds, and the size of the largest process in MiB."""
 
     wall_s: float
     cpu_s: float
     peak_rss_mib: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A command that ended with status 0: its standard output, empty when it went to a log, and its cost."""
+
+    output: str
+    usage: Usage
 
 
 def die_with_parent(signal_number: int = signal.SIGTERM) -> None:
@@ -43,7 +59,7 @@ def die_with_parent(signal_number: int = signal.SIGTERM) -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
 
 
-def last_lines(log: Path, count: int = 15) -> str:
+def last_lines(log: Path, count: int = LAST_LINES) -> str:
     """Return the last lines of a log, or a note that it is empty."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     return "\n".join(lines[-count:]) or "(the log is empty)"
@@ -51,48 +67,156 @@ def last_lines(log: Path, count: int = 15) -> str:
 
 def run(
     argv: Sequence[str | Path],
-    log: Path,
+    log: Path | None = None,
     *,
     cwd: Path | None = None,
     environment: dict[str, str] | None = None,
     stdin: Path | None = None,
     identity: dict | None = None,
-) -> Usage:
-    """Run a command to its end with its output appended to `log`.
+    progress: Callable[[str], bool] | None = None,
+) -> Finished:
+    """Run a command to its end in a process group that never outlives this process.
 
+    With `log`, its output is appended there. Without, its standard output is returned and each line goes to `logging`,
+    except for the lines that `progress` takes, by returning True.
     `environment` is laid over this process's own; `identity` holds Popen's user and group arguments.
     Raises FileNotFoundError when the command is missing, CommandFailed with its last lines when its status is not 0.
     """
     command = [str(part) for part in argv]
-    if "/" not in command[0] and not shutil.which(command[0], path=(environment or {}).get("PATH")):
-        raise FileNotFoundError(f"command {command[0]} not found: install the package that has it (`make setup`)")
-    with log.open("a", encoding="utf-8") as stream, open(stdin or os.devnull, "rb") as source:  # noqa: PTH123
-        stream.write(f"$ {shlex.join(command)}\n")
-        stream.flush()
+    _require_command(command[0], (environment or {}).get("PATH"))
+    _note(command, log, cwd)
+    environment = {**os.environ, **(environment or {})}
+    with (
+        log.open("ab") if log else tempfile.TemporaryFile() as text,
+        open(stdin or os.devnull, "rb") as source,  # noqa: PTH123
+        _started_for_run(command, text, source, log is None, cwd=cwd, env=environment, **(identity or {})) as process,
+    ):
         begin_s = time.monotonic()
-        with (
-            started(
-                command,
-                cwd=cwd,
-                env={**os.environ, **(environment or {})},
-                stdin=source,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                preexec_fn=lambda: die_with_parent(signal.SIGKILL),
-                **(identity or {}),
-            ) as process,
-            lifetime.kill_group_at_death(process.pid),
-        ):
-            _, ended, usage = os.wait4(process.pid, 0)
-            process.returncode = status = os.waitstatus_to_exitcode(ended)
+        output = "" if log else _read_output(process, command[0], progress)
+        _, ended, usage = os.wait4(process.pid, 0)
+        process.returncode = status = os.waitstatus_to_exitcode(ended)
+        wall_s = time.monotonic() - begin_s
+        said = last_lines(log) if log else _last_of(output + _logged_errors(text, command[0]))
     if status != 0:
-        raise CommandFailed(f"{shlex.join(command[:4])} … ended with status {status}:\n{last_lines(log)}")
-    return Usage(time.monotonic() - begin_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+        raise CommandFailed(_failure(command, status, said))
+    return Finished(output, Usage(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024))
+
+
+@contextlib.contextmanager
+def _started_for_run(
+    command: list[str], text: IO[bytes], source: IO[bytes], captured: bool, **options: Any
+) -> Iterator[subprocess.Popen]:
+    """Start a command that is killed with this process; `text` takes its errors, and its output if not captured."""
+    streams = {
+        "stdin": source,
+        "stdout": subprocess.PIPE if captured else text,
+        "stderr": text if captured else subprocess.STDOUT,
+    }
+    with (
+        started(command, preexec_fn=lambda: die_with_parent(signal.SIGKILL), **streams, **options) as process,
+        lifetime.kill_group_at_death(process.pid),
+    ):
+        yield process
+
+
+def output_of(
+    argv: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    environment: dict[str, str] | None = None,
+    stdin: str | None = None,
+    timeout_s: float | None = None,
+) -> str:
+    """Return what a short command prints on standard output, for example a tool's answer to `--version`.
+
+    Raises FileNotFoundError when the command is missing, CommandFailed with its last lines when its status is not 0,
+    subprocess.TimeoutExpired after `timeout_s`.
+    """
+    command = [str(part) for part in argv]
+    _require_command(command[0], (environment or {}).get("PATH"))
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout_s,
+        check=False,
+        **({"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}),
+    )
+    if done.returncode != 0:
+        raise CommandFailed(_failure(command, done.returncode, _last_of(f"{done.stdout}\n{done.stderr}")))
+    return done.stdout
+
+
+def _require_command(name: str, search_path: str | None) -> None:
+    if "/" not in name and not shutil.which(name, path=search_path):
+        package = f"; on Debian: {DEBIAN_PACKAGES[name]}" if name in DEBIAN_PACKAGES else ""
+        raise FileNotFoundError(f"command {name} not found: install the package that has it (`make setup`{package})")
+
+
+def _note(command: list[str], log: Path | None, cwd: Path | None) -> None:
+    """Write the command line to its log, or to `logging`."""
+    if log:
+        with log.open("a", encoding="utf-8", errors="surrogateescape") as text:
+            text.write(f"$ {shlex.join(command)}\n")
+    else:
+        _log.debug("in %s: %s", cwd or Path.cwd(), shlex.join(command))
+
+
+def _read_output(process: subprocess.Popen, name: str, progress: Callable[[str], bool] | None) -> str:
+    """Return the standard output of a process without the lines that `progress` takes."""
+    kept = []
+    with contextlib.nullcontext() if progress else _reported_as_running(name):
+        for line in map(os.fsdecode, process.stdout):
+            if not (progress and progress(line)):
+                kept.append(line)
+                _log.debug("%s: %s", name, line.rstrip("\n"))
+    return "".join(kept)
+
+
+@contextlib.contextmanager
+def _reported_as_running(name: str) -> Iterator[None]:
+    """Log every PROGRESS_S that the command still runs."""
+    left, begin_s = threading.Event(), time.monotonic()
+
+    def report() -> None:
+        while not left.wait(PROGRESS_S):
+            _log.info("%s: still running after %.0f s", name, time.monotonic() - begin_s)
+
+    reporter = threading.Thread(target=report, daemon=True)
+    reporter.start()
+    try:
+        yield
+    finally:
+        left.set()
+        reporter.join()
+
+
+def _logged_errors(errors: IO[bytes], name: str) -> str:
+    """Return what a command wrote to standard error, after logging it."""
+    errors.seek(0)
+    text = errors.read().decode(errors="replace")
+    for line in text.splitlines():
+        _log.debug("%s: %s", name, line)
+    return f"\n{text}"
+
+
+def _last_of(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return "\n".join(lines[-LAST_LINES:]) or "(no output)"
+
+
+def _failure(command: list[str], status: int, said: str) -> str:
+    whole = shlex.join(command)
+    shown = whole if len(whole) <= SHOWN_CHARACTERS else f"{shlex.join(command[:4])[:SHOWN_CHARACTERS]} …"
+    return f"{shown} ended with status {status}:\n{said}"
 
 
 @contextlib.contextmanager
 def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen]:
-    """Run a command, with Popen's `options`, in a session of its own; nothing of its group outlives the body."""
+    """Start a command, with Popen's `options`, in its own session; its process group is killed on leaving the body."""
     process = None
     try:
         with lifetime.signals_held():
@@ -105,7 +229,7 @@ def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen
 
 
 def kill_group(process: subprocess.Popen) -> None:
-    """Kill a process that leads a session and all that is in its group; nothing is done once it was waited for."""
+    """Kill a session's leader and its process group, unless the leader was already waited for."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -113,7 +237,7 @@ def kill_group(process: subprocess.Popen) -> None:
 
 @contextlib.contextmanager
 def watchdog(process: subprocess.Popen, timeout_s: float) -> Iterator[threading.Event]:
-    """Kill a process's group after `timeout_s`, unless the body is left before; the event says whether it did."""
+    """Kill a process's group if the body takes longer than `timeout_s`; the event is set if that happened."""
     fired = threading.Event()
 
     def fire() -> None:
@@ -127,55 +251,3 @@ def watchdog(process: subprocess.Popen, timeout_s: float) -> Iterator[threading.
         yield fired
     finally:
         timer.cancel()
-
-
-_log = logging.getLogger(__name__)
-
-PROGRESS_S = 10
-TOOL_TAIL_LINES = 12
-
-
-class ToolError(RuntimeError):
-    """A command that is missing or failed; the text names it and its last lines."""
-
-
-def run_logged(argv: list[str], folder: Path, environment: dict[str, str] | None = None) -> str:
-    """Run a command in `folder` and return its standard output; `environment` is laid over this process's own.
-
-    Raises ToolError when the command is not there or its status is not 0.
-    """
-    if not shutil.which(argv[0]):
-        raise ToolError(f"command {argv[0]} not found: install the package that has it (Debian: {package_of(argv[0])})")
-    _log.debug("in %s: %s", folder, shlex.join(argv))
-    with started(
-        argv,
-        cwd=folder,
-        env={**os.environ, **(environment or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: die_with_parent(signal.SIGKILL),
-    ) as process:
-        output, errors = _tool_outcome(process, argv[0])
-    lines = [line for line in (output + "\n" + errors).splitlines() if line.strip()]
-    for line in lines:
-        _log.debug("%s: %s", argv[0], line)
-    if process.returncode:
-        raise ToolError("\n".join([f"{shlex.join(argv)}: exit {process.returncode}", *lines[-TOOL_TAIL_LINES:]]))
-    return output
-
-
-def package_of(command: str) -> str:
-    """Return the Debian package of a command that sources are fetched with."""
-    return {"mvn": "maven"}.get(command, command)
-
-
-def _tool_outcome(process: subprocess.Popen, name: str) -> tuple[str, str]:
-    """Wait for a process, saying now and then that it still runs."""
-    begin_s = time.monotonic()
-    while True:
-        try:
-            output, errors = process.communicate(timeout=PROGRESS_S)
-            return os.fsdecode(output), errors.decode(errors="replace")
-        except subprocess.TimeoutExpired:
-            _log.info("%s: still at it after %.0f s", name, time.monotonic() - begin_s)

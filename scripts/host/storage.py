@@ -7,7 +7,6 @@ import ctypes
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from scripts.host.process import CommandFailed, output_of
 
 # Where files share blocks (FICLONE): XFS since its tools make it so by default, OpenZFS since 2.2.
 REFLINKING = ("btrfs", "xfs", "zfs", "bcachefs", "ocfs2")
@@ -129,11 +130,10 @@ def cached_bytes(files: list[Path]) -> int | None:
     """Return the bytes of files that lie in the page cache, as fincore(1) counts them; None without that command."""
     parts = [files[place : place + MOST_CACHED_FILES] for place in range(0, len(files), MOST_CACHED_FILES)]
     try:
-        commands = [[*DROP_COMMAND, *map(str, part)] for part in parts]
-        told = [subprocess.run(command, capture_output=True, text=True, check=True) for command in commands]
-    except (FileNotFoundError, subprocess.CalledProcessError):
+        counts = [output_of([*DROP_COMMAND, *part]) for part in parts]
+    except (FileNotFoundError, CommandFailed):
         return None
-    return sum(int(line) for one in told for line in one.stdout.split())
+    return sum(int(line) for text in counts for line in text.split())
 
 
 TABLE_OPTION = "create_table_options"

@@ -48,7 +48,7 @@ def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity
         command = command_of(recipe, chosen, whole / given["server_file"], made, profile, written)
         offset = log.stat().st_size if log.exists() else 0
         begin_s = time.monotonic()
-        usage = run(command, log)
+        usage = run(command, log).usage
         steps_s = {"bolt": time.monotonic() - begin_s}
     with outcome.refusing():
         about = bolt_facts(recipe, chosen, command, log.read_bytes()[offset:].decode(errors="replace"))

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from scripts import record
 from scripts.builds import binary
 from scripts.host import entry
+from scripts.host.process import output_of
 from scripts.servers import families
 from scripts.servers.families.mysql_build import RELEASE_FILE
 from scripts.sources import debian, installed
@@ -91,10 +91,9 @@ def release_of(program: Path, version: str) -> str:
 
 
 def version_line(program: Path) -> str:
-    """Return what a server program says of its version, without the path it was called by."""
-    command = [str(program), "--version"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"})
-    return said.stdout.strip().removeprefix(str(program)).strip()
+    """Return the version line of a server program, without the program's path."""
+    answer = output_of([program, "--version"], environment={"LC_ALL": "C"})
+    return answer.strip().removeprefix(str(program)).strip()
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ import re
 import shutil
 import subprocess
 import time
-from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.host.process import CommandFailed, output_of, run
 from scripts.sources import SourceError
 
 CDROM = re.compile(r"^\s*cdrom:", re.IGNORECASE)
@@ -67,7 +67,7 @@ def source_deb822(text: str) -> str:
 def system_lists() -> tuple[Path, Path]:
     """Return the (sources.list, sources.list.d) that the user's apt reads."""
     argv = ["apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d"]
-    text = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+    text = output_of(argv)
     found = dict(re.findall(r"^(\w+)='(.*)'$", text, re.MULTILINE))
     return Path(found["LIST"]), Path(found["PARTS"])
 
@@ -118,7 +118,6 @@ _log = logging.getLogger(__name__)
 PROGRESS_S = 2
 # apt 2.6 waits for ever for its own helpers when they cannot write, and half a minute for a host that does not answer.
 STALLED_S = 120
-TAIL_LINES = 12
 
 
 @dataclass(frozen=True)
@@ -178,52 +177,36 @@ def dsc_files(dsc: Path) -> list[str]:
 
 
 class Progress:
-    """What apt says of its downloads into `folder`, twice a second: told now and then, and whether it goes on."""
+    """Progress of apt's downloads into `folder`, which apt reports twice a second."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.told_at = folder, time.monotonic()
-        self.said, self.since = "", self.told_at
+        self.folder, self.logged_s = folder, time.monotonic()
+        self.last, self.last_s = "", self.logged_s
 
-    def goes_on(self, line: str) -> bool:
-        """Take a line "dlstatus:file:percent:text"; returns False when it has been the same for STALLED_S."""
-        now, percent_and_text = time.monotonic(), line.split(":", 2)[2].strip()
-        if percent_and_text != self.said:
-            self.said, self.since = percent_and_text, now
-        if now - self.told_at > PROGRESS_S:
-            self.told_at = now
+    def take(self, line: str) -> bool:
+        """Log the progress in a line "dlstatus:file:percent:text" now and then; return False for other lines.
+
+        Raises SourceError when percent and text have not changed for STALLED_S.
+        """
+        if not line.startswith("dlstatus:"):
+            return False
+        now_s, percent_and_text = time.monotonic(), line.split(":", 2)[2].strip()
+        if percent_and_text != self.last:
+            self.last, self.last_s = percent_and_text, now_s
+        if now_s - self.last_s >= STALLED_S:
+            free_mib = shutil.disk_usage(self.folder).free / 2**20
+            problem = f"no progress for {STALLED_S} s at {self.last!r}"
+            raise SourceError(f"apt: {problem}; {free_mib:.0f} MiB are free in {self.folder}")
+        if now_s - self.logged_s > PROGRESS_S:
+            self.logged_s = now_s
             percent, text = percent_and_text.split(":", 1)
             _log.info("apt: %.0f %%, %s", float(percent), text.strip())
-        return now - self.since < STALLED_S
-
-    def stalled(self) -> str:
-        """Return where it stands still, and how much room there is."""
-        free_mib = shutil.disk_usage(self.folder).free / 2**20
-        return f"no progress for {STALLED_S} s at {self.said!r}; {free_mib:.0f} MiB are free in {self.folder}"
+        return True
 
 
-def run_with_progress(argv: list[str], folder: Path) -> str:
-    """Run a command, its lines to the log as they come, and return its output.
-
-    Raises SourceError with the command and its last lines if it fails.
-    """
-    _log.debug("in %s: %s", folder, " ".join(argv))
-    lines: deque[str] = deque(maxlen=100_000)
-    progress = Progress(folder)
-    with subprocess.Popen(
-        argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
-        for line in process.stdout:
-            if not line.startswith("dlstatus:"):
-                lines.append(line.rstrip("\n"))
-                _log.debug("%s: %s", argv[0], line.rstrip("\n"))
-            elif not progress.goes_on(line):
-                process.kill()
-                raise SourceError(f"{' '.join(argv)}: {progress.stalled()}")
-        _log.debug("exit %d", process.wait())
-    if process.returncode:
-        tail = [line for line in lines if line.startswith(("E:", "dpkg"))] or list(lines)
-        raise SourceError("\n".join([f"{' '.join(argv)}: exit {process.returncode}", *tail[-TAIL_LINES:]]))
-    return "\n".join(lines)
+def run_apt(argv: list[str], folder: Path) -> str:
+    """Return the output of a command of apt or dpkg in `folder`. Raises CommandFailed, and SourceError if it stalls."""
+    return run(argv, cwd=folder, progress=Progress(folder).take).output
 
 
 def require_tools() -> None:
@@ -244,7 +227,7 @@ def fetch_package(package: str, series: str, downloads: Path) -> SourcePackage:
     for version in matching_versions(offered, series):
         try:
             return fetch_version(configuration, package, version, downloads)
-        except SourceError as error:
+        except (SourceError, CommandFailed) as error:
             _log.warning("%s %s is listed but cannot be had; looking for an older one", package, version)
             failures.append(str(error))
     told = f"source package {package}: offered {', '.join(offered) or 'nothing'}; wanted {series}"
@@ -256,10 +239,9 @@ def offered_by_apt(configuration: str, package: str, downloads: Path) -> tuple[l
     versions, failures = [], []
     for argv in (["apt-get", "update"], ["apt-cache", "showsrc", "--only-source", package]):
         try:
-            versions = offered_versions(
-                run_with_progress([argv[0], "-c", configuration, *argv[1:]], downloads), package
-            )
-        except SourceError as error:
+            shown = run_apt([argv[0], "-c", configuration, *argv[1:]], downloads)
+            versions = offered_versions(shown, package)
+        except (SourceError, CommandFailed) as error:
             _log.warning("%s", error)
             failures.append(str(error))
     return versions, failures
@@ -268,7 +250,7 @@ def offered_by_apt(configuration: str, package: str, downloads: Path) -> tuple[l
 def fetch_version(configuration: str, package: str, version: str, downloads: Path) -> SourcePackage:
     _log.info("fetching source package %s %s", package, version)
     argv = ["apt-get", "-c", configuration, "source", "--only-source", "--download-only", f"{package}={version}"]
-    run_with_progress(argv, downloads)
+    run_apt(argv, downloads)
     dsc = downloads / f"{package}_{version.split(':', 1)[-1]}.dsc"
     files = [dsc, *(downloads / name for name in dsc_files(dsc))]
     return SourcePackage(package, version, dsc, tuple(files))
@@ -277,6 +259,4 @@ def fetch_version(configuration: str, package: str, version: str, downloads: Pat
 def unpack_package(package: SourcePackage, target: Path) -> None:
     """Unpack with the distribution's patches applied into the new directory `target`."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    run_with_progress(
-        ["dpkg-source", "--no-copy", "-x", str(package.dsc.absolute()), str(target.absolute())], target.parent
-    )
+    run_apt(["dpkg-source", "--no-copy", "-x", str(package.dsc.absolute()), str(target.absolute())], target.parent)

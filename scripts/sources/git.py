@@ -25,9 +25,9 @@ def location(text: str) -> str:
 
 
 def fetch(repository: str, commit: str, downloads: Path) -> Path:
-    """Bring one commit into a bare repository under `downloads` and return that.
+    """Return a bare repository under `downloads` that has the commit.
 
-    Where a server gives no single commits, everything is fetched. Raises SourceError or ToolError with what git said.
+    If the server gives no single commits, everything is fetched. Raises SourceError, or CommandFailed with git's words.
     """
     if not re.fullmatch("[0-9a-f]{40}", commit):
         raise SourceError(f"commit: {commit!r}: expected 40 hexadecimal digits (git: {repository})")
@@ -35,14 +35,14 @@ def fetch(repository: str, commit: str, downloads: Path) -> Path:
     if not (bare / "HEAD").is_file():
         shutil.rmtree(bare, ignore_errors=True)
         bare.mkdir(parents=True)
-        process.run_logged(["git", "init", "-q", "--bare", "."], bare, ENVIRONMENT)
+        _git(bare, "init", "-q", "--bare", ".")
     if has(bare, commit):
         log.info("%s: commit %s is already here", repository, commit)
         return bare
     log.info("fetching commit %s of %s", commit, repository)
     try:
         _fetch(bare, repository, "--depth=1", commit)
-    except process.ToolError as error:
+    except process.CommandFailed as error:
         log.info("%s gives no single commit (%s); fetching all", repository, str(error).splitlines()[-1])
         _fetch(bare, repository, "--tags", "+refs/*:refs/fetched/*")
     if not has(bare, commit):
@@ -50,17 +50,20 @@ def fetch(repository: str, commit: str, downloads: Path) -> Path:
     return bare
 
 
-def _fetch(bare: Path, repository: str, option: str, what: str) -> None:
-    process.run_logged(
-        ["git", "fetch", "-q", "--no-write-fetch-head", option, "--", repository, what], bare, ENVIRONMENT
-    )
+def _fetch(bare: Path, repository: str, option: str, refs: str) -> None:
+    _git(bare, "fetch", "-q", "--no-write-fetch-head", option, "--", repository, refs)
+
+
+def _git(bare: Path, *arguments: str) -> str:
+    """Return the standard output of a git command in a bare repository. Raises CommandFailed."""
+    return process.run(["git", *arguments], cwd=bare, environment=ENVIRONMENT).output
 
 
 def has(bare: Path, commit: str) -> bool:
     """Tell whether a commit is in a bare repository with all its files."""
     try:
-        process.run_logged(["git", "rev-list", "--objects", "--no-walk", "--quiet", commit], bare, ENVIRONMENT)
-    except process.ToolError:
+        _git(bare, "rev-list", "--objects", "--no-walk", "--quiet", commit)
+    except process.CommandFailed:
         return False
     return True
 
@@ -68,7 +71,7 @@ def has(bare: Path, commit: str) -> bool:
 def unpack(repository: str, commit: str, downloads: Path, target: Path, depth: int = 0) -> None:
     """Write the files of a fetched commit into the new directory `target`, those of its submodules in their places.
 
-    Submodules are fetched. Raises SourceError or ToolError naming the repository and the commit.
+    Submodules are fetched. Raises SourceError or CommandFailed naming the repository and the commit.
     """
     if depth > DEPTH_MAX:
         raise SourceError(f"git: {repository}: submodules inside each other more than {DEPTH_MAX} deep")
@@ -77,8 +80,7 @@ def unpack(repository: str, commit: str, downloads: Path, target: Path, depth: i
     (bare / "info" / "attributes").write_text(ATTRIBUTES, encoding="utf-8")
     packed = (downloads / f"{bare.stem}-{commit[:12]}.tar").absolute()
     try:
-        argv = ["git", "archive", "--format=tar", "--prefix=tree/", f"--output={packed}", commit]
-        process.run_logged(argv, bare, ENVIRONMENT)
+        _git(bare, "archive", "--format=tar", "--prefix=tree/", f"--output={packed}", commit)
         archive.unpack(packed, target)
     finally:
         packed.unlink(missing_ok=True)
@@ -94,19 +96,18 @@ def unpack(repository: str, commit: str, downloads: Path, target: Path, depth: i
 
 def submodules(bare: Path, commit: str) -> dict[str, str]:
     """Return path -> commit of the submodules of a commit."""
-    listed = process.run_logged(["git", "ls-tree", "-r", "-z", "--full-tree", commit], bare, ENVIRONMENT)
+    listed = _git(bare, "ls-tree", "-r", "-z", "--full-tree", commit)
     found = (entry.partition("\t") for entry in listed.split("\0") if entry.startswith("160000 "))
     return {path: meta.split()[2] for meta, _, path in found}
 
 
 def submodule_urls(bare: Path, commit: str) -> dict[str, str]:
     """Return path -> URL as .gitmodules of a commit says."""
-    if not process.run_logged(
-        ["git", "ls-tree", "--name-only", commit, "--", ".gitmodules"], bare, ENVIRONMENT
-    ).strip():
+    if not _git(bare, "ls-tree", "--name-only", commit, "--", ".gitmodules").strip():
         return {}
-    argv = ["git", "config", "-z", "--blob", f"{commit}:.gitmodules", "--get-regexp", r"^submodule\..*\.(path|url)$"]
-    pairs = (entry.partition("\n") for entry in process.run_logged(argv, bare, ENVIRONMENT).split("\0") if entry)
+    wanted = ("--get-regexp", r"^submodule\..*\.(path|url)$")
+    listed = _git(bare, "config", "-z", "--blob", f"{commit}:.gitmodules", *wanted)
+    pairs = (entry.partition("\n") for entry in listed.split("\0") if entry)
     stated = {key: value for key, _, value in pairs}
     paths = {key.removesuffix(".path"): value for key, value in stated.items() if key.endswith(".path")}
     return {path: stated[f"{name}.url"] for name, path in paths.items() if f"{name}.url" in stated}

@@ -49,7 +49,7 @@ def parse(text: str) -> Coordinates:
 def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
     """Return the file of these coordinates in `downloads`, checked if `sha256` (hex) is given.
 
-    A file that is there and right is kept. Raises SourceError or ToolError with what Maven said.
+    A file that is there and right is kept. Raises SourceError or CommandFailed with what Maven said.
     """
     wanted = parse(text)
     file = downloads / wanted.file_name
@@ -59,7 +59,7 @@ def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
     downloads.mkdir(parents=True, exist_ok=True)
     log.info("fetching %s through Maven", text)
     argv = ["mvn", "-B", "-q", COPY, f"-Dartifact={wanted.argument}", f"-DoutputDirectory={downloads.absolute()}"]
-    process.run_logged([*argv, "-Dmdep.overWriteReleases=true", "-Dmdep.overWriteSnapshots=true"], downloads)
+    process.run([*argv, "-Dmdep.overWriteReleases=true", "-Dmdep.overWriteSnapshots=true"], cwd=downloads)
     if not file.is_file():
         raise SourceError(f"maven: {text}: Maven ended well, but {file} is not there")
     if sha256 and (found := file_sha256(file)) != sha256:

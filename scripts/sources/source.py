@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from scripts.host.process import CommandFailed
 from scripts.record import file_sha256, read, write
 from scripts.sources import SourceError, debian, installed
 from scripts.sources.kinds import (
@@ -59,7 +60,7 @@ def make(recipe: Recipe, tree: Path, identity: Path) -> dict[str, Any]:
     for source in source_candidates(recipe["sources"]):
         try:
             return make_from(source, recipe, tree, identity)
-        except (RuntimeError, OSError, ValueError) as error:
+        except (SourceError, CommandFailed, OSError, ValueError) as error:
             failures.append(f"{source}:\n{error}")
             log.warning("%s: %s", recipe["server"], error)
     told = "\n".join("  " + line for failure in failures for line in failure.splitlines())

@@ -117,10 +117,8 @@ def test_missing_build_tool_is_named_with_what_brings_it(empty_path, command):
 
 
 def test_missing_git_is_named_whether_it_fetches_or_lists(empty_path):
-    with pytest.raises(
-        process.ToolError, match=r"command git not found: install the package that has it \(Debian: git\)"
-    ):
-        process.run_logged(["git", "init"], empty_path)
+    with pytest.raises(FileNotFoundError, match=r"command git not found: install the package .*on Debian: git"):
+        process.run(["git", "init"], cwd=empty_path)
     (empty_path / ".git").mkdir()
     with pytest.raises(SourceError, match=r"is a git working tree, and the command git is missing"):
         working_tree.tree_content(empty_path)

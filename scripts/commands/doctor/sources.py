@@ -74,10 +74,10 @@ def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
             )
         case "git":
             repository = git.location(source["git"])
-            process.run_logged(["git", "ls-remote", "--quiet", repository, "HEAD"], folder, git.ENVIRONMENT)
+            process.run(["git", "ls-remote", "--quiet", repository, "HEAD"], cwd=folder, environment=git.ENVIRONMENT)
             return f"git repository {repository} answers; whether it has the commit shows when it is fetched"
         case "maven":
-            told = process.run_logged(["mvn", "--version"], folder).splitlines()[0]
+            told = process.run(["mvn", "--version"], cwd=folder).output.splitlines()[0]
             return f"{told}; the artifact is not asked for before it is fetched"
         case "installed":
             program = installed.find_program(source_path(source["installed"]), "installed")

@@ -65,7 +65,7 @@ def test_failure_tells_command_status_and_last_lines(tmp_path):
     with pytest.raises(CommandFailed) as caught:
         run(["sh", "-c", "seq 100; exit 3"], tmp_path / "x.log")
     lines = str(caught.value).splitlines()
-    assert lines[0] == "sh -c 'seq 100; exit 3' … ended with status 3:"
+    assert lines[0] == "sh -c 'seq 100; exit 3' ended with status 3:"
     assert lines[1:] == [str(number) for number in range(86, 101)]
 
 
@@ -90,7 +90,7 @@ def test_command_reads_a_file_or_nothing(tmp_path):
 
 def test_cost_of_a_command_is_that_of_all_its_children(tmp_path):
     code = "import time\nx = bytearray(64 << 20)\nwhile time.process_time() < 0.5: pass"
-    usage = run(["sh", "-c", f'"{sys.executable}" -c "{code}"; true'], tmp_path / "x.log")
+    usage = run(["sh", "-c", f'"{sys.executable}" -c "{code}"; true'], tmp_path / "x.log").usage
     assert 0.5 <= usage.cpu_s < 5
     assert usage.wall_s >= 0.4
     assert 64 < usage.peak_rss_mib < 400
@@ -181,3 +181,59 @@ def test_start_of_this_process_is_known_to_a_tick():
 def test_last_lines_of_a_log_that_is_missing_or_empty_are_told(tmp_path):
     (tmp_path / "empty.log").touch()
     assert process.last_lines(tmp_path / "no.log") == process.last_lines(tmp_path / "empty.log") == "(the log is empty)"
+
+
+def test_output_without_a_log_is_returned_and_logged_line_by_line(tmp_path, caplog):
+    caplog.set_level("DEBUG")
+    finished = run(["sh", "-c", "echo one; echo two >&2; printf 'a\\0b'"], cwd=tmp_path)
+    assert finished.output == "one\na\0b"
+    assert "sh: one" in caplog.messages
+    assert "sh: two" in caplog.messages
+    assert f"in {tmp_path}: sh -c" in caplog.text
+
+
+def test_failure_without_a_log_tells_the_last_lines_errors_last():
+    with pytest.raises(CommandFailed) as caught:
+        run(["sh", "-c", "echo bad >&2; seq 100; exit 3"])
+    assert str(caught.value).splitlines()[1:] == [*(str(number) for number in range(87, 101)), "bad"]
+
+
+def test_lines_of_progress_are_neither_output_nor_logged(caplog):
+    caplog.set_level("DEBUG")
+    taken = []
+    finished = run(["sh", "-c", "echo 50%; echo out"], progress=lambda line: "%" in line and not taken.append(line))
+    assert (finished.output, taken) == ("out\n", ["50%\n"])
+    assert "sh: 50%" not in caplog.messages
+
+
+def test_error_in_progress_kills_the_group():
+    pids = []
+
+    def fail(line):
+        pids.append(int(line))
+        raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        run(["sh", "-c", "sleep 63 & echo $!; wait"], progress=fail)
+    wait_until(lambda: ended(pids[0]))
+
+
+def test_silent_command_is_reported_as_running(monkeypatch, caplog):
+    caplog.set_level("INFO")
+    monkeypatch.setattr(process, "PROGRESS_S", 0.1)
+    run(["sleep", "0.5"])
+    assert "sleep: still running after 0 s" in caplog.messages
+
+
+def test_answer_of_a_short_command_is_its_standard_output():
+    assert process.output_of(["cat"], stdin="given") == "given"
+    assert process.output_of(["sh", "-c", "echo $MORE; echo err >&2"], environment={"MORE": "more"}) == "more\n"
+    with pytest.raises(CommandFailed, match=r"^sh -c 'echo no >&2; exit 4' ended with status 4:\nno$"):
+        process.output_of(["sh", "-c", "echo no >&2; exit 4"])
+    with pytest.raises(FileNotFoundError, match="command no-such-command not found: install the package"):
+        process.output_of(["no-such-command"])
+
+
+def test_long_command_line_is_shortened_in_its_failure():
+    with pytest.raises(CommandFailed, match=r"^sh -c 'exit 1' x … ended with status 1:\n\(no output\)$"):
+        process.output_of(["sh", "-c", "exit 1", *["x"] * 400])

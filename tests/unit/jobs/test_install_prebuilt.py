@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 
 import pytest
 
@@ -21,7 +22,7 @@ def distribution(tmp_path):
     for folder in ("bin", "share/charsets", "share/english", "share/french", "lib/private", "mysql-test"):
         (tree / folder).mkdir(parents=True)
     (tmp_path / "mysqld.c").write_text(PROGRAM.format(says=SAYS))
-    install_prebuilt.subprocess.run(["gcc", tmp_path / "mysqld.c", "-o", tree / "bin" / "mysqld"], check=True)
+    subprocess.run(["gcc", tmp_path / "mysqld.c", "-o", tree / "bin" / "mysqld"], check=True)
     (tree / "bin" / "mysqladmin").write_text("no need of it")
     for name in ("charsets/Index.xml", "english/errmsg.sys", "french/errmsg.sys"):
         (tree / "share" / name).write_text("text")

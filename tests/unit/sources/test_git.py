@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.host.process import ToolError
+from scripts.host.process import CommandFailed
 from scripts.sources import SourceError
 from scripts.sources import git as sources_git
 from scripts.sources.git import fetch, joined, location, unpack
@@ -89,12 +89,12 @@ def test_anything_but_a_whole_commit_is_refused(tmp_path, commit):
 
 
 def test_what_git_says_of_a_missing_repository_is_told(tmp_path):
-    with pytest.raises(ToolError, match="does not appear to be a git repository"):
+    with pytest.raises(CommandFailed, match="does not appear to be a git repository"):
         fetch(str(tmp_path / "absent"), "1" * 40, tmp_path / "downloads")
 
 
 def test_transport_that_runs_a_command_stays_shut(tmp_path):
-    with pytest.raises(ToolError, match="transport 'ext' not allowed"):
+    with pytest.raises(CommandFailed, match="transport 'ext' not allowed"):
         fetch(f"ext::touch {tmp_path}/ran", "1" * 40, tmp_path / "downloads")
     assert not (tmp_path / "ran").exists()
 

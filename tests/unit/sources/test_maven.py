@@ -34,7 +34,7 @@ def test_other_texts_are_refused_with_what_is_expected(text):
 
 def test_missing_mvn_is_told_with_the_package_that_has_it(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(process.ToolError, match=r"command mvn not found: install .*maven"):
+    with pytest.raises(FileNotFoundError, match=r"command mvn not found: install .*maven"):
         fetch(TEXT, None, tmp_path / "downloads")
 
 
@@ -68,7 +68,7 @@ def fetched(repository, tmp_path_factory):
         patch.setenv("MAVEN_OPTS", f"-Dmaven.repo.local={repository}")
         try:
             return fetch(TEXT, None, downloads)
-        except process.ToolError as error:
+        except FileNotFoundError as error:
             if "maven-dependency-plugin" in str(error) and "could not be resolved" in str(error):
                 pytest.skip(f"Maven cannot have its dependency plugin: {str(error).splitlines()[-1]}")
             raise
@@ -96,7 +96,7 @@ def test_what_maven_says_of_an_unknown_artifact_is_told(repository, fetched, tmp
     monkeypatch.setenv("MAVEN_OPTS", f"-Dmaven.repo.local={repository}")
     (tmp_path / ".mvn").mkdir()
     (tmp_path / ".mvn" / "maven.config").write_text("--offline\n")
-    with pytest.raises(process.ToolError, match="offline") as caught:
+    with pytest.raises(process.CommandFailed, match="offline") as caught:
         fetch(TEXT.replace("tiny", "other"), None, tmp_path)
     assert "example.servers:other" in str(caught.value)
 
