@@ -15,6 +15,8 @@ from scripts.builds.flags import build_flags, published_options
 from scripts.record import write
 from scripts.servers.families import innodb, mysql
 
+pytestmark = pytest.mark.real
+
 # What FPROFILE_GENERATE and FPROFILE_USE do, in our words.
 PROJECT = """
 cmake_minimum_required(VERSION 3.18)
