@@ -24,7 +24,7 @@ resources
         `--workflow-profile none`; no directive of the Snakefile sets one (issue 1866).
     can go when: Snakemake has such a directive.
 command_line
-    relies on: `Workflow.configfiles`, `Workflow.cores`, `Workflow.dryrun`.
+    relies on: `Workflow.configfiles` and `Workflow.cores`.
     why: the plan names config files and times; a dry run without `--cores` has one core.
     can go when: Snakemake documents them.
 job_records
@@ -35,5 +35,7 @@ job_records
     can go when: Snakemake has an option for the place of its records.
 
 Rules rely on two more: the value of a param whose function takes `output` is not compared (rules/inputs.smk;
-test_unpatched_snakemake.py holds it), and `workflow.is_main_process` (rules/common.smk).
+test_unpatched_snakemake.py holds it), and `workflow.is_main_process` (rules/common.smk). Elsewhere only names are
+known: builds/profiles and commands/package leave `.snakemake_timestamp` out of folders, host/locks finds "snakemake" in
+a command line.
 """

@@ -8,8 +8,10 @@ from typing import Any
 
 from scripts.workflow.release import expect
 
+# Workflow.dryrun is not known yet while rules are read.
+DRY_RUN_OPTION = re.compile(r"-[a-zA-Z]*n|--dry-?run$")
 # Snakemake takes --jobs for --cores where it is called without --cores.
-CORES_OPTION = re.compile(r"(-[cj]|--(cores|jobs)\b)")
+CORES_OPTION = re.compile(r"-[cj]|--(cores|jobs)\b")
 
 
 def config_files(workflow: Any) -> list[Path]:
@@ -19,8 +21,15 @@ def config_files(workflow: Any) -> list[Path]:
 
 
 def planned_cores(workflow: Any, arguments: Sequence[str]) -> int:
-    """Return the cores that jobs may use; in a dry run whose `arguments` name none, those of this machine."""
-    expect(workflow, "cores", "dryrun")
-    if workflow.dryrun and not any(map(CORES_OPTION.match, arguments)):
+    """Return the cores that jobs may use; in a dry run whose `arguments` name none, those of this machine.
+
+    Snakemake gives such a dry run one core, unless a profile says how many.
+    """
+    expect(workflow, "cores")
+    if (
+        workflow.cores == 1
+        and any(map(DRY_RUN_OPTION.match, arguments))
+        and not any(map(CORES_OPTION.match, arguments))
+    ):
         return len(os.sched_getaffinity(0))
-    return workflow.cores or 1
+    return workflow.cores

@@ -1,5 +1,6 @@
 """What a study would make, as `snakemake -n` tells it, from a directory that is not the checkout."""
 
+import os
 import re
 import shutil
 
@@ -67,6 +68,7 @@ def test_default_study_plans_its_sixty_runs_after_three_compiles(tmp_path):
     assert "plan of study default" in answer.text
     assert re.search(r"^  measure +60 of 60 +about", answer.text, re.M)
     assert re.search(r"^  time +compiling about .*, measuring about .*, the rest about", answer.text, re.M)
+    assert re.search(rf"^  machine +{len(os.sched_getaffinity(0))} cores? to compile", answer.text, re.M)
     assert re.search(r"^  bytes +.* to copy .*; about .* to keep", answer.text, re.M)
 
 

@@ -72,17 +72,22 @@ def test_limit_of_the_command_line_wins():
 
 
 @pytest.mark.parametrize(
-    ("dryrun", "arguments", "cores"),
+    ("arguments", "cores"),
     [
-        (True, ["-n"], 6),
-        (True, ["--dry-run", "results/report.html"], 6),
-        (True, ["-n", "--cores", "1"], 1),
-        (True, ["-n", "--cores=1"], 1),
-        (True, ["-n", "-c1"], 1),
-        (True, ["-n", "-j", "1"], 1),
-        (False, ["--profile", "mine"], 1),
+        (["-n"], 6),
+        (["-np", "-d", "elsewhere"], 6),
+        (["--dry-run", "results/report.html", "--config", "partial=true"], 6),
+        (["-n", "--cores", "1"], 1),
+        (["-n", "--cores=1"], 1),
+        (["-n", "-c1"], 1),
+        (["-n", "-j", "1"], 1),
+        (["--profile", "mine"], 1),
     ],
 )
-def test_dry_run_without_cores_plans_with_those_of_the_machine(dryrun, arguments, cores, monkeypatch):
+def test_dry_run_without_cores_plans_with_those_of_the_machine(arguments, cores, monkeypatch):
     monkeypatch.setattr(command_line.os, "sched_getaffinity", lambda _: set(range(6)))
-    assert command_line.planned_cores(SimpleNamespace(cores=1, dryrun=dryrun), arguments) == cores
+    assert command_line.planned_cores(SimpleNamespace(cores=1), arguments) == cores
+
+
+def test_cores_of_a_profile_are_planned_with():
+    assert command_line.planned_cores(SimpleNamespace(cores=3), ["-n", "--profile", "mine"]) == 3
