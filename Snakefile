@@ -27,7 +27,7 @@ wildcard_constraints:
     study=re.escape(PLAN.study.name),
 
 
-if not PARTIAL:  # else nothing that costs can be made
+if not PARTIAL:  # a partial report is made from existing runs
 
     include: "rules/source.smk"
     include: "rules/build.smk"

@@ -1,4 +1,4 @@
-"""What Snakemake's command line said: the config files and the cores."""
+"""Config files and cores, as given on Snakemake's command line."""
 
 import os
 import re
@@ -26,10 +26,5 @@ def planned_cores(workflow: Any, arguments: Sequence[str]) -> int:
     Snakemake gives such a dry run one core, unless a profile says how many.
     """
     expect(workflow, "cores")
-    if (
-        workflow.cores == 1
-        and any(map(DRY_RUN_OPTION.match, arguments))
-        and not any(map(CORES_OPTION.match, arguments))
-    ):
-        return len(os.sched_getaffinity(0))
-    return workflow.cores
+    looking, named = (any(map(option.match, arguments)) for option in (DRY_RUN_OPTION, CORES_OPTION))
+    return len(os.sched_getaffinity(0)) if looking and not named and workflow.cores == 1 else workflow.cores

@@ -1,4 +1,4 @@
-"""What a study would make, as `snakemake -n` tells it, from a directory that is not the checkout."""
+"""The jobs and the plan that `snakemake -n` prints, from a directory that is not the checkout."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Snakemake's records of jobs stay with the results they are about, wherever these are brought."""
+"""Snakemake's records of jobs stay with the results, wherever these are moved or copied."""
 
 import shutil
 from pathlib import Path
