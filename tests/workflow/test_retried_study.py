@@ -1,4 +1,4 @@
-"""After `make retry` Snakemake makes again what failed, and nothing else that is costly."""
+"""After `make retry` Snakemake repeats the failed jobs, and no other costly job."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""After kill -9 of Snakemake the same command goes on; the costly steps are stubs (see test_stub_study.py)."""
+"""After kill -9 of Snakemake the same command continues; the costly steps are stubs (see test_stub_study.py)."""
 
 import base64
 import hashlib
@@ -29,7 +29,7 @@ def small(tmp_path):
 
 @pytest.fixture
 def started(small):
-    """A Snakemake of its own session, at work; whatever is left of it is killed at the end."""
+    """A running Snakemake in a session of its own; the processes it leaves are killed at the end."""
     with (small.root / "killed.log").open("w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "snakemake", *COMMAND],

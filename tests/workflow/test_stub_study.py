@@ -1,9 +1,8 @@
 """The workflow's own logic, end to end, on a copy of the checkout whose costly steps are stubs.
 
-The costly steps, and those that read what only real ones write, are replaced by small scripts that write
-believable records (tests/workflow/stubs), so nothing here says anything about a compiler, a server or sysbench: what is
-shown is which jobs run, in which order, and that the runs' figures reach the report unharmed. What an edit makes stale:
-test_what_reruns.py.
+Small scripts (tests/workflow/stubs) replace the costly steps, and the steps that read outputs only real ones have. They
+write plausible records, so these tests prove nothing about a compiler, a server or sysbench. They prove which jobs run,
+in which order, and that the runs' figures reach the report unchanged. What an edit makes stale: test_what_reruns.py.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Stub: answers the differential check with the names of the build."""
+"""Stub: writes the names of the build as its answers to the differential check."""
 
 import gzip
 

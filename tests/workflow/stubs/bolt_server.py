@@ -1,4 +1,4 @@
-"""Stub: makes an install tree of one file in place of what BOLT makes of its input."""
+"""Stub: makes an install tree of one file in place of BOLT's output."""
 
 from scripts.jobs.stub import begin, fill
 

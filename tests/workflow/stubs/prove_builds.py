@@ -1,4 +1,4 @@
-"""Stub: proves nothing of the builds it is given, which must have facts."""
+"""Stub: writes no proofs; the given builds must have facts."""
 
 from scripts.jobs.stub import begin
 

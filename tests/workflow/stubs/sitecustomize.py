@@ -1,7 +1,6 @@
-"""Python imports this at the start of every job: the stubs take the place of the modules whose names they have.
+"""Python imports this module at the start of every job: the stubs replace the modules of the same name.
 
-And so every job of the workflow notes when it began and ended. Whole lines are appended, which the kernel does not mix
-up.
+Every job also notes when it began and ended. Each note is one appended line, so that those of several jobs do not mix.
 """
 
 import atexit

@@ -1,4 +1,4 @@
-"""What the stubs of the costly steps share: their arguments, and a short rest in place of the work."""
+"""Shared by the stubs of costly steps: their arguments, and a short rest in place of the work."""
 
 import argparse
 import json
