@@ -29,7 +29,7 @@ OF_STUDY := --config $(CONFIG) $(if $(SCALE),--scale $(SCALE))
 # rules say `python`; the set-up itself must not see this PATH, or it would remake .venv with its own interpreter
 WITH_PATH := PATH="$(CURDIR)/.venv/bin:$$PATH"
 SNAKEMAKE := $(WITH_PATH) $(PYTHON_BIN) -m snakemake --cores $(CORES)
-SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/commands/package/*.sh scripts/builds/compiler/cc
+SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/commands/package/*.sh scripts/servers/families/*.sh scripts/builds/compiler/cc
 
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile

@@ -20,11 +20,9 @@ from scripts.loadgen.run import FILL_SCRIPT
 from scripts.loadgen.sysbench import OWNED
 from scripts.record import file_sha256
 from scripts.servers import families
+from scripts.servers.families.family import FROM_CLIENT
 from scripts.sources.kinds import SOLE_KINDS, kind_of, prebuilt
 from scripts.sql import files
-
-# What the server is told for the client host's sake, in the words of all families.
-CLIENT_OWNED_OPTIONS = ("skip_networking", "bind_address", "listen_addresses", "port", "skip_name_resolve")
 
 
 def client_host_mistakes(config: dict[str, Any], workloads: dict[str, dict[str, Any]]) -> Iterator[Mistake]:
@@ -42,7 +40,6 @@ def client_host_mistakes(config: dict[str, Any], workloads: dict[str, dict[str, 
             text = f"{clients}, expected at most {MOST_CLIENTS}: that is what one sysbench on a client host carries"
             yield Mistake(("clients", place), text)
     yield from _client_placement(config.get("placement"))
-    yield from _client_options(config)
 
 
 def _unreachable(address: str) -> str:
@@ -60,14 +57,6 @@ def _client_placement(placement: Any) -> Iterator[Mistake]:
     cpus = placement.get("client") if isinstance(placement, Mapping) else None
     if isinstance(cpus, str) and cpus.startswith("numa"):
         yield Mistake(("placement", "client"), f"{cpus!r}, expected CPU numbers: they are those of the client host")
-
-
-def _client_options(config: dict[str, Any]) -> Iterator[Mistake]:
-    variants = [(("variants", name, "options"), own.get("options")) for name, own in config.get("variants", {}).items()]
-    for path, options in [(("options",), config.get("options")), *variants]:
-        for name in CLIENT_OWNED_OPTIONS:
-            if name in (options or {}):
-                yield Mistake((*path, name), f"{options[name]!r} cannot be set here, it comes from `client`")
 
 
 DIAGNOSED_BY = ("variants", "workloads")
@@ -259,12 +248,19 @@ class Sense:
         yield from self._script((*path, "data"), {"script": FILL_SCRIPT, **variant.get("data", {})})
 
     def _options(self, path: tuple, server: dict[str, Any], own: dict[str, Any]) -> Iterator[Mistake]:
-        """Find options that the server's release is known not to have, the study's own among them."""
+        """Find options that the workflow sets itself, and options that the server's release is known to lack."""
         family = families.of(server["family"])
         for where, options in ((("options",), self.config.get("options", {})), ((*path, "options"), own)):
+            for name, value in options.items():
+                if instead := self._owned(family, name):
+                    yield Mistake((*where, name), f"{value!r} cannot be set here, {instead}")
             for line in family.unknown_options(server["version"], options):
                 name, _, text = line.partition(": ")
                 yield Mistake((*where, name), text)
+
+    def _owned(self, family: families.Family, name: str) -> str:
+        for_client = "client" in self.config and name in family.network_options("", 0)
+        return family.owned_option(name) or (FROM_CLIENT if for_client else "")
 
     def _tools(self, path: tuple, build: dict[str, Any]) -> Iterator[Mistake]:
         """Find toolchains of the wrong kind."""

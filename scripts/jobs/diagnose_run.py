@@ -57,7 +57,7 @@ def diagnosed(recipe: dict, place: dict, identity: Path, dataset: Path, text: Pa
 def looked_into(recipe: dict[str, Any]) -> dict[str, Any]:
     """Return the recipe of the run itself: with the options that a tool asks of the server."""
     variant = recipe["variant"]
-    asked = families.of(variant["family"]).WAITS.OPTIONS if recipe["tool"] == "waits" else {}
+    asked = families.of(variant["family"]).WAIT_OPTIONS if recipe["tool"] == "waits" else {}
     return {**recipe, "variant": {**variant, "options": {**variant.get("options", {}), **asked}}}
 
 

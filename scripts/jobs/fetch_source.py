@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.host.entry import entry
+from scripts.servers import families
 from scripts.sources import source
 
 
@@ -23,7 +24,7 @@ def log_to(log: Path) -> None:
 
 def main(recipe: dict[str, Any], sources: list[dict[str, Any]], tree: Path, identity: Path) -> None:
     """Make `tree` and `identity` from the first of `sources`, places that do not change what the recipe asks for."""
-    source.make({**recipe, "sources": sources}, tree, identity)
+    source.make({**recipe, "sources": sources}, tree, identity, families.products())
 
 
 def _arguments() -> argparse.Namespace:

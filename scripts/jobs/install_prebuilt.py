@@ -9,7 +9,7 @@ from scripts.builds import binary
 from scripts.host import entry
 from scripts.host.process import output_of
 from scripts.servers import families
-from scripts.servers.families.mysql_build import RELEASE_FILE
+from scripts.servers.families.family import RELEASE_FILE, Family
 from scripts.sources import debian, installed
 
 # What only who compiled the server knows.
@@ -34,7 +34,7 @@ def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path,
         (install / name).parent.mkdir(parents=True, exist_ok=True)
         (link if here else keep)(place, install / name)
     program = install / family.SERVER
-    release = release_of(program, recipe["source"]["version"])
+    release = release_of(program, recipe["source"]["version"], family)
     (install / RELEASE_FILE).write_text(f"{release}\n", encoding="utf-8")
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": release}
     known = binary.identify(program)
@@ -82,9 +82,9 @@ def size(place: Path) -> int:
     return sum(path.stat().st_size for path in files if path.is_file() and not path.is_symlink())
 
 
-def release_of(program: Path, version: str) -> str:
-    """Return the release that a server names itself. Raises ValueError when it is not of the declared version."""
-    release = installed.program_release(program)
+def release_of(program: Path, version: str, family: Family) -> str:
+    """Return the release that a server states. Raises ValueError if it is not of the declared version."""
+    release = installed.program_release(program, family.PRODUCT)
     if not debian.in_series(release, version):
         raise ValueError(f"{program.resolve()}: is release {release}, expected {version} (key servers.*.version)")
     return release

@@ -159,7 +159,7 @@ def address_for(there: ClientHost | None, here: sysbench.Capabilities) -> sysben
 
 def network_options_of(there: ClientHost | None, family: Family) -> dict[str, Any]:
     """Return the server options that the client host needs."""
-    return {} if there is None else family.NETWORK.options(there.address, there.port)
+    return {} if there is None else family.network_options(there.address, there.port)
 
 
 def admit(there: ClientHost | None, server: Server, connection: Any) -> None:
@@ -167,11 +167,11 @@ def admit(there: ClientHost | None, server: Server, connection: Any) -> None:
     if there is None:
         return
     password = new_password()
-    server.family.NETWORK.admit(connection, password)
+    server.family.admit_client(connection, password)
     (server.sockets / "samples").mkdir()
     told = {"client": there.client, "program": there.generator.path, "cpus": there.cpus}
     told |= {"address": there.address, "port": there.port}
-    told |= {"secrets": f"{server.family.NETWORK.PASSWORD_OPTION}={password}\n"}
+    told |= {"secrets": f"{server.family.PASSWORD_OPTION}={password}\n"}
     file = server.sockets / CLIENT_FILE
     file.touch(mode=0o600)
     file.write_text(json.dumps(told), encoding="utf-8")
@@ -186,7 +186,7 @@ def client_flags(there: ClientHost | None, server: Server) -> list[str]:
     """Return sysbench's connection options."""
     if there is None:
         return server.family.sysbench_flags(server.sockets)
-    return server.family.NETWORK.sysbench_flags(there.address, there.port)
+    return server.family.network_sysbench_flags(there.address, there.port)
 
 
 def client_command(there: ClientHost | None, server: Server, argv: list[str]) -> list[str]:

@@ -35,10 +35,10 @@ class Waits:
         """Take the first look, or begin with looks every 50 ms, beside the load."""
         self.connection = self.open.enter_context(contextlib.closing(server.connect()))
         self.family = server.family
-        if self.family.WAITS.SAMPLED:
+        if self.family.WAITS_SAMPLED:
             self.sampled = self.threads.submit(self._sample)
         else:
-            self.before = self.family.WAITS.read(self.connection)
+            self.before = self.family.read_waits(self.connection)
 
     def end(self) -> None:
         """Take the last look, and leave the server."""
@@ -50,7 +50,7 @@ class Waits:
         else:
             self.found = {
                 "samples": None,
-                **wait_rows(wait_difference(self.before, self.family.WAITS.read(self.connection))),
+                **wait_rows(wait_difference(self.before, self.family.read_waits(self.connection))),
             }
         self.open.close()
 
@@ -71,7 +71,7 @@ class Waits:
     def _sample(self) -> tuple[Counter[WaitKey], int, float]:
         seen, looks, begin_s = Counter(), 0, time.monotonic()
         while not self.over.wait(WAITS_EVERY_S):
-            seen.update({key: count for key, (count, _) in self.family.WAITS.read(self.connection).items()})
+            seen.update({key: count for key, (count, _) in self.family.read_waits(self.connection).items()})
             looks += 1
         return seen, looks, time.monotonic() - begin_s
 

@@ -16,12 +16,9 @@ from scripts.host import usage
 from scripts.host.process import watchdog
 from scripts.measure import observe
 from scripts.measure.setting import Phases, Setting
-from scripts.servers.families import innodb
 from scripts.servers.server import Server, ServerFailed
 from scripts.sql import answers, files
 
-# PostgreSQL's connections are in the database already.
-ENTER = {"innodb": [f"USE {innodb.DATABASE}"], "postgresql": []}
 CHANGES = re.compile(r"(insert|update|delete|replace)\b", re.IGNORECASE)
 ANSWERED_WITHIN_S = 6 * 3600
 
@@ -81,7 +78,7 @@ def _pass(setting: Setting, server: Server, chosen: list[files.Timed], number: i
     """Send all statements once; returns what is recorded of the timed ones and of those that show something."""
     found: dict[str, list] = {"executions": [], "shown": []}
     with answers.connections_opened(server.connect) as connection:
-        for text in ENTER[files.DIALECTS[setting.recipe["variant"]["family"]]]:
+        for text in setting.family.benchmark_statements():
             answers.demand_answer(connection, text)
         for statement in chosen:
             kept = found["executions" if statement.kind == files.TIMED else "shown"]

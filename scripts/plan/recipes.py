@@ -121,7 +121,8 @@ class Plan:
         """Return the recipe of a server's sources; its checksum is that of the first source."""
         entry = self.study.entries["servers"][server]
         names = {"server": server, "product": entry["product"], "version": entry["version"]}
-        return without_neutral_values({**names, **kinds.declared_source(entry["sources"], entry["version"])})
+        declared = kinds.declared_source(entry["sources"], entry["version"], families.products())
+        return without_neutral_values({**names, **declared})
 
     @once
     def build(self, server: str, build: str) -> Recipe:

@@ -230,7 +230,7 @@ def _wait(facts: Facts, row: dict[str, Any] | None) -> Field:
 
 def client_words(event: str, found: dict[str, Facts]) -> str:
     """Return a line on an event that is no wait of the server's."""
-    of_client = {each for facts in found.values() for each in families.of(facts["server"]["family"]).WAITS.FOR_CLIENT}
+    of_client = {each for facts in found.values() for each in families.of(facts["server"]["family"]).CLIENT_WAITS}
     return "for the load generator" if event in of_client else ""
 
 

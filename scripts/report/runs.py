@@ -205,7 +205,7 @@ def option_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[
 def _option_field(name: str, options: dict[str, Any], run: dict[str, Any] | None) -> Cell:
     """Return what a variant's server has of an option; only what is not as written has a note."""
     family, release = (fact(run or {}, f"server.{key}") for key in ("family", "release"))
-    if name not in options or family not in families.MODULES or release is None:
+    if name not in options or family not in families.names() or release is None:
         return Cell(NOTHING)
     variables, plain = run.get("variables") or {}, name.removeprefix(LOOSE)
     module = families.of(family)

@@ -24,9 +24,9 @@ def demand(server: Server, install: Path, given: dict[str, Any]) -> dict[str, li
         return {}
     family = server.family
     with contextlib.closing(server.connect()) as connection:
-        settings = family.VALUES.settings(connection)
+        settings = family.settings(connection)
     asked = asked_of(family, install, given)
-    answers = {name: family.VALUES.taken(name, value, settings) for name, value in asked.items()}
+    answers = {name: family.option_taken(name, value, settings) for name, value in asked.items()}
     if changed := [name for name, answer in answers.items() if answer is False]:
         told = "; ".join(
             f"options.{name}: {asked[name]!r}, but it runs with {_shown(settings, name)}" for name in changed

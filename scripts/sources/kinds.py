@@ -8,6 +8,7 @@ from typing import Any
 from scripts.record import file_sha256
 from scripts.sources import SourceError, debian, download, git, installed, maven, working_tree
 from scripts.sources import archive as sources_archive
+from scripts.sources.product import Product
 from scripts.sources.working_tree import digest_of_state
 
 Source = dict[str, Any]
@@ -32,11 +33,12 @@ def prebuilt(sources: list[Source]) -> bool:
     return kind_of(sources[0]) in PREBUILT_KINDS
 
 
-def declared_source(sources: list[Source], version: str = "") -> dict[str, Any]:
+def declared_source(sources: list[Source], version: str, product: Product) -> dict[str, Any]:
     """Return what of a server's sources is part of its recipe: of the first alone, and never a path or a mirror.
 
     A directory, an installed program and an archive without a stated checksum are read at every call, except for files
-    that did not change since the last; `version` is filled into an archive's path.
+    that did not change since the last; `version` is filled into an archive's path, and an installed server is one of
+    `product`.
     Raises ValueError naming key and path when they are not there.
     """
     first = sources[0]
@@ -48,7 +50,7 @@ def declared_source(sources: list[Source], version: str = "") -> dict[str, Any]:
         case "directory":
             return {"content_sha256": working_tree.content_sha256(source_path(first["directory"]))}
         case "installed":
-            program = installed.find_program(source_path(first["installed"]), "installed")
+            program = installed.find_program(source_path(first["installed"]), "installed", product)
             return {"program_sha256": digest_of_state(program)}
         case "file":
             archive = source_path(first["file"].replace("{version}", version))
@@ -150,10 +152,10 @@ def from_directory(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
     return Fetched("directory", f"working tree {root}", recipe["version"], (), copied, {"content_sha256": expected})
 
 
-def from_installed(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
+def from_installed(recipe: Recipe, source: Source, product: Product) -> Fetched:
     """Point at a server of this machine: the tree is one link to the declared path."""
     path = source_path(source["installed"])
-    program = installed.find_program(path, "installed")
+    program = installed.find_program(path, "installed", product)
     known = {"path": str(path), "program_sha256": file_sha256(program)}
     if recipe.get("program_sha256") not in (None, known["program_sha256"]):
         raise SourceError(f"installed: {program}: changed since the workflow started and read it; run again")
@@ -172,8 +174,15 @@ FETCH_FROM: dict[str, Callable[[Recipe, Source, Path], Fetched]] = {
     "maven": from_maven,
     "git": from_git,
     "directory": from_directory,
-    "installed": from_installed,
 }
+
+
+def fetch_from(source: Source, recipe: Recipe, downloads: Path, product: Product) -> Fetched:
+    """Fetch what a source of any kind needs; an installed server is one of `product`."""
+    kind = kind_of(source)
+    if kind == "installed":
+        return from_installed(recipe, source, product)
+    return FETCH_FROM[kind](recipe, source, downloads)
 
 
 def filled_source(text: str, recipe: Recipe) -> str:
@@ -181,7 +190,7 @@ def filled_source(text: str, recipe: Recipe) -> str:
     return text.replace("{version}", recipe["version"])
 
 
-def is_of_recipe(identity: dict[str, Any], source: Source, recipe: Recipe) -> bool:
+def is_of_recipe(identity: dict[str, Any], source: Source, recipe: Recipe, product: Product) -> bool:
     """Tell whether a tree with this identity came from a source of the same kind, and from the same content."""
     sums = {file["sha256"] for file in identity.get("files", [])}
     match identity["kind"]:
@@ -196,5 +205,6 @@ def is_of_recipe(identity: dict[str, Any], source: Source, recipe: Recipe) -> bo
             return identity.get("content_sha256") == recipe.get("content_sha256", "")
         case "installed":
             path = source_path(source["installed"])
-            return identity.get("path") == str(path) and file_sha256(installed.find_program(path, "installed")) in sums
+            program = installed.find_program(path, "installed", product)
+            return identity.get("path") == str(path) and file_sha256(program) in sums
     return source.get("sha256", "").lower() in sums

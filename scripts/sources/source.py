@@ -15,51 +15,53 @@ from scripts.host.process import CommandFailed
 from scripts.record import file_sha256, read, write
 from scripts.sources import SourceError, debian, installed
 from scripts.sources.kinds import (
-    FETCH_FROM,
     PREFIX,
     SOLE_KINDS,
     Fetched,
     Recipe,
     Source,
+    fetch_from,
     is_of_recipe,
     kind_of,
     prebuilt,
     source_candidates,
 )
+from scripts.sources.product import Product
 from scripts.sources.tree import release_of, require_buildable, tree_sha256
 
 log = logging.getLogger(__name__)
 
 
-def satisfies(identity: dict[str, Any], recipe: Recipe) -> bool:
+def satisfies(identity: dict[str, Any], recipe: Recipe, product: Product) -> bool:
     """Tell whether a tree with this identity is one that the recipe could have made."""
     if any(identity.get(key) != recipe[key] for key in ("server", "product", "version")):
         return False
     stated = (source for source in source_candidates(recipe["sources"]) if kind_of(source) == identity.get("kind"))
-    return any(is_of_recipe(identity, source, recipe) for source in stated)
+    return any(is_of_recipe(identity, source, recipe, product) for source in stated)
 
 
-def kept(recipe: Recipe, tree: Path, identity: Path) -> bool:
+def kept(recipe: Recipe, tree: Path, identity: Path, product: Product) -> bool:
     """Tell whether the tree on disk is whole and what the recipe asks for."""
     if not (identity.is_file() and tree.is_dir()):
         return False
     known = read(identity)
-    return satisfies(known, recipe) and known["tree_sha256"] == tree_sha256(tree)
+    return satisfies(known, recipe, product) and known["tree_sha256"] == tree_sha256(tree)
 
 
-def make(recipe: Recipe, tree: Path, identity: Path) -> dict[str, Any]:
+def make(recipe: Recipe, tree: Path, identity: Path, product: Product) -> dict[str, Any]:
     """Make `tree` and, last, its record `identity`; return the record. A whole tree already there is kept.
 
-    Downloads stay in `downloads` beside the tree. Raises SourceError with every source's failure.
+    Downloads stay in `downloads` beside the tree; `product` is how a server or its sources are recognised. Raises
+    SourceError with every source's failure.
     """
-    if kept(recipe, tree, identity):
+    if kept(recipe, tree, identity, product):
         log.info("%s: %s is there and whole, kept", recipe["server"], tree)
         return read(identity)
     downloads = tree.parent / "downloads"
     failures = []
     for source in source_candidates(recipe["sources"]):
         try:
-            return make_from(source, recipe, tree, identity)
+            return make_from(source, recipe, tree, identity, product)
         except (SourceError, CommandFailed, OSError, ValueError) as error:
             failures.append(f"{source}:\n{error}")
             log.warning("%s: %s", recipe["server"], error)
@@ -81,15 +83,15 @@ def _by_hand(recipe: Recipe, downloads: Path) -> str:
     )
 
 
-def make_from(source: Source, recipe: Recipe, tree: Path, identity: Path) -> dict[str, Any]:
-    fetched = FETCH_FROM[kind_of(source)](recipe, source, tree.parent / "downloads")
+def make_from(source: Source, recipe: Recipe, tree: Path, identity: Path, product: Product) -> dict[str, Any]:
+    fetched = fetch_from(source, recipe, tree.parent / "downloads", product)
     fresh = tree.with_name(f".{tree.name}.unpacking")
     shutil.rmtree(fresh.parent / f"{fresh.name}.top", ignore_errors=True)
     shutil.rmtree(fresh, ignore_errors=True)
     log.info("%s: unpacking %s", recipe["server"], fetched.origin)
     try:
         fetched.unpack(fresh)
-        release = usable_release(fresh, fetched, recipe)
+        release = usable_release(fresh, fetched, recipe, product)
         facts = facts_of(recipe, fetched, release, tree_sha256(fresh))
         identity.unlink(missing_ok=True)
         shutil.rmtree(tree, ignore_errors=True)
@@ -101,14 +103,14 @@ def make_from(source: Source, recipe: Recipe, tree: Path, identity: Path) -> dic
     return read(identity)
 
 
-def usable_release(tree: Path, fetched: Fetched, recipe: Recipe) -> str:
+def usable_release(tree: Path, fetched: Fetched, recipe: Recipe, product: Product) -> str:
     """Return the release of an unpacked tree; raise SourceError if it is of another version than wanted."""
     if prebuilt(recipe["sources"]):
-        program = installed.find_program(tree / PREFIX if fetched.kind == "installed" else tree, fetched.kind)
-        release = installed.program_release(program)
+        place = tree / PREFIX if fetched.kind == "installed" else tree
+        release = installed.program_release(installed.find_program(place, fetched.kind, product), product)
     else:
         require_buildable(tree)
-        release = release_of(tree) or fetched.release
+        release = release_of(tree, product) or fetched.release
     if not debian.in_series(release, recipe["version"]):
         what = "this is" if prebuilt(recipe["sources"]) else "these are the sources of"
         raise SourceError(f"{fetched.origin}: {what} release {release}, wanted {recipe['version']}")

@@ -8,14 +8,9 @@ from collections.abc import Container, Iterator
 from pathlib import Path, PurePosixPath
 
 from scripts.sources import SourceError
+from scripts.sources.product import Product
 
 CHUNK_BYTES = 1 << 20
-
-RELEASE_FILES: dict[str, str] = {
-    "MYSQL_VERSION": r"MYSQL_VERSION_(?:MAJOR|MINOR|PATCH)=(\d+)",
-    "VERSION": r"MYSQL_VERSION_(?:MAJOR|MINOR|PATCH)=(\d+)",
-    "configure": r"^PACKAGE_VERSION='([\w.]+)'",
-}
 
 
 def entries(folder: bytes, prefix: bytes = b"") -> Iterator[tuple[bytes, int]]:
@@ -82,9 +77,9 @@ def link_problem(name: str, link: str) -> str | None:
     return f"symbolic link with '..' behind a name, to {link!r}" if ".." in target[climbs:] else None
 
 
-def release_of(tree: Path) -> str | None:
-    """Return the release that the sources name ("10.11.18", "15.18"), None if they name none."""
-    for name, pattern in RELEASE_FILES.items():
+def release_of(tree: Path, product: Product) -> str | None:
+    """Read the release that sources state ("10.11.18", "15.18"), None if no file of the product states one."""
+    for name, pattern in product.release_files:
         file = tree / name
         if file.is_file():
             text = file.read_text(encoding="utf-8", errors="replace")

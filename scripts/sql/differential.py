@@ -17,25 +17,7 @@ from scripts.servers.server import Server, ServerFailed, running
 from scripts.sql import answers, files
 from scripts.sql.answers import concurrency, violations
 
-# Nothing here outlives the check, so nothing waits for a disk; small files are quick to make.
-OPTIONS = {
-    "innodb": {
-        "innodb_buffer_pool_size": "128M",
-        "innodb_log_file_size": "48M",
-        "innodb_flush_log_at_trx_commit": 0,
-        "innodb_lock_wait_timeout": 50,
-    },
-    "postgresql": {
-        "shared_buffers": "128MB",
-        "max_connections": 40,
-        "fsync": False,
-        "synchronous_commit": False,
-        "deadlock_timeout": "20ms",
-    },
-}
 SCHEMA = "answers"
-# Statements after which a connection is in our schema; the first connection's own come from the files.
-ENTER = {"innodb": [f"USE {SCHEMA}"], "postgresql": [f"SET search_path TO {SCHEMA}"]}
 ANSWERED_WITHIN_S = 120
 
 TABLES = (
@@ -52,8 +34,7 @@ KEY = (
 def question(name: str, release: str, install: Path, log: Path) -> dict[str, Any]:
     """Start a server of the family `name` on a new data directory, and ask it everything, as `answer` does."""
     family = families.of(name)
-    dialect = files.DIALECTS[name]
-    options = {**server_options(family, {}), **OPTIONS[dialect]}
+    options = {**server_options(family, {}), **family.CHECK_OPTIONS}
     with shared(say_waiting), data_directory.workspace(None) as folder:
         data = initialise(family, install, folder, options, log)
         with running(family, install, data, options, log) as server:
@@ -67,12 +48,11 @@ def answer(server: Server, family: str, release: str) -> dict[str, Any]:
     """Ask a server that has just been initialised everything; returns {answers, skipped, tables, concurrency}."""
     asked = files.read_check(ROOT, family)
     chosen = [statement for statement in asked if statement.suits(family, release)]
-    enter = ENTER[files.DIALECTS[family]]
     return {
         "answers": answer_all(server, chosen),
         "skipped": [statement.number for statement in asked if not statement.suits(family, release)],
-        "concurrency": _concurrency(server, enter),
-        "tables": _tables(server, enter, checksums=files.DIALECTS[family] == "innodb"),
+        "concurrency": _concurrency(server),
+        "tables": _tables(server),
     }
 
 
@@ -90,29 +70,29 @@ def answer_all(server: Server, chosen: list[files.Statement]) -> list[dict[str, 
     return found
 
 
-def _concurrency(server: Server, enter: list[str]) -> dict[str, Any]:
+def _concurrency(server: Server) -> dict[str, Any]:
     with _named(server, "the part with many connections at once"):
-        return concurrency(lambda: _entered(server, enter))
+        return concurrency(lambda: _entered(server))
 
 
-def _tables(server: Server, enter: list[str], *, checksums: bool) -> list[dict[str, Any]]:
+def _tables(server: Server) -> list[dict[str, Any]]:
     """Return each table's rows, the digest of its rows by primary key, and the server's own checksum if it has one."""
     with (
         _named(server, "the tables' content"),
-        answers.connections_opened(lambda: _entered(server, enter)) as connection,
+        answers.connections_opened(lambda: _entered(server)) as connection,
     ):
         names = sorted(_words(answers.demand_answer(connection, TABLES)))
-        return [_table(connection, name, checksums) for name in names]
+        return [_table(connection, name, server.family.checksum_statement(name)) for name in names]
 
 
-def _table(connection: Any, name: str, checksums: bool) -> dict[str, Any]:
+def _table(connection: Any, name: str, checksum: str | None) -> dict[str, Any]:
     if not (key := _words(answers.demand_answer(connection, KEY.format(name)))):
         raise ValueError(
             f"table {name} has no primary key, so its rows have no order; give it one in {files.CHECK_FOLDER}"
         )
     rows = answers.demand_answer(connection, f"SELECT * FROM {name} ORDER BY {', '.join(key)}")
-    checksum = answers.demand_answer(connection, f"CHECKSUM TABLE {name}")[0][1] if checksums else None
-    return {"table": name, "rows": len(rows), "sha256": answers.answers_digest(rows), "server_checksum": checksum}
+    known = answers.demand_answer(connection, checksum)[0][1] if checksum else None
+    return {"table": name, "rows": len(rows), "sha256": answers.answers_digest(rows), "server_checksum": known}
 
 
 def _words(rows: list[list[str | None]]) -> list[str]:
@@ -120,9 +100,9 @@ def _words(rows: list[list[str | None]]) -> list[str]:
     return [str(row[0]).partition(" ")[2] for row in rows]
 
 
-def _entered(server: Server, enter: list[str]) -> Any:
+def _entered(server: Server) -> Any:
     connection = server.connect()
-    for text in enter:
+    for text in server.family.enter_statements(SCHEMA):
         answers.demand_answer(connection, text)
     return connection
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from scripts.record import file_sha256
+from scripts.servers import families
 
 CHECK_FOLDER = "workloads/check"
-DIALECTS = {"mysql": "innodb", "mariadb": "innodb", "postgresql": "postgresql"}
 CONNECTIONS = ("first", "second")
 
 DIRECTIVE = re.compile(r"^-- (\w+): *(.*?) *$")
@@ -53,10 +53,14 @@ def release_numbers(release: str) -> tuple[int, ...]:
 
 
 def check_files(root: Path, family: str) -> list[Path]:
-    """Return the SQL files of a family in their order: those of all families among its own, by name."""
-    if family not in DIALECTS:
-        raise ValueError(f"family: {family!r} has no statements, expected one of {', '.join(sorted(DIALECTS))}")
-    found = [file for part in ("common", DIALECTS[family]) for file in (root / CHECK_FOLDER / part).glob("*.sql")]
+    """Return the SQL files of a family in order of their names: those of all families and those of its dialect.
+
+    Raises ValueError naming the unknown family, or a dialect without files.
+    """
+    dialect = families.of(family).DIALECT
+    if not (root / CHECK_FOLDER / dialect).is_dir():
+        raise ValueError(f"family: {family!r} has no statements, expected SQL files in {CHECK_FOLDER}/{dialect}")
+    found = [file for part in ("common", dialect) for file in (root / CHECK_FOLDER / part).glob("*.sql")]
     return sorted(found, key=lambda file: file.name)
 
 
@@ -149,7 +153,7 @@ def release_bounds(value: str, where: str) -> tuple[tuple[str, tuple[int, ...]],
     found = []
     for part in value.split(","):
         match = re.fullmatch(r"(\w+) (\d+(?:\.\d+)*)", part.strip())
-        if not match or match[1] not in DIALECTS:
+        if not match or match[1] not in families.names():
             raise ValueError(f"{where}: since {part.strip()!r}, expected a family and a release such as mysql 8.0")
         found.append((match[1], release_numbers(match[2])))
     return tuple(found)

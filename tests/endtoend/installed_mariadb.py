@@ -14,12 +14,14 @@ from scripts.builds import binary
 from scripts.config.study import load
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
-from scripts.servers.families import mariadb
+from scripts.servers import families
+from scripts.servers.families.mariadb import SYSTEM_TABLES
 from tests.endtoend.folders import open_folder
 from tests.made import studies
 from tests.workflow.running import CHECKOUT, environment
 
 SERVER = Path("/usr/sbin/mariadbd")
+PROGRAM = families.of("mariadb").SERVER
 SHARE = Path("/usr/share/mysql")
 NAME = "mariadb-installed"
 MEASURE_S = 3
@@ -27,7 +29,7 @@ MEASURE_S = 3
 
 def missing() -> str:
     """Return why the installed server cannot be used, an empty text when it can."""
-    needed = [SERVER, SHARE / "charsets", *(SHARE / name for name in mariadb.SYSTEM_TABLES)]
+    needed = [SERVER, SHARE / "charsets", *(SHARE / name for name in SYSTEM_TABLES)]
     lost = [str(path) for path in needed if not path.exists()]
     return f"package mariadb-server-core is not installed: no {', '.join(lost)}" if lost else ""
 
@@ -42,13 +44,13 @@ def lay_out(build: Path) -> Path:
     """Make an install tree of links as a build has it, and its identity; returns the identity."""
     install = build / "install"
     (install / "bin").mkdir(parents=True)
-    (install / mariadb.SERVER).symlink_to(SERVER)
+    (install / PROGRAM).symlink_to(SERVER)
     (install / "share").mkdir()
-    chosen = [SHARE / "charsets", *(SHARE / name for name in mariadb.SYSTEM_TABLES)]
+    chosen = [SHARE / "charsets", *(SHARE / name for name in SYSTEM_TABLES)]
     for path in [*chosen, *(messages.parent for messages in SHARE.glob("*/errmsg.sys"))]:
         (install / "share" / path.name).symlink_to(path)
     names = {"server": NAME, "family": "mariadb", "build": "baseline", "release": release()}
-    known = {**binary.identify(SERVER), "server_file": mariadb.SERVER, "source_path": "none"}
+    known = {**binary.identify(SERVER), "server_file": PROGRAM, "source_path": "none"}
     record.write(build / "identity.json", {**names, **known})
     return build / "identity.json"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from scripts import record
 from scripts.builds import binary
-from scripts.servers.families import postgresql
+from scripts.servers import families
 
 HOME = Path("/usr/lib/postgresql/15")
 NAME = "postgresql-installed"
@@ -26,6 +26,10 @@ def lay_out(build: Path) -> Path:
     said = subprocess.run([HOME / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True).stdout
     release = re.search(r"\) (\d+\.\d+)", said)[1]
     names = {"server": NAME, "family": "postgresql", "build": "baseline", "release": release}
-    known = {**binary.identify(HOME / "bin" / "postgres"), "server_file": postgresql.SERVER, "source_path": "none"}
+    known = {
+        **binary.identify(HOME / "bin" / "postgres"),
+        "server_file": families.of("postgresql").SERVER,
+        "source_path": "none",
+    }
     record.write(build / "identity.json", {**names, **known})
     return build / "identity.json"

@@ -15,7 +15,7 @@ import yaml
 from scripts import record
 from scripts.builds import binary
 from scripts.host.process import run
-from scripts.servers.families import postgresql
+from scripts.servers import families
 from scripts.sql import answers
 from tests.conftest import CHECKOUT
 from tests.endtoend.asking import ask, compare
@@ -24,6 +24,7 @@ from tests.endtoend.installed_mariadb import finish
 pytestmark = pytest.mark.real
 
 SERVER = "postgresql-15"
+POSTGRESQL = families.of("postgresql")
 ALTERATIONS = {
     "aggregate": (
         "int.c",
@@ -62,9 +63,9 @@ class Compiled:
 
     def identity(self, name: str) -> Path:
         """Write the identity of the install tree in the folder `name` and return its path."""
-        known = binary.identify(self.folder / name / "install" / postgresql.SERVER)
+        known = binary.identify(self.folder / name / "install" / POSTGRESQL.SERVER)
         names = {"server": SERVER, "family": "postgresql", "build": name, "release": self.release}
-        facts = {**names, **known, "server_file": postgresql.SERVER, "source_path": str(self.source)}
+        facts = {**names, **known, "server_file": POSTGRESQL.SERVER, "source_path": str(self.source)}
         record.write(self.folder / name / "identity.json", facts)
         return self.folder / name / "identity.json"
 
@@ -79,7 +80,7 @@ class Compiled:
         try:
             self._link(part / file)
             shutil.copytree(self.folder / "unaltered" / "install", self.folder / name / "install", symlinks=True)
-            shutil.copy2(self.build / "src/backend/postgres", self.folder / name / "install" / postgresql.SERVER)
+            shutil.copy2(self.build / "src/backend/postgres", self.folder / name / "install" / POSTGRESQL.SERVER)
         finally:
             (self.build / part / file).unlink()
         return self.identity(name)
@@ -100,11 +101,11 @@ def compiled(compiler):
         made = Compiled(folder, fetched(entry, folder / "source"))
         made.build.mkdir()
         recipe = {"configure": ["CFLAGS=-O0"]}
-        run(postgresql.configure_command(made.source, compiler.commands, recipe), made.log, cwd=made.build)
-        for command in postgresql.compile_commands(2):
+        run(POSTGRESQL.configure_command(made.source, compiler.commands, recipe), made.log, cwd=made.build)
+        for command in POSTGRESQL.compile_commands(2):
             run(command, made.log, cwd=made.build)
         (folder / "unaltered").mkdir()
-        postgresql.install(made.source, made.build, folder / "unaltered" / "install", made.log)
+        POSTGRESQL.install(made.source, made.build, folder / "unaltered" / "install", made.log)
         yield made
 
 

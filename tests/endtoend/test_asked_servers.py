@@ -100,7 +100,7 @@ def server(identity, tmp_path):
     """A server that was just initialised and runs."""
     described = record.read(identity)
     family, install, log = families.of(described["family"]), workplace.installed(identity), tmp_path / "server.log"
-    options = {**family.default_options(1024), **differential.OPTIONS[files.DIALECTS[described["family"]]]}
+    options = {**family.default_options(1024), **family.CHECK_OPTIONS}
     with workspace(None) as folder:
         data = data_directory.initialise(family, install, folder, options, log)
         with running(family, install, data, options, log) as started:

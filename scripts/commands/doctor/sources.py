@@ -12,6 +12,7 @@ from scripts.commands.doctor.finding import Finding, Findings, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.host import process
 from scripts.plan.recipes import Plan
+from scripts.servers import families
 from scripts.sources import SourceError, debian, git, installed
 from scripts.sources.debian import write_configuration
 from scripts.sources.kinds import Source, filled_source, kind_of, source_candidates, source_path
@@ -80,8 +81,9 @@ def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
             told = process.run(["mvn", "--version"], cwd=folder).output.splitlines()[0]
             return f"{told}; the artifact is not asked for before it is fetched"
         case "installed":
-            program = installed.find_program(source_path(source["installed"]), "installed")
-            return f"{program}, release {installed.program_release(program)}"
+            product = families.products()
+            program = installed.find_program(source_path(source["installed"]), "installed", product)
+            return f"{program}, release {installed.program_release(program, product)}"
     path = source_path(filled_source(source[kind_of(source)], entry))
     if not path.exists():
         raise ValueError(f"{path}: no such file or directory")

@@ -11,6 +11,7 @@ from scripts.builds.toolchain import Toolchain
 from scripts.commands.doctor.finding import SET_UP, Finding, Findings, Machine, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.loadgen import sysbench
+from scripts.servers import families
 
 Find = Callable[[str, dict], Toolchain]
 Trial = Callable[[Toolchain], None]
@@ -111,17 +112,14 @@ def branch_records(machine: Machine) -> Finding:
     return ok("branch records", f"{fact}; not used, BOLT instruments the server itself")
 
 
-# Commands by the families they compile; CMake takes Ninja under both names.
-CMAKE = (("cmake",), ("ninja", "ninja-build"), ("bison",), ("perl",))
-COMPILING = {"mariadb": CMAKE, "mysql": CMAKE, "postgresql": (("make",), ("bison",), ("flex",), ("perl",))}
 TRIED = (1, 0, 20)
 VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 def check_tools(needs: Needs, machine: Machine) -> Findings:
     """Say which versions of the programs are there, and which are missing."""
-    for names, families in wanted_programs(needs).items():
-        yield program_finding(names, families, machine.ask)
+    for names, servers in wanted_programs(needs).items():
+        yield program_finding(names, servers, machine.ask)
     yield load_generator(needs.drivers, sysbench.read_capabilities)
 
 
@@ -129,7 +127,7 @@ def wanted_programs(needs: Needs) -> dict[tuple[str, ...], list[str]]:
     """Return the servers each program is needed for."""
     found: dict[tuple[str, ...], list[str]] = {}
     for server, entry in needs.compiled.items():
-        for names in COMPILING[entry["family"]]:
+        for names in families.of(entry["family"]).BUILD_PROGRAMS:
             found.setdefault(names, []).append(server)
     return found
 

@@ -20,7 +20,7 @@ from scripts.plan.paths import Paths
 from scripts.servers import families
 from scripts.sources.tree import link_problem
 
-START_SCRIPTS = Path(__file__).parent
+START_SCRIPT = Path(__file__).with_name("start.sh")
 # Snakemake marks the folders it made.
 LEFT_OUT = frozenset({".snakemake_timestamp"})
 
@@ -33,16 +33,15 @@ def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
     paths = paths_of(config, scale)
     folder = built(paths, variant, config, scale)
     identity = record.read(folder / "identity.json")
-    server = START_SCRIPTS / f"{identity['family']}.sh"
-    if not server.is_file():
-        raise ValueError(f"variant {variant}: no start commands for family {identity['family']!r} ({server})")
+    if families.of(identity["family"]).START_COMMANDS is None:
+        raise ValueError(f"variant {variant}: family {identity['family']!r} has no start commands, so no package")
     install = workplace.installed(folder / "identity.json")
-    about = described(paths, variant, folder, server, install)
+    about = described(paths, variant, folder, install)
     name = f"{identity['server']}-{identity['release']}-{folder.name}"
     package = Path("results") / "packages" / f"{name}.tar.gz"
     written = {
         "README.md": (readme.text(about), 0o644),
-        "start.sh": ((START_SCRIPTS / "start.sh").read_text(encoding="utf-8"), 0o755),
+        "start.sh": (START_SCRIPT.read_text(encoding="utf-8"), 0o755),
         "server.sh": (about.commands, 0o644),
     }
     pack(package, name, install, written)
@@ -72,9 +71,10 @@ def judgements(paths: Paths, variant: str, folder: Path) -> list[Path]:
     return [folder / "identity.json", *(file for file in judged if file.is_file())]
 
 
-def described(paths: Paths, variant: str, folder: Path, server: Path, install: Path) -> readme.About:
+def described(paths: Paths, variant: str, folder: Path, install: Path) -> readme.About:
     """Gather what the README tells."""
     plan, identity = paths.plan, record.read(folder / "identity.json")
+    family = families.of(identity["family"])
     made = [name for name in (plan.stages.input(identity["build"]), identity["build"]) if name]
     profiles = [profile for name in made if (profile := paths.profile(identity["server"], name))]
     # BOLT's input is what was compiled with a profile
@@ -87,8 +87,9 @@ def described(paths: Paths, variant: str, folder: Path, server: Path, install: P
         profiles=tuple(Path(profile).name for profile in profiles),
         audit=record.read(audit) if audit.is_file() else None,
         answer=answer(paths, variant),
-        options=families.of(identity["family"]).option_text(plan.options(variant)),
-        commands=server.read_text(encoding="utf-8"),
+        options=family.option_text(plan.options(variant)),
+        commands=family.START_COMMANDS.read_text(encoding="utf-8"),
+        client=family.CLIENT_COMMAND.format(sockets="/tmp/sockets"),
         libraries=tuple(binary.needed_libraries(install)),
     )
 

@@ -29,6 +29,7 @@ class About:
     answer: tuple[str, ...]
     options: str
     commands: str
+    client: str
     libraries: tuple[Library, ...]
 
 
@@ -61,19 +62,12 @@ def _start(about: About) -> list[str]:
         "folder of its socket, and it listens nowhere else. It runs with its own default options; more can follow: "
         "`start.sh SOCKET_FOLDER DATA_FOLDER OPTION ...`.",
         "",
-        *_client(about.identity["family"]),
+        f"Connect with any client: `{about.client}`.",
         "",
         "What start.sh runs (`server.sh`):",
         "",
         *_block(re.sub(r"^# shellcheck .*\n", "", about.commands)),
     ]
-
-
-def _client(family: str) -> list[str]:
-    if family == "postgresql":
-        return ["Connect with any client: `psql --host=/tmp/sockets postgres`."]
-    client = {"mariadb": "mariadb"}.get(family, "mysql")
-    return [f"Connect with any client: `{client} --socket=/tmp/sockets/server.sock --user=root`."]
 
 
 def _made(about: About) -> list[str]:

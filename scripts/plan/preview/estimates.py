@@ -11,6 +11,7 @@ from scripts.builds.stages import BOLT_INSTRUMENTED, PREBUILT
 from scripts.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.preview.reasons import RunReasons
+from scripts.servers import families
 from scripts.sources import kinds
 
 # An instrumented or profile-using compile takes about this many times the CPU of a plain one (measured, gcc 12).
@@ -128,30 +129,6 @@ RUN_KIB = 50
 
 
 @dataclass(frozen=True)
-class StatedSize:
-    """MiB of a family where no record tells: an unpacked source with its archive, a build tree, an install tree, an
-    empty data directory and its logs at their longest; bytes of a sysbench row with its index.
-
-    Measured: MariaDB 10.11 (400 000 rows made 197 MiB), PostgreSQL 15 (200 000 rows 152 MiB); MySQL's are larger and
-    estimated from MariaDB's.
-    """
-
-    source_mib: float
-    build_mib: float
-    install_mib: float
-    empty_mib: float
-    logs_mib: float
-    row_bytes: float
-
-
-FAMILY_DATA_MIB = {
-    "mariadb": StatedSize(750, 1500, 60, 100, 512, 250),
-    "mysql": StatedSize(2500, 4000, 150, 200, 1024, 250),
-    "postgresql": StatedSize(210, 300, 20, 100, 4096, 260),
-}
-
-
-@dataclass(frozen=True)
 class Size:
     """MiB, `None` where unknown, and whether they come from a record here rather than from what is stated."""
 
@@ -183,9 +160,9 @@ class Sizes:
         self.plan = due.paths.plan
         self.durations = durations
 
-    def stated(self, server: str) -> StatedSize:
-        """Return what is stated of a server's family."""
-        return FAMILY_DATA_MIB[self.plan.family(server)]
+    def stated(self, server: str) -> families.Family:
+        """Return a server's family, which states sizes for a server without records."""
+        return families.of(self.plan.family(server))
 
     def fetched(self, thing: Thing) -> Size:
         """Return what fetching a server's sources transfers: nothing when they are on disk, else as the catalog says,
@@ -209,7 +186,7 @@ class Sizes:
             return Size(known["bytes"] / MIB, measured=True)
         server, name, _, data = self.due.paths.datasets[folder]
         stated = self.stated(server)
-        return Size(stated.empty_mib + kept_rows(self.plan.tables(name, data)) * stated.row_bytes / MIB, measured=False)
+        return Size(stated.EMPTY_MIB + kept_rows(self.plan.tables(name, data)) * stated.ROW_BYTES / MIB, measured=False)
 
     def installed(self, thing: Thing) -> Size:
         """Return a build's install tree: as large as the last of its kind here, else as stated."""
@@ -217,7 +194,7 @@ class Sizes:
         known = [facts for facts in self.durations.facts(thing.server) if facts["stage"] == kind]
         if known:
             return Size(known[0]["install_bytes"] / MIB, measured=True)
-        return Size(self.stated(thing.server).install_mib, measured=False)
+        return Size(self.stated(thing.server).INSTALL_MIB, measured=False)
 
     def copied(self) -> Size:
         """Return what cloning snapshots copies over all runs and trainings that are due."""
@@ -241,8 +218,8 @@ class Sizes:
         size, study = self.snapshot(paths.dataset(variant, workload)), paths.plan.study
         stated = self.stated(study.variants[variant]["server"])
         dataset = self.plan.tables(study.entries["workloads"][workload]["dataset"], self.plan.data(variant))
-        loaded_mib = (rows_of(dataset) - kept_rows(dataset)) * stated.row_bytes / MIB
-        return size.least_mib + loaded_mib / 2, size.mib + loaded_mib + stated.logs_mib
+        loaded_mib = (rows_of(dataset) - kept_rows(dataset)) * stated.ROW_BYTES / MIB
+        return size.least_mib + loaded_mib / 2, size.mib + loaded_mib + stated.LOGS_MIB
 
     def storage(self, variant: str) -> str | None:
         """Return the folder of a variant's storage, None for the cache."""
@@ -252,7 +229,7 @@ class Sizes:
 
     def kept(self) -> dict[str, Size]:
         """Return what stays under results/, by what it is."""
-        sources = [Size(self.stated(thing.server).source_mib, measured=False) for thing in self.due.of("source")]
+        sources = [Size(self.stated(thing.server).SOURCE_MIB, measured=False) for thing in self.due.of("source")]
         builds = [self.installed(thing) for thing in self.due.of("build")]
         snapshots = [self.snapshot(thing.folder) for thing in self.due.of("dataset")]
         parts = {"sources": sources, "builds": builds, "snapshots": snapshots}

@@ -117,26 +117,6 @@ CLIENT_MIB = 0.5
 SIZE_TEXT = re.compile(r"(\d+)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class ConnectionNeeds:
-    """Of a family: the option that sizes its pool and that option's bare unit in bytes; MiB of a server without its
-    pool and of each connection; files an InnoDB server keeps for tables before it grants connections.
-    """
-
-    pool: str
-    unit_bytes: int
-    base_mib: float
-    connection_mib: float
-    table_files: int
-
-
-FAMILY_NEEDS = {
-    "mariadb": ConnectionNeeds("innodb_buffer_pool_size", 1, 150, 0.5, 810),
-    "mysql": ConnectionNeeds("innodb_buffer_pool_size", 1, 400, 0.5, 810),
-    "postgresql": ConnectionNeeds("shared_buffers", 8192, 50, 5, 0),
-}
-
-
 def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Callable) -> list[Limit]:
     """Return the limits that the variants to be measured would hit; `system` tells the file system of a path."""
     demands = [Demands(due, sizes, headroom, variant) for variant in sorted({run.variant for run in due.runs.values()})]
@@ -158,7 +138,7 @@ def file_limits(clients: int, demands: list["Demands"], headroom: Headroom) -> I
         remedy = f"`ulimit -n {needed}` before starting" if possible else "raise the hard limit (nofile in limits.conf)"
         text = f"open files: a process may have {soft}, {carried} clients need {needed}"
         yield Limit(text, remedy, certain=True, refused=True)
-    tables = max(demand.family.table_files for demand in demands)
+    tables = max(demand.family.TABLE_FILES for demand in demands)
     if tables and hard is not None and (needed := clients + tables) > hard:
         text = f"open files: at most {hard}, the server wants {needed} or grants fewer than {clients} connections"
         yield Limit(text, "raise the hard limit (nofile in limits.conf)", certain=True, refused=True)
@@ -183,13 +163,8 @@ class Demands:
     variant: str
 
     @cached_property
-    def family(self) -> ConnectionNeeds:
-        """Return what its family needs."""
-        return FAMILY_NEEDS[self.due.paths.plan.variant(self.variant)["family"]]
-
-    @cached_property
-    def module(self) -> families.Family:
-        """Return the module that knows its family."""
+    def family(self) -> families.Family:
+        """Return the family of its server."""
         return families.of(self.due.paths.plan.variant(self.variant)["family"])
 
     @cached_property
@@ -201,7 +176,7 @@ class Demands:
     def options(self) -> dict[str, Any]:
         """Return its server options laid over its family's defaults, names written with `_`."""
         plan = self.due.paths.plan
-        defaults = self.module.default_options(round(self.headroom.total_mib))
+        defaults = self.family.default_options(round(self.headroom.total_mib))
         return {**defaults, **{name.replace("-", "_"): value for name, value in plan.options(self.variant).items()}}
 
     def connections(self) -> Iterator[Limit]:
@@ -214,7 +189,7 @@ class Demands:
     def waiting(self) -> Iterator[Limit]:
         """Yield that fewer connections may wait at a socket than come at a time: libpq, which does not block, fails."""
         kept = self.headroom.waiting
-        if self.module.SYSBENCH_DRIVER == "pgsql" and kept is not None and self.clients > kept:
+        if self.family.CONNECTING_FAILS and kept is not None and self.clients > kept:
             text = f"waiting connections: net.core.somaxconn is {kept}, {self.clients} clients connect at a time"
             yield Limit(text, f"`sysctl net.core.somaxconn={self.clients}`", certain=False)
 
@@ -224,12 +199,12 @@ class Demands:
         available_mib, what = self.headroom.available_mib, self.headroom.memory_limit
         if most_mib > available_mib:
             text = f"memory: up to {amount_text(most_mib)} needed, {what} leaves {amount_text(available_mib)}"
-            yield Limit(text, f"lower {self.family.pool}, rows or clients", certain=least_mib > available_mib)
+            yield Limit(text, f"lower {self.family.POOL_OPTION}, rows or clients", certain=least_mib > available_mib)
 
     def memory_mib(self, system: Callable) -> tuple[float, float]:
         """Return the least and the most it takes: a pool fills with data only; a tmpfs holds the data once more."""
-        fixed_mib = self.family.base_mib + self.clients * (self.family.connection_mib + CLIENT_MIB)
-        pool_mib = in_mib(self.options[self.family.pool], self.family.unit_bytes)
+        fixed_mib = self.family.BASE_MIB + self.clients * (self.family.CONNECTION_MIB + CLIENT_MIB)
+        pool_mib = in_mib(self.options[self.family.POOL_OPTION], self.family.POOL_UNIT_BYTES)
         clones = [self.sizes.clone_mib(*group) for group in self.due.groups if group[0] == self.variant]
         least_mib, most_mib = max(clones, key=lambda clone: clone[1])
         folder = self.sizes.storage(self.variant)
@@ -288,7 +263,7 @@ def demanded(due: Due, sizes: Sizes, cache: str) -> Iterator[DiskDemand]:
     """Yield all that would be on disk at the same time: what is kept, one build tree, one clone in each storage."""
     for name, size in sizes.kept().items():
         yield DiskDemand("results", name, size.least_mib, size.mib)
-    trees_mib = max((sizes.stated(thing.server).build_mib for thing in due.of("build")), default=0)
+    trees_mib = max((sizes.stated(thing.server).BUILD_MIB for thing in due.of("build")), default=0)
     yield DiskDemand(cache, "a build tree", trees_mib / 2, trees_mib)
     clones: dict[str, list[DiskDemand]] = defaultdict(list)
     for variant, workload in due.groups:

@@ -1,70 +1,197 @@
-"""What MySQL and MariaDB have in common: one process, a `[mysqld]` option file, root without a password on a socket."""
+"""What MySQL and MariaDB have in common: CMake, one process, a `[mysqld]` option file, root without a password."""
 
+import hashlib
 import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pymysql
 
 from scripts.host.process import run
-from scripts.servers.families import innodb_report, innodb_waits
+from scripts.servers.families.family import (
+    FROM_CLIENT,
+    FROM_SERVER,
+    FROM_STORAGE,
+    FROM_WORKFLOW,
+    NO_ACCOUNTS,
+    ONE_LOG,
+    Options,
+)
+from scripts.servers.families.innodb_status import InnoDBStatus
 
-DRIVER = "mysql"
-DATABASE = "sbtest"
-STOP_SIGNAL = "SIGTERM"
-COMPLAINT = re.compile(r"\[ERROR\](?: \[MY-\d+\] \[\w+\])? (.*)")
-# Values out of bounds are changed, and MariaDB starts with options it no longer has (seen with 5.5, 5.6, 8.0, 10.11).
-NOT_TAKEN = re.compile(r"\[Warning\] .*?(option '([\w-]+)': .* adjusted to .*|'([\w-]+)' was removed\..*)")
-# What SHOW GLOBAL STATUS counts, and what we call it.
-COUNTERS = {
-    "Innodb_buffer_pool_pages_dirty": "dirty_pages",
-    "Innodb_buffer_pool_pages_free": "free_pages",
-    "Innodb_history_list_length": "history_list_length",
-    "Innodb_os_log_written": "log_written_bytes",
-    "Innodb_checkpoint_age": "checkpoint_age_bytes",
-    "Innodb_buffer_pool_reads": "buffer_pool_misses",
-    "Innodb_row_lock_waits": "row_lock_waits",
-    "Innodb_data_fsyncs": "data_fsyncs",
-    "Com_commit": "commits",
-    "Questions": "questions",
+# The account of a load generator on another host.
+CLIENT_USER = "pgobench"
+NATIVE = "mysql_native_password"
+# The server strips these from an option's name.
+PREFIX = re.compile(r"(?:loose|skip|disable|enable|maximum)_")
+# Options of their own, though the names of owned ones begin with them.
+WHOLE_NAMES = re.compile(r"innodb.*|log|lc_messages")
+SHORTEST_ABBREVIATION = 3
+NO_LIBRARIES = "the server loads no libraries besides its own; compile plugins in with `configure` of the server"
+OWNED_BY = {
+    FROM_CLIENT: (
+        *("networking", "bind_address", "port", "extra_port", "admin_address", "admin_port", "mysqlx*", "wsrep_*"),
+        "create_admin_listener_thread",
+    ),
+    FROM_STORAGE: (
+        *("datadir", "tmpdir", "innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory"),
+        *("innodb_doublewrite_dir", "innodb_temp_tablespaces_dir", "innodb_directories", "innodb_tmpdir"),
+        "aria_log_dir_path",
+    ),
+    FROM_SERVER: ("basedir", "lc_messages_dir", "language", "character_sets_dir"),
+    FROM_WORKFLOW: (
+        *("socket", "pid_file", "user", "chroot", "secure_file_priv", "bootstrap", "initialize", "initialize_insecure"),
+        *("daemonize", "help", "version", "validate_config", "log_basename"),
+    ),
+    NO_ACCOUNTS: ("init_file", "grant_tables"),
+    NO_LIBRARIES: ("plugin_dir", "plugin_load*", "early_plugin_load"),
+    ONE_LOG: ("log_error", "console"),
 }
-# What MariaDB's report is silent on (10.11, seen); its size of the change buffer is no number of pages here either.
-UNREPORTED = {
-    "Handler_write": "rows_inserted",
-    "Handler_update": "rows_updated",
-    "Handler_delete": "rows_deleted",
-    "Innodb_ibuf_merges": "change_buffer_merges",
-    **{
-        f"Innodb_ibuf_{how}_{what}": f"change_buffer_{how}_{what}"
-        for how in ("merged", "discarded")
-        for what in innodb_report.OPERATIONS
-    },
-}
 
 
-def pool_size(memory_mib: int) -> str:
-    """Return the default buffer pool: a fourth of memory, between 128 and 4096 MiB."""
-    return f"{min(4096, max(128, memory_mib // 4))}M"
+class InnoDB(InnoDBStatus):
+    """A server of MySQL's line."""
 
+    DIALECT = "innodb"
+    BUILD_PROGRAMS = (("cmake",), ("ninja", "ninja-build"), ("bison",), ("perl",))
+    OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {
+        name: instead for instead, names in OWNED_BY.items() for name in names
+    }
+    SYSBENCH_DRIVER = "mysql"
+    PASSWORD_OPTION = "mysql-password"
+    COMPLAINT = re.compile(r"\[ERROR\](?: \[MY-\d+\] \[\w+\])? (.*)")
+    # Servers change values out of bounds, and MariaDB ignores removed options (seen with 5.5, 5.6, 8.0, 10.11).
+    NOT_TAKEN = re.compile(r"\[Warning\] .*?(option '([\w-]+)': .* adjusted to .*|'([\w-]+)' was removed\..*)")
+    # Nothing outlives a check, so nothing waits for a disk; small files are quick to make.
+    CHECK_OPTIONS: ClassVar[Options] = {
+        "innodb_buffer_pool_size": "128M",
+        "innodb_log_file_size": "48M",
+        "innodb_flush_log_at_trx_commit": 0,
+        "innodb_lock_wait_timeout": 50,
+    }
+    POOL_OPTION = "innodb_buffer_pool_size"
+    CONNECTION_MIB = 0.5
+    TABLE_FILES = 810
 
-def option_text(options: dict[str, Any]) -> str:
-    """Return the option file: one `[mysqld]` section; true and false become ON and OFF."""
-    lines = [f"{name}={_text(value)}" for name, value in options.items()]
-    return "\n".join(["[mysqld]", *lines, ""])
+    def default_options(self, memory_mib: int) -> Options:
+        """Return the options every study starts from: durable, no network, data cached if it fits.
 
+        The buffer pool is a fourth of memory, between 128 and 4096 MiB.
+        """
+        return {
+            "skip_networking": True,
+            "innodb_buffer_pool_size": f"{min(4096, max(128, memory_mib // 4))}M",
+            "innodb_log_file_size": "512M",
+            "innodb_flush_log_at_trx_commit": 1,
+            "innodb_buffer_pool_dump_at_shutdown": False,
+            "innodb_buffer_pool_load_at_startup": False,
+            "max_connections": 4096,
+            "performance_schema": False,
+            "query_cache_type": 0,
+            "table_open_cache": 4096,
+        }
 
-def _text(value: Any) -> str:
-    match value:
-        case True:
-            return "ON"
-        case False:
-            return "OFF"
-        case _:
-            return str(value)
+    def means(self, name: str, owned: str) -> bool:
+        """Return whether a name is an owned one, with or without prefixes such as `loose_` and `skip_`, or shortened.
+
+        The server takes the first letters of a name for the whole, so the beginning of an owned name counts as it.
+        """
+        while shorter := PREFIX.match(name):
+            name = name[shorter.end() :]
+        shortened = len(name) >= SHORTEST_ABBREVIATION and not WHOLE_NAMES.fullmatch(name) and owned.startswith(name)
+        return shortened or fnmatchcase(name, owned)
+
+    def option_text(self, options: Options) -> str:
+        """Return the option file: one `[mysqld]` section; true and false become ON and OFF."""
+        lines = [f"{name}={_value_text(value)}" for name, value in options.items()]
+        return "\n".join(["[mysqld]", *lines, ""])
+
+    def server_command(self, install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
+        """Return the server's command line; it listens on `sockets`/server.sock, and where options say."""
+        command = self.base_command(install, data, option_file)
+        return [*command, f"--socket={sockets / 'server.sock'}", f"--pid-file={sockets / 'server.pid'}"]
+
+    def base_command(self, install: Path, data: Path, option_file: Path) -> list[str]:
+        """Return the part of the command line that initialising and serving share."""
+        return [
+            str(install / self.SERVER),
+            f"--defaults-file={option_file}",
+            f"--basedir={install}",
+            f"--datadir={data}",
+            f"--tmpdir={data}",
+            f"--lc-messages-dir={install / 'share'}",
+            f"--character-sets-dir={install / 'share' / 'charsets'}",
+        ]
+
+    def connect(self, sockets: Path) -> pymysql.Connection:
+        """Connect as root; raises pymysql.Error while the server is not ready."""
+        return pymysql.connect(unix_socket=str(sockets / "server.sock"), user="root", autocommit=True)
+
+    def before_stop(self, connection: pymysql.Connection, keep_data: bool) -> None:
+        """Choose the kind of stop: all purged and flushed if the data is kept, else without flushing pages."""
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET GLOBAL innodb_fast_shutdown={0 if keep_data else 2}")
+
+    def sysbench_flags(self, sockets: Path) -> list[str]:
+        """Return sysbench's connection options for the socket in `sockets`."""
+        return self._sysbench_flags([f"--mysql-socket={sockets / 'server.sock'}"], "root")
+
+    def network_options(self, address: str, port: int) -> Options:
+        """Return the server options that make it listen on one address; root connects by the socket only."""
+        return {"skip_networking": False, "bind_address": address, "port": port, "skip_name_resolve": True}
+
+    def admit_client(self, connection: pymysql.Connection, password: str) -> None:
+        """Make an account for a load generator; releases that take a hash of the password receive nothing else."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT VERSION()")
+            release = tuple(map(int, cursor.fetchone()[0].split(".")[:2]))
+            cursor.execute("SELECT plugin_name FROM information_schema.plugins WHERE plugin_status = 'ACTIVE'")
+            proof = _identification(password, release, native=(NATIVE,) in cursor.fetchall())
+            cursor.execute(f"CREATE USER '{CLIENT_USER}'@'%' IDENTIFIED {proof}")
+            cursor.execute(f"GRANT ALL PRIVILEGES ON {self.DATABASE}.* TO '{CLIENT_USER}'@'%'")
+
+    def network_sysbench_flags(self, address: str, port: int) -> list[str]:
+        """Return sysbench's connection options for another host, without the password."""
+        return self._sysbench_flags([f"--mysql-host={address}", f"--mysql-port={port}"], CLIENT_USER)
+
+    def _sysbench_flags(self, place: list[str], user: str) -> list[str]:
+        driver = f"--db-driver={self.SYSBENCH_DRIVER}"
+        return [driver, *place, f"--mysql-user={user}", f"--mysql-db={self.DATABASE}"]
+
+    def enter_statements(self, schema: str) -> list[str]:
+        """Return the statement after which a new connection is in a schema."""
+        return [f"USE {schema}"]
+
+    def benchmark_statements(self) -> list[str]:
+        """Return the statement after which a new connection is in `DATABASE`."""
+        return self.enter_statements(self.DATABASE)
+
+    def checksum_statement(self, table: str) -> str:
+        """Return the statement whose answer holds the server's own checksum of a table."""
+        return f"CHECKSUM TABLE {table}"
+
+    def log_statements(self, connection: pymysql.Connection) -> None:
+        """Begin a general log, kept in its table."""
+        with connection.cursor() as cursor:
+            cursor.execute("SET GLOBAL log_output = 'TABLE'")
+            cursor.execute("TRUNCATE TABLE mysql.general_log")
+            cursor.execute("SET GLOBAL general_log = ON")
+
+    def logged_statements(self, connection: pymysql.Connection, log: str) -> list[str]:
+        """End the general log, and return the statements of other connections since it began."""
+        with connection.cursor() as cursor:
+            cursor.execute("SET GLOBAL general_log = OFF")
+            cursor.execute(
+                "SELECT argument FROM mysql.general_log "
+                "WHERE command_type IN ('Query', 'Execute') AND thread_id <> CONNECTION_ID()"
+            )
+            return [_decoded(argument) for (argument,) in cursor.fetchall()]
 
 
 def cmake_command(source: Path, compiler: dict[str, str], optimise: str, rest: list[str]) -> list[str]:
-    """Return a CMake call for the build tree it is run in; `optimise` are the compiler flags, `rest` is its end."""
+    """Return a CMake call for the build tree it runs in; `optimise` are the compiler flags, `rest` is its end."""
     return [
         "cmake",
         "-G",
@@ -83,24 +210,6 @@ def cmake_command(source: Path, compiler: dict[str, str], optimise: str, rest: l
     ]
 
 
-def base_command(program: Path, install: Path, data: Path, option_file: Path) -> list[str]:
-    """Return the part of the command line that initialising and serving share."""
-    return [
-        str(program),
-        f"--defaults-file={option_file}",
-        f"--basedir={install}",
-        f"--datadir={data}",
-        f"--tmpdir={data}",
-        f"--lc-messages-dir={install / 'share'}",
-        f"--character-sets-dir={install / 'share' / 'charsets'}",
-    ]
-
-
-def socket_arguments(sockets: Path) -> list[str]:
-    """Return the arguments that make a server listen on `sockets`/server.sock."""
-    return [f"--socket={sockets / 'server.sock'}", f"--pid-file={sockets / 'server.pid'}"]
-
-
 def bootstrap(command: list[str], statements: str, data: Path, log: Path, identity: dict) -> None:
     """Feed SQL to a server that reads it from standard input and ends. Raises CommandFailed with its last lines."""
     file = statement_file(statements, data)
@@ -116,55 +225,43 @@ def statement_file(statements: str, data: Path) -> Path:
     return file
 
 
-def connect(sockets: Path) -> pymysql.Connection:
-    """Connect as root; raises pymysql.Error while the server is not ready."""
-    return pymysql.connect(unix_socket=str(sockets / "server.sock"), user="root", autocommit=True)
+def with_shared_files(program: Path, server_file: str, shares: list[Path], scripts: list[str]) -> dict[str, Path]:
+    """Return path within an install tree -> where a ready-made server has it: the program and its shared files.
 
-
-def before_stop(connection: pymysql.Connection, keep_data: bool) -> None:
-    """Choose how the server will stop: all purged and flushed when the data is kept, else without flushing pages."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET GLOBAL innodb_fast_shutdown={0 if keep_data else 2}")
-
-
-def sysbench_flags(sockets: Path) -> list[str]:
-    """Return sysbench's connection options."""
-    return [
-        f"--db-driver={DRIVER}",
-        f"--mysql-socket={sockets / 'server.sock'}",
-        "--mysql-user=root",
-        f"--mysql-db={DATABASE}",
-    ]
-
-
-def variables(connection: pymysql.Connection) -> dict[str, str]:
-    """Return every global variable as the server has it."""
-    return pairs(connection, "SHOW GLOBAL VARIABLES")
-
-
-def counters(connection: pymysql.Connection) -> dict[str, float]:
-    """Return the counters worth comparing at both edges of a window; those the release lacks are left out.
-
-    History list and checkpoint age are variables in some releases only; InnoDB's own report has them everywhere.
+    `shares` are the folders that may hold its messages and character sets, `scripts` the system-table scripts it needs.
+    Raises ValueError naming the program and what was looked for if no folder holds them all.
     """
-    status = pairs(connection, "SHOW GLOBAL STATUS")
-    unreported = {name: float(status[key]) for key, name in UNREPORTED.items() if key in status}
-    told = innodb_report.numbers(innodb_report.report(connection))
-    return {**unreported, **told, **{name: float(status[key]) for key, name in COUNTERS.items() if key in status}}
+    for share in shares:
+        found = [share / "charsets", *(share / script for script in scripts)]
+        messages = sorted(file.parent for file in share.glob("*/errmsg.sys"))
+        if messages and all(path.exists() for path in found):
+            return {server_file: program, **{f"share/{path.name}": path for path in [*found, *messages]}}
+    wanted = ", ".join(["charsets", "*/errmsg.sys", *scripts])
+    raise ValueError(f"{program}: none of {', '.join(map(str, shares)) or '(no folder)'} holds its {wanted}")
 
 
-engine_report = innodb_report.report
-WAITS = innodb_waits
-FILE_KINDS = innodb_report.FILE_KINDS
+def password_hash(password: str) -> str:
+    """Return the hash that mysql_native_password stores: SHA-1 twice (manual of 8.0, chapter 6.4.1.1)."""
+    return "*" + hashlib.sha1(hashlib.sha1(password.encode()).digest()).hexdigest().upper()
 
 
-def table_files(connection: pymysql.Connection) -> dict[str, str]:
-    """Return nothing: files of tables have their names."""
-    return {}
+def _identification(password: str, release: tuple[int, ...], native: bool) -> str:
+    """Return the text behind IDENTIFIED; releases before 5.7 ignore a plugin's hash (tried with 5.6.14)."""
+    if not native:
+        return f"BY '{password}'"
+    hashed = password_hash(password)
+    return f"BY PASSWORD '{hashed}'" if release < (5, 7) else f"WITH {NATIVE} AS '{hashed}'"
 
 
-def pairs(connection: pymysql.Connection, statement: str) -> dict[str, str]:
-    """Return the rows of a statement with two columns as a mapping."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return {str(name): str(value) for name, value in cursor.fetchall()}
+def _value_text(value: Any) -> str:
+    match value:
+        case True:
+            return "ON"
+        case False:
+            return "OFF"
+        case _:
+            return str(value)
+
+
+def _decoded(text: str | bytes) -> str:
+    return text.decode(errors="replace") if isinstance(text, bytes) else text

@@ -1,40 +1,32 @@
-"""PostgreSQL: compiled by autoconf and make, one process a connection."""
+"""PostgreSQL: compiled by autoconf and make, one process per connection."""
 
+import base64
+import hashlib
+import hmac
+import re
+import secrets
 import shutil
+import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pg8000.dbapi
 
 from scripts.host.process import run
-from scripts.servers.families import (
-    plain,
-    postgresql_counters,
-    postgresql_log,
-    postgresql_network,
-    postgresql_options,
-    postgresql_values,
-    postgresql_waits,
+from scripts.servers.families.family import (
+    FROM_CLIENT,
+    FROM_STORAGE,
+    FROM_WORKFLOW,
+    NO_ACCOUNTS,
+    ONE_LOG,
+    Options,
 )
-from scripts.servers.families.postgresql_network import PORT, port_of
-from scripts.sources import installed
+from scripts.servers.families.postgresql_status import OWN_NAME, PostgreSQLStatus
+from scripts.sources.installed import beside_program, program_of
+from scripts.sources.product import Product
 
-SERVER = "bin/postgres"
-# The client library's own check fails under -fprofile-generate, so only what the server consists of or loads is meant.
-PROFILE_SCOPE = "src/backend/* src/timezone/* src/pl/* *_srv.o"
-DATA_OPTIONS = frozenset({"wal_segment_size", "data_checksums"})
-SYSBENCH_DRIVER = "pgsql"
-FORKS = True
-NETWORK = postgresql_network
-VALUES = postgresql_values
-DATABASE = postgresql_network.DATABASE
-USER = "sbtest"
-STOP_SIGNAL = "SIGINT"
-COMPLAINT, NOT_TAKEN = postgresql_options.COMPLAINT, postgresql_options.NOT_TAKEN
-WAITS = postgresql_waits
-FILE_KINDS = postgresql_options.FILE_KINDS
 PREFIX = "/usr/local/pgsql"
-
 CONFIGURE_OPTIONS = ["--without-readline", "--without-icu", "--disable-nls"]
 PARTS = [
     "src/backend",
@@ -48,138 +40,260 @@ PARTS = [
     "src/backend/replication/libpqwalreceiver",
 ]
 
-
-def configure_command(source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
-    """Return the configure call, the same for every build of a server; run it in the build tree."""
-    return [
-        str(source / "configure"),
-        f"--prefix={PREFIX}",
-        *CONFIGURE_OPTIONS,
-        *(["--enable-debug"] if recipe.get("debug_information") else []),
-        *(f"{tool.upper()}={compiler[tool]}" for tool in ("cc", "cxx", "ar", "ranlib", "nm")),
-        *recipe.get("configure", []),
-    ]
-
-
-def compile_commands(threads: int) -> list[list[str]]:
-    """Return the commands that compile the server and what starts it, with at most `threads` jobs."""
-    headers = ["make", "-C", "src/backend", "generated-headers"]
-    return [headers, *(["make", f"-j{threads}", "-C", part, "all"] for part in PARTS if part != "src/include")]
-
-
-def install(source: Path, build: Path, target: Path, log: Path) -> None:
-    """Install the compiled parts into `target`; PostgreSQL finds its files relative to its programs."""
-    staging = target.parent / "staging"
-    for part in PARTS:
-        run(["make", "-C", part, "install", f"DESTDIR={staging}"], log, cwd=build)
-    shutil.rmtree(staging / PREFIX.lstrip("/") / "include", ignore_errors=True)
-    (staging / PREFIX.lstrip("/")).rename(target)
-    shutil.rmtree(staging)
+# The superuser, and the role of a load generator on another host.
+USER = "sbtest"
+CLIENT_USER = "pgobench"
+PORT = 5432
+ITERATIONS = 4096
+READ_WITHIN_S = 30
+INITDB_FLAGS = {"data_checksums": "--data-checksums", "wal_segment_size": "--wal-segsize={}"}
+OPTION_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
+# A statement's further lines begin with a tab.
+LOGGED_STATEMENT = re.compile(r"LOG:  (?:statement|execute [^:]*): (.*(?:\n\t.*)*)")
+OWNED_BY = {
+    FROM_CLIENT: ("listen_addresses", "port", "bonjour*"),
+    FROM_STORAGE: ("data_directory",),
+    FROM_WORKFLOW: ("unix_socket_*", "external_pid_file", "config_file", "include", "include_*"),
+    NO_ACCOUNTS: ("hba_file", "ident_file"),
+    ONE_LOG: ("log_destination", "logging_collector", "log_directory", "log_filename"),
+}
 
 
-def default_options(memory_mib: int) -> dict[str, Any]:
-    """Return the options every study starts from; durable, no network, everything cached if it fits.
+class PostgreSQL(PostgreSQLStatus):
+    """PostgreSQL 10 and newer."""
 
-    Shared buffers are a fourth of memory, between 128 and 4096 MiB.
-    """
-    return {
-        "listen_addresses": "",
-        "port": PORT,
-        "shared_buffers": f"{min(4096, max(128, memory_mib // 4))}MB",
-        "max_connections": 1100,
-        "max_wal_size": "4GB",
-        "checkpoint_timeout": "30min",
-        "autovacuum": False,
-        "jit": False,
-        "fsync": True,
-        "synchronous_commit": True,
-    }
-
-
-option_text = postgresql_options.option_text
-published_options = plain.published_options
-options_named = plain.options_named
-options_of_release = plain.options_of_release
-fit_data = plain.fit_data
-log_statements, logged_statements = postgresql_log.log_statements, postgresql_log.logged_statements
-unknown_options = postgresql_options.unknown_options
-
-
-def initialise(
-    install: Path, data: Path, option_file: Path, options: dict[str, Any], log: Path, identity: dict
-) -> None:
-    """Make a cluster with the C locale, local trust and one database."""
-    flags = [flag.format(options[name]) for name, flag in postgresql_options.INITDB_FLAGS.items() if options.get(name)]
-    command = [
-        str(install / "bin" / "initdb"),
-        f"--pgdata={data}",
-        f"--username={USER}",
-        "--auth=trust",
-        "--locale=C",
-        "--encoding=UTF8",
-        *flags,
-    ]
-    run(command, log, cwd=data, identity=identity)
-    statement = data.parent / "bootstrap.sql"
-    statement.write_text(f"CREATE DATABASE {DATABASE};\n", encoding="utf-8")
-    statement.chmod(0o644)
-    alone = [str(install / SERVER), "--single", "-D", str(data), "postgres"]
-    run(alone, log, cwd=data, stdin=statement, identity=identity)
-    statement.unlink()
-
-
-def server_command(install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
-    """Return the server's command line; it listens on a socket in `sockets`, and where options say."""
-    return [
-        str(install / SERVER),
-        "-D",
-        str(data),
-        f"--config-file={option_file}",
-        f"--hba-file={data / 'pg_hba.conf'}",
-        f"--ident-file={data / 'pg_ident.conf'}",
-        f"--unix-socket-directories={sockets}",
-    ]
-
-
-def connect(sockets: Path) -> pg8000.dbapi.Connection:
-    """Connect to the benchmark's database; raises pg8000's errors while the server is not ready."""
-    socket = f"{sockets}/.s.PGSQL.{port_of(sockets)}"
-    connection = pg8000.dbapi.connect(
-        USER, database=DATABASE, unix_sock=socket, application_name=postgresql_waits.OWN_NAME
+    NAME = "postgresql"
+    SERVER = "bin/postgres"
+    PRODUCT = Product(
+        programs=("postgres",),
+        answer=r"\(PostgreSQL\) (\d[\d.]*\w*)",
+        release_files=(("configure", r"^PACKAGE_VERSION='([\w.]+)'"),),
     )
-    connection.autocommit = True
-    return connection
+    START_COMMANDS = Path(__file__).with_suffix(".sh")
+    CLIENT_COMMAND = "psql --host={sockets} postgres"
+    BUILD_PROGRAMS = (("make",), ("bison",), ("flex",), ("perl",))
+    # The client library's own check fails under -fprofile-generate: only the server and what it loads are compiled so.
+    PROFILE_SCOPE = "src/backend/* src/timezone/* src/pl/* *_srv.o"
+    DATA_OPTIONS = frozenset({"wal_segment_size", "data_checksums"})
+    OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {
+        name: instead for instead, names in OWNED_BY.items() for name in names
+    }
+    SYSBENCH_DRIVER = "pgsql"
+    PASSWORD_OPTION = "pgsql-password"
+    FORKS = True
+    CONNECTING_FAILS = True
+    STOP_SIGNAL = "SIGINT"
+    # Only a LOG line has the name of a wrong option; a connection that came too early does not end the server.
+    COMPLAINT = re.compile(
+        r"(?:FATAL|PANIC):  (?!the database system is starting up)(.*)|LOG:  (.*\bparameter\b.*|syntax error.*)"
+    )
+    DIALECT = "postgresql"
+    # Nothing outlives a check, so nothing waits for a disk; deadlocks are found quickly.
+    CHECK_OPTIONS: ClassVar[Options] = {
+        "shared_buffers": "128MB",
+        "max_connections": 40,
+        "fsync": False,
+        "synchronous_commit": False,
+        "deadlock_timeout": "20ms",
+    }
+    # Measured with 15: 200 000 rows made 152 MiB.
+    SOURCE_MIB, BUILD_MIB, INSTALL_MIB = 210, 300, 20
+    EMPTY_MIB, LOGS_MIB, ROW_BYTES = 100, 4096, 260
+    POOL_OPTION = "shared_buffers"
+    POOL_UNIT_BYTES = 8192
+    BASE_MIB, CONNECTION_MIB = 50, 5
+
+    def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
+        """Return the configure call, the same for every build of a server; it runs in the build tree."""
+        return [
+            str(source / "configure"),
+            f"--prefix={PREFIX}",
+            *CONFIGURE_OPTIONS,
+            *(["--enable-debug"] if recipe.get("debug_information") else []),
+            *(f"{tool.upper()}={compiler[tool]}" for tool in ("cc", "cxx", "ar", "ranlib", "nm")),
+            *recipe.get("configure", []),
+        ]
+
+    def compile_commands(self, threads: int) -> list[list[str]]:
+        """Return the commands that compile the server and initdb with at most `threads` jobs."""
+        headers = ["make", "-C", "src/backend", "generated-headers"]
+        return [headers, *(["make", f"-j{threads}", "-C", part, "all"] for part in PARTS if part != "src/include")]
+
+    def install(self, source: Path, build: Path, target: Path, log: Path) -> None:
+        """Install the compiled parts into `target`; PostgreSQL finds its files relative to its programs."""
+        staging = target.parent / "staging"
+        for part in PARTS:
+            run(["make", "-C", part, "install", f"DESTDIR={staging}"], log, cwd=build)
+        shutil.rmtree(staging / PREFIX.lstrip("/") / "include", ignore_errors=True)
+        (staging / PREFIX.lstrip("/")).rename(target)
+        shutil.rmtree(staging)
+
+    def layout(self, prefix: Path) -> dict[str, Path]:
+        """Return path within an install tree -> where an installed server has it; it finds its other files itself.
+
+        `prefix` is the server program or the prefix it was installed under. Raises ValueError if it is neither.
+        """
+        program, root = program_of(prefix, self.PRODUCT.programs)
+        folders = {name: root / name for name in ("lib", "share") if (root / name).is_dir()}
+        return {self.SERVER: program, **beside_program(program, "initdb"), **folders}
+
+    def default_options(self, memory_mib: int) -> Options:
+        """Return the options every study starts from: durable, no network, data cached if it fits.
+
+        Shared buffers are a fourth of memory, between 128 and 4096 MiB.
+        """
+        return {
+            "listen_addresses": "",
+            "port": PORT,
+            "shared_buffers": f"{min(4096, max(128, memory_mib // 4))}MB",
+            "max_connections": 1100,
+            "max_wal_size": "4GB",
+            "checkpoint_timeout": "30min",
+            "autovacuum": False,
+            "jit": False,
+            "fsync": True,
+            "synchronous_commit": True,
+        }
+
+    def unknown_options(self, release: str, options: Options) -> list[str]:
+        """Return one line `name: reason` per option that no release has: a name of another form, or one of InnoDB's."""
+        return [
+            f"{name}: PostgreSQL {release} has no such option (value {value!r})"
+            for name, value in options.items()
+            if not OPTION_NAME.fullmatch(name) or name.startswith("innodb_")
+        ]
+
+    def option_text(self, options: Options) -> str:
+        """Return the option file: every value is quoted, true and false become on and off."""
+        return "".join(
+            f"{name} = '{_value_text(value)}'\n" for name, value in options.items() if name not in INITDB_FLAGS
+        )
+
+    def initialise(
+        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict
+    ) -> None:
+        """Make a cluster with the C locale, local trust and one database."""
+        flags = [flag.format(options[name]) for name, flag in INITDB_FLAGS.items() if options.get(name)]
+        command = [
+            str(install / "bin" / "initdb"),
+            f"--pgdata={data}",
+            f"--username={USER}",
+            "--auth=trust",
+            "--locale=C",
+            "--encoding=UTF8",
+            *flags,
+        ]
+        run(command, log, cwd=data, identity=identity)
+        statement = data.parent / "bootstrap.sql"
+        statement.write_text(f"CREATE DATABASE {self.DATABASE};\n", encoding="utf-8")
+        statement.chmod(0o644)
+        alone = [str(install / self.SERVER), "--single", "-D", str(data), "postgres"]
+        run(alone, log, cwd=data, stdin=statement, identity=identity)
+        statement.unlink()
+
+    def server_command(self, install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
+        """Return the server's command line; it listens on a socket in `sockets`, and where options say."""
+        return [
+            str(install / self.SERVER),
+            "-D",
+            str(data),
+            f"--config-file={option_file}",
+            f"--hba-file={data / 'pg_hba.conf'}",
+            f"--ident-file={data / 'pg_ident.conf'}",
+            f"--unix-socket-directories={sockets}",
+        ]
+
+    def connect(self, sockets: Path) -> pg8000.dbapi.Connection:
+        """Connect to the benchmark's database; raises pg8000's errors while the server is not ready."""
+        socket = f"{sockets}/.s.PGSQL.{port_of(sockets)}"
+        connection = pg8000.dbapi.connect(USER, database=self.DATABASE, unix_sock=socket, application_name=OWN_NAME)
+        connection.autocommit = True
+        return connection
+
+    def before_stop(self, connection: pg8000.dbapi.Connection, keep_data: bool) -> None:
+        """Freeze and checkpoint data that is kept, so that no run inherits the loader's vacuum work."""
+        if keep_data:
+            for statement in ("VACUUM (FREEZE, ANALYZE)", "CHECKPOINT"):
+                connection.cursor().execute(statement)
+
+    def sysbench_flags(self, sockets: Path) -> list[str]:
+        """Return sysbench's connection options for the socket in `sockets`."""
+        return [
+            "--db-driver=pgsql",
+            f"--pgsql-host={sockets}",
+            f"--pgsql-port={port_of(sockets)}",
+            f"--pgsql-user={USER}",
+            f"--pgsql-db={self.DATABASE}",
+        ]
+
+    def network_options(self, address: str, port: int) -> Options:
+        """Return the server options that make it listen on one address."""
+        return {"listen_addresses": address, "port": port}
+
+    def admit_client(self, connection: pg8000.dbapi.Connection, password: str) -> None:
+        """Make a role for a load generator, which owns nothing; the server receives a hash of the password.
+
+        Raises TimeoutError if the server has not read its rules again after 30 s.
+        """
+        cursor = connection.cursor()
+        cursor.execute(f"CREATE ROLE {CLIENT_USER} LOGIN PASSWORD '{password_verifier(password)}'")
+        cursor.execute(f"GRANT ALL ON DATABASE {self.DATABASE} TO {CLIENT_USER}")
+        cursor.execute(f"GRANT ALL ON SCHEMA public TO {CLIENT_USER}")
+        for kind in ("TABLES", "SEQUENCES"):
+            cursor.execute(f"GRANT ALL ON ALL {kind} IN SCHEMA public TO {CLIENT_USER}")
+        with Path(_value(cursor, "SHOW hba_file")).open("a", encoding="utf-8") as rules:
+            rules.write(f"host {self.DATABASE} {CLIENT_USER} all scram-sha-256\n")
+        before, deadline_s = _value(cursor, "SELECT pg_conf_load_time()"), time.monotonic() + READ_WITHIN_S
+        cursor.execute("SELECT pg_reload_conf()")
+        while _value(cursor, "SELECT pg_conf_load_time()") == before:
+            if time.monotonic() > deadline_s:
+                raise TimeoutError(f"the server has not read pg_hba.conf again within {READ_WITHIN_S} s")
+            time.sleep(0.02)
+
+    def network_sysbench_flags(self, address: str, port: int) -> list[str]:
+        """Return sysbench's connection options for another host, without the password."""
+        place = [f"--pgsql-host={address}", f"--pgsql-port={port}"]
+        return ["--db-driver=pgsql", *place, f"--pgsql-user={CLIENT_USER}", f"--pgsql-db={self.DATABASE}"]
+
+    def enter_statements(self, schema: str) -> list[str]:
+        """Return the statement after which a new connection is in a schema."""
+        return [f"SET search_path TO {schema}"]
+
+    def log_statements(self, connection: pg8000.dbapi.Connection) -> None:
+        """Make the server log the statements of connections that are opened from now on."""
+        connection.cursor().execute("ALTER ROLE ALL SET log_statement = 'all'")
+
+    def logged_statements(self, connection: pg8000.dbapi.Connection, log: str) -> list[str]:
+        """Stop that, and return the statements in `log`, a piece of the server's log."""
+        connection.cursor().execute("ALTER ROLE ALL RESET log_statement")
+        return [found.replace("\n\t", "\n") for found in LOGGED_STATEMENT.findall(log)]
 
 
-def before_stop(connection: pg8000.dbapi.Connection, keep_data: bool) -> None:
-    """Freeze and checkpoint data that is kept, so that no run inherits the loader's vacuum work."""
-    if keep_data:
-        for statement in ("VACUUM (FREEZE, ANALYZE)", "CHECKPOINT"):
-            connection.cursor().execute(statement)
+def port_of(sockets: Path) -> int:
+    """Return the number in the socket's name, which is also the network port; 5432 while there is no socket."""
+    found = [int(path.suffix[1:]) for path in sockets.glob(".s.PGSQL.*") if path.suffix[1:].isdecimal()]
+    return found[0] if found else PORT
 
 
-def sysbench_flags(sockets: Path) -> list[str]:
-    """Return sysbench's connection options."""
-    return [
-        "--db-driver=pgsql",
-        f"--pgsql-host={sockets}",
-        f"--pgsql-port={port_of(sockets)}",
-        f"--pgsql-user={USER}",
-        f"--pgsql-db={DATABASE}",
-    ]
+def password_verifier(password: str) -> str:
+    """Return the form in which PostgreSQL stores a password (RFC 5803, with the keys of RFC 5802)."""
+    salt = secrets.token_bytes(16)
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, ITERATIONS)
+    client, server = (hmac.digest(salted, name, "sha256") for name in (b"Client Key", b"Server Key"))
+    text = [base64.b64encode(part).decode() for part in (salt, hashlib.sha256(client).digest(), server)]
+    return f"SCRAM-SHA-256${ITERATIONS}:{text[0]}${text[1]}:{text[2]}"
 
 
-variables = postgresql_counters.variables
-counters = postgresql_counters.counters
-engine_report = postgresql_counters.engine_report
-table_files = postgresql_counters.table_files
+def _value(cursor: pg8000.dbapi.Cursor, statement: str) -> Any:
+    cursor.execute(statement)
+    return cursor.fetchone()[0]
 
 
-def layout(prefix: Path) -> dict[str, Path]:
-    """Return the names of an install tree and where an installed server has them; it finds its other files itself.
-
-    `prefix` is the server program or what it was installed under. Raises ValueError when it is neither.
-    """
-    program, root = installed.program_of(prefix, ["postgres"])
-    folders = {name: root / name for name in ("lib", "share") if (root / name).is_dir()}
-    return {SERVER: program, **installed.beside_program(program, "initdb"), **folders}
+def _value_text(value: Any) -> str:
+    match value:
+        case True:
+            return "on"
+        case False:
+            return "off"
+        case _:
+            return str(value).replace("'", "''")

@@ -13,7 +13,8 @@ from scripts.builds import compiler_calls, gcc
 from scripts.builds.compile import FOLDERS, compile_server
 from scripts.builds.flags import build_flags, published_options
 from scripts.record import write
-from scripts.servers.families import innodb, mysql
+from scripts.servers import families
+from scripts.servers.families import innodb
 
 pytestmark = pytest.mark.real
 
@@ -42,7 +43,7 @@ TINY = SimpleNamespace(
         *recipe.get("configure", []),
     ],
     compile_commands=lambda threads: [["ninja", f"-j{threads}", "server"]],
-    PROFILE_SCOPE=mysql.PROFILE_SCOPE,
+    PROFILE_SCOPE=families.of("mysql").PROFILE_SCOPE,
 )
 
 

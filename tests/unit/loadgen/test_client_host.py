@@ -24,7 +24,9 @@ from scripts.loadgen.output import SysbenchFailed
 from scripts.measure.record import cpu_counts, generator_use
 from scripts.measure.warnings import warnings_of
 from scripts.report import machine
-from scripts.servers.families import innodb_network, postgresql_network
+from scripts.servers import families
+from scripts.servers.families.innodb import password_hash
+from scripts.servers.families.postgresql import password_verifier
 from tests.conftest import CHECKOUT
 from tests.made import synthetic
 from tests.workflow.running import environment
@@ -218,12 +220,12 @@ def test_password_is_in_no_argument_and_its_file_is_ours_alone(tmp_path, monkeyp
         [],
         SimpleNamespace(client=HERE, cpus=(0,), address="10.0.0.1", port=1, generator=SimpleNamespace(path="s")),
     )
-    network = SimpleNamespace(
-        admit=lambda connection, password: asked.append(password),
+    family = SimpleNamespace(
+        admit_client=lambda connection, password: asked.append(password),
         PASSWORD_OPTION="mysql-password",
-        sysbench_flags=innodb_network.sysbench_flags,
+        network_sysbench_flags=families.of("mysql").network_sysbench_flags,
     )
-    server = SimpleNamespace(sockets=tmp_path, family=SimpleNamespace(NETWORK=network))
+    server = SimpleNamespace(sockets=tmp_path, family=family)
     client_host.admit(there, server, None)
     argv = client_host.client_command(there, server, ["sysbench", *client_host.client_flags(there, server)])
     file = tmp_path / "client.json"
@@ -242,11 +244,11 @@ def test_passwords_are_long_and_never_the_same():
 
 def test_hashes_are_those_the_servers_keep():
     # Of the manual's page on native authentication; of a role that PostgreSQL 15 made with password `secret`.
-    assert innodb_network.hashed("password") == "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19"
-    text = postgresql_network.verifier("secret")
+    assert password_hash("password") == "*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19"
+    text = password_verifier("secret")
     assert "secret" not in text
     assert text.startswith("SCRAM-SHA-256$4096:")
-    assert postgresql_network.verifier("secret") != text
+    assert password_verifier("secret") != text
 
 
 DEV = """Inter-| Receive | Transmit

@@ -24,7 +24,7 @@ class Server:
 
     def __init__(self, read, *, sampled):
         self.connection = Connection()
-        self.family = SimpleNamespace(WAITS=SimpleNamespace(SAMPLED=sampled, read=lambda connection: read()))
+        self.family = SimpleNamespace(WAITS_SAMPLED=sampled, read_waits=lambda connection: read())
 
     def connect(self):
         return self.connection

@@ -5,7 +5,7 @@ import pytest
 from scripts.loadgen import run as loadgen_run
 from scripts.measure import load
 from scripts.report import workloads
-from scripts.servers.families import postgresql_log
+from scripts.servers.families.postgresql import LOGGED_STATEMENT
 from tests.made import synthetic
 from tests.made.rendering import Elements, rendered
 from tests.made.studies import paths
@@ -36,7 +36,7 @@ def test_statements_that_differ_in_values_and_tables_alone_are_told_once():
 
 
 def test_postgresql_log_gives_statements_simple_and_prepared():
-    found = [text.replace("\n\t", "\n") for text in postgresql_log.STATEMENT.findall(LOG)]
+    found = [text.replace("\n\t", "\n") for text in LOGGED_STATEMENT.findall(LOG)]
     assert found == ["BEGIN", "SELECT c\n  FROM sbtest1\n WHERE id=$1", "SELECT 1", "COMMIT"]
 
 

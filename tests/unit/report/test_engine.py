@@ -9,7 +9,8 @@ from scripts.analysis.runs import read_csv
 from scripts.report import engine
 from scripts.report.figures.drawing import look_of
 from scripts.report.figures.values import MOST_POINTS, seconds_chart, thinned_series
-from scripts.servers.families import innodb, innodb_report, postgresql_options
+from scripts.servers import families
+from scripts.servers.families import innodb_status
 from tests.made import synthetic
 from tests.made.rendering import Elements, rendered
 
@@ -60,12 +61,19 @@ def page(tmp_path_factory):
 
 
 def test_every_counter_of_every_family_has_a_meaning():
-    named = {*innodb.COUNTERS.values(), *innodb_report.NUMBERS, *innodb_report.ROW_OPERATIONS, "checkpoint_age_bytes"}
-    named |= {f"change_buffer_{how}_{what}" for how in ("merged", "discarded") for what in innodb_report.OPERATIONS}
-    assert set(innodb.UNREPORTED.values()) < named
+    named = {
+        *innodb_status.COUNTERS.values(),
+        *innodb_status.NUMBERS,
+        *innodb_status.ROW_OPERATIONS,
+        "checkpoint_age_bytes",
+    }
+    named |= {f"change_buffer_{how}_{what}" for how in ("merged", "discarded") for what in innodb_status.OPERATIONS}
+    assert set(innodb_status.UNREPORTED.values()) < named
     named |= {"rollbacks", "block_reads", "block_hits", "rows_changed", "deadlocks"}
     assert named == set(metrics.COUNTERS)
-    assert {kind for _, kind in innodb.FILE_KINDS + postgresql_options.FILE_KINDS} < set(engine.FILE_KIND_WORDS)
+    assert {kind for _, kind in families.of("mysql").FILE_KINDS + families.of("postgresql").FILE_KINDS} < set(
+        engine.FILE_KIND_WORDS
+    )
 
 
 def test_samples_are_a_table_and_a_counter_without_a_column_is_refused(page):

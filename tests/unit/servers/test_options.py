@@ -2,8 +2,8 @@
 
 import pytest
 
+from scripts.servers import families
 from scripts.servers import options as servers_options
-from scripts.servers.families import innodb_values, postgresql_values
 from scripts.servers.server import ServerFailed
 
 INNODB = {
@@ -17,14 +17,15 @@ POSTGRESQL = {
     "random_page_cost": ("1.1", None), "wal_segment_size": ("67108864", "B"), "wal_buffers": ("512", "8kB"),
     "wal_level": ("replica", None), "datestyle": ("ISO, MDY", None), "jit": ("off", None),
 }  # fmt: skip
+INNODB_FAMILY, POSTGRESQL_FAMILY = families.of("mariadb"), families.of("postgresql")
 SAME = {
-    innodb_values: [
+    INNODB_FAMILY: [
         ("innodb_buffer_pool_size", "128M"), ("innodb_buffer_pool_size", 134217728), ("log_bin", "binlog"),
         ("transaction_isolation", "read-committed"), ("sql_mode", "no_zero_date"), ("character_set_server", "utf8"),
         ("innodb_max_dirty_pages_pct", 75), ("innodb_flush_method", "O_DIRECT"), ("innodb_doublewrite", True),
         ("innodb_doublewrite", 1), ("loose_autocommit", True),
     ],
-    postgresql_values: [
+    POSTGRESQL_FAMILY: [
         ("shared_buffers", "128MB"), ("shared_buffers", 16384), ("shared_buffers", "131072kB"),
         ("DateStyle", "ISO, MDY"), ("checkpoint_timeout", "30min"),
         ("checkpoint_timeout", 1800), ("synchronous_commit", False), ("jit", 0),
@@ -32,23 +33,23 @@ SAME = {
     ],
 }  # fmt: skip
 OTHER = {
-    innodb_values: [
+    INNODB_FAMILY: [
         ("innodb_buffer_pool_size", "100M"), ("skip_log_bin", True), ("log_bin", False), ("sql_mode", ""),
         ("sql_mode", "ANSI"), ("innodb_doublewrite", False), ("thread_cache_size", 16),
         ("innodb_flush_method", "fsync"), ("transaction_isolation", "SERIALIZABLE"),
     ],
-    postgresql_values: [
+    POSTGRESQL_FAMILY: [
         ("shared_buffers", "128000kB"), ("checkpoint_timeout", "31min"), ("synchronous_commit", "local"),
         ("synchronous_commit", True), ("random_page_cost", 4), ("wal_segment_size", 16), ("wal_level", "logical"),
     ],
 }  # fmt: skip
 UNREAD = {
-    innodb_values: [("performance_schema_instrument", "%sync%=on"), ("query_cache_type", 2), ("thread_cache_size", -1)],
-    postgresql_values: [("my.setting", 1), ("wal_buffers", -1)],
+    INNODB_FAMILY: [("performance_schema_instrument", "%sync%=on"), ("query_cache_type", 2), ("thread_cache_size", -1)],
+    POSTGRESQL_FAMILY: [("my.setting", 1), ("wal_buffers", -1)],
 }
-SETTINGS = {innodb_values: INNODB, postgresql_values: POSTGRESQL}
+SETTINGS = {INNODB_FAMILY: INNODB, POSTGRESQL_FAMILY: POSTGRESQL}
 CASES = [
-    (family, name, value, answer)
+    pytest.param(family, name, value, answer, id=f"{family.NAME}-{name}-{value}")
     for table, answer in ((SAME, True), (OTHER, False), (UNREAD, None))
     for family, cases in table.items()
     for name, value in cases
@@ -57,7 +58,7 @@ CASES = [
 
 @pytest.mark.parametrize(("family", "name", "value", "answer"), CASES)
 def test_value_is_compared_as_the_server_writes_it(family, name, value, answer):
-    assert family.taken(name, value, SETTINGS[family]) is answer
+    assert family.option_taken(name, value, SETTINGS[family]) is answer
 
 
 class Connection:
@@ -76,14 +77,13 @@ class Family:
     def options_of_release(install, options):
         return {"two" if name == "one" else name: value for name, value in options.items()}
 
-    class VALUES:
-        @staticmethod
-        def settings(connection):
-            return {"pool": "2", "cache": "5", "two": "2"}
+    @staticmethod
+    def settings(connection):
+        return {"pool": "2", "cache": "5", "two": "2"}
 
-        @staticmethod
-        def taken(name, value, settings):
-            return settings[name] == str(value) if name in settings else None
+    @staticmethod
+    def option_taken(name, value, settings):
+        return settings[name] == str(value) if name in settings else None
 
 
 class Server:

@@ -8,7 +8,7 @@ import pytest
 
 from scripts.host import usage, workplace
 from scripts.servers import server
-from scripts.servers.families import innodb
+from scripts.servers.families.innodb import InnoDB
 
 READY = """import signal, sys, time, pathlib
 def leave(*_): sys.exit({status})
@@ -37,8 +37,8 @@ def made_family(tmp_path, program):
 
     return SimpleNamespace(
         STOP_SIGNAL="SIGTERM",
-        COMPLAINT=innodb.COMPLAINT,
-        NOT_TAKEN=innodb.NOT_TAKEN,
+        COMPLAINT=InnoDB.COMPLAINT,
+        NOT_TAKEN=InnoDB.NOT_TAKEN,
         options_of_release=lambda install, options: options,
         option_text=lambda options: f"{options}\n",
         fit_data=lambda install, data, options: None,

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from scripts import record
+from scripts.servers import families
 from scripts.sources import working_tree
 from scripts.sources.kinds import declared_source, kind_of, prebuilt, source_candidates
 
+PRODUCTS = families.products()
 SUM, COMMIT = "ab" * 32, "12" * 20
 MAVEN = "com.example:server:zip:linux:5.5.34"
 
@@ -29,29 +31,29 @@ def own_memory(tmp_path, monkeypatch):
     ],
 )
 def test_first_source_alone_is_declared_and_no_place_of_it(source, expected):
-    assert declared_source([source, {"file": "/other", "sha256": "cd" * 32}]) == expected
+    assert declared_source([source, {"file": "/other", "sha256": "cd" * 32}], "15", PRODUCTS) == expected
 
 
 def test_directory_is_declared_by_its_content_wherever_it_is(tmp_path):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "configure").write_text("#!/bin/sh\n")
-    one, other = (declared_source([{"directory": str(tmp_path / name)}]) for name in ("one", "other"))
+    one, other = (declared_source([{"directory": str(tmp_path / name)}], "15", PRODUCTS) for name in ("one", "other"))
     assert one == other
     assert list(one) == ["content_sha256"]
     (tmp_path / "other" / "configure").write_text("#!/bin/sh -e\n")
-    assert declared_source([{"directory": str(tmp_path / "other")}]) != one
+    assert declared_source([{"directory": str(tmp_path / "other")}], "15", PRODUCTS) != one
 
 
 def test_archive_without_a_stated_checksum_is_declared_by_its_content(tmp_path):
     archive = tmp_path / "server-15.tar"
     archive.write_bytes(b"one")
-    one = declared_source([{"file": str(archive)}])
-    assert one == declared_source([{"file": str(tmp_path / "server-{version}.tar")}], "15")
+    one = declared_source([{"file": str(archive)}], "15", PRODUCTS)
+    assert one == declared_source([{"file": str(tmp_path / "server-{version}.tar")}], "15", PRODUCTS)
     assert one == {"sha256": record.file_sha256(archive)}
-    assert declared_source([{"file": str(archive), "sha256": SUM}]) == {"sha256": SUM}
+    assert declared_source([{"file": str(archive), "sha256": SUM}], "15", PRODUCTS) == {"sha256": SUM}
     archive.write_bytes(b"two")
-    assert declared_source([{"file": str(archive)}]) != one
+    assert declared_source([{"file": str(archive)}], "15", PRODUCTS) != one
 
 
 def test_installed_server_is_declared_by_its_program(tmp_path):
@@ -59,23 +61,27 @@ def test_installed_server_is_declared_by_its_program(tmp_path):
     program.parent.mkdir()
     program.write_bytes(b"one")
     (tmp_path / "bin" / "mysqld").symlink_to("mariadbd")
-    by_prefix, by_program = (declared_source([{"installed": str(path)}]) for path in (tmp_path, program))
+    by_prefix, by_program = (
+        declared_source([{"installed": str(path)}], "15", PRODUCTS) for path in (tmp_path, program)
+    )
     assert by_prefix == by_program == {"program_sha256": record.file_sha256(program)}
     program.write_bytes(b"two")
-    assert declared_source([{"installed": str(tmp_path)}]) != by_prefix
+    assert declared_source([{"installed": str(tmp_path)}], "15", PRODUCTS) != by_prefix
 
 
 @pytest.mark.parametrize("key", ["directory", "installed"])
 def test_missing_path_is_told_with_its_key(key):
     with pytest.raises(ValueError, match=f"{key}: /nowhere/server: no such"):
-        declared_source([{key: "/nowhere/server"}])
+        declared_source([{key: "/nowhere/server"}], "15", PRODUCTS)
 
 
 def test_home_is_understood(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     Path(tmp_path, "src").mkdir()
     Path(tmp_path, "src", "configure").touch()
-    assert declared_source([{"directory": "~/src"}]) == declared_source([{"directory": str(tmp_path / "src")}])
+    assert declared_source([{"directory": "~/src"}], "15", PRODUCTS) == declared_source(
+        [{"directory": str(tmp_path / "src")}], "15", PRODUCTS
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from scripts.host import process
 from scripts.record import file_sha256
+from scripts.servers import families
 from scripts.sources import SourceError, maven
 from scripts.sources.maven import fetch, parse
 from scripts.sources.source import make
@@ -107,10 +108,16 @@ def test_ready_made_server_is_unpacked_with_its_exec_bits_and_names_its_release(
     monkeypatch.setattr(maven, "fetch", lambda *_: fetched)
     recipe = {"server": "mysql-5.5.34-binary", "product": "MySQL", "version": "5.5", "maven": TEXT}
     tree, identity = tmp_path / "tree", tmp_path / "source.json"
-    facts = make({**recipe, "sources": [{"maven": TEXT}]}, tree, identity)
+    facts = make({**recipe, "sources": [{"maven": TEXT}]}, tree, identity, families.products())
     assert (facts["kind"], facts["release"], facts["maven"]) == ("maven", "5.5.34", TEXT)
     assert facts["files"] == [{"name": fetched.name, "sha256": file_sha256(fetched)}]
     assert (tree / "bin" / "mysqld").stat().st_mode & 0o777 == 0o755
     assert (
-        make({**recipe, "sources": [{"maven": TEXT, "sha256": facts["files"][0]["sha256"]}]}, tree, identity) == facts
+        make(
+            {**recipe, "sources": [{"maven": TEXT, "sha256": facts["files"][0]["sha256"]}]},
+            tree,
+            identity,
+            families.products(),
+        )
+        == facts
     )

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from scripts.servers import families
 from scripts.sources import SourceError, archive, source
 from scripts.sources import working_tree as sources_working_tree
 from scripts.sources.kinds import declared_source
 from scripts.sources.source import make, satisfies
 from scripts.sources.tree import tree_sha256
 
+PRODUCTS = families.products()
 CHECKOUT = Path(__file__).parents[3]
 
 
@@ -52,7 +54,7 @@ def test_first_usable_source_makes_the_tree_and_its_record(tmp_path, place):
     good = ball(tmp_path / "mirror" / "pg-15.18.tar.gz")
     missing = {"file": str(tmp_path / "absent.tar.gz")}
     url = {"url": [(tmp_path / "none" / "pg.tar.gz").as_uri(), good.as_uri()], "sha256": sha256(good).upper()}
-    facts = make(recipe(missing, url), *place)
+    facts = make(recipe(missing, url), *place, PRODUCTS)
     tree, identity = place
     assert (
         json.loads(identity.read_text())
@@ -75,14 +77,14 @@ def test_first_usable_source_makes_the_tree_and_its_record(tmp_path, place):
 
 def test_version_is_filled_into_urls_and_files(tmp_path, place):
     ball(tmp_path / "pg-15.18.tar.gz")
-    make(recipe({"file": f"{tmp_path}/pg-{{version}}.tar.gz"}, version="15.18"), *place)
+    make(recipe({"file": f"{tmp_path}/pg-{{version}}.tar.gz"}, version="15.18"), *place, PRODUCTS)
     assert place[0].is_dir()
 
 
 def test_home_is_understood_in_file(tmp_path, place, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     ball(tmp_path / "pg.tar.gz")
-    assert make(recipe({"file": "~/pg.tar.gz"}), *place)["kind"] == "file"
+    assert make(recipe({"file": "~/pg.tar.gz"}), *place, PRODUCTS)["kind"] == "file"
 
 
 def test_every_failure_is_told_with_where_to_put_the_file(tmp_path, place):
@@ -95,7 +97,7 @@ def test_every_failure_is_told_with_where_to_put_the_file(tmp_path, place):
         {"debain": "mariadb"},
     ]
     with pytest.raises(SourceError) as caught:
-        make(recipe(*sources), *place)
+        make(recipe(*sources), *place, PRODUCTS)
     text = str(caught.value)
     assert "postgresql-15 (PostgreSQL 15)" in text
     assert "/nowhere/a.tar.gz: no such file" in text
@@ -110,35 +112,35 @@ def test_every_failure_is_told_with_where_to_put_the_file(tmp_path, place):
 def test_sources_of_another_release_are_refused(tmp_path, place):
     ball(tmp_path / "pg.tar.gz", release="16.1")
     with pytest.raises(SourceError, match=r"these are the sources of release 16\.1, wanted 15"):
-        make(recipe({"file": str(tmp_path / "pg.tar.gz")}), *place)
+        make(recipe({"file": str(tmp_path / "pg.tar.gz")}), *place, PRODUCTS)
     assert list(place[0].parent.iterdir()) == []
 
 
 def test_whole_tree_of_the_same_recipe_is_kept(tmp_path, place):
     good = ball(tmp_path / "pg.tar.gz")
     wanted = recipe({"url": good.as_uri(), "sha256": sha256(good)})
-    first = make(wanted, *place)
+    first = make(wanted, *place, PRODUCTS)
     born = place[0].stat().st_ino
     good.unlink()
-    assert make(wanted, *place) == first
+    assert make(wanted, *place, PRODUCTS) == first
     assert place[0].stat().st_ino == born
 
 
 def test_changed_tree_is_made_again_from_the_kept_download(tmp_path, place):
     good = ball(tmp_path / "pg.tar.gz")
     wanted = recipe({"url": good.as_uri(), "sha256": sha256(good)})
-    first = make(wanted, *place)
+    first = make(wanted, *place, PRODUCTS)
     good.unlink()
     (place[0] / "src/main.c").write_text("int y;\n")
-    assert make(wanted, *place) == first
+    assert make(wanted, *place, PRODUCTS) == first
     assert (place[0] / "src/main.c").read_text() == "int x;\n"
 
 
 def test_new_checksum_replaces_the_tree(tmp_path, place):
     good = ball(tmp_path / "pg.tar.gz")
-    make(recipe({"url": good.as_uri(), "sha256": sha256(good)}), *place)
+    make(recipe({"url": good.as_uri(), "sha256": sha256(good)}), *place, PRODUCTS)
     ball(good, extra=" int patched;")
-    make(recipe({"url": good.as_uri(), "sha256": sha256(good)}), *place)
+    make(recipe({"url": good.as_uri(), "sha256": sha256(good)}), *place, PRODUCTS)
     assert "patched" in (place[0] / "src/main.c").read_text()
 
 
@@ -150,7 +152,7 @@ def test_unpacking_that_breaks_off_leaves_no_tree_and_no_record(tmp_path, place,
 
     monkeypatch.setattr(source, "tree_sha256", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        make(recipe({"file": str(tmp_path / "pg.tar.gz")}), *place)
+        make(recipe({"file": str(tmp_path / "pg.tar.gz")}), *place, PRODUCTS)
     assert list(place[0].parent.iterdir()) == []
 
 
@@ -160,16 +162,16 @@ def test_what_a_killed_try_left_behind_is_no_obstacle(tmp_path, place):
     (leftover / "half").mkdir(parents=True)
     place[0].mkdir()
     (place[0] / "stale").touch()
-    make(recipe({"file": str(tmp_path / "pg.tar.gz")}), *place)
+    make(recipe({"file": str(tmp_path / "pg.tar.gz")}), *place, PRODUCTS)
     assert sorted(path.name for path in place[0].iterdir()) == ["configure", "src"]
     assert not leftover.exists()
 
 
 def test_failed_try_keeps_the_tree_that_was_there(tmp_path, place):
     good = ball(tmp_path / "pg.tar.gz")
-    first = make(recipe({"file": str(good)}), *place)
+    first = make(recipe({"file": str(good)}), *place, PRODUCTS)
     with pytest.raises(SourceError):
-        make(recipe({"file": "/nowhere/pg.tar.gz"}, version="15.19"), *place)
+        make(recipe({"file": "/nowhere/pg.tar.gz"}, version="15.19"), *place, PRODUCTS)
     assert json.loads(place[1].read_text()) == first
     assert tree_sha256(place[0]) == first["tree_sha256"]
 
@@ -183,30 +185,30 @@ def working_tree(path: Path, release: str = "15.18") -> Path:
 
 def test_directory_is_copied_as_the_recipe_has_it(tmp_path, place):
     sources = [{"directory": str(working_tree(tmp_path / "mine"))}]
-    wanted = {**recipe(*sources), **declared_source(sources)}
-    facts = make(wanted, *place)
+    wanted = {**recipe(*sources), **declared_source(sources, "", PRODUCTS)}
+    facts = make(wanted, *place, PRODUCTS)
     assert (facts["kind"], facts["release"], facts["files"]) == ("directory", "15.18", [])
     assert facts["content_sha256"] == wanted["content_sha256"]
     assert (place[0] / "src/main.c").read_text() == "int x;\n"
     born = place[0].stat().st_ino
-    assert make(wanted, *place) == facts
+    assert make(wanted, *place, PRODUCTS) == facts
     assert place[0].stat().st_ino == born
 
 
 def test_directory_that_changed_since_the_recipe_is_told_and_nothing_stands_in(tmp_path, place):
     sources = [{"directory": str(working_tree(tmp_path / "mine"))}, {"file": str(ball(tmp_path / "pg.tar.gz"))}]
-    wanted = {**recipe(*sources), **declared_source(sources)}
+    wanted = {**recipe(*sources), **declared_source(sources, "", PRODUCTS)}
     (tmp_path / "mine" / "src" / "main.c").write_text("int other;\n")
     with pytest.raises(SourceError, match=f"directory: {tmp_path}/mine: changed since .*; run again$"):
-        make(wanted, *place)
+        make(wanted, *place, PRODUCTS)
     assert not place[0].exists()
 
 
 def test_edited_directory_replaces_the_tree(tmp_path, place):
     sources = [{"directory": str(working_tree(tmp_path / "mine"))}]
-    make({**recipe(*sources), **declared_source(sources)}, *place)
+    make({**recipe(*sources), **declared_source(sources, "", PRODUCTS)}, *place, PRODUCTS)
     (tmp_path / "mine" / "src" / "main.c").write_text("int patched;\n")
-    make({**recipe(*sources), **declared_source(sources)}, *place)
+    make({**recipe(*sources), **declared_source(sources, "", PRODUCTS)}, *place, PRODUCTS)
     assert (place[0] / "src/main.c").read_text() == "int patched;\n"
 
 
@@ -220,18 +222,18 @@ def committed(path: Path, release: str = "15.18") -> str:
 def test_commit_of_a_repository_makes_the_tree(tmp_path, place):
     commit = committed(tmp_path / "server")
     wanted = recipe({"git": str(tmp_path / "server"), "commit": commit})
-    facts = make(wanted, *place)
+    facts = make(wanted, *place, PRODUCTS)
     assert (facts["kind"], facts["release"], facts["commit"], facts["files"]) == ("git", "15.18", commit, [])
     assert facts["origin"] == f"commit {commit} of {tmp_path}/server"
     assert sorted(path.name for path in place[0].iterdir()) == ["configure", "src"]
     (tmp_path / "server").rename(tmp_path / "moved")
-    assert make(wanted, *place) == facts
+    assert make(wanted, *place, PRODUCTS) == facts
 
 
 def test_commit_of_another_release_is_refused(tmp_path, place):
     commit = committed(tmp_path / "server", "16.1")
     with pytest.raises(SourceError, match=rf"{commit} .*these are the sources of release 16\.1, wanted 15"):
-        make(recipe({"git": str(tmp_path / "server"), "commit": commit}), *place)
+        make(recipe({"git": str(tmp_path / "server"), "commit": commit}), *place, PRODUCTS)
 
 
 def postgres(prefix: Path, release: str = "15.18") -> Path:
@@ -246,7 +248,7 @@ def postgres(prefix: Path, release: str = "15.18") -> Path:
 def test_installed_server_is_pointed_at_and_nothing_is_fetched(tmp_path, place, below):
     program = postgres(tmp_path / "prefix")
     path = tmp_path / "prefix" / below
-    facts = make(recipe({"installed": str(path)}), *place)
+    facts = make(recipe({"installed": str(path)}), *place, PRODUCTS)
     assert (facts["kind"], facts["release"], facts["path"]) == ("installed", "15.18", str(path))
     assert facts["files"] == [{"name": "postgres", "sha256": sha256(program)}]
     assert [entry.name for entry in place[0].iterdir()] == ["prefix"]
@@ -256,21 +258,21 @@ def test_installed_server_is_pointed_at_and_nothing_is_fetched(tmp_path, place, 
 
 def test_upgraded_installed_server_is_pointed_at_anew(tmp_path, place):
     postgres(tmp_path)
-    first = make(recipe({"installed": str(tmp_path)}), *place)
+    first = make(recipe({"installed": str(tmp_path)}), *place, PRODUCTS)
     postgres(tmp_path, "15.19")
-    assert make(recipe({"installed": str(tmp_path)}), *place)["release"] == "15.19"
+    assert make(recipe({"installed": str(tmp_path)}), *place, PRODUCTS)["release"] == "15.19"
     assert first["release"] == "15.18"
 
 
 def test_installed_server_that_is_not_the_recipes_or_of_another_release_is_told(tmp_path, place):
     sources = [{"installed": str(tmp_path)}]
     postgres(tmp_path)
-    wanted = {**recipe(*sources), **declared_source(sources)}
+    wanted = {**recipe(*sources), **declared_source(sources, "", PRODUCTS)}
     postgres(tmp_path, "16.1")
     with pytest.raises(SourceError, match=r"bin/postgres: changed since .*; run again"):
-        make(wanted, *place)
+        make(wanted, *place, PRODUCTS)
     with pytest.raises(SourceError, match=r"this is release 16\.1, wanted 15"):
-        make(recipe(*sources), *place)
+        make(recipe(*sources), *place, PRODUCTS)
 
 
 IDENTITY = {
@@ -306,7 +308,7 @@ IDENTITY = {
     ],
 )
 def test_tree_satisfies_a_recipe_by_package_or_checksum_never_by_mirror(change, wanted, expected):
-    assert satisfies({**IDENTITY, **change}, wanted) is expected
+    assert satisfies({**IDENTITY, **change}, wanted, PRODUCTS) is expected
 
 
 def test_entry_script_ends_with_one_sentence_and_its_log(tmp_path):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.servers import families
 from scripts.sources.tree import release_of, require_buildable, tree_sha256
 
 
@@ -86,7 +87,7 @@ def test_unreadable_kind_of_entry_is_an_error(tmp_path):
 )
 def test_release_is_read_from_the_file_each_product_keeps_it_in(tmp_path, name, text, release):
     (tmp_path / name).write_text(text)
-    assert release_of(tmp_path) == release
+    assert release_of(tmp_path, families.products()) == release
 
 
 def test_tree_with_nothing_to_configure_is_refused_naming_what_is_there(tmp_path):

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from scripts.servers import families
 from scripts.sql import files
 from scripts.sql.files import split_check, statements_sha256
 from tests.conftest import CHECKOUT
@@ -101,8 +102,13 @@ def test_release_without_numbers_is_refused():
         files.release_numbers("newest")
 
 
-def test_family_without_statements_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="'oracle' has no statements, expected one of mariadb, mysql, postgresql"):
+def test_family_without_statements_is_refused_with_the_folder_they_would_lie_in(tmp_path):
+    with pytest.raises(ValueError, match="'mysql' has no statements, expected SQL files in workloads/check/innodb"):
+        files.check_files(tmp_path, "mysql")
+
+
+def test_unknown_family_is_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match="'oracle' is unknown, expected one of mariadb, mysql, postgresql"):
         files.check_files(CHECKOUT, "oracle")
 
 
@@ -113,14 +119,14 @@ def test_every_release_is_asked_at_least_300_statements(family, release):
     assert len({one.text for one in asked}) >= 300
 
 
-@pytest.mark.parametrize("family", sorted(files.DIALECTS))
+@pytest.mark.parametrize("family", families.names())
 def test_statements_are_numbered_in_their_order_and_session_comes_first(family):
     found = files.read_check(CHECKOUT, family)
     assert [one.number for one in found] == list(range(1, len(found) + 1))
     assert found[0].topic == "session"
 
 
-@pytest.mark.parametrize("family", sorted(files.DIALECTS))
+@pytest.mark.parametrize("family", families.names())
 def test_no_statement_asks_for_what_differs_from_run_to_run(family):
     forbidden = re.compile(
         r"\b(now|rand|random|uuid|gen_random_uuid|sysdate|curdate|clock_timestamp|connection_id|explain|analyze)\b"
@@ -137,7 +143,7 @@ def test_digest_covers_content_and_names_of_the_familys_files_only(tmp_path):
     (folder / "common" / "1.sql").write_text("SELECT 1;")
     (folder / "innodb" / "0.sql").write_text("SELECT 2;")
     assert [file.name for file in files.check_files(tmp_path, "mysql")] == ["0.sql", "1.sql"]
-    before = {family: statements_sha256(tmp_path, family) for family in files.DIALECTS}
+    before = {family: statements_sha256(tmp_path, family) for family in families.names()}
     (folder / "postgresql" / "2.sql").write_text("SELECT 3;")
     assert statements_sha256(tmp_path, "mysql") == before["mysql"] == before["mariadb"]
     assert statements_sha256(tmp_path, "postgresql") != before["postgresql"]

@@ -20,7 +20,8 @@ from scripts.commands.package.__main__ import main, pack
 from scripts.commands.package.readme import answers
 from scripts.host import outcome, workplace
 from scripts.plan.paths import Paths
-from scripts.servers.families import mariadb
+from scripts.servers import families
+from scripts.servers.families.mariadb import SYSTEM_TABLES
 from tests.endtoend import installed_mariadb
 from tests.made.studies import CHECKOUT, config, paths
 
@@ -204,17 +205,17 @@ def test_tree_of_links_to_this_machine_cannot_be_taken_away(tmp_path):
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="no shellcheck here")
 def test_scripts_of_packages_pass_shellcheck():
-    scripts = sorted(str(path.relative_to(CHECKOUT)) for path in package_command.START_SCRIPTS.glob("*.sh"))
-    assert [Path(script).stem for script in scripts] == ["mariadb", "mysql", "postgresql", "start"]
+    commands = [families.of(name).START_COMMANDS for name in families.names()]
+    scripts = [str(path.relative_to(CHECKOUT)) for path in [*commands, package_command.START_SCRIPT]]
     told = subprocess.run(["shellcheck", "-x", *scripts], cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert told.stdout == ""
 
 
 def test_bootstrap_of_mariadb_feeds_the_scripts_of_its_family_in_their_order():
-    text = (package_command.START_SCRIPTS / "mariadb.sh").read_text()
+    text = families.of("mariadb").START_COMMANDS.read_text()
     fed = text.partition("        cat ")[2].partition("    }")[0]
     shown = subprocess.run(["bash", "-c", f"here=.; echo {fed}"], capture_output=True, text=True, check=True).stdout
-    assert [Path(name).name for name in shown.split()] == mariadb.SYSTEM_TABLES
+    assert [Path(name).name for name in shown.split()] == SYSTEM_TABLES
 
 
 @contextlib.contextmanager
@@ -257,8 +258,8 @@ def clean():
 def test_package_of_mariadb_starts_in_a_clean_folder_as_another_user_and_keeps_its_data(tmp_path, clean):
     installed_mariadb.lay_out(tmp_path / "build")
     shutil.copytree(tmp_path / "build" / "install", tmp_path / "install")
-    scripts = package_command.START_SCRIPTS
-    written = {"start.sh": (scripts / "start.sh", 0o755), "server.sh": (scripts / "mariadb.sh", 0o644)}
+    commands = families.of("mariadb").START_COMMANDS
+    written = {"start.sh": (package_command.START_SCRIPT, 0o755), "server.sh": (commands, 0o644)}
     texts = {name: (path.read_text(), mode) for name, (path, mode) in written.items()}
     pack(clean / "x.tar.gz", "top", tmp_path / "install", texts)
     subprocess.run(["tar", "-xzf", "x.tar.gz"], cwd=clean, check=True, **workplace.server_identity())
@@ -280,7 +281,7 @@ def start(clean) -> Path:
     (clean / "server.sh").write_text(
         'initialise() { touch "$1/made"; }\nstart() { ls "$1"; echo "$sockets ${*:2}"; }\n'
     )
-    shutil.copy(package_command.START_SCRIPTS / "start.sh", clean / "start.sh")
+    shutil.copy(package_command.START_SCRIPT, clean / "start.sh")
     workplace.give(clean)
     return clean / "start.sh"
 

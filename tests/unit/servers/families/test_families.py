@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from scripts.servers import families
+from scripts.servers.families import Family
 
 COMPILER = {"cc": "/w/cc", "cxx": "/w/c++", "ar": "/b/gcc-ar", "ranlib": "/b/gcc-ranlib", "nm": "/b/gcc-nm"}
-NAMES = sorted(families.MODULES)
+NAMES = sorted(families.FAMILIES)
 
 
 @pytest.fixture(params=NAMES)
@@ -91,3 +92,53 @@ def test_socket_is_in_the_folder_given_and_sysbench_is_told(family):
 
 def test_options_that_only_initdb_knows_stay_out_of_the_option_file():
     assert families.of("postgresql").option_text({"data_checksums": True}) == ""
+
+
+OWNED = {
+    "mysql": (
+        "skip_networking skip-networking loose_skip_networking networking skip_networkin bind_address "
+        "bind_addr port admin_port mysqlx loose_mysqlx skip_mysqlx mysqlx_bind_address datadir datad "
+        "socket pid_file user init_file plugin_load plugin_load_add plugin_dir early_plugin_load "
+        "innodb_data_home_dir skip_grant_tables basedir log_error LOG-ERROR"
+    ),
+    "mariadb": ("skip_networking extra_port wsrep_provider loose_datadir plugin_load init_fil tmpdir"),
+    "postgresql": (
+        "listen_addresses port unix_socket_directories unix_socket_permissions data_directory hba_file "
+        "ident_file external_pid_file config_file include include_dir logging_collector"
+    ),
+}
+FREE = {
+    "mysql": (
+        "innodb_doublewrite "
+        "innodb_buffer_pool_size skip_name_resolve skip_log_bin log_bin log innodb port_open_timeout "
+        "user_stat_table lc_messages init_connect log_error_verbosity skip_ssl character_set_server "
+        "tmp_table_size transaction_isolation default_authentication_plugin innodb_undo_tablespaces "
+        "innodb_data_file_path performance_schema secure_auth max_connections innodb_temp_data_file_path"
+    ),
+    "mariadb": ("innodb_page_size aria_log_file_size thread_handling extra_max_connections plugin_maturity"),
+    "postgresql": ("shared_buffers wal_segment_size superuser_reserved_connections log_statement jit"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [(name, option) for name, all_of in OWNED.items() for option in all_of.split()]
+)
+def test_options_that_the_workflow_sets_are_owned_in_every_spelling(name, option):
+    assert families.of(name).owned_option(option)
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [(name, option) for name, all_of in FREE.items() for option in all_of.split()]
+)
+def test_other_options_are_free(name, option):
+    assert families.of(name).owned_option(option) == ""
+
+
+def test_options_that_a_client_host_needs_and_our_defaults_against_networks_are_owned(family):
+    defaults = family.default_options(1024)
+    needed = family.network_options("10.0.0.1", 1)
+    assert all(family.owned_option(name) for name in needed.keys() & defaults.keys())
+
+
+def test_every_family_has_every_part_of_the_interface(family):
+    assert [name for name in Family.__annotations__ if not hasattr(family, name)] == []

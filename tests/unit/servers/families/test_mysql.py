@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from scripts.servers.families import innodb, mysql, mysql_build, mysql_options
+from scripts.servers.families import innodb, mysql, mysql_options
+from scripts.servers.families.family import RELEASE_FILE
+from scripts.servers.families.mysql import SYSTEM_TABLES
 
+MYSQL = mysql.MySQL()
 COMPILER = {"cc": "/w/cc", "cxx": "/w/c++", "ar": "/b/gcc-ar", "ranlib": "/b/gcc-ranlib", "nm": "/b/gcc-nm"}
 RELEASES = ["5.5.62", "5.6.51", "5.7.44", "8.0.11", "8.0.36", "8.4.3", "9.1.0"]
 HOSTNAME_LINE = "REPLACE INTO tmp_user SELECT @current_hostname, 'root';"
@@ -32,7 +35,7 @@ def sources(folder: Path, release: str) -> Path:
     (folder / name).write_text(text + "MYSQL_VERSION_EXTRA=\n")
     (share / "charsets" / "Index.xml").write_text("<charsets/>")
     (folder / "scripts").mkdir()
-    for script in mysql_build.SYSTEM_TABLES:
+    for script in SYSTEM_TABLES:
         (folder / "scripts" / script).write_text(f"-- {script}\n{HOSTNAME_LINE}\n")
     return folder
 
@@ -40,14 +43,14 @@ def sources(folder: Path, release: str) -> Path:
 def installed(folder: Path, release: str) -> Path:
     """Make the part of an install tree that composing commands reads."""
     (folder / "share").mkdir(parents=True)
-    (folder / mysql_build.RELEASE_FILE).write_text(f"{release}\n")
-    for script in mysql_build.SYSTEM_TABLES:
+    (folder / RELEASE_FILE).write_text(f"{release}\n")
+    for script in SYSTEM_TABLES:
         (folder / "share" / script).write_text(f"-- {script}\n{HOSTNAME_LINE}\n")
     return folder
 
 
 def configured(folder: Path, release: str, **recipe) -> list[str]:
-    return mysql.configure_command(sources(folder, release), COMPILER, recipe)
+    return MYSQL.configure_command(sources(folder, release), COMPILER, recipe)
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -100,12 +103,12 @@ def test_own_configure_arguments_come_last_so_that_they_win(tmp_path):
 
 def test_sources_without_a_release_are_refused(tmp_path):
     with pytest.raises(ValueError, match="MYSQL_VERSION: missing or without a release"):
-        mysql.configure_command(tmp_path, COMPILER, {})
+        MYSQL.configure_command(tmp_path, COMPILER, {})
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_default_options_are_those_the_release_knows(tmp_path, release):
-    options = mysql.options_of_release(installed(tmp_path, release), mysql.default_options(4096))
+    options = MYSQL.options_of_release(installed(tmp_path, release), MYSQL.default_options(4096))
     new = release.startswith(("8", "9"))
     assert options["performance_schema"] is False
     assert options["skip_networking"] is True
@@ -186,7 +189,7 @@ def started(monkeypatch):
 
 def initialised(folder: Path, release: str, started) -> tuple[list[str], str]:
     install = installed(folder / "install", release)
-    mysql.initialise(install, folder / "data", folder / "server.cnf", {}, folder / "log", {})
+    MYSQL.initialise(install, folder / "data", folder / "server.cnf", {}, folder / "log", {})
     ((command, statements),) = started
     assert command[:2] == [str(install / "bin" / "mysqld"), f"--defaults-file={folder / 'server.cnf'}"]
     assert not (folder / "bootstrap.sql").exists()
@@ -201,7 +204,7 @@ def test_old_release_reads_its_system_tables_and_no_name_of_this_machine(tmp_pat
     assert [line for line in statements.splitlines() if line] == [
         "CREATE DATABASE mysql;",
         "USE mysql;",
-        *(f"-- {script}" for script in mysql_build.SYSTEM_TABLES),
+        *(f"-- {script}" for script in SYSTEM_TABLES),
         "CREATE DATABASE sbtest;",
     ]
 
@@ -218,7 +221,7 @@ def test_new_release_initialises_itself_with_a_password_that_old_clients_know(tm
 
 
 def test_server_is_started_on_its_socket_with_its_own_messages():
-    command = mysql.server_command(Path("/install"), Path("/data"), Path("/o.cnf"), Path("/s"))
+    command = MYSQL.server_command(Path("/install"), Path("/data"), Path("/o.cnf"), Path("/s"))
     assert command == [
         "/install/bin/mysqld",
         "--defaults-file=/o.cnf",
@@ -235,7 +238,7 @@ def test_server_is_started_on_its_socket_with_its_own_messages():
 
 def test_install_tree_without_its_release_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"release\.txt: missing, expected the server's release"):
-        mysql.options_of_release(tmp_path, {})
+        MYSQL.options_of_release(tmp_path, {})
 
 
 @pytest.mark.parametrize(
@@ -253,7 +256,7 @@ def test_redo_log_of_another_size_goes_where_the_server_would_not_start(tmp_path
     data.mkdir()
     for name in ("ib_logfile0", "ib_logfile1", "ibdata1"):
         (data / name).write_bytes(bytes(2**20))
-    mysql.fit_data(install, data, options)
+    MYSQL.fit_data(install, data, options)
     assert len(list(data.glob("ib_logfile*"))) == kept
     assert (data / "ibdata1").exists()
 
@@ -268,23 +271,23 @@ def test_installed_server_runs_without_its_build_tree(tmp_path):
     (source / "extra" / "icu" / "data" / "icudt73l").mkdir(parents=True)
     build.mkdir()
     real = {"cc": "gcc", "cxx": "g++", "ar": "gcc-ar", "ranlib": "gcc-ranlib", "nm": "gcc-nm"}
-    for command in [mysql.configure_command(source, real, {}), *mysql.compile_commands(2)]:
+    for command in [MYSQL.configure_command(source, real, {}), *MYSQL.compile_commands(2)]:
         subprocess.run(command, cwd=build, check=True, capture_output=True, timeout=120)
     (build / "share" / "english").mkdir(parents=True)
     (build / "share" / "english" / "errmsg.sys").write_text("")
-    mysql.install(source, build, target, tmp_path / "log")
+    MYSQL.install(source, build, target, tmp_path / "log")
     build.rename(tmp_path / "elsewhere")
-    assert subprocess.run([target / mysql.SERVER], check=False, timeout=10).returncode == 7
+    assert subprocess.run([target / MYSQL.SERVER], check=False, timeout=10).returncode == 7
     files = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file() or not any(path.iterdir())}
     libraries = {f"library_output_directory/lib{name}.so" for name in ("inner", "outer")}
     texts = {"share/english/errmsg.sys", "share/charsets/Index.xml", "release.txt", "lib/private/icudt73l"}
-    assert files == {mysql.SERVER, *libraries, *texts}
-    assert mysql_build.read_release(target) == "8.0.36"
+    assert files == {MYSQL.SERVER, *libraries, *texts}
+    assert mysql.read_release(target) == "8.0.36"
 
 
 def test_build_tree_without_a_server_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no mysqld in runtime_output_directory or sql"):
-        mysql.install(sources(tmp_path / "source", "8.0.36"), tmp_path, tmp_path / "install", tmp_path / "log")
+        MYSQL.install(sources(tmp_path / "source", "8.0.36"), tmp_path, tmp_path / "install", tmp_path / "log")
 
 
 def test_system_table_scripts_of_an_old_release_are_installed(tmp_path):
@@ -292,6 +295,6 @@ def test_system_table_scripts_of_an_old_release_are_installed(tmp_path):
     (build / "sql" / "share" / "english").mkdir(parents=True)
     (build / "sql" / "share" / "english" / "errmsg.sys").write_text("")
     (build / "sql" / "mysqld").write_bytes(Path("/bin/true").read_bytes())
-    mysql.install(sources(tmp_path / "source", "5.6.51"), build, tmp_path / "install", tmp_path / "log")
-    assert all((tmp_path / "install" / "share" / script).is_file() for script in mysql_build.SYSTEM_TABLES)
+    MYSQL.install(sources(tmp_path / "source", "5.6.51"), build, tmp_path / "install", tmp_path / "log")
+    assert all((tmp_path / "install" / "share" / script).is_file() for script in SYSTEM_TABLES)
     assert (tmp_path / "install" / "share" / "english" / "errmsg.sys").is_file()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.servers.families.innodb_report import numbers
+from scripts.servers.families.innodb_status import numbers
 
 # As 8.0.33 writes it, shortened.
 WHOLE = """

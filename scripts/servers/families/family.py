@@ -1,0 +1,260 @@
+"""The interface of a database product: everything that the workflow does differently from product to product.
+
+A new family is a subclass of `Family` in a module of this package, its entry in `FAMILIES` of the package, and entries
+in the catalog. Nothing else in the workflow asks which product it works with.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, ClassVar
+
+from scripts.sources.product import Product
+
+# The release of an installed server, in a file of its install tree.
+RELEASE_FILE = "release.txt"
+# Spellings of true and false that option files accept, besides YAML's own.
+ON, OFF = frozenset({"on", "1", "yes", "true"}), frozenset({"off", "0", "no", "false"})
+
+# What a study uses instead of an option of `OWNED_OPTIONS`, as the end of a sentence.
+FROM_CLIENT = "it comes from `client`: without one the server listens on a private socket only"
+FROM_STORAGE = "it comes from `storage`, the place of data directories"
+FROM_SERVER = "it comes from the `server` and `build` of the variant"
+FROM_WORKFLOW = "the workflow sets it for each start"
+NO_ACCOUNTS = "the workflow makes the accounts of a server; put statements into the script of a workload"
+ONE_LOG = "the workflow reads the server's log and keeps it beside the records"
+
+Options = dict[str, Any]
+
+
+class Family(ABC):
+    """A database product, in all its releases.
+
+    Paths are absolute. `options` are server options as a study names them, laid over `default_options`. `connection`
+    is an open connection of the product's Python driver.
+    """
+
+    # Schema or database that holds the tables of every workload.
+    DATABASE = "sbtest"
+
+    # The name in the catalog's `family`.
+    NAME: ClassVar[str]
+    # The server program within the install tree.
+    SERVER: ClassVar[str]
+    # How a source tree and a server program are recognised, and how they state their release.
+    PRODUCT: ClassVar[Product]
+    # One bash file with the functions `initialise` and `start` of a package; None: no package can be made.
+    START_COMMANDS: ClassVar[Path | None] = None
+    # A client of the product as a README names it; {sockets} is the folder of the socket.
+    CLIENT_COMMAND: ClassVar[str] = ""
+
+    # Programs that compiling needs besides a compiler, each with its alternative names.
+    BUILD_PROGRAMS: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    # Shell patterns of object files, relative to the build tree, that belong to the server.
+    PROFILE_SCOPE: ClassVar[str] = "*"
+
+    # Server options that shape a data directory, so that they belong to a dataset.
+    DATA_OPTIONS: ClassVar[frozenset[str]] = frozenset()
+    # Server options that a study cannot set: shell pattern of names -> what to use instead, as the end of a sentence.
+    OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {}
+    # The driver of sysbench, and the name of its option that holds the password of a load generator elsewhere.
+    SYSBENCH_DRIVER: ClassVar[str]
+    PASSWORD_OPTION: ClassVar[str]
+    # Whether the server has one process per connection, instead of one thread.
+    FORKS: ClassVar[bool] = False
+    # Whether the client library fails, instead of waiting, when the socket's queue of connections is full.
+    CONNECTING_FAILS: ClassVar[bool] = False
+    # The signal that asks the server to stop.
+    STOP_SIGNAL: ClassVar[str] = "SIGTERM"
+    # Matches a line of the server's log that states why the server ends; a group holds the reason.
+    COMPLAINT: ClassVar[re.Pattern[str]]
+    # Matches a line of the log about an option whose value was replaced: the first group is the text, another the name.
+    NOT_TAKEN: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
+    # Patterns of paths in a data directory and the kind of such files, tried in order. A `table` needs a group of that
+    # name, or a group `stem` that is a key of `table_files`.
+    FILE_KINDS: ClassVar[tuple[tuple[re.Pattern[str], str], ...]] = ()
+
+    # Options under which the server counts waits.
+    WAIT_OPTIONS: ClassVar[Options] = {}
+    # Whether `read_waits` returns the waits of one moment (samples), instead of totals since the server's start.
+    WAITS_SAMPLED: ClassVar[bool] = False
+    # Events in which a connection waits for its client.
+    CLIENT_WAITS: ClassVar[tuple[str, ...]] = ()
+
+    # The folder of workloads/check with the statements of the family, and the options under which they are sent.
+    DIALECT: ClassVar[str]
+    CHECK_OPTIONS: ClassVar[Options] = {}
+
+    # Estimates of the plan. MiB: an unpacked source with its archive; a build tree; an install tree; an empty data
+    # directory; the longest logs of a data directory.
+    SOURCE_MIB: ClassVar[float]
+    BUILD_MIB: ClassVar[float]
+    INSTALL_MIB: ClassVar[float]
+    EMPTY_MIB: ClassVar[float]
+    LOGS_MIB: ClassVar[float]
+    # Bytes of a sysbench row with its index.
+    ROW_BYTES: ClassVar[float]
+    # The option that sizes the buffer pool, and the bytes of that option's bare unit.
+    POOL_OPTION: ClassVar[str]
+    POOL_UNIT_BYTES: ClassVar[int] = 1
+    # MiB of a server without its pool, and of each connection.
+    BASE_MIB: ClassVar[float]
+    CONNECTION_MIB: ClassVar[float]
+    # Open files that the server keeps for tables before it grants connections; 0: connections come first.
+    TABLE_FILES: ClassVar[int] = 0
+
+    # Building
+
+    @abstractmethod
+    def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
+        """Return the configure command, the same for every build of a server; it runs in the build tree."""
+
+    def published_options(self, counters: Path, use: bool) -> list[str]:
+        """Return the configure options of the published recipe: write counters, or `use` those in a folder.
+
+        The default is none: the configure step has no options for profiles, so the compiler is given flags.
+        """
+        return []
+
+    @abstractmethod
+    def compile_commands(self, threads: int) -> list[list[str]]:
+        """Return the commands that compile the server in the build tree with at most `threads` jobs."""
+
+    @abstractmethod
+    def install(self, source: Path, build: Path, target: Path, log: Path) -> None:
+        """Install the compiled server and the files that it needs to run into `target`."""
+
+    @abstractmethod
+    def layout(self, prefix: Path) -> dict[str, Path]:
+        """Return path within an install tree -> where a ready-made server has that file or folder.
+
+        `prefix` is the server program or the prefix it was installed under. Raises ValueError if it is neither.
+        """
+
+    # Options
+
+    @abstractmethod
+    def default_options(self, memory_mib: int) -> Options:
+        """Return the options every study starts from, on a machine with so much memory."""
+
+    def options_named(self, options: Options, release: str) -> Options:
+        """Return options under the names that a release such as 10.11.18 has; the default: as they are written."""
+        return options
+
+    def options_of_release(self, install: Path, options: Options) -> Options:
+        """Return options under the names that the server in `install` has; the default: as they are written."""
+        return options
+
+    def unknown_options(self, release: str, options: Options) -> list[str]:
+        """Return one line `name: reason` per option that a release is known to lack.
+
+        The default is none: no list of options by release is kept, and the server refuses unknown options itself.
+        """
+        return []
+
+    def owned_option(self, name: str) -> str:
+        """Return what to use instead of an option that the workflow sets itself; an empty text for a free option."""
+        plain = name.lower().replace("-", "_")
+        return next((instead for owned, instead in self.OWNED_OPTIONS.items() if self.means(plain, owned)), "")
+
+    def means(self, name: str, owned: str) -> bool:
+        """Return whether the server takes a name, written with `_`, for one of a pattern of `OWNED_OPTIONS`."""
+        return fnmatchcase(name, owned)
+
+    @abstractmethod
+    def option_text(self, options: Options) -> str:
+        """Return the content of the option file."""
+
+    # Data directory and process
+
+    @abstractmethod
+    def initialise(
+        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict
+    ) -> None:
+        """Make a data directory with an empty database `DATABASE`. Raises CommandFailed with the last lines."""
+
+    def fit_data(self, install: Path, data: Path, options: Options) -> None:  # noqa: B027
+        """Change a cleanly stopped data directory so that the server starts on it; the default: leave it as it is."""
+
+    @abstractmethod
+    def server_command(self, install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
+        """Return the server's command line; the server listens on a socket in `sockets`."""
+
+    @abstractmethod
+    def connect(self, sockets: Path) -> Any:
+        """Connect to the server; raises the driver's errors while the server is not ready."""
+
+    def before_stop(self, connection: Any, keep_data: bool) -> None:  # noqa: B027
+        """Prepare the server's stop; `keep_data`: the data directory is used again. The default: nothing."""
+
+    # Load generators
+
+    @abstractmethod
+    def sysbench_flags(self, sockets: Path) -> list[str]:
+        """Return sysbench's connection options for the socket in `sockets`."""
+
+    @abstractmethod
+    def network_options(self, address: str, port: int) -> Options:
+        """Return the server options that make it listen on one address."""
+
+    @abstractmethod
+    def admit_client(self, connection: Any, password: str) -> None:
+        """Make an account for a load generator on another host."""
+
+    @abstractmethod
+    def network_sysbench_flags(self, address: str, port: int) -> list[str]:
+        """Return sysbench's connection options for another host, without the password."""
+
+    # Own statements
+
+    def enter_statements(self, schema: str) -> list[str]:
+        """Return the statements after which a new connection is in a schema; the default is none."""
+        return []
+
+    def benchmark_statements(self) -> list[str]:
+        """Return the statements after which a new connection is in `DATABASE`; none if `connect` enters it."""
+        return []
+
+    def checksum_statement(self, table: str) -> str | None:
+        """Return the statement whose answer holds the server's own checksum of a table; None without such a one."""
+        return None
+
+    @abstractmethod
+    def log_statements(self, connection: Any) -> None:
+        """Make the server log the statements of other connections."""
+
+    @abstractmethod
+    def logged_statements(self, connection: Any, log: str) -> list[str]:
+        """Stop that, and return the logged statements; `log` is the text that the server's log gained meanwhile."""
+
+    # Status
+
+    @abstractmethod
+    def variables(self, connection: Any) -> dict[str, str]:
+        """Return every setting with the server's value."""
+
+    def settings(self, connection: Any) -> dict[str, Any]:
+        """Return the settings in the form that `option_taken` compares; the default is `variables`."""
+        return self.variables(connection)
+
+    @abstractmethod
+    def option_taken(self, name: str, value: Any, settings: Mapping[str, Any]) -> bool | None:
+        """Return whether the server has the value of an option; None if there is nothing to compare it with."""
+
+    @abstractmethod
+    def counters(self, connection: Any) -> dict[str, float]:
+        """Return the counters that are compared at both edges of a window; those that the release lacks are missing."""
+
+    def engine_report(self, connection: Any) -> str:
+        """Return the storage engine's own report; the default: an empty text, there is none."""
+        return ""
+
+    def table_files(self, connection: Any) -> dict[str, str]:
+        """Return path below the data directory -> table; the default: empty, files are named like their tables."""
+        return {}
+
+    def read_waits(self, connection: Any) -> dict[tuple[str, str], tuple[float, float]]:
+        """Return (connections or background, event) -> count and seconds of waits; the default: none are known."""
+        return {}

@@ -1,0 +1,177 @@
+"""What a server with InnoDB reports: variables, counters, the engine's report, waits, and the files of its data."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import pymysql
+
+from scripts.servers.families.family import OFF, ON, Family, Options
+
+# Names and units of the manual's "InnoDB Standard Monitor and Lock Monitor Output"; seen with 5.5, 5.6, 8.0 and
+# MariaDB 10.11. Servers without a change buffer (MariaDB 11) have no such lines.
+NUMBERS = {
+    "history_list_length": re.compile(r"History list length (\d+)"),
+    "change_buffer_pages": re.compile(r"^Ibuf: size (\d+)", re.M),
+    "change_buffer_merges": re.compile(r"^Ibuf: .* (\d+) merges", re.M),
+}
+MERGED = re.compile(r"^(merged|discarded) operations:\n *insert (\d+), delete mark (\d+), delete (\d+)", re.M)
+OPERATIONS = ("inserts", "delete_marks", "deletes")
+WRITTEN = re.compile(r"^Log sequence number\s+(\d+)", re.M)
+CHECKPOINT = re.compile(r"^Last checkpoint at\s+(\d+)", re.M)
+ROWS = re.compile(r"^Number of rows inserted (\d+), updated (\d+), deleted (\d+), read (\d+)", re.M)
+ROW_OPERATIONS = ("rows_inserted", "rows_updated", "rows_deleted", "rows_read")
+
+# Name in SHOW GLOBAL STATUS -> name in our records.
+COUNTERS = {
+    "Innodb_buffer_pool_pages_dirty": "dirty_pages",
+    "Innodb_buffer_pool_pages_free": "free_pages",
+    "Innodb_history_list_length": "history_list_length",
+    "Innodb_os_log_written": "log_written_bytes",
+    "Innodb_checkpoint_age": "checkpoint_age_bytes",
+    "Innodb_buffer_pool_reads": "buffer_pool_misses",
+    "Innodb_row_lock_waits": "row_lock_waits",
+    "Innodb_data_fsyncs": "data_fsyncs",
+    "Com_commit": "commits",
+    "Questions": "questions",
+}
+# MariaDB's report lacks these numbers (10.11, seen); its status has the change buffer's size, but not in pages.
+UNREPORTED = {
+    "Handler_write": "rows_inserted",
+    "Handler_update": "rows_updated",
+    "Handler_delete": "rows_deleted",
+    "Innodb_ibuf_merges": "change_buffer_merges",
+    **{
+        f"Innodb_ibuf_{how}_{what}": f"change_buffer_{how}_{what}"
+        for how in ("merged", "discarded")
+        for what in OPERATIONS
+    },
+}
+# The whole work of the engine on a table, which the performance schema counts among the waits.
+TABLE_WORK = "wait/io/table/%"
+WAITS = f"""
+    SELECT IF(threads.NAME LIKE 'thread/%/one_connection' OR threads.NAME LIKE '%worker_thread', 'connections',
+              'background'), EVENT_NAME, SUM(COUNT_STAR), SUM(SUM_TIMER_WAIT) / 1e12
+    FROM performance_schema.events_waits_summary_by_thread_by_event_name
+    JOIN performance_schema.threads USING (THREAD_ID)
+    WHERE COUNT_STAR > 0 AND EVENT_NAME NOT LIKE '{TABLE_WORK}' AND EVENT_NAME <> 'idle'
+        AND NOT (PROCESSLIST_ID <=> CONNECTION_ID())
+    GROUP BY 1, 2
+"""
+
+NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)([kmgtpe]?)")
+POWERS = " kmgtpe"
+# Option -> its variable, in the releases that have no variable of the option's name.
+OLDER_VARIABLES = {"transaction_isolation": "tx_isolation", "transaction_read_only": "tx_read_only"}
+OLD_UTF8 = re.compile(r"^utf8(?=_|$)")
+
+
+class InnoDBStatus(Family):
+    """The part of MySQL and MariaDB that reads what a running server reports."""
+
+    # Release 5.5 has every instrument on, and no option for them.
+    WAIT_OPTIONS: ClassVar[Options] = {"performance_schema": True, "loose_performance_schema_instrument": "wait/%=ON"}
+    CLIENT_WAITS = ("wait/io/socket/sql/client_connection",)
+    FILE_KINDS = tuple(
+        (re.compile(pattern), kind)
+        for pattern, kind in (
+            (r"ibdata\d+", "system"),
+            (r"ib_logfile\d+|#innodb_redo/.*", "redo"),
+            (r"undo_?\d+|.*\.ibu", "undo"),
+            (r".*\.b?dblwr", "doublewrite"),
+            (r"ibtmp\d+|#innodb_temp/.*", "temporary"),
+            (r"(?:mysql|performance_schema|sys|information_schema)(?:/.*|\.ibd)", "system"),
+            (r"(?P<schema>[^/]+)/(?P<table>[^/#.]+)(?:#[^/]*)?\.(?:ibd|frm|MYD|MYI|MAD|MAI|par|isl|cfg)", "table"),
+            (r"[^/]*bin(?:log)?\.(?:\d+|index|state)", "binary_log"),
+        )
+    )
+
+    def variables(self, connection: pymysql.Connection) -> dict[str, str]:
+        """Return every global variable with the server's value."""
+        return _pairs(connection, "SHOW GLOBAL VARIABLES")
+
+    def option_taken(self, name: str, value: Any, settings: Mapping[str, str]) -> bool | None:
+        """Return whether the server has the value; None without a variable, or if its form cannot be compared."""
+        wanted, plain = _option_text(value), name.removeprefix("loose_")
+        if plain not in settings and plain in OLDER_VARIABLES:
+            plain = OLDER_VARIABLES[plain]
+        if plain not in settings and plain.startswith("skip_"):
+            plain, wanted = plain.removeprefix("skip_"), "off" if wanted in ON else "on"
+        if plain not in settings:
+            return None
+        found = settings[plain].strip().lower()
+        # The option names the files of the log; the variable is ON or OFF.
+        return found == "on" if plain == "log_bin" and wanted not in OFF else _same_value(wanted, found)
+
+    def counters(self, connection: pymysql.Connection) -> dict[str, float]:
+        """Return the counters that are compared at both edges of a window; those the release lacks are missing.
+
+        History list and checkpoint age are status variables in some releases only; InnoDB's report has them in all.
+        """
+        status = _pairs(connection, "SHOW GLOBAL STATUS")
+        unreported = {name: float(status[key]) for key, name in UNREPORTED.items() if key in status}
+        reported = numbers(self.engine_report(connection))
+        counted = {name: float(status[key]) for key, name in COUNTERS.items() if key in status}
+        return {**unreported, **reported, **counted}
+
+    def engine_report(self, connection: pymysql.Connection) -> str:
+        """Return InnoDB's own report."""
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW ENGINE INNODB STATUS")
+            return str(cursor.fetchone()[2])
+
+    def read_waits(self, connection: pymysql.Connection) -> dict[tuple[str, str], tuple[float, float]]:
+        """Return (connections or background, event) -> waits so far and their seconds, for threads alive now."""
+        with connection.cursor() as cursor:
+            cursor.execute(WAITS)
+            return {(who, event): (float(count), float(seconds)) for who, event, count, seconds in cursor.fetchall()}
+
+
+def numbers(report: str) -> dict[str, float]:
+    """Return the numbers of InnoDB's report; those that it lacks are missing.
+
+    They are the history list (transactions), the checkpoint's age (bytes), rows per operation, and of the change buffer
+    its size (pages), its merges, and its merged and discarded operations.
+    """
+    found = {name: match[1] for name, pattern in NUMBERS.items() if (match := pattern.search(report))}
+    for what, *counts in MERGED.findall(report):
+        found |= {f"change_buffer_{what}_{name}": count for name, count in zip(OPERATIONS, counts, strict=True)}
+    if rows := ROWS.search(report):
+        found |= dict(zip(ROW_OPERATIONS, rows.groups(), strict=True))
+    known = {name: float(value) for name, value in found.items()}
+    if (written := WRITTEN.search(report)) and (checkpoint := CHECKPOINT.search(report)):
+        known["checkpoint_age_bytes"] = float(written[1]) - float(checkpoint[1])
+    return known
+
+
+def _pairs(connection: pymysql.Connection, statement: str) -> dict[str, str]:
+    """Return the rows of a statement with two columns as a mapping."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return {str(name): str(value) for name, value in cursor.fetchall()}
+
+
+def _option_text(value: Any) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value).strip().lower()
+
+
+def _same_value(wanted: str, found: str) -> bool | None:
+    if wanted in ON | OFF and found in ON | OFF:
+        return (wanted in ON) == (found in ON)
+    wanted_number, found_number = _number(wanted), _number(found)
+    if wanted_number is not None and found_number is not None:
+        return wanted_number == found_number or (None if wanted_number == -1 else False)  # -1: the server chooses
+    if wanted_number is not None:
+        return None  # the variable shows the name of the value, the option gives its number
+    # Options may give some flags of a list, or one mode that stands for several.
+    return set(_words(wanted)) <= set(_words(found))
+
+
+def _number(text: str) -> float | None:
+    if not (found := NUMBER.fullmatch(text)):
+        return None
+    return float(found[1]) * 1024.0 ** POWERS.index(found[2] or " ")
+
+
+def _words(text: str) -> list[str]:
+    return [OLD_UTF8.sub("utf8mb3", word.strip().strip("\"'")) for word in text.split(",")]

@@ -1,0 +1,122 @@
+"""What a PostgreSQL server reports: settings, counters, files of tables, and waits."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pg8000.dbapi
+
+from scripts.servers.families.family import OFF, ON, Family
+
+# The name of our own connections; otherwise they would be idle clients among those of the load.
+OWN_NAME = "observer"
+TABLE_FILES = """
+WITH tables AS (
+  SELECT oid, relnamespace::regnamespace || '.' || relname AS name, reltoastrelid FROM pg_class
+  WHERE relkind IN ('r', 'm') AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+), parts AS (
+  SELECT oid AS part, name FROM tables UNION ALL SELECT reltoastrelid, name FROM tables WHERE reltoastrelid <> 0
+)
+SELECT pg_relation_filepath(part), name FROM parts
+UNION ALL SELECT pg_relation_filepath(indexrelid), name FROM parts JOIN pg_index ON indrelid = part
+"""
+RUNNING = "running, no wait"
+# A background process without work waits for an event of type Activity.
+WAITS = f"""
+    SELECT CASE backend_type WHEN 'client backend' THEN 'connections' ELSE 'background' END,
+           coalesce(wait_event_type || ': ' || wait_event, '{RUNNING}'), count(*)
+    FROM pg_stat_activity
+    WHERE application_name IS DISTINCT FROM '{OWN_NAME}' AND wait_event_type IS DISTINCT FROM 'Activity'
+        AND (wait_event IS NOT NULL OR state = 'active' OR backend_type <> 'client backend')
+    GROUP BY 1, 2
+"""
+COUNTERS = {
+    "commits": "xact_commit",
+    "rollbacks": "xact_rollback",
+    "block_reads": "blks_read",
+    "block_hits": "blks_hit",
+    "rows_changed": "tup_inserted + tup_updated + tup_deleted",
+    "deadlocks": "deadlocks",
+}
+
+NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-z]*)")
+UNIT = re.compile(r"(\d*)([A-Za-z]+)")
+# In bytes and in microseconds: https://www.postgresql.org/docs/15/config-setting.html, "Numeric with Unit".
+SIZES = {"B": 1, "kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
+TIMES = {"us": 1, "ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
+# initdb takes it in megabytes, without a unit.
+IN_MEGABYTES = "wal_segment_size"
+
+Settings = Mapping[str, tuple[str, str | None]]
+
+
+class PostgreSQLStatus(Family):
+    """The part of PostgreSQL that reads what a running server reports."""
+
+    WAITS_SAMPLED = True
+    CLIENT_WAITS = ("Client: ClientRead",)
+    FILE_KINDS = tuple(
+        (re.compile(pattern), kind)
+        for pattern, kind in (
+            (r"(?P<stem>(?:base/\d+|pg_tblspc/\d+/[^/]+/\d+)/\d+)(?:_(?:fsm|vm|init))?(?:\.\d+)?", "table"),
+            (r"base/pgsql_tmp/.*|base/\d+/t\d+_.*|pg_stat_tmp/.*", "temporary"),
+            (r"(?:base|global)/.*", "system"),
+            (r"pg_wal/.*", "redo"),
+        )
+    )
+
+    def variables(self, connection: pg8000.dbapi.Connection) -> dict[str, str]:
+        """Return every setting with the server's value."""
+        return dict(_rows(connection, "SELECT name, setting FROM pg_settings ORDER BY name"))
+
+    def settings(self, connection: pg8000.dbapi.Connection) -> dict[str, tuple[str, str | None]]:
+        """Return name, in small letters -> (setting, unit) of every setting."""
+        rows = _rows(connection, "SELECT lower(name), setting, unit FROM pg_settings")
+        return {name: (setting, unit) for name, setting, unit in rows}
+
+    def option_taken(self, name: str, value: Any, settings: Settings) -> bool | None:
+        """Return whether the server has the value of an option; None if it has no such setting."""
+        if name.lower() not in settings:
+            return None
+        found, unit = settings[name.lower()]
+        wanted = {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value).strip()
+        if wanted.lower() in ON | OFF and found in ("on", "off"):
+            return (wanted.lower() in ON) == (found == "on")
+        given = _number(f"{wanted}MB" if name == IN_MEGABYTES else wanted, unit)
+        running = _number(found, unit)
+        if given is None or running is None:
+            return wanted.lower() == found.lower()
+        return given == running or (None if wanted == "-1" else False)  # -1: the server chooses
+
+    def counters(self, connection: pg8000.dbapi.Connection) -> dict[str, float]:
+        """Return the counters that are compared at both edges of a window."""
+        columns = ", ".join(COUNTERS.values())
+        database = f"SELECT {columns} FROM pg_stat_database WHERE datname = '{self.DATABASE}'"
+        counted = dict(zip(COUNTERS, map(float, _rows(connection, database)[0]), strict=True))
+        wal = _rows(connection, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0]
+        return {**counted, "log_written_bytes": float(wal)}
+
+    def table_files(self, connection: pg8000.dbapi.Connection) -> dict[str, str]:
+        """Return path below the data directory -> table, for the first file of tables, their indexes and TOAST."""
+        return dict(_rows(connection, TABLE_FILES))
+
+    def read_waits(self, connection: pg8000.dbapi.Connection) -> dict[tuple[str, str], tuple[float, float]]:
+        """Return (connections or background, event) -> how many are in it now, twice: the count stands for both."""
+        return {(who, event): (float(count), float(count)) for who, event, count in _rows(connection, WAITS)}
+
+
+def _rows(connection: pg8000.dbapi.Connection, statement: str) -> list[tuple]:
+    cursor = connection.cursor()
+    cursor.execute(statement)
+    return list(cursor.fetchall())
+
+
+def _number(text: str, unit: str | None) -> float | None:
+    """Return a number in bytes or microseconds, in its own unit or the setting's; None if the text is no number."""
+    if not (found := NUMBER.fullmatch(text)):
+        return None
+    count, own = UNIT.fullmatch(unit).groups() if unit else ("", "")
+    scale = {**SIZES, **TIMES}.get(found[2] or own, None if found[2] else 1)
+    if scale is None:
+        return None
+    return float(found[1]) * scale * (1 if found[2] else int(count or 1))
