@@ -88,7 +88,7 @@ sample: ## render docs/sample-report.html from the records in docs/sample with t
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.sample \
 	    --archive docs/sample/builds-mariadb.tar.xz --output docs/sample-report.html
 
-test: ## run all tests, or those of TESTS=path; FAST=1 leaves out those that need real servers
+test: ## run all tests, or those of TESTS=path; FAST=1 leaves out real servers and the slowest
 	@scripts/setup.sh test
 	@$(WITH_PATH) $(PYTHON_BIN) -m tests.suite $(if $(FAST),--fast) $(TESTS)
 

@@ -25,6 +25,15 @@ def compiler() -> toolchain.Toolchain:
     return toolchain.find(DEFAULT_TOOLCHAIN, entries[DEFAULT_TOOLCHAIN])
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep tests that share a fixture of their module in one worker, which makes it once."""
+    for item in items:
+        known = item._fixtureinfo.name2fixturedefs.values()
+        if any(definition.scope == "module" for definitions in known for definition in definitions):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 @pytest.fixture(scope="session")
 def server_programs() -> Programs:
     """The programs of real servers that tests start."""

@@ -2,7 +2,8 @@
 
 `python -m tests.suite [--fast] [arguments of pytest]`. Tests marked `real` start, compile or measure real servers, or
 watch the processes, the CPUs or the lock of the whole machine: they run one at a time. All other tests run at the same
-time, one worker per CPU. `--fast` leaves out the tests marked `real`. Both calls run whatever the first one finds.
+time, one worker per CPU. `--fast` leaves out the tests marked `real` and those marked `slow`. Both calls run whatever
+the first one finds.
 """
 
 import os
@@ -11,7 +12,7 @@ import sys
 
 import pytest
 
-SHARING, ALONE = "not real", "real"
+SHARING, ALONE, FAST = "not real", "real", "not real and not slow"
 # More workers spend their time on importing the same modules.
 MOST_WORKERS = 16
 
@@ -19,8 +20,8 @@ MOST_WORKERS = 16
 def calls(fast: bool) -> list[list[str]]:
     """Return the options of each call of pytest."""
     workers = min(len(os.sched_getaffinity(0)), MOST_WORKERS)
-    sharing = ["-m", SHARING, "--numprocesses", str(workers), "--dist", "loadgroup"]
-    return [sharing] if fast else [sharing, ["-m", ALONE]]
+    side_by_side = ["--numprocesses", str(workers), "--dist", "loadgroup"]
+    return [["-m", FAST, *side_by_side]] if fast else [["-m", SHARING, *side_by_side], ["-m", ALONE]]
 
 
 def status_of(statuses: list[int]) -> int:

@@ -17,6 +17,7 @@ from tests.workflow.running import environment
 from tests.workflow.stubbed import STUDY, copied
 from tests.workflow.test_stub_kill import digests, run_files, working_in
 
+pytestmark = pytest.mark.slow
 STRIKES = scaled(whole=200, short=4)
 TABLES = "results/studies/default/tables"
 COMMAND = ["--cores", "2", f"{TABLES}/comparisons.csv"]

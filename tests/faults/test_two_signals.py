@@ -14,6 +14,7 @@ from tests.faults.interrupting import GONE_WITHIN_S, wait_until
 from tests.faults.scale import scaled
 from tests.workflow.running import CHECKOUT
 
+pytestmark = pytest.mark.slow
 STRIKES = scaled(whole=1000, short=40)
 # Beside many Python lines it forks with and without hooks, and it has a folder, the watcher of it and commands.
 JOB = """

@@ -19,7 +19,7 @@ from scripts.plan.recipes import Plan
 from scripts.sources import working_tree
 from scripts.sql import answers
 from tests.made.studies import CHECKOUT, config
-from tests.workflow.stubbed import copied
+from tests.workflow import stubbed
 
 FORMATS = CHECKOUT / "tests" / "data" / "formats"
 KINDS = {
@@ -60,17 +60,13 @@ def test_results_of_each_format_are_rendered_with_their_own_figures(number, tmp_
 
 
 @pytest.fixture(scope="module")
-def stubbed(tmp_path_factory):
-    """A small study of stubs, brought to its report."""
-    made = copied(tmp_path_factory.mktemp("formats"))
-    made.configure(repetitions=1, workloads={"oltp": None})
-    answer = made.run("--cores", "2", "results/report.html")
-    assert answer.status == 0, answer.text
-    return made.root / "results"
+def results(tmp_path_factory):
+    """What the study of stubs has made when its report is there."""
+    return stubbed.finished(tmp_path_factory, "formats").root / "results"
 
 
-def test_every_json_of_a_study_says_its_format(stubbed):
-    files = [path for path in stubbed.rglob("*.json") if ".snakemake" not in path.parts]
+def test_every_json_of_a_study_says_its_format(results):
+    files = [path for path in results.rglob("*.json") if ".snakemake" not in path.parts]
     assert {path.name for path in files} >= {
         "source.json",
         "facts.json",

@@ -98,7 +98,7 @@ class Outcome:
 def outcome(plan: Simulated, wrong: tuple[tuple[Any, str, Any], ...] = ()) -> Outcome:
     """Judge the studies with the product's functions; `wrong` names what is replaced: (module, name, stand-in)."""
     studies = dict.fromkeys(names(plan), TPS)
-    swaps = [(comparison, "EVERY", studies), (comparison, "EVERY", studies), *wrong]
+    swaps = [(comparison, "EVERY", studies), *wrong]
     with _swapped(swaps):
         runs = runs_of(plan)
         compared = comparison.compare_pairs(comparison.pair_runs(runs, "baseline", None), studies)

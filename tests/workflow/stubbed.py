@@ -1,11 +1,14 @@
 """A checkout of its own whose costly steps are stubs, and a study of four variants for it."""
 
+import fcntl
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.workflow.running import CHECKOUT, Answer, snakemake
@@ -97,3 +100,18 @@ def copied(target: Path) -> Stubbed:
     made = Stubbed(target)
     made.configure()
     return made
+
+
+def finished(factory: pytest.TempPathFactory, name: str) -> Stubbed:
+    """Return a copy of the study of stubs as two cores brought it to its report; all workers share the original."""
+    base = factory.getbasetemp()
+    original = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "finished-study"
+    with original.with_name("finished-study.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (original / "results" / "report.html").exists():
+            original.mkdir(exist_ok=True)
+            answer = copied(original).run("--cores", "2", "results/report.html")
+            assert answer.status == 0, answer.text
+    target = factory.mktemp(name)
+    subprocess.run(["cp", "--archive", f"{original}/.", target], check=True)
+    return Stubbed(target)

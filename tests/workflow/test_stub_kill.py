@@ -14,6 +14,7 @@ import pytest
 from tests.workflow.running import environment
 from tests.workflow.stubbed import STUDY, copied
 
+pytestmark = pytest.mark.slow
 COMMAND = ["--cores", "2", "results/studies/default/tables/runs.csv"]
 PLANNED = 9
 REST_S = "0.3"

@@ -12,8 +12,9 @@ import shutil
 import pandas as pd
 import pytest
 
+from tests.workflow import stubbed
 from tests.workflow.running import COSTLY
-from tests.workflow.stubbed import STUDY, copied
+from tests.workflow.stubbed import STUDY
 
 VARIANTS = STUDY["variants"]
 
@@ -21,10 +22,7 @@ VARIANTS = STUDY["variants"]
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """The study of stubs, brought to its report on two cores."""
-    made = copied(tmp_path_factory.mktemp("stub-study"))
-    answer = made.run("--cores", "2", "results/report.html")
-    assert answer.status == 0, answer.text
-    return made
+    return stubbed.finished(tmp_path_factory, "stub-study")
 
 
 @pytest.fixture

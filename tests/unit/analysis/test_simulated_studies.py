@@ -13,6 +13,7 @@ from scipy import special
 from scripts.analysis import stats
 from tests.made.simulation import Outcome, Simulated, outcome
 
+pytestmark = pytest.mark.slow
 WALK = Simulated(5, walk=0.02)
 LINE = Simulated(7, slope=0.01)
 BOTH = Simulated(10, walk=0.02, slope=0.01)

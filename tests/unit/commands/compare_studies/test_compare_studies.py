@@ -18,6 +18,7 @@ from tests.made import logs as made_logs
 from tests.made import synthetic
 from tests.made.synthetic import Plan
 
+FIRST = {}
 WORKLOADS = ("simple_select", "oltp")
 RECIPE = {
     "load": {
@@ -54,8 +55,14 @@ def setter(where, value):
     return change
 
 
+@pytest.fixture(scope="module", autouse=True)
+def first(tmp_path_factory):
+    """The study that most tests compare another one with, made once."""
+    FIRST["folder"] = made(tmp_path_factory.mktemp("first"), "a")
+
+
 def together(tmp_path, **b):
-    return load(made(tmp_path / "one", "a")), load(made(tmp_path / "other", "b", **{"seed": 8, **b}))
+    return load(FIRST["folder"]), load(made(tmp_path / "other", "b", **{"seed": 8, **b}))
 
 
 def view(pair):
