@@ -52,10 +52,17 @@ as_root() {
     fi
 }
 
+# Print commands after which packages start no service until the shell ends, unless the machine has a policy of its own.
+without_services() {
+    local policy=${POLICY_RC_D:-/usr/sbin/policy-rc.d} mark="# made by the set-up of a study"
+    printf '%s' "if [ ! -e $policy ] || grep -qxF '$mark' $policy; then trap 'rm -f $policy' EXIT; " \
+        "printf '#!/bin/sh\\n$mark\\nexit 101\\n' >$policy; chmod 755 $policy; fi; "
+}
+
 install_apt() {
     local command="apt-get update; DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300"
     # --no-remove: a machine that has another database server must not lose it to the tests
-    as_root "$command install --yes --no-install-recommends --no-remove $*"
+    as_root "${services_off}$command install --yes --no-install-recommends --no-remove $*"
 }
 
 install_dnf() {
@@ -112,6 +119,8 @@ install_study_packages() {
         fail "$study: see above"
     [ -n "$told" ] || return 0
     mapfile -t wanted <<<"$told"
+    # a database server as a service would disturb what is measured
+    [ "$manager" != apt ] || services_off=$(without_services)
     install_missing "${wanted[@]}"
 }
 
@@ -158,7 +167,7 @@ case $purpose in
     run | test) ;;
     *) fail "unknown purpose '$purpose', expected run or test" ;;
 esac
-changed=no manager=
+changed=no manager='' services_off=''
 install_packages
 install_python_packages
 [ -z "$study" ] || install_study_packages

@@ -73,7 +73,12 @@ class Machine:
         (self.bin / name).chmod(0o755)
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
-        known = {"PATH": str(self.bin), "CALLS": str(self.calls_file), "INSTALLED": str(self.bin.parent / "installed")}
+        known = {
+            "POLICY_RC_D": str(self.bin.parent / "policy"),
+            "PATH": str(self.bin),
+            "CALLS": str(self.calls_file),
+            "INSTALLED": str(self.bin.parent / "installed"),
+        }
         argv = ["scripts/setup.sh", *arguments]
         return subprocess.run(
             argv,
@@ -372,6 +377,27 @@ def test_packages_of_the_studys_toolchains_are_installed_after_the_usual_ones(ma
 def test_study_that_needs_nothing_more_installs_nothing_more(machine):
     assert machine.run("run", "study.yaml").returncode == 0
     assert len(machine.calls("apt-get")) == 2
+
+
+def test_packages_of_a_study_start_no_service_while_they_are_installed(machine):
+    policy = machine.bin.parent / "policy-rc.d"
+    machine.stub(
+        "apt-get", APT_GET + 'case "$*" in *install*) cat "$POLICY_RC_D" >>"$CALLS" 2>/dev/null || true ;; esac'
+    )
+    machine.run()
+    assert "exit 101" not in machine.calls()
+    ended = machine.run("run", "study.yaml", STUDY_NEEDS="clang-16", POLICY_RC_D=str(policy))
+    assert ended.returncode == 0, ended.stderr
+    assert "exit 101" in machine.calls()
+    assert not policy.exists()
+
+
+def test_policy_of_the_machine_on_services_is_kept(machine):
+    policy = machine.bin.parent / "policy-rc.d"
+    policy.write_text("#!/bin/sh\nexit 0\n")
+    machine.run()
+    assert machine.run("run", "study.yaml", STUDY_NEEDS="clang-16", POLICY_RC_D=str(policy)).returncode == 0
+    assert policy.read_text() == "#!/bin/sh\nexit 0\n"
 
 
 def test_packages_of_a_study_are_those_of_its_scale(machine):

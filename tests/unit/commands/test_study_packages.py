@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 import yaml
 
 from scripts.commands.study_packages import packages
@@ -31,6 +32,13 @@ def test_packages_of_toolchains_and_bolt_come_once_each():
 def test_server_from_maven_needs_maven():
     binary = {"family": "mariadb", "product": "X", "version": "1.0", "sources": [{"maven": "g:a:zip:c:1"}]}
     assert needed(**variants("prebuilt", server="mine"), servers={"mine": binary}, reference="v0") == ["maven"]
+
+
+@pytest.mark.parametrize(
+    ("server", "package"), [("mariadb-installed", "mariadb-server-core"), ("postgresql-installed", "postgresql-15")]
+)
+def test_servers_of_this_machine_are_packages_of_the_distribution(server, package):
+    assert needed(**variants("prebuilt", server=server), reference="v0") == [package]
 
 
 def test_looking_into_system_calls_needs_strace():
