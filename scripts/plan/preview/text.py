@@ -72,9 +72,8 @@ def phase_row(phase: str, count: int, total: int, rest: str) -> str:
 
 def estimate_text(estimate: Estimate) -> str:
     """Return an estimate with what it rests on."""
-    return (
-        f"{duration_text(estimate.seconds)}, {'as last on this machine' if estimate.measured else 'a stated estimate'}"
-    )
+    unmeasured = "estimated from the size of the sources" if estimate.by_size else "a stated estimate"
+    return f"{duration_text(estimate.seconds)}, {'as last on this machine' if estimate.measured else unmeasured}"
 
 
 def fetch_lines(reasons: Reasons, sizes: Sizes) -> list[str]:

@@ -70,6 +70,27 @@ def test_everything_is_new_in_an_empty_folder():
     assert found["compile"][2] == [f"{SERVER} instrumented_gcc-12, baseline, pgo: new"]
 
 
+@pytest.mark.parametrize(
+    ("server", "text"),
+    [
+        ({"archive_mib": 430}, r"about \d\.\d h, estimated from the size of the sources"),
+        ({}, r"about \d\.\d h, estimated from the size of the sources"),
+        ({"sources": [{"file": "mysql-5.6.51.tar.gz"}]}, r"about (28|29) min, estimated from the size of the sources"),
+        ({"compile_cpu_minutes": 10}, r"about 33 min, a stated estimate"),
+    ],
+    ids=["archive in the catalog", "family", "archive on disk", "minutes in the catalog"],
+)
+def test_compile_without_stated_minutes_is_estimated_from_the_size_of_the_sources(results, server, text):
+    with (results / "mysql-5.6.51.tar.gz").open("wb") as archive:
+        archive.truncate(29 * 2**20)
+    own = {"family": "mysql", "product": "MySQL", "version": "8.0.36", "sources": [{"debian": "mysql"}]} | server
+    if "file" in own["sources"][0]:
+        own["sources"] = [{"file": str(results / own["sources"][0]["file"])}]
+    variants = {name: {"server": "mine", "build": name} for name in ("baseline", "pgo")}
+    made = preview_text.plan_text(paths(servers={"mine": own}, variants=variants), cores=1)
+    assert re.search(rf"  compile +3 of 3 +{text}", made)
+
+
 def test_finished_study_is_one_line():
     made_results.finish(paths())
     lines = preview_text.plan_text(paths(), cores=1).rstrip().splitlines()
