@@ -1,83 +1,27 @@
-"""One source of a server on disk: what each kind fetches, and how its tree is made from that."""
+"""Kinds of sources, one class per kind: its part of the recipe, how it is fetched, which trees were made from it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from scripts.record import file_sha256
-from scripts.sources import SourceError, debian, download, git, installed, maven, working_tree
-from scripts.sources import archive as sources_archive
+from scripts.sources import SourceError, archive, debian, download, git, installed, maven, working_tree
 from scripts.sources.product import Product
-from scripts.sources.working_tree import digest_of_state
 
 Source = dict[str, Any]
-
-SOURCE_KINDS = ("debian", "url", "file", "maven", "git", "directory", "installed")
-PREBUILT_KINDS = ("maven", "installed")
-# Of these the recipe holds the content itself, so that nothing else can stand in for them.
-SOLE_KINDS = ("git", "directory", "installed")
-
-
-def kind_of(source: Source) -> str:
-    """Return which of the kinds an entry of `sources` is. Raises ValueError showing the entry."""
-    match [kind for kind in SOURCE_KINDS if kind in source]:
-        case [kind]:
-            return kind
-        case _:
-            raise ValueError(f"source {source}: expected exactly one of the keys {', '.join(SOURCE_KINDS)}")
-
-
-def prebuilt(sources: list[Source]) -> bool:
-    """Tell whether a server comes ready-made, so that there is nothing to compile: its first source decides."""
-    return kind_of(sources[0]) in PREBUILT_KINDS
-
-
-def declared_source(sources: list[Source], version: str, product: Product) -> dict[str, Any]:
-    """Return what of a server's sources is part of its recipe: of the first alone, and never a path or a mirror.
-
-    A directory, an installed program and an archive without a stated checksum are read at every call, except for files
-    that did not change since the last; `version` is filled into an archive's path, and an installed server is one of
-    `product`.
-    Raises ValueError naming key and path when they are not there.
-    """
-    first = sources[0]
-    match kind_of(first):
-        case "maven":
-            return {"maven": first["maven"], "sha256": first.get("sha256")}
-        case "git":
-            return {"commit": first["commit"]}
-        case "directory":
-            return {"content_sha256": working_tree.content_sha256(source_path(first["directory"]))}
-        case "installed":
-            program = installed.find_program(source_path(first["installed"]), "installed", product)
-            return {"program_sha256": digest_of_state(program)}
-        case "file":
-            archive = source_path(first["file"].replace("{version}", version))
-            return {"sha256": first.get("sha256") or (digest_of_state(archive) if archive.is_file() else None)}
-    return {"sha256": first.get("sha256")}
-
-
-def source_candidates(sources: list[Source]) -> list[Source]:
-    """Return the sources to try, in order: all of them, or the first alone where nothing can stand in for it."""
-    return sources[:1] if kind_of(sources[0]) in SOLE_KINDS else sources
-
-
-def source_path(text: str) -> Path:
-    """Return a path as declared, `~` filled in, links followed."""
-    return Path(text).expanduser().resolve()
-
-
 Recipe = dict[str, Any]
+Identity = dict[str, Any]
 
 PREFIX = "prefix"
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """Files of one source on disk, and how to unpack them into a new directory.
+    """Files of one source on disk, and the function that unpacks them into a new directory.
 
-    `release` is what the source says itself, for a tree that names none; `known` is what identifies the source.
+    `release` is the release that the source states, for a tree that names none; `known` identifies the source.
     """
 
     kind: str
@@ -88,123 +32,253 @@ class Fetched:
     known: dict[str, str] = field(default_factory=dict)
 
 
-def from_debian(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
-    package = debian.fetch_package(source["debian"], recipe["version"], downloads)
-    origin = f"source package {package.name} {package.version}"
-    return Fetched(
-        "debian", origin, package.release, package.files, lambda target: debian.unpack_package(package, target)
-    )
+@dataclass(frozen=True)
+class Kind(ABC):
+    """One entry of a server's `sources`; the class is its kind, whose `key` the entry has.
+
+    An installed server is recognised as one of `product`.
+    """
+
+    source: Source
+    product: Product
+    key: ClassVar[str]
+    # Whether the server comes compiled.
+    prebuilt: ClassVar[bool] = False
+    # Whether the recipe states the content itself, so that no other source can stand in for it.
+    sole: ClassVar[bool] = False
+
+    @property
+    def stated_sha256(self) -> str:
+        """Return the entry's checksum in lower case, empty if it states none."""
+        return self.source.get("sha256", "").lower()
+
+    def declared(self, version: str) -> dict[str, Any]:
+        """Return the entry's part of the recipe, never a path or a mirror. Raises ValueError naming key and path."""
+        return {"sha256": self.source.get("sha256")}
+
+    @abstractmethod
+    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+        """Bring the source to this machine. Raises SourceError, CommandFailed, OSError."""
+
+    def matches(self, identity: Identity, recipe: Recipe) -> bool:
+        """Return whether a tree of this kind with this identity was made from the same content."""
+        return self.stated_sha256 in {file["sha256"] for file in identity.get("files", [])}
 
 
-def from_url(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
-    declared = source["url"]
-    mirrors = [filled_source(url, recipe) for url in ([declared] if isinstance(declared, str) else declared)]
-    if not source.get("sha256"):
-        raise SourceError(f"{mirrors[0]}: sha256 is missing; what comes over the network is used only if it is stated")
-    file = download.fetch(mirrors, source["sha256"].lower(), downloads)
-    origin = mirrors[0] if len(mirrors) == 1 else f"one of {', '.join(mirrors)}"
-    return Fetched("url", origin, recipe["version"], (file,), lambda target: sources_archive.unpack(file, target))
+class Debian(Kind):
+    """A source package of the distribution, whose signature apt checks."""
+
+    key = "debian"
+
+    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+        package = debian.fetch_package(self.source["debian"], recipe["version"], downloads)
+        origin = f"source package {package.name} {package.version}"
+
+        def unpack(target: Path) -> None:
+            debian.unpack_package(package, target)
+
+        return Fetched(self.key, origin, package.release, package.files, unpack)
+
+    def matches(self, identity: Identity, recipe: Recipe) -> bool:
+        return str(identity.get("origin")).startswith(f"source package {self.source['debian']} ")
 
 
-def from_file(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
-    file = Path(filled_source(source["file"], recipe)).expanduser()
-    if not file.is_file():
-        raise SourceError(f"{file}: no such file")
-    # The recipe's is that of the first source: stated, or read from the archive when the workflow started.
-    expected = source.get("sha256") or (recipe.get("sha256") if source == recipe["sources"][0] else None)
-    if expected and (found := file_sha256(file)) != expected.lower():
-        raise SourceError(f"{file}: sha256 is {found}, expected {expected}")
-    return Fetched("file", str(file), recipe["version"], (file,), lambda target: sources_archive.unpack(file, target))
+class Url(Kind):
+    """An archive of the sources at one or more mirrors, with a stated checksum."""
+
+    key = "url"
+
+    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+        mirrors = mirrors_of(self.source, recipe["version"])
+        if not self.stated_sha256:
+            raise SourceError(f"{mirrors[0]}: sha256 is missing; a file from the network is used only if it is stated")
+        file = download.fetch(mirrors, self.stated_sha256, downloads)
+        origin = mirrors[0] if len(mirrors) == 1 else f"one of {', '.join(mirrors)}"
+        return _archived(self.key, origin, recipe, file)
 
 
-def from_maven(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
-    coordinates = filled_source(source["maven"], recipe)
-    file = maven.fetch(coordinates, source.get("sha256", "").lower() or None, downloads)
-    known = {"maven": coordinates}
-    origin = f"Maven artifact {coordinates}"
-    return Fetched(
-        "maven", origin, recipe["version"], (file,), lambda target: sources_archive.unpack(file, target), known
-    )
+class File(Kind):
+    """An archive of the sources on this machine."""
+
+    key = "file"
+
+    def declared(self, version: str) -> dict[str, Any]:
+        file = source_path(with_version(self.source["file"], version))
+        found = working_tree.digest_of_state(file) if not self.source.get("sha256") and file.is_file() else None
+        return {"sha256": self.source.get("sha256") or found}
+
+    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+        file = Path(with_version(self.source["file"], recipe["version"])).expanduser()
+        if not file.is_file():
+            raise SourceError(f"{file}: no such file")
+        # The recipe's checksum is that of the first source: stated, or read from the archive when the workflow started.
+        of_recipe = recipe.get("sha256") if self.source == recipe["sources"][0] else None
+        expected = self.source.get("sha256") or of_recipe
+        if expected and (found := file_sha256(file)) != expected.lower():
+            raise SourceError(f"{file}: sha256 is {found}, expected {expected}")
+        return _archived(self.key, str(file), recipe, file)
 
 
-def from_git(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
-    repository, commit = git.location(source["git"]), source["commit"]
-    git.fetch(repository, commit, downloads)
-    return Fetched(
-        "git",
-        f"commit {commit} of {repository}",
-        recipe["version"],
-        (),
-        lambda target: git.unpack(repository, commit, downloads, target),
-        {"commit": commit},
-    )
+class Maven(Kind):
+    """An archive of a compiled server in a Maven repository."""
+
+    key = "maven"
+    prebuilt = True
+
+    def declared(self, version: str) -> dict[str, Any]:
+        return {"maven": self.source["maven"], "sha256": self.source.get("sha256")}
+
+    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+        coordinates = with_version(self.source["maven"], recipe["version"])
+        file = maven.fetch(coordinates, self.stated_sha256 or None, downloads)
+        return _archived(self.key, f"Maven artifact {coordinates}", recipe, file, maven=coordinates)
+
+    def matches(self, identity: Identity, recipe: Recipe) -> bool:
+        same = identity.get("maven") == with_version(self.source["maven"], recipe["version"])
+        return same and (not self.stated_sha256 or super().matches(identity, recipe))
 
 
-def from_directory(recipe: Recipe, source: Source, downloads: Path) -> Fetched:
-    """Copy a working tree; what was copied must be what the recipe was written from."""
-    root = source_path(source["directory"])
-    expected = recipe.get("content_sha256") or working_tree.content_sha256(root)
+class Git(Kind):
+    """A commit of a git repository, with its submodules."""
 
-    def copied(target: Path) -> None:
-        if working_tree.copy(root, target) != expected:
-            raise SourceError(f"directory: {root}: changed since the workflow started and read it; run again")
+    key = "git"
+    sole = True
 
-    return Fetched("directory", f"working tree {root}", recipe["version"], (), copied, {"content_sha256": expected})
+    def declared(self, version: str) -> dict[str, Any]:
+        return {"commit": self.source["commit"]}
 
+    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+        repository, commit = git.location(self.source["git"]), self.source["commit"]
+        git.fetch(repository, commit, downloads)
 
-def from_installed(recipe: Recipe, source: Source, product: Product) -> Fetched:
-    """Point at a server of this machine: the tree is one link to the declared path."""
-    path = source_path(source["installed"])
-    program = installed.find_program(path, "installed", product)
-    known = {"path": str(path), "program_sha256": file_sha256(program)}
-    if recipe.get("program_sha256") not in (None, known["program_sha256"]):
-        raise SourceError(f"installed: {program}: changed since the workflow started and read it; run again")
+        def unpack(target: Path) -> None:
+            git.unpack(repository, commit, downloads, target)
 
-    def linked(target: Path) -> None:
-        target.mkdir(parents=True)
-        (target / PREFIX).symlink_to(path)
+        origin = f"commit {commit} of {repository}"
+        return Fetched(self.key, origin, recipe["version"], (), unpack, {"commit": commit})
 
-    return Fetched("installed", f"server installed as {program}", recipe["version"], (program,), linked, known)
+    def matches(self, identity: Identity, recipe: Recipe) -> bool:
+        return identity.get("commit") == self.source["commit"]
 
 
-FETCH_FROM: dict[str, Callable[[Recipe, Source, Path], Fetched]] = {
-    "debian": from_debian,
-    "url": from_url,
-    "file": from_file,
-    "maven": from_maven,
-    "git": from_git,
-    "directory": from_directory,
-}
+class Directory(Kind):
+    """A directory of sources on this machine, such as the user's working tree."""
+
+    key = "directory"
+    sole = True
+
+    def declared(self, version: str) -> dict[str, Any]:
+        return {"content_sha256": working_tree.content_sha256(source_path(self.source["directory"]))}
+
+    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+        root = source_path(self.source["directory"])
+        expected = recipe.get("content_sha256") or working_tree.content_sha256(root)
+
+        def unpack(target: Path) -> None:
+            if working_tree.copy(root, target) != expected:
+                raise SourceError(f"directory: {root}: changed since the workflow started and read it; run again")
+
+        origin = f"working tree {root}"
+        return Fetched(self.key, origin, recipe["version"], (), unpack, {"content_sha256": expected})
+
+    def matches(self, identity: Identity, recipe: Recipe) -> bool:
+        return identity.get("content_sha256") == recipe.get("content_sha256", "")
 
 
-def fetch_from(source: Source, recipe: Recipe, downloads: Path, product: Product) -> Fetched:
-    """Fetch what a source of any kind needs; an installed server is one of `product`."""
-    kind = kind_of(source)
-    if kind == "installed":
-        return from_installed(recipe, source, product)
-    return FETCH_FROM[kind](recipe, source, downloads)
+class Installed(Kind):
+    """A server that is installed on this machine; its tree is one link to the declared path."""
+
+    key = "installed"
+    prebuilt = True
+    sole = True
+
+    @property
+    def path(self) -> Path:
+        """Return the declared path."""
+        return source_path(self.source["installed"])
+
+    def program(self) -> Path:
+        """Return the server program. Raises ValueError naming key and path."""
+        return installed.find_program(self.path, self.key, self.product)
+
+    def declared(self, version: str) -> dict[str, Any]:
+        return {"program_sha256": working_tree.digest_of_state(self.program())}
+
+    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+        path, program = self.path, self.program()
+        known = {"path": str(path), "program_sha256": file_sha256(program)}
+        if recipe.get("program_sha256") not in (None, known["program_sha256"]):
+            raise SourceError(f"installed: {program}: changed since the workflow started and read it; run again")
+
+        def unpack(target: Path) -> None:
+            target.mkdir(parents=True)
+            (target / PREFIX).symlink_to(path)
+
+        return Fetched(self.key, f"server installed as {program}", recipe["version"], (program,), unpack, known)
+
+    def matches(self, identity: Identity, recipe: Recipe) -> bool:
+        sums = {file["sha256"] for file in identity.get("files", [])}
+        return identity.get("path") == str(self.path) and file_sha256(self.program()) in sums
 
 
-def filled_source(text: str, recipe: Recipe) -> str:
+KINDS: dict[str, type[Kind]] = {kind.key: kind for kind in (Debian, Url, File, Maven, Git, Directory, Installed)}
+SOURCE_KINDS = tuple(KINDS)
+SOLE_KINDS = tuple(key for key, kind in KINDS.items() if kind.sole)
+
+
+def _archived(key: str, origin: str, recipe: Recipe, file: Path, **known: str) -> Fetched:
+    def unpack(target: Path) -> None:
+        archive.unpack(file, target)
+
+    return Fetched(key, origin, recipe["version"], (file,), unpack, known)
+
+
+def kind_of(source: Source) -> str:
+    """Return the kind's key of an entry of `sources`. Raises ValueError showing the entry."""
+    match [key for key in KINDS if key in source]:
+        case [key]:
+            return key
+        case _:
+            raise ValueError(f"source {source}: expected exactly one of the keys {', '.join(SOURCE_KINDS)}")
+
+
+def read_source(source: Source, product: Product) -> Kind:
+    """Return an entry of `sources` as an object of its kind. Raises ValueError showing the entry."""
+    return KINDS[kind_of(source)](source, product)
+
+
+def prebuilt(sources: list[Source]) -> bool:
+    """Return whether a server comes compiled; its first source decides."""
+    return KINDS[kind_of(sources[0])].prebuilt
+
+
+def declared_source(sources: list[Source], version: str, product: Product) -> dict[str, Any]:
+    """Return the part of a server's recipe that its sources make up: that of the first source alone.
+
+    A directory, an installed program and an archive without a stated checksum are read at every call, except for files
+    that did not change since the last; `version` is filled into an archive's path, and an installed server is one of
+    `product`.
+    Raises ValueError naming key and path when they are not there.
+    """
+    return read_source(sources[0], product).declared(version)
+
+
+def source_candidates(sources: list[Source]) -> list[Source]:
+    """Return the sources to try, in order: all of them, or the first alone if no other can stand in for it."""
+    return sources[:1] if KINDS[kind_of(sources[0])].sole else sources
+
+
+def source_path(text: str) -> Path:
+    """Return a declared path with `~` filled in and links followed."""
+    return Path(text).expanduser().resolve()
+
+
+def with_version(text: str, version: str) -> str:
     """Return a declared text with the server's version in place of {version}."""
-    return text.replace("{version}", recipe["version"])
+    return text.replace("{version}", version)
 
 
-def is_of_recipe(identity: dict[str, Any], source: Source, recipe: Recipe, product: Product) -> bool:
-    """Tell whether a tree with this identity came from a source of the same kind, and from the same content."""
-    sums = {file["sha256"] for file in identity.get("files", [])}
-    match identity["kind"]:
-        case "debian":
-            return str(identity.get("origin")).startswith(f"source package {source['debian']} ")
-        case "maven":
-            same = identity.get("maven") == filled_source(source["maven"], recipe)
-            return same and source.get("sha256", "").lower() in {*sums, ""}
-        case "git":
-            return identity.get("commit") == source["commit"]
-        case "directory":
-            return identity.get("content_sha256") == recipe.get("content_sha256", "")
-        case "installed":
-            path = source_path(source["installed"])
-            program = installed.find_program(path, "installed", product)
-            return identity.get("path") == str(path) and file_sha256(program) in sums
-    return source.get("sha256", "").lower() in sums
+def mirrors_of(source: Source, version: str) -> list[str]:
+    """Return the URLs of a source of kind url."""
+    declared = source["url"]
+    return [with_version(url, version) for url in ([declared] if isinstance(declared, str) else declared)]

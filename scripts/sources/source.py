@@ -1,9 +1,10 @@
-"""Make the source tree of a server from the first of its sources that can be had.
+"""Make the source tree of a server from the first of its sources that is available.
 
-Needs a recipe: {"server": …, "product": …, "version": release or series, "sources": […]} and what source_kinds.declared
-gives, a source being one of {"debian": package}, {"url": [mirrors], "sha256": hex}, {"file": path, "sha256": hex},
+Needs a recipe: {"server": …, "product": …, "version": release or series, "sources": […]} and the keys that
+kinds.declared_source returns. A source is one of
+{"debian": package}, {"url": [mirrors], "sha256": hex}, {"file": path, "sha256": hex},
 {"maven": coordinates, "sha256": hex}, {"git": repository, "commit": hex}, {"directory": path}, {"installed": path};
-{version} in URL, path of a file and coordinates is filled in.
+{version} is filled in in URLs, paths of files and coordinates.
 """
 
 import logging
@@ -20,10 +21,9 @@ from scripts.sources.kinds import (
     Fetched,
     Recipe,
     Source,
-    fetch_from,
-    is_of_recipe,
     kind_of,
     prebuilt,
+    read_source,
     source_candidates,
 )
 from scripts.sources.product import Product
@@ -33,15 +33,15 @@ log = logging.getLogger(__name__)
 
 
 def satisfies(identity: dict[str, Any], recipe: Recipe, product: Product) -> bool:
-    """Tell whether a tree with this identity is one that the recipe could have made."""
+    """Return whether the recipe could have made a tree with this identity."""
     if any(identity.get(key) != recipe[key] for key in ("server", "product", "version")):
         return False
-    stated = (source for source in source_candidates(recipe["sources"]) if kind_of(source) == identity.get("kind"))
-    return any(is_of_recipe(identity, source, recipe, product) for source in stated)
+    candidates = (read_source(source, product) for source in source_candidates(recipe["sources"]))
+    return any(one.matches(identity, recipe) for one in candidates if one.key == identity.get("kind"))
 
 
 def kept(recipe: Recipe, tree: Path, identity: Path, product: Product) -> bool:
-    """Tell whether the tree on disk is whole and what the recipe asks for."""
+    """Return whether the tree on disk is complete and one that the recipe makes."""
     if not (identity.is_file() and tree.is_dir()):
         return False
     known = read(identity)
@@ -49,10 +49,10 @@ def kept(recipe: Recipe, tree: Path, identity: Path, product: Product) -> bool:
 
 
 def make(recipe: Recipe, tree: Path, identity: Path, product: Product) -> dict[str, Any]:
-    """Make `tree` and, last, its record `identity`; return the record. A whole tree already there is kept.
+    """Make `tree` and, last, its record `identity`; return the record. A complete tree that is there is kept.
 
-    Downloads stay in `downloads` beside the tree; `product` is how a server or its sources are recognised. Raises
-    SourceError with every source's failure.
+    Downloads stay in the folder `downloads` beside the tree; a server or its sources are recognised as one of
+    `product`. Raises SourceError with every source's failure.
     """
     if kept(recipe, tree, identity, product):
         log.info("%s: %s is there and whole, kept", recipe["server"], tree)
@@ -65,15 +65,15 @@ def make(recipe: Recipe, tree: Path, identity: Path, product: Product) -> dict[s
         except (SourceError, CommandFailed, OSError, ValueError) as error:
             failures.append(f"{source}:\n{error}")
             log.warning("%s: %s", recipe["server"], error)
-    told = "\n".join("  " + line for failure in failures for line in failure.splitlines())
+    listed = "\n".join("  " + line for failure in failures for line in failure.splitlines())
     raise SourceError(
-        f"no source of {recipe['server']} ({recipe['product']} {recipe['version']}) could be used:\n{told}"
+        f"no source of {recipe['server']} ({recipe['product']} {recipe['version']}) could be used:\n{listed}"
         f"{_by_hand(recipe, downloads.resolve())}"
     )
 
 
 def _by_hand(recipe: Recipe, downloads: Path) -> str:
-    """Say how to go on without a network, where that is possible."""
+    """Return how to continue without a network, empty if that is impossible."""
     if kind_of(recipe["sources"][0]) in SOLE_KINDS:
         return ""
     held = "the server's archive" if prebuilt(recipe["sources"]) else "an archive of the sources"
@@ -84,7 +84,7 @@ def _by_hand(recipe: Recipe, downloads: Path) -> str:
 
 
 def make_from(source: Source, recipe: Recipe, tree: Path, identity: Path, product: Product) -> dict[str, Any]:
-    fetched = fetch_from(source, recipe, tree.parent / "downloads", product)
+    fetched = read_source(source, product).fetch(recipe, tree.parent / "downloads")
     fresh = tree.with_name(f".{tree.name}.unpacking")
     shutil.rmtree(fresh.parent / f"{fresh.name}.top", ignore_errors=True)
     shutil.rmtree(fresh, ignore_errors=True)

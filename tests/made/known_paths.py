@@ -41,7 +41,7 @@ def made_up_machine() -> Iterator[None]:
         mock.patch.object(toolchain, "find", found),
         mock.patch.object(kinds.installed, "find_program", lambda path, key, product: path),
         mock.patch.object(kinds.working_tree, "content_sha256", digest_of_path),
-        mock.patch.object(kinds, "digest_of_state", digest_of_path),
+        mock.patch.object(kinds.working_tree, "digest_of_state", digest_of_path),
     ):
         yield
 

@@ -15,7 +15,7 @@ from scripts.plan.recipes import Plan
 from scripts.servers import families
 from scripts.sources import SourceError, debian, git, installed
 from scripts.sources.debian import write_configuration
-from scripts.sources.kinds import Source, filled_source, kind_of, source_candidates, source_path
+from scripts.sources.kinds import Source, kind_of, mirrors_of, source_candidates, source_path, with_version
 
 ANSWER_S = 15
 FAILURES = (RuntimeError, OSError, ValueError, HTTPException)
@@ -69,10 +69,7 @@ def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
         case "debian":
             return debian_package(source["debian"], entry["version"], folder)
         case "url":
-            declared = source["url"]
-            return mirror(
-                [filled_source(url, entry) for url in ([declared] if isinstance(declared, str) else declared)]
-            )
+            return mirror(mirrors_of(source, entry["version"]))
         case "git":
             repository = git.location(source["git"])
             process.run(["git", "ls-remote", "--quiet", repository, "HEAD"], cwd=folder, environment=git.ENVIRONMENT)
@@ -84,7 +81,7 @@ def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
             product = families.products()
             program = installed.find_program(source_path(source["installed"]), "installed", product)
             return f"{program}, release {installed.program_release(program, product)}"
-    path = source_path(filled_source(source[kind_of(source)], entry))
+    path = source_path(with_version(source[kind_of(source)], entry["version"]))
     if not path.exists():
         raise ValueError(f"{path}: no such file or directory")
     return str(path)
