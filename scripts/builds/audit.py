@@ -1,4 +1,4 @@
-"""Proof that a build used its profile: counts over its units, whichever compiler, and what is demanded of them."""
+"""Audit whether a build used its profile: counts over its units, for any compiler, and their lower limits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from scripts.builds.compiler_calls import unit_directory
 class Function:
     """A function that ran in training.
 
-    `symbol` and `name` are None when no instrumented program tells them; `count` is the sum of its counters; `lost`
-    when the compiler said it did not use them; `again` when another unit that holds it too already counts it.
+    `symbol` and `name` are None if unknown; `count` is the sum of its counters; `lost` is true if the compiler reported
+    that it did not use them, `again` if another unit that contains the function too already counts it.
     """
 
     symbol: str | None
@@ -26,8 +26,8 @@ class Function:
 class Unit:
     """One unit, of the profile, of the build, or of both.
 
-    `linked` is None when nothing tells; `why` says why a unit that ran was not optimised with its counters, None when
-    it was. The last four hold what the compiler said: its counters file is missing, how many functions were not in it,
+    `linked` is None if unknown; `why` is the reason why a unit that ran was not optimised with its counters, None if it
+    was. The last four are the compiler's warnings: its counters file is missing, how many functions were not in it,
     whether and for how many functions it belongs to other code.
     """
 
@@ -50,34 +50,36 @@ COUNTED_LEAST = 0.5
 TOP_FUNCTIONS = 20
 
 
-def audit(units: Iterable[Unit], training: str) -> dict[str, Any]:
-    """Count, in all and by directory, how much of a profile a build was optimised with.
+def audit(units: Iterable[Unit], training: str, names_problem: str | None = None) -> dict[str, Any]:
+    """Return counts, in all and by directory, of how much of a profile a build was optimised with.
 
     The share of the executed code weighs each function with the sum of its counters; those of matched units count for
-    it unless the compiler said that it lost one. It is None when nothing ran.
+    it unless the compiler reported one as lost. It is None when nothing ran, and when the names of functions, by which
+    lost ones are recognised, are unknown for the reason `names_problem`.
     """
-    units = list(units)
+    units, names_known = list(units), names_problem is None
     folders: dict[str, list[Unit]] = {}
     for unit in units:
         folders.setdefault(unit_directory(unit.name), []).append(unit)
-    counts = _counts(units)
+    counts = _counts(units, names_known)
     ran, matched = counts["units_nonzero"], counts["units_matched"]
     return {
         "training": training,
         **counts,
         "matched_share": matched / ran if ran else None,
         "threshold": THRESHOLD,
-        "by_directory": [{"directory": name, **_counts(folders[name])} for name in sorted(folders)],
+        "by_directory": [{"directory": name, **_counts(folders[name], names_known)} for name in sorted(folders)],
         "missing": [{"unit": unit.name, "why": unit.why} for unit in units if unit.why],
         "functions_without_name": sum(function.symbol is None for unit in units for function in unit.executed),
-        "top_functions": top_functions(units),
+        "top_functions": top_functions(units) if names_known else [],
+        **({} if names_known else {"names_problem": names_problem}),
     }
 
 
-def _counts(units: list[Unit]) -> dict[str, Any]:
+def _counts(units: list[Unit], names_known: bool) -> dict[str, Any]:
     ran = [(unit, function) for unit in units for function in unit.executed if not function.again]
     matched = [function for unit, function in ran if _optimised(unit, function)]
-    weight = sum(function.count for _, function in ran)
+    weight = sum(function.count for _, function in ran) if names_known else 0
     known = [unit.linked for unit in units if unit.linked is not None]
     return {
         "units_compiled": sum(unit.compiled for unit in units),
@@ -86,7 +88,7 @@ def _counts(units: list[Unit]) -> dict[str, Any]:
         "units_nonzero": sum(bool(unit.executed) for unit in units),
         "units_matched": sum(bool(unit.executed) and unit.why is None for unit in units),
         "functions_executed": len(ran),
-        "functions_matched": len(matched),
+        "functions_matched": len(matched) if names_known else None,
         "executed_share_optimised": sum(function.count for function in matched) / weight if weight else None,
         "files_not_found": sum(unit.file_not_found for unit in units),
         "functions_not_found": sum(unit.functions_not_found for unit in units),

@@ -1,4 +1,8 @@
-"""What gcc made of a profile: counter files beside the compiles that looked for them, and what those said."""
+"""Profiles of gcc: counter files, the compiles that looked for them, their warnings, and the functions counted.
+
+Names of functions are not in counter files. They are read from gcc's own structures in the instrumented programs,
+whose layout no manual promises: see `names_problem`.
+"""
 
 import mmap
 import re
@@ -20,7 +24,7 @@ from scripts.host.process import output_of
 HEADER_BYTES = 16
 COUNTER_VALUES = re.compile(r"\s+\d+:((?: -?\d+)*)\s*$")
 FUNCTION_RECORD = re.compile(r"FUNCTION ident=(\d+), lineno_checksum=0x([0-9a-f]+), cfg_checksum=0x([0-9a-f]+)")
-# What gcov-dump says of a file that is cut off or not its own; it ends with status 0 all the same.
+# gcov-dump complains so about a file that is cut off or of another gcc, and ends with status 0 all the same.
 DUMP_COMPLAINT = re.compile(r"record size mismatch|current version is|truncated|not a gcov|cannot open|unexpected")
 Key = tuple[int, int, int]
 
@@ -71,37 +75,37 @@ def _counted(folder: Path, gcov_dump: str, names: list[str]) -> Iterator[tuple[s
     """Yield file name, key and sum of arc counters of every function that has arc counters."""
     name, key, count, arcs = "", (0, 0, 0), 0, False
     for line in _dumped(folder, gcov_dump, names):
-        file, _, told = line.partition(".gcda:")
-        if values := COUNTER_VALUES.match(told):
+        file, _, dumped = line.partition(".gcda:")
+        if values := COUNTER_VALUES.match(dumped):
             count += sum(map(int, values[1].split())) if arcs else 0
             continue
         if arcs:
             yield name, key, count
-        count, arcs = 0, ":COUNTERS arcs" in told
-        if match := FUNCTION_RECORD.search(told):
+        count, arcs = 0, ":COUNTERS arcs" in dumped
+        if match := FUNCTION_RECORD.search(dumped):
             name, key = f"{file}.gcda", (int(match[1]), int(match[2], 16), int(match[3], 16))
-        elif DUMP_COMPLAINT.search(told):
-            raise ValueError(f"{folder}/{file}.gcda: {told.strip()}; the counters are damaged or of another compiler")
+        elif DUMP_COMPLAINT.search(dumped):
+            raise ValueError(f"{folder}/{file}.gcda: {dumped.strip()}; the counters are damaged or of another compiler")
     if arcs:
         yield name, key, count
 
 
 def _dumped(folder: Path, gcov_dump: str, names: list[str]) -> Iterator[str]:
-    """Yield what gcov-dump says, line by line: of a large server it is hundreds of MiB."""
+    """Yield the lines of gcov-dump, hundreds of MiB for a large server. Raises ValueError when it fails."""
     with tempfile.TemporaryFile() as errors:
         command = [gcov_dump, "-l", *names]
         with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
             yield from process.stdout or ()
         if process.returncode != 0:
             errors.seek(0)
-            said = errors.read().decode(errors="replace").strip()[:500]
-            raise ValueError(f"{folder}: {gcov_dump} cannot read the counters: {said}")
+            complaint = errors.read().decode(errors="replace").strip()[:500]
+            raise ValueError(f"{folder}: {gcov_dump} cannot read the counters: {complaint}")
 
 
 def is_whole(content: bytes) -> bool:
-    """Tell whether the records of a .gcda file fill it up to the zero word at its end (gcov-io.h of gcc 12 and newer).
+    """Return whether the records of a .gcda file fill it up to its closing zero word (gcov-io.h of gcc 12 and newer).
 
-    gcov-dump does not miss records that were cut off between two of them. A record is tag, length in bytes, content;
+    gcov-dump does not notice a file that was cut off between two records. A record is tag, length in bytes, content;
     a negative length stands for counters that are all zero and not written.
     """
     position = HEADER_BYTES
@@ -121,7 +125,9 @@ def summary(files: list[CounterFile]) -> dict[str, int]:
     }
 
 
+# struct gcov_fn_info of libgcov.h begins with a pointer, ident, line checksum and control-flow checksum.
 FUNCTION_INFO = struct.Struct("=8xIII")
+LAYOUT_TRIED_WITH = (12,)
 SYMBOL_LINE = re.compile(r"^([0-9a-f]+) \w __gcov_\.(.+)$", re.M)
 OPERATOR_NAME = re.compile(
     r"\boperator(?!\w)\s*(?:(?P<symbol>\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[-+*/%^&|~!=<>,]=?|&&|\|\||\+\+|--)|(?P<type>[^(]+))"
@@ -129,8 +135,19 @@ OPERATOR_NAME = re.compile(
 LOAD_SEGMENT = re.compile(r"^\s*LOAD\s+(0x\w+)\s+(0x\w+)\s+0x\w+\s+(0x\w+)", re.M)
 
 
+def names_problem(version: str) -> str | None:
+    """Return why the names of counted functions are unknown with this gcc, None if its layout was tried."""
+    if int(version.split(".")[0]) in LAYOUT_TRIED_WITH:
+        return None
+    tried = ", ".join(map(str, LAYOUT_TRIED_WITH))
+    return f"the layout of counted functions in a program was tried with gcc {tried}, not with {version}"
+
+
 def function_symbols(install: Path) -> dict[Key, str]:
-    """Return the symbol of every instrumented function of the programs and libraries of an install tree."""
+    """Return the symbol of every instrumented function of the programs and libraries of an install tree.
+
+    Only for a gcc without a `names_problem`: another layout would yield keys that no counter file has.
+    """
     found: dict[Key, str] = {}
     for program in sorted(install.rglob("*")):
         if program.is_file() and not program.is_symlink() and _is_elf(program):
@@ -157,7 +174,7 @@ def _symbol_table(program: Path) -> Iterator[tuple[Key, str]]:
 
 
 def is_public(symbol: str, key: Key) -> bool:
-    """Tell whether gcc knows the function by its symbol alone, as it does unless it is local to a unit.
+    """Return whether gcc identifies the function by its symbol alone, as it does unless it is local to a unit.
 
     The ident is then the CRC-32 of the symbol with its closing zero, without the top bit (coverage.c of gcc,
     coverage_compute_profile_id).
@@ -188,7 +205,7 @@ def _last_word(text: str) -> str:
 
 
 def _without_templates(text: str) -> str:
-    """Return text without what stands in angle brackets."""
+    """Return text without its parts in angle brackets."""
     kept, depth = [], 0
     for character in text:
         depth += character == "<"
@@ -210,10 +227,12 @@ FUNCTION_MISMATCH = re.compile(
 def profile_units(
     files: Iterable[CounterFile], calls: Iterable[CompilerCall], linked: set[str] | None, symbols: Mapping[Key, str]
 ) -> list[Unit]:
-    """Return every unit of the profile and of the build; `linked` and `symbols` as `linked_units`, `gcc_symbols` give.
+    """Return every unit of the profile and of the build.
+
+    `linked` and `symbols` are the results of `linked_units` and `function_symbols`.
 
     A unit was optimised with its counters when its compile looked for that file, found it, and reported no mismatch.
-    A function of a template that the linker dropped has no counters of its own; gcc says so per function.
+    A function of a template that the linker dropped has no counters of its own; gcc warns per function.
     """
     counted = {file.name: file for file in files}
     compiled = {sought_name(call): call for call in calls}
@@ -262,9 +281,9 @@ def _why(call: CompilerCall | None, known: bool) -> str | None:
 def _unit_functions(
     file: CounterFile, call: CompilerCall | None, symbols: Mapping[Key, str], names: Mapping[str, str]
 ) -> tuple[Function, ...]:
-    """Return the functions of a unit that ran, lost when a warning names them.
+    """Return the functions of a unit that ran; one that a warning names is lost.
 
-    gcc finds a public function by its symbol, so a warning that it is not there means another one of the same name.
+    gcc finds a public function by its symbol, so a warning that it is missing means another one of the same name.
     """
     said = call.said if call else ""
     not_found, mismatched = (
@@ -278,13 +297,13 @@ def _unit_functions(
     warned, found = bool(not_found or mismatched), []
     for ran in file.executed:
         symbol = symbols.get(ran.key)
-        told = symbol is not None and warned and lost(symbol, ran.key)
-        found.append(Function(symbol, names[symbol] if symbol else None, ran.count, lost=told))
+        is_lost = symbol is not None and warned and lost(symbol, ran.key)
+        found.append(Function(symbol, names[symbol] if symbol else None, ran.count, lost=is_lost))
     return tuple(found)
 
 
 def _common_folder(names: Iterable[str]) -> str:
-    """Return what the names of a profile written without -fprofile-prefix-path start with: their build tree."""
+    """Return the build tree that begins the names of a profile written without -fprofile-prefix-path."""
     folders = [name.split("#")[:-1] for name in names if name.startswith("#")]
     return "".join(f"{part}#" for part in _common_start(*folders))
 
@@ -296,7 +315,7 @@ def _common_start(*lists: list[str]) -> list[str]:
 def names_compared(
     files: Iterable[CounterFile], calls: Iterable[CompilerCall], first: int = 20
 ) -> tuple[list[dict[str, str | None]], dict[str, int]]:
-    """Return names sought in vain beside the nearest ones present (same end), the first ones, and counts."""
+    """Return the first names sought in vain, each beside the nearest name present, and counts of names."""
     present = {file.name for file in files}
     sought = {sought_name(call) for call in calls if uses_profile(call)}
     by_end = defaultdict(list)
@@ -305,7 +324,7 @@ def names_compared(
     lost = [
         {"sought": name, "present": _nearest(name, by_end[_path_parts(name)[0]])} for name in sorted(sought - present)
     ]
-    # Those that only miss their folder show the cause; units that were never linked have no counters anywhere.
+    # Names that only miss their folder show the cause; units that were never linked have no counters anywhere.
     lost.sort(key=lambda pair: pair["present"] is None)
     counts = {"sought": len(sought), "present": len(present), "found": len(sought & present)}
     return lost[:first], {f"names_{key}": count for key, count in counts.items()}

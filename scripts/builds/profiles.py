@@ -1,4 +1,4 @@
-"""Profiles of the three tools: where a trained server leaves its counters, and how they are kept."""
+"""Profiles of gcc, clang and BOLT: where a trained server writes its counters, and how they are kept."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from scripts.sources.tree import tree_sha256
 def read_profile(tool: str, counters: Path, commands: Mapping[str, str]) -> dict[str, int]:
     """Return counts of a compiler's profile: files, functions, and those of them with a counter above zero.
 
-    `commands` are those of the toolchain. Raises ValueError naming a file that is damaged or of another compiler.
+    `commands` are the toolchain's. Raises ValueError naming a file that is damaged or of another compiler.
     """
     match tool:
         case "gcc":
@@ -28,16 +28,15 @@ def read_profile(tool: str, counters: Path, commands: Mapping[str, str]) -> dict
     raise ValueError(f"{counters}: profile of tool {tool!r}, expected gcc or clang")
 
 
-# What Snakemake leaves in a directory that a rule makes.
-STAMP = (b".snakemake_timestamp",)
+STAMP = (os.fsencode(workplace.SNAKEMAKE_STAMP),)
 
 
 @dataclass(frozen=True)
 class Tool:
     """How a kind of toolchain profiles.
 
-    `environment` gives the server's variables for a folder to write to, `keep` moves what it wrote below that folder
-    to the profile's own.
+    `environment` returns the server's variables for a folder to write to; `pattern` matches the files written there;
+    `keep` copies or merges them into the profile's folder.
     """
 
     environment: Callable[[Path], dict[str, str]]
@@ -67,7 +66,10 @@ TOOLS = {
 
 
 def place(identity: Path, folder: Path) -> Path:
-    """Return an empty folder, the server's user's own, that the trained server writes to: BOLT's is built into it."""
+    """Return an empty folder of the server's user for the trained server to write to.
+
+    BOLT builds the folder's path into the instrumented program, which also needs a copy of itself there.
+    """
     described = record.read(identity)
     written = Path(described.get("profile_folder", folder / "written"))
     shutil.rmtree(written, ignore_errors=True)
@@ -79,7 +81,7 @@ def place(identity: Path, folder: Path) -> Path:
 
 
 def keep(written: Path, counters: Path, chosen: Toolchain, log: Path) -> None:
-    """Keep what the trained server wrote as the profile's counters. Raises ValueError when it wrote nothing."""
+    """Make `counters` from the files that the trained server wrote. Raises ValueError if it wrote none."""
     tool = TOOLS[chosen.kind]
     files = sorted(written.glob(tool.pattern))
     if not files:
@@ -93,9 +95,9 @@ def keep(written: Path, counters: Path, chosen: Toolchain, log: Path) -> None:
 
 
 def demand_whole(profile: Path) -> None:
-    """Refuse counters that are not those the training kept. Raises ValueError naming the folder of the profile.
+    """Raise ValueError, naming the profile's folder, unless the counters are those that the training kept.
 
-    A compiler says nothing of a unit without counters, and an audit demands only those that are there.
+    A compiler does not warn about a unit whose counters are missing, and an audit only looks at those that are there.
     """
     described, counters = record.read(profile), profile.parent / "counters"
     found = tree_sha256(counters, STAMP) if counters.is_dir() else None
@@ -108,7 +110,7 @@ def demand_whole(profile: Path) -> None:
 
 
 def summary(counters: Path, chosen: Toolchain) -> dict[str, int]:
-    """Return counts of a profile: files, functions, those with a counter above zero; BOLT's also of branches.
+    """Return counts of a profile: files, functions, those with a counter above zero; for BOLT also of branches.
 
     Raises ValueError naming a file that is damaged or that another tool wrote.
     """

@@ -1,6 +1,6 @@
-"""Stages: the builds behind a build, which nobody measures but which it needs: instrumented ones and BOLT's input.
+"""Stages: the builds that another build needs but that are not measured, instrumented ones and BOLT's inputs.
 
-The name of a stage follows from compiler and flags alone, so builds that differ in nothing it sees share it.
+The name of a stage depends on compiler and flags alone, so builds that agree in these share it.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from scripts.record import digest
 DEFAULT_TOOLCHAIN = "gcc-12"
 DEFAULT_BOLT = "bolt-16"
 PREBUILT = "prebuilt"
-# The build that loads datasets, those of trainings too, so that it cannot wait for a training itself.
+# The build that loads datasets, also those of trainings; it must not depend on a training itself.
 LOADER = "baseline"
 INSTRUMENTED = "instrumented"
 PUBLISHED_INSTRUMENTED = "published_instrumented"
@@ -22,14 +22,14 @@ RESERVED = (INSTRUMENTED, PUBLISHED_INSTRUMENTED, RELOCATABLE, BOLT_INSTRUMENTED
 COMPILED = ("plain", "optimised", "published", INSTRUMENTED, PUBLISHED_INSTRUMENTED, RELOCATABLE)
 BOLTED = ("bolted", BOLT_INSTRUMENTED)
 BOLT_KEYS = ("bolt", "bolt_toolchain")
-# What says nothing about the bytes of a build.
+# Keys that do not affect the compiled bytes.
 NEUTRAL_KEYS = ("may_fail",)
 Declared = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A build or a stage behind one: its kind, and the keys of a build that it has."""
+    """A build, or a stage that a build needs: its kind, and those of a build's keys that apply to it."""
 
     kind: str
     declared: Declared

@@ -1,4 +1,4 @@
-"""Places outside the results: a cache, short socket folders, data directories; and who servers run as."""
+"""Folders outside the results: the cache, socket folders, data directories; the user that runs the servers."""
 
 import contextlib
 import os
@@ -16,17 +16,19 @@ from scripts.host import lifetime
 NAME = "pgobench"
 LONGEST_SOCKET_BYTES = 107
 SERVER_USER = "nobody"
+# Snakemake writes this file into each directory that a rule makes.
+SNAKEMAKE_STAMP = ".snakemake_timestamp"
 
 
 def cache_path() -> Path:
-    """Return where this user's cache folder is, made or not."""
+    """Return the path of this user's cache folder, which may not exist yet."""
     return Path("/var/tmp") / f"{NAME}-{os.getuid()}"
 
 
 def cache_directory() -> Path:
     """Return this user's cache folder; its path does not depend on the checkout. Other users cannot write to it.
 
-    Raises PermissionError when somebody else owns it.
+    Raises PermissionError when another user owns it.
     """
     folder = cache_path()
     folder.mkdir(mode=0o755, exist_ok=True)
@@ -44,7 +46,7 @@ def server_identity() -> dict[str, Any]:
 
 
 def give(path: Path) -> None:
-    """Make the server's user own `path` and all below it; nothing to do unless root runs the workflow."""
+    """Make the server's user the owner of `path` and all below it, if root runs the workflow."""
     if not (identity := server_identity()):
         return
     for folder, folders, files in os.walk(path):
@@ -53,7 +55,7 @@ def give(path: Path) -> None:
 
 
 def reachable(path: Path) -> bool:
-    """Tell whether the server's user can enter every folder that leads to `path`."""
+    """Return whether the server's user can enter every folder that leads to `path`."""
     if not server_identity():
         return True
     return all(parent.stat().st_mode & 0o001 for parent in path.resolve().parents)
@@ -76,7 +78,7 @@ def readable_install(install: Path, sha256: str) -> Path:
 def installed(identity: Path) -> Path:
     """Return the install tree that belongs to an identity record, readable to the server's user.
 
-    Raises ValueError when the server program is not the one described.
+    Raises ValueError when the server program is not the one that the record describes.
     """
     described = record.read(identity)
     install = identity.parent.absolute() / "install"
@@ -94,7 +96,10 @@ def _demand_program(program: Path, identity: Path, described: dict[str, Any], ma
 
 @contextlib.contextmanager
 def socket_directory() -> Iterator[Path]:
-    """Have a private folder with a path short enough for Unix sockets (107 bytes with the socket's name)."""
+    """Make a private folder for Unix sockets, and remove it on exit.
+
+    Raises ValueError when its path is too long for a socket, which may have 107 bytes with its name.
+    """
     with temporary_directory() as folder:
         longest = folder / ".s.PGSQL.5432.lock"
         if len(os.fsencode(longest)) > LONGEST_SOCKET_BYTES:
@@ -108,9 +113,9 @@ def socket_directory() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def data_directory(storage: str | None) -> Iterator[Path]:
-    """Have a folder for data directories on a storage's path, by default in the cache; it is removed afterwards.
+    """Make a folder for data directories on a storage's path, by default in the cache, and remove it on exit.
 
-    Of a storage's path at most the last folder is made: a longer one that is missing is a disk that is not mounted.
+    At most the last folder of the storage's path is made: if more is missing, a disk is not mounted.
     Raises ValueError naming the storage path when it is missing or not writable.
     """
     base = Path(storage).expanduser() if storage else cache_directory() / "data"
@@ -128,7 +133,7 @@ def data_directory(storage: str | None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def temporary_directory(base: Path | None = None) -> Iterator[Path]:
-    """Have a private folder, by default where temporary files are; it is removed afterwards."""
+    """Make a private folder in `base`, by default in the folder for temporary files, and remove it on exit."""
     folder = (base or Path(tempfile.gettempdir())) / f"{NAME}-{secrets.token_hex(4)}"
     with passing(folder):
         folder.mkdir(mode=0o700)
@@ -137,7 +142,7 @@ def temporary_directory(base: Path | None = None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def passing(folder: Path) -> Iterator[Path]:
-    """Have a folder, there already or not, removed at the end of the body, and when this process is killed in it."""
+    """Remove the folder on exit, even if this process is killed; it need not exist yet."""
     gone = lifetime.remove_folder_at_death(folder)
     try:
         yield folder
@@ -147,7 +152,7 @@ def passing(folder: Path) -> Iterator[Path]:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder of ours with all below it; what is gone already is no error."""
+    """Remove a folder and all below it; it need not exist."""
     shutil.rmtree(folder, onerror=_unless_gone)
 
 

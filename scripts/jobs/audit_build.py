@@ -8,17 +8,18 @@ from scripts.builds import audit as builds_audit
 from scripts.builds import clang, gcc, toolchain
 from scripts.builds.audit import Unit
 from scripts.builds.compiler_calls import CompilerCall, compiled_units, linked_units, read_kept_calls
-from scripts.builds.gcc import function_symbols
 from scripts.host import entry, outcome
 
 Found = tuple[list[Unit], dict[str, Any]]
 
 
 def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented: Path, audit: Path, log: Path) -> None:
-    """Make `audit`; counters lie beside `profile`, install trees and calls beside the two identities.
+    """Write `audit` from the compiler's `calls` and the profile's counters.
 
-    Raises Refused when too little of the profile was used, unless the recipe is the published one, which is known to
-    lose it, or the build may fail: then the audit tells it; ValueError when counters or programs cannot be read.
+    The counters are beside `profile`, install trees and calls beside `identity` and `instrumented`, the identities of
+    the build and of its instrumented stage. Raises Refused when too little of the profile was used, unless the recipe
+    is the published one, which is known to lose it, or the build may fail: then the audit records it. Raises
+    ValueError when counters or programs cannot be read.
     """
     described, published = record.read(identity), bool(recipe.get("published"))
     facts = {key: described[key] for key in ("server", "build")} | {"published": published}
@@ -36,16 +37,18 @@ def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented:
 def judge(
     recipe: dict, calls: Path, described: dict, install: Path, profile: Path, instrumented: Path
 ) -> dict[str, Any]:
-    """Return the facts of an audit of the build that `described`, its identity, tells of."""
+    """Return the facts of the audit of the build whose identity record is `described`."""
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
     made = read_kept_calls(calls)
     linked, ambiguous = linked_units(made, described["server_file"], install)
     counters = profile.parent / "counters"
     if chosen.kind == "clang":
         judged, shown = by_clang(made, counters, linked, instrumented, chosen)
+        names_problem = None
     else:
         judged, shown = by_gcc(made, counters, linked, instrumented, chosen, bool(recipe.get("published")))
-    facts = builds_audit.audit(judged, recipe["profile"]["training"])
+        names_problem = gcc.names_problem(chosen.version)
+    facts = builds_audit.audit(judged, recipe["profile"]["training"], names_problem)
     return {"tool": chosen.kind, **facts, "members_ambiguous": ambiguous, **shown}
 
 
@@ -59,7 +62,7 @@ def by_gcc(
 ) -> Found:
     """Return the units of a profile by gcc; for the published recipe also names of counters sought and present."""
     files = gcc.read_counters(counters, chosen.gcov_dump)
-    symbols = function_symbols(instrumented.parent / "install")
+    symbols = {} if gcc.names_problem(chosen.version) else gcc.function_symbols(instrumented.parent / "install")
     judged = gcc.profile_units(files, compiled_units(calls), linked, symbols)
     if not published:
         return judged, {}
@@ -74,7 +77,7 @@ def by_clang(
     instrumented: Path,
     chosen: toolchain.Toolchain,
 ) -> Found:
-    """Return the units of a profile by clang; the instrumented build's calls tell which functions a unit has."""
+    """Return the units of a profile by clang; the functions of a unit are those of the instrumented build's calls."""
     functions = clang.read_functions(counters, chosen.profdata)
     trained = compiled_units(read_kept_calls(instrumented.parent / "calls.json.gz"))
     return clang.profile_units(functions, compiled_units(calls), trained, linked), {}

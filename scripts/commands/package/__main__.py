@@ -16,13 +16,14 @@ from scripts.commands.package import readme
 from scripts.config.mistakes import suggestion
 from scripts.host import outcome, workplace
 from scripts.host.entry import entry, say
+from scripts.host.workplace import SNAKEMAKE_STAMP
 from scripts.plan.paths import Paths
 from scripts.servers import families
 from scripts.sources.tree import link_problem
 
 START_SCRIPT = Path(__file__).with_name("start.sh")
 # Snakemake marks the folders it made.
-LEFT_OUT = frozenset({".snakemake_timestamp"})
+LEFT_OUT = frozenset({SNAKEMAKE_STAMP})
 
 
 def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:

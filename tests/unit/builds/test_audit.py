@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from scripts.builds import audit as builds_audit
-from scripts.builds import profiles
-from scripts.builds.audit import audit
+from scripts.builds import gcc, profiles
+from scripts.builds.audit import Function, Unit, audit
 from scripts.builds.compiler_calls import CompilerCall, compiled_units, read_calls
 from scripts.builds.flags import COUNTERS, instrument_flags, profile_flags
 from scripts.builds.gcc import Counted, CounterFile, function_symbols, profile_units, read_counters, summary
@@ -289,3 +289,16 @@ def test_missing_function_of_the_same_name_does_not_cost_a_public_one_its_counte
     facts = audit(profile_units([CounterFile("a.gcda", 1, (Counted(key, 9),))], [call], None, {key: "main"}), "mixed")
     assert (facts["functions_matched"], facts["functions_not_found"]) == (optimised, 1)
     assert facts["executed_share_optimised"] == optimised
+
+
+def test_share_is_unknown_with_a_gcc_whose_layout_was_not_tried():
+    problem = gcc.names_problem("14.2.0")
+    assert problem == "the layout of counted functions in a program was tried with gcc 12, not with 14.2.0"
+    assert gcc.names_problem("12.2.0") is None
+    ran = Unit("sql/a.cc", compiled=True, counted=True, executed=(Function(None, None, 5),))
+    facts = audit([ran], "mixed", problem)
+    assert (facts["executed_share_optimised"], facts["functions_matched"], facts["top_functions"]) == (None, None, [])
+    assert (facts["matched_share"], facts["names_problem"]) == (1.0, problem)
+    assert facts["by_directory"][0]["executed_share_optimised"] is None
+    builds_audit.demand_profile_used(facts)
+    assert "names_problem" not in audit([ran], "mixed")
