@@ -1,4 +1,4 @@
-# Every target does its own set-up. `make` alone explains the targets.
+# Every target does its own set-up. `make` without a target explains them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup report quick package plan watch retry prune import compare doctor config-doc sample bench test faults lint lock clean
@@ -19,14 +19,14 @@ B ?=
 
 CONFIG := $(if $(STUDY),studies/$(STUDY).yaml,config.yaml)
 PYTHON_BIN := .venv/bin/python
-# the target goes before --configfile, which takes everything behind it for configuration files
+# The target stands before --configfile, which takes all following arguments as config files.
 NAME := $(or $(STUDY),default)$(if $(filter small,$(SCALE)),-small)
 REPORT := $(if $(filter default,$(NAME)),results/report.html,results/studies/$(NAME)/report.html)
 CHANGES := $(if $(PARTIAL),partial=true) $(if $(SCALE),scale=$(SCALE))
 ARGUMENTS := $(strip $(REPORT) $(if $(STUDY),--configfile $(CONFIG)) $(if $(strip $(CHANGES)),--config $(CHANGES)))
-# what the commands beside the workflow are told of the study
+# The arguments that name the study to the commands beside the workflow.
 OF_STUDY := --config $(CONFIG) $(if $(SCALE),--scale $(SCALE))
-# rules say `python`; the set-up itself must not see this PATH, or it would remake .venv with its own interpreter
+# Rules call `python`. The set-up must not see this PATH, or it would remake .venv with the interpreter of .venv.
 WITH_PATH := PATH="$(CURDIR)/.venv/bin:$$PATH"
 SNAKEMAKE := $(WITH_PATH) $(PYTHON_BIN) -m snakemake --cores $(CORES)
 SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/commands/package/*.sh scripts/servers/families/*.sh scripts/builds/compiler/cc
@@ -34,44 +34,44 @@ SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/commands/package/*.sh scripts/
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo '  A study: make report STUDY=quick. Fewer cores: make report CORES=4. Some tests: make test TESTS=tests/unit'
-	@echo '  A published experiment as this machine can hold it: make report STUDY=x SCALE=small'
+	@echo '  A published experiment at the scale of a small machine: make report STUDY=x SCALE=small'
 
-setup: ## install what is missing: packages of the distribution, and .venv; STUDY=x: what x needs
+setup: ## install missing packages of the distribution, and make .venv; STUDY=x: those that study x needs
 	@scripts/setup.sh run $(strip $(CONFIG) $(SCALE))
 
-report: study setup ## build, measure and write the report of config.yaml, or of studies/x.yaml with STUDY=x
+report: study setup ## build, measure and write the report of config.yaml; STUDY=x: of studies/x.yaml
 	$(SNAKEMAKE) $(ARGUMENTS)
 
-quick: ## the same for studies/quick.yaml: a first look
+quick: ## the same for studies/quick.yaml, a first look
 	@$(MAKE) --no-print-directory report STUDY=quick
 
-package: study setup ## pack the build of VARIANT=pgo (of studies/x.yaml with STUDY=x) to take it to another machine
+package: study setup ## pack the build of VARIANT=pgo for another machine
 	@test -n '$(VARIANT)' || { echo 'VARIANT= is missing: make package VARIANT=pgo' >&2; exit 2; }
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.package $(OF_STUDY) --variant $(VARIANT)
 
 plan: study setup ## show what `make report` would do, and how long it would take
 	$(SNAKEMAKE) --dry-run $(ARGUMENTS)
 
-watch: study ## look at a study while it runs: what is done, time left, ratios so far; disturbs nothing
+watch: study ## show a running study: progress, time left, ratios so far; does not disturb it
 	@test -x $(PYTHON_BIN) || $(MAKE) --no-print-directory setup
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.watch $(OF_STUDY)
 
-retry: study setup ## remove what failed, so that `make report` tries it again
+retry: study setup ## remove failed results, so that `make report` tries them again
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.retry $(OF_STUDY)
 
-prune: setup ## list what no config names any more, then remove it if told to; FORCE=1 does not ask
+prune: setup ## list results that no config names, and remove them after confirmation; FORCE=1: without asking
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.prune $(CONFIGS) $(if $(FORCE),--force)
 
-import: ## the report of other people's sysbench logs: LOGS=folder STUDY=name, PATTERN=file.yaml says what paths mean
+import: ## make a report of sysbench logs: LOGS=folder STUDY=name; PATTERN=file.yaml: how to read their paths
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.import_logs --logs '$(LOGS)' --study '$(STUDY)' $(if $(PATTERN),--pattern '$(PATTERN)')
 
-compare: ## two finished studies side by side: A=results/studies/x B=elsewhere/results/studies/y
+compare: ## show two finished studies side by side: A=results/studies/x B=elsewhere/results/studies/y
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.compare_studies --a '$(A)' --b '$(B)'
 
-doctor: study ## look whether this machine can run a study, and how well it would measure; changes nothing
-	@test -x $(PYTHON_BIN) || { echo 'no .venv yet: make setup makes it' >&2; exit 2; }
+doctor: study ## check whether this machine can run a study, and how well it would measure; changes nothing
+	@test -x $(PYTHON_BIN) || { echo 'there is no .venv; make setup makes it' >&2; exit 2; }
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.doctor $(OF_STUDY)
 
 .PHONY: study
@@ -83,7 +83,7 @@ config-doc: ## write docs/config.md, the reference of all keys, from the schema
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.config_doc
 
-sample: ## render docs/sample-report.html from the records in docs/sample with the code of today
+sample: ## render docs/sample-report.html from the records in docs/sample
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.sample \
 	    --archive docs/sample/builds-mariadb.tar.xz --output docs/sample-report.html
@@ -92,7 +92,7 @@ test: ## run all tests, or those of TESTS=path; FAST=1 leaves out real servers a
 	@scripts/setup.sh test
 	@$(WITH_PATH) $(PYTHON_BIN) -m tests.suite $(if $(FAST),--fast) $(TESTS)
 
-faults: ## try every fault on purpose, whole, and print the table of what held
+faults: ## cause every fault on purpose, at full length, and print the table of what held
 	@scripts/setup.sh test
 	@$(WITH_PATH) $(PYTHON_BIN) -m tests.faults.table
 
@@ -106,11 +106,11 @@ lint: ## check style of Python, Snakemake and shell files
 LOCK := CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON_BIN) -m piptools compile --quiet --generate-hashes --strip-extras \
     --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
-bench: ## measure planning, the cost of a run and Snakemake's share, beside the last commit's figures
+bench: ## measure planning, the cost of a run and Snakemake's share; compare with the last commit's figures
 	@scripts/setup.sh test
 	@$(WITH_PATH) $(PYTHON_BIN) -m tests.bench.all
 
-lock: ## pin envs/requirements*.in anew, with hashes; add UPGRADE=--upgrade for newer releases
+lock: ## pin envs/requirements*.in again, with hashes; UPGRADE=--upgrade: newer releases
 	@scripts/setup.sh test
 	$(LOCK) $(UPGRADE) --output-file envs/requirements.txt envs/requirements.in
 	$(LOCK) $(UPGRADE) --output-file envs/requirements-dev.txt envs/requirements-dev.in

@@ -1,4 +1,4 @@
-"""From a config file to its study and paths, for the commands a user runs beside the workflow."""
+"""Command-line arguments that name a study, shared by the commands beside the workflow."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -11,7 +11,7 @@ from scripts.plan.recipes import Plan
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Let a command take a study: its config file, and its scale, empty for the one the file says."""
+    """Add the arguments that name a study: its config file and its scale; empty: the scale stated in the file."""
     parser.add_argument("--config", type=Path, required=True, help="the study: config.yaml or studies/x.yaml")
     parser.add_argument(
         "--scale", choices=("", expansion.FULL, expansion.SMALL), default="", help="the size of the study"
@@ -19,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def study_of(config: Path, size: str = "") -> study.Study:
-    """Read and check a config file, at a scale. Raises ConfigError naming the file and every mistake in it."""
+    """Return the study of a config file at a scale. Raises ConfigError naming the file and every mistake in it."""
     try:
         return study.read(config, ROOT, **({expansion.SCALE: size} if size else {}))
     except OSError as error:
@@ -27,7 +27,7 @@ def study_of(config: Path, size: str = "") -> study.Study:
 
 
 def paths_of(config: Path, size: str = "") -> Paths:
-    """Return where the things of a config file's study are, relative to the working directory."""
+    """Return the paths of a config file's study, relative to the working directory."""
     return Paths(Plan(study_of(config, size), ROOT))
 
 

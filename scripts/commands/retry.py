@@ -1,4 +1,4 @@
-"""Remove what failed, so that the next run of the workflow makes it again."""
+"""Remove failed results, so that the next run of the workflow makes them again."""
 
 import argparse
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ RESULTS = Path("results")
 
 @dataclass(frozen=True)
 class Failure:
-    """A record whose outcome is `failed`, its reason, and what goes with it."""
+    """A record with the outcome `failed`, its reason, and the paths to remove with it."""
 
     record: Path
     reason: str
@@ -28,9 +28,9 @@ class Failure:
 
 
 def main(config: Path, scale: str = "") -> None:
-    """Remove the failed results of the study in `config` at a scale, and tell each with its reason.
+    """Remove the failed results of the study in `config` at a scale, and print each with its reason.
 
-    Raises ValueError while a Snakemake works here, or naming a record that cannot be read; then nothing was removed.
+    Raises ValueError, with nothing removed, while a Snakemake works in this directory, or naming an unreadable record.
     """
     paths = paths_of(config, scale)
     if RESULTS.is_dir():
@@ -45,19 +45,19 @@ def main(config: Path, scale: str = "") -> None:
         say(f"  {failure.record}: {failure.reason}")
         for path in failure.removed:
             discard(path)
-    what = f"{plural(len(found), 'failed result')} and the report made of it all"
+    what = f"{plural(len(found), 'failed result')} and the report"
     say(f"[retry] removed {what}; `{report_command(config, scale)}` makes them again")
 
 
 def made_of_results(paths: Paths) -> list[Path]:
-    """Return the report and what it is made of: while they are there, Snakemake misses nothing behind them."""
+    """Return the report and its inputs: while they exist, Snakemake does not look for missing results behind them."""
     name = paths.plan.study.name
     published = [RESULTS / "report.html"] if name == "default" else []
     return [*published, *(Path(paths.study) / part for part in ("report.html", "summary.md", "tables", "figures"))]
 
 
 def failed(paths: Paths) -> Iterator[Failure]:
-    """Yield the failed results of a study: runs first, builds last, each with what goes with it."""
+    """Yield the failed results of a study, runs first and builds last, each with the paths to remove."""
     for run in map(Path, paths.runs):
         yield from _failed(run, run, run.with_suffix(".txt"))
     for diagnosis in map(Path, Diagnoses(paths).of_paths):

@@ -1,4 +1,4 @@
-"""Set two finished studies side by side: what changed, cell by cell, and what may not be called a speedup."""
+"""Compare two finished studies side by side: their differences, and their values cell by cell."""
 
 import argparse
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 from scripts.analysis.metrics import METRICS
 from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, headline, sentences, shared_cells, side_table
-from scripts.commands.compare_studies.studies import Finished, load
+from scripts.commands.compare_studies.studies import Finished, load_finished
 from scripts.host.entry import say, user_command
 from scripts.record import write_text
 from scripts.report.render import render_comparison
@@ -19,18 +19,18 @@ SHOWN = ("tps", "p95_ms", "cpu_us_per_tx")
 def main(a: Path, b: Path) -> None:
     """Write report.html and summary.md of two studies into results/comparisons/<a>-<b>/.
 
-    Raises ValueError naming a folder that holds no finished study, or when the two have no variant in common.
+    Raises ValueError naming a folder without a finished study, or if the two have no variant in common.
     """
-    first, second = load(a), load(b)
+    first, second = load_finished(a), load_finished(b)
     folder = COMPARISONS / f"{first.name}-{second.name}"
-    page, summary = render_comparison(view(first, second))
+    page, summary = render_comparison(comparison_view(first, second))
     write_text(folder / "summary.md", summary)
     write_text(folder / "report.html", page)
     say(f"[compare] {folder / 'report.html'}")
 
 
-def view(a: Finished, b: Finished) -> dict[str, Any]:
-    """Return the values the templates show, unescaped."""
+def comparison_view(a: Finished, b: Finished) -> dict[str, Any]:
+    """Return the values for the templates, unescaped. Raises ValueError if the two have no variant in common."""
     variants = [name for name in a.variants if name in b.variants]
     if not variants:
         known = f"{a.folder} has {', '.join(a.variants)}; {b.folder} has {', '.join(b.variants)}"

@@ -1,4 +1,4 @@
-"""The table of two studies side by side: a row a cell and variant."""
+"""The table of two studies side by side, one row per cell and variant, and the sentences above it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from scripts.wording import NARROW, NOTHING, count, interval, listing, missing, 
 
 @dataclass(frozen=True)
 class Compared:
-    """One variant and metric over one cell or several: geometric means, and estimates; NONE where there is none."""
+    """One variant and metric over one or more cells: geometric means and estimates, NONE if unknown."""
 
     value_a: float
     value_b: float
@@ -25,7 +25,7 @@ class Compared:
 
 
 def shared_cells(a: Finished, b: Finished, variant: str) -> list[tuple[str, int]]:
-    """Return (workload, clients) of the cells that both have ok runs of, in the order of the first study."""
+    """Return (workload, clients) of the cells with ok runs in both studies, in the order of the first."""
     order = [(workload, clients) for workload in a.study["workloads"] for clients in a.study["clients"]]
     both = [set(log_values(each.tables["runs"], variant, "tps").index) for each in (a, b)]
     return [cell for cell in order if cell in both[0] & both[1]]
@@ -33,7 +33,7 @@ def shared_cells(a: Finished, b: Finished, variant: str) -> list[tuple[str, int]
 
 @dataclass(frozen=True)
 class Cells:
-    """Two studies with the cells both have by variant, and the differences that forbid to speak of a speedup."""
+    """Two studies, their shared cells by variant, and the differences that rule out a speedup between them."""
 
     a: Finished
     b: Finished
@@ -46,7 +46,7 @@ class Cells:
         return self.a.study["reference"] == self.b.study["reference"]
 
     def compared(self, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> Compared:
-        """Return what the two studies say of a variant over some of the cells they share.
+        """Return the values and ratios of a variant over some of the shared cells.
 
         `change` is B's value over A's, from unpaired repetitions. A speedup is that over the study's own reference,
         from its blocks, or from unpaired repetitions where it was imported. `relative` is B's speedup over A's, given
@@ -88,7 +88,7 @@ def _mean(terms: list[Term]) -> float:
 
 
 def headline(cells: Cells) -> str:
-    """Return whether a ratio of the two may be read as an effect; it never is a speedup without interleaving."""
+    """Return the sentence on reading B over A as an effect; without interleaving it is never a speedup."""
     if not any(cells.shared.values()):
         return "A and B have no cell in common: no value of one is set against a value of the other."
     differing = cells.refusals.kinds()
@@ -102,8 +102,8 @@ def headline(cells: Cells) -> str:
 
 def sentences(cells: Cells) -> list[str]:
     """Return a sentence a variant on transactions per second: over A where that is not refused, and the speedups."""
-    said = [_change(cells, name) for name in cells.shared] + [_speedups(cells, name) for name in cells.shared]
-    return [sentence for sentence in said if sentence]
+    texts = [_change(cells, name) for name in cells.shared] + [_speedups(cells, name) for name in cells.shared]
+    return [sentence for sentence in texts if sentence]
 
 
 def _change(cells: Cells, variant: str) -> str:
@@ -111,7 +111,8 @@ def _change(cells: Cells, variant: str) -> str:
     if not shared or any(cells.refusals.of(variant, workload) for workload, _ in shared):
         return ""
     found = cells.compared(variant, TPS.name, shared).change
-    return f"{variant}: B gave {measured(found)} the transactions per second of A, over {plural(len(shared), 'cell')}."
+    cells_text = plural(len(shared), "cell")
+    return f"{variant}: B gave {estimate_text(found)} the transactions per second of A, over {cells_text}."
 
 
 def _speedups(cells: Cells, variant: str) -> str:
@@ -122,20 +123,22 @@ def _speedups(cells: Cells, variant: str) -> str:
     if not shared:
         found = [whole_speedup(each, variant, TPS.name) for each in (cells.a, cells.b)]
         sides = zip(found, references, ("A", "B"), strict=True)
-        told = listing([f"{measured(one)} that of {name} in {side}" for one, name, side in sides])
+        text = listing([f"{estimate_text(one)} that of {name} in {side}" for one, name, side in sides])
         own = "each over all its own cells: other loads, so the two are not divided"
-        return f"{variant} gave {told} transactions per second, {own}."
+        return f"{variant} gave {text} transactions per second, {own}."
     found = cells.compared(variant, TPS.name, shared)
-    told = f"{variant} gave {measured(found.speedup_a)} the transactions per second of {references[0]} in A and "
-    told += f"{measured(found.speedup_b)} those of {references[1]} in B, over {plural(len(shared), 'cell')} both have"
+    text = f"{variant} gave {estimate_text(found.speedup_a)} the transactions per second of {references[0]} in A and "
+    text += (
+        f"{estimate_text(found.speedup_b)} those of {references[1]} in B, over {plural(len(shared), 'cell')} both have"
+    )
     if not cells.one_reference:
-        return f"{told}: other references, so the two are not divided."
+        return f"{text}: other references, so the two are not divided."
     loads = [change.what for workload, _ in shared for change in cells.refusals.load(variant, workload)]
     beside = f", though {listing(list(dict.fromkeys(loads)))} differ" if loads else ""
-    return f"{told}; B's speedup is {measured(found.relative)} A's{beside}."
+    return f"{text}; B's speedup is {estimate_text(found.relative)} A's{beside}."
 
 
-def measured(found: Estimate) -> str:
+def estimate_text(found: Estimate) -> str:
     """Write an estimate with its interval: `1.44 × (95 % interval 1.39–1.49)`."""
     if missing(found.low):
         return f"{times(found.ratio)} (no interval: {plural(found.n, 'repetition')})"

@@ -1,4 +1,4 @@
-"""What differs between two finished studies, and which of it forbids to call a ratio of the two a speedup."""
+"""Differences between two finished studies, and those that rule out calling a ratio of the two a speedup."""
 
 import json
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ class Finished:
 
     @property
     def imported(self) -> bool:
-        """Whether it was made of logs, whose runs nobody can pair."""
+        """Whether it was imported from logs, whose runs cannot be paired."""
         return bool(self.study.get("imported"))
 
     @property
@@ -49,10 +49,10 @@ class Finished:
         return frozenset(canonical(fact(run, where)) for run in chosen)
 
 
-def load(path: Path) -> Finished:
-    """Read a study's folder, or a results folder that has one finished study.
+def load_finished(path: Path) -> Finished:
+    """Return the finished study in a study's folder, or in a results folder that has only one.
 
-    Raises ValueError naming the folder and what it lacks, or the studies to choose from.
+    Raises ValueError naming the folder and its missing files, or the studies to choose from.
     """
     folder = _study_folder(path)
     lacking = [
@@ -95,7 +95,7 @@ def _builds(folder: Path, records: list[dict[str, Any]]) -> dict[tuple[str, str]
     return found
 
 
-UNTOLD = ("format", "study", "title", "question", "config_text", "order", "published", "imported")
+NOT_COMPARED = ("format", "study", "title", "question", "config_text", "order", "published", "imported")
 UNKNOWN = "unknown"
 MACHINE = {
     "host": "host.machine_id",
@@ -116,7 +116,7 @@ OF_WORKLOAD = {
     "workload options": "recipe.load.options",
 }
 OF_VARIANT = {"server options": "recipe.variant.options", "storage": "storage"}
-# A log of sysbench never tells these; that it does not is a difference in itself.
+# A sysbench log never contains these; an unknown value counts as a difference.
 MUST_BE_KNOWN = {"host", "sysbench", "seconds of warm-up", "dataset", "server options", "placement, server"}
 OF_BUILD = {
     "release": "release", "build-id": "build_id", "compiler": "toolchain.version", "flags, common": "flags.common",
@@ -126,7 +126,7 @@ OF_BUILD = {
 
 @dataclass(frozen=True)
 class StudyChange:
-    """One thing that is not the same, as text on both sides."""
+    """One difference: the property, and its value in each study as text."""
 
     what: str
     a: str
@@ -134,8 +134,8 @@ class StudyChange:
 
 
 def config_changes(a: Finished, b: Finished) -> list[StudyChange]:
-    """Return what differs between the two resolved configs, leaf by leaf; what one lacks altogether is one line."""
-    sides = [{key: value for key, value in each.study.items() if key not in UNTOLD} for each in (a, b)]
+    """Return the differences of the two resolved configs, leaf by leaf; a missing branch is one difference."""
+    sides = [{key: value for key, value in each.study.items() if key not in NOT_COMPARED} for each in (a, b)]
     return list(_leaves(*sides, ""))
 
 
@@ -166,14 +166,14 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Refusals:
-    """Differences that forbid to call B over A a speedup: in every cell, by variant, and by workload."""
+    """Differences that rule out calling B over A a speedup: in every cell, by variant, and by workload."""
 
     everywhere: list[StudyChange]
     of_variant: dict[str, list[StudyChange]]
     of_workload: dict[str, list[StudyChange]]
 
     def load(self, variant: str, workload: str) -> list[StudyChange]:
-        """Return the differences in what was run: load, server options, storage."""
+        """Return the differences in load, server options and storage."""
         return [*self.of_workload.get(workload, []), *self.of_variant[variant]]
 
     def of(self, variant: str, workload: str) -> list[StudyChange]:
@@ -181,14 +181,14 @@ class Refusals:
         return [*self.everywhere, *self.load(variant, workload)]
 
     def kinds(self) -> list[str]:
-        """Return what differs in a word each: all that differs of a host is the host."""
+        """Return the kinds of the differences, one word each: all differences of a host are `host`."""
         local = [
             change for part in (self.of_workload, self.of_variant) for changes in part.values() for change in changes
         ]
         return list(dict.fromkeys(change.what.partition(",")[0] for change in [*self.everywhere, *local]))
 
     def named(self) -> list[StudyChange]:
-        """Return every difference once, those of a variant or workload with its name."""
+        """Return every difference once; those of a variant or workload with its name in front."""
         local = [
             (name, change) for part in (self.of_workload, self.of_variant) for name in part for change in part[name]
         ]
@@ -196,7 +196,7 @@ class Refusals:
 
 
 def refusals(a: Finished, b: Finished, shared: dict[str, list[tuple[str, int]]]) -> Refusals:
-    """Return the differences of host, sysbench and settings; `shared` holds the cells both have, by variant."""
+    """Return the differences of host, sysbench and settings; `shared` holds the shared cells by variant."""
     workloads = dict.fromkeys(workload for cells in shared.values() for workload, _ in cells)
     return Refusals(
         _settings(a, b, EVERYWHERE),
@@ -219,7 +219,7 @@ def _several(values: frozenset[str]) -> str:
 
 
 def build_changes(a: Finished, b: Finished) -> list[StudyChange]:
-    """Return the differences between the builds of variants both have, and between the servers' releases."""
+    """Return the differences of builds and of server releases, for the variants of both studies."""
     shared = [name for name in a.variants if name in b.variants]
     sides = [
         {f"{name}: {key}": text for name in shared for key, text in _build_text(each, name).items()} for each in (a, b)
@@ -230,14 +230,14 @@ def build_changes(a: Finished, b: Finished) -> list[StudyChange]:
 def _build_text(study: Finished, variant: str) -> dict[str, str]:
     arm = study.study["variants"][variant]
     facts = study.builds.get((arm["server"], arm["build"]), {})
-    told = {what: _text(fact(facts, where)) for what, where in OF_BUILD.items()}
+    declared = {what: _text(fact(facts, where)) for what, where in OF_BUILD.items()}
     measured = {"release": "server.release", "build-id": "server.build_id"}
-    said = {what: _several(study.found(where, variant=variant)) for what, where in measured.items()}
-    return {"server": _text(arm["server"]), "build": _text(arm["build"]), **told, **said}
+    measured_text = {what: _several(study.found(where, variant=variant)) for what, where in measured.items()}
+    return {"server": _text(arm["server"]), "build": _text(arm["build"]), **declared, **measured_text}
 
 
 def time_changes(a: Finished, b: Finished) -> list[StudyChange]:
-    """Return boots and dates of the two."""
+    """Return the dates of measuring, and the boots if they differ."""
     boots = [_several(each.found("host.boot_id")) for each in (a, b)]
     return [
         StudyChange("measured", *map(date_changes, (a, b))),
@@ -246,7 +246,7 @@ def time_changes(a: Finished, b: Finished) -> list[StudyChange]:
 
 
 def date_changes(study: Finished) -> str:
-    """Return when a study was measured, from the first start to the last end."""
+    """Return the time of measuring, from the first start to the last end, as text."""
     runs = study.tables["runs"]
     ends = (pd.to_datetime(runs["started_at"].min(), unit="s"), pd.to_datetime(runs["ended_at"].max(), unit="s"))
     return UNKNOWN if any(map(pd.isna, ends)) else f"{ends[0]:%Y-%m-%d %H:%M} to {ends[1]:%Y-%m-%d %H:%M} UTC"

@@ -1,4 +1,4 @@
-"""Make a report of other people's sysbench logs: results/studies/<name>/ from a folder of plain output files."""
+"""Make a report, results/studies/<name>/, from a folder with plain output files of sysbench."""
 
 import argparse
 import re
@@ -22,9 +22,9 @@ MOST_REPORTED = 20
 
 
 def main(logs: Path, study: str, pattern: Path | None) -> None:
-    """Read the logs below a folder, write their records and make tables, figures, report and summary of them.
+    """Read the logs below a folder, write one record per log, and make tables, figures, report and summary.
 
-    Raises ValueError naming folder, file or key when there is nothing to compare, or when the name is taken.
+    Raises ValueError naming folder, file or key if there is nothing to compare, or if the study's name is taken.
     """
     folder = STUDIES / study
     _accept(logs, study, folder)
@@ -36,10 +36,12 @@ def main(logs: Path, study: str, pattern: Path | None) -> None:
     if len(unread) > MOST_REPORTED:
         say(f"  not read: {len(unread) - MOST_REPORTED} more")
     if not found:
-        raise ValueError(f"{logs}: none of {plural(len(unread), 'file')} could be read; {file} says how paths are read")
-    declared = describe(study, logs, rules, found, unread)
-    write(folder, logs, declared, found)
-    report(folder)
+        raise ValueError(
+            f"{logs}: none of {plural(len(unread), 'file')} could be read; {file} states how paths are read"
+        )
+    declared = study_description(study, logs, rules, found, unread)
+    write_records(folder, logs, declared, found)
+    write_report(folder)
     say(f"[import] {plural(len(found), 'log')} read, {len(unread)} not; {folder / 'report.html'}")
 
 
@@ -57,17 +59,19 @@ def _accept(logs: Path, study: str, folder: Path) -> None:
 def _default(folder: Path) -> Path:
     file = folder / PATTERN_FILE
     if file.is_file():
-        say(f"[import] no PATTERN given: {file} says how paths are read")
+        say(f"[import] no PATTERN given: {file} states how paths are read")
     else:
         record.write_text(file, import_logs_logs.DEFAULT_PATTERN)
         say(f"[import] no PATTERN given: wrote {file}, edit it to fit the paths of your logs and start again")
     return file
 
 
-def describe(study: str, logs: Path, rules: Pattern, found: list[Log], unread: list[tuple[str, str]]) -> dict[str, Any]:
-    """Return what stands for a resolved study; what only a measured one has is empty or missing.
+def study_description(
+    study: str, logs: Path, rules: Pattern, found: list[Log], unread: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """Return the description of the study, as a measured one has it; keys that logs cannot fill are empty or None.
 
-    Raises ValueError when the reference has no log, when there is no other variant, or when one has A/A's name.
+    Raises ValueError if the reference has no log, if there is no other variant, or if a variant is called `aa`.
     """
     facts = [log.facts for log in found]
     variants = _variants(facts, rules.reference)
@@ -98,12 +102,12 @@ def _variants(facts: list[dict[str, Any]], reference: str) -> list[str]:
     if len(variants) < 2:
         raise ValueError(f"all logs are of variant {reference!r}, expected another one to compare it with")
     if AA in variants:
-        raise ValueError(f"variant {AA!r}: the name stands for the reference measured twice; call the folder otherwise")
+        raise ValueError(f"variant {AA!r}: this name is reserved for the reference measured twice; rename the folder")
     return variants
 
 
-def write(folder: Path, logs: Path, declared: dict[str, Any], found: list[Log]) -> None:
-    """Write study.json, runs.txt and a record a log with a copy of it; those of an earlier import are removed."""
+def write_records(folder: Path, logs: Path, declared: dict[str, Any], found: list[Log]) -> None:
+    """Write study.json, runs.txt, and one record and one copy per log; remove those of an earlier import."""
     for old in ("runs", "tables", "figures"):
         shutil.rmtree(folder / old, ignore_errors=True)
     paths = []
@@ -120,7 +124,7 @@ def write(folder: Path, logs: Path, declared: dict[str, Any], found: list[Log]) 
     record.write(folder / "study.json", declared)
 
 
-def compare(folder: Path) -> None:
+def write_tables(folder: Path) -> None:
     """Make the tables of an imported study."""
     study, tables = folder / "study.json", folder / "tables"
     collect_runs.main(study, folder / "runs.txt", tables)
@@ -128,9 +132,9 @@ def compare(folder: Path) -> None:
     import_logs_tables.write_imported_tables(study, tables)
 
 
-def report(folder: Path) -> None:
+def write_report(folder: Path) -> None:
     """Make tables, figures, report.html and summary.md of an imported study."""
-    compare(folder)
+    write_tables(folder)
     export_tables.main(folder / "study.json", folder / "tables")
     study, runs, tables, figures = (folder / name for name in ("study.json", "runs.txt", "tables", "figures"))
     plot_figures.main(study, tables, figures)

@@ -1,4 +1,4 @@
-"""Records of runs from other people's sysbench logs: only what a log and its path tell, the rest is missing."""
+"""Records of runs from sysbench logs: only the facts that a log and its path contain; all others are missing."""
 
 import re
 from collections import defaultdict
@@ -22,27 +22,27 @@ TEXT_AXES, NUMBER_AXES = ("variant", "workload"), ("clients", "repetition")
 PATTERN_KEYS = ("path", "regex", "workload", "reference", "title", "question", "date")
 DATE_FORMATS = ("mtime", "first_line")
 DEFAULT_PATTERN = """\
-# What the paths of sysbench logs say. They are relative to the folder of the logs, and the whole path must match.
+# How the paths of sysbench logs are read. They are relative to the folder of the logs; the whole path must match.
 # {variant} and {workload} stand for names, {clients} and {repetition} for numbers, * for anything without a slash.
 path: "{variant}/{workload}_{clients}_{repetition}.log"
-# In place of `path`, for what it cannot say, a regular expression of Python with groups of the same names:
+# Instead of `path`, a regular expression of Python with groups of the same names:
 # regex: "(?P<variant>[^/]+)/(?P<workload>oltp_.+)-t(?P<clients>[0-9]+)/run(?P<repetition>[0-9]+)/.*"
-# Without {workload}, name it here. Without {clients}, the log's own number of threads counts. Without {repetition},
-# a cell has one run.
+# Without {workload}, name it here. Without {clients}, the number of threads in the log is used. Without {repetition},
+# every cell has one run.
 # workload: oltp_read_write
 # The variant the others are compared with:
 reference: baseline
-# title: What stands above the report
-# question: What the measurement was to answer
-# When a run was made: mtime (the log was last written at its end, and copied with its times), or first_line (the log
-# begins with a date). Unknown when it is not given.
+# title: The title of the report
+# question: The question that the measurement answers
+# The time of a run: mtime (the time of the log's last write, if logs were copied with their times), or first_line (the
+# log begins with a date). Without this key it is unknown.
 # date: mtime
 """
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern file: the compiled expression, how it is written, and what the user tells of the study."""
+    """A pattern file: the compiled expression, its text, and the keys that describe the study."""
 
     path: re.Pattern[str]
     written: str
@@ -54,15 +54,15 @@ class Pattern:
     text: str
 
     def parts(self, path: str) -> dict[str, Any] | None:
-        """Return variant, workload, clients and repetition of a path; clients is None where it does not tell them.
+        """Return variant, workload, clients (None if not in the path) and repetition of a path.
 
-        None when the path does not match.
+        Returns None if the path does not match.
         """
         match = self.path.fullmatch(path)
         if not match:
             return None
-        said = {"workload": self.workload, "clients": None, "repetition": 1, **match.groupdict()}
-        return {**said, **{name: int(said[name]) for name in NUMBER_AXES if said[name] is not None}}
+        parts = {"workload": self.workload, "clients": None, "repetition": 1, **match.groupdict()}
+        return {**parts, **{name: int(parts[name]) for name in NUMBER_AXES if parts[name] is not None}}
 
 
 def read_pattern(file: Path) -> Pattern:
@@ -81,8 +81,8 @@ def read_pattern(file: Path) -> Pattern:
     if mistakes:
         raise ValueError("\n".join(f"{file}: {mistake}" for mistake in mistakes))
     written = given.get("path") or given["regex"]
-    told = {key: given.get(key) for key in ("workload", "title", "question", "date")}
-    return Pattern(_compiled(given), written, given.get("reference", "baseline"), text=text, **told)
+    described = {key: given.get(key) for key in ("workload", "title", "question", "date")}
+    return Pattern(_compiled(given), written, given.get("reference", "baseline"), text=text, **described)
 
 
 def _pattern_mistakes(given: dict[str, Any]) -> list[str]:
@@ -118,7 +118,7 @@ def _compiled(given: dict[str, Any]) -> re.Pattern[str]:
 
 
 def _expression(template: str) -> str:
-    """Return the regular expression of a template; a part that stands twice must have the same text twice."""
+    """Return the regular expression of a template; a part that occurs twice must match the same text twice."""
     pieces, seen = [], set()
     for piece in re.split(r"(\{\w*\}|\*)", template):
         name = piece[1:-1] if piece.startswith("{") else ""
@@ -139,7 +139,7 @@ THREADS = re.compile(r"^Number of threads: (\d+)$", re.MULTILINE)
 
 
 class NotRead(ValueError):
-    """A file that cannot be taken for the log of one run; the text says why."""
+    """A file that is not the log of one run; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,9 @@ class Log:
 
 
 def read_tree(folder: Path, pattern: Pattern, without: Path | None = None) -> tuple[list[Log], list[tuple[str, str]]]:
-    """Return the logs below a folder, and (file, reason) of every file that could not be read; `without` is skipped.
+    """Return the logs below a folder except `without`, and (file, reason) of every file that could not be read.
 
-    Two logs of the same run are both not read: nobody can tell which one counts.
+    Two logs of the same run are both rejected, because it is unknown which one counts.
     """
     found: dict[tuple, list[Log]] = defaultdict(list)
     refused = []
@@ -177,10 +177,10 @@ def _others(files: list[str], file: str) -> str:
 
 
 def read_log(path: Path, file: str, pattern: Pattern) -> dict[str, Any]:
-    """Return the record of the run a log tells of; one in which sysbench failed is a failed run.
+    """Return the record of the run in a log; a run in which sysbench failed has the outcome `failed`.
 
-    Raises NotRead when the path does not match, when the text is not that of one call of sysbench, when sysbench
-    refused its command line, or when path and log differ in the number of clients.
+    Raises NotRead if the path does not match, if the text is not the output of one call of sysbench, if sysbench
+    refused its command line, or if path and log differ in the number of clients.
     """
     place = _place(file, pattern)
     text = _text(path)
@@ -197,7 +197,7 @@ def read_log(path: Path, file: str, pattern: Pattern) -> dict[str, Any]:
     sysbench = {"version": VERSION.search(text)[1], "path": None, "sha256": None}
     origin = {"file": file, "sha256": record.file_sha256(path)}
     facts = {**place, **dict.fromkeys(UNKNOWN), "sysbench": sysbench, **result, "times": times, "imported": origin}
-    # `not_measured` is left out: nothing was, and the report says so once.
+    # `not_measured` is left out: it holds for every log, and the report states it once.
     return {**facts, "warnings": list(_warnings(facts)) if result["outcome"] == "ok" else []}
 
 
@@ -219,22 +219,22 @@ def _warnings(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _text(path: Path) -> str:
     content = path.read_bytes()
     if b"\0" in content:
-        raise NotRead("it is no text")
+        raise NotRead("it is not text")
     text = content.decode("utf-8", errors="replace").replace("\r\n", "\n")
     if not VERSION.search(text):
-        raise NotRead("it has no line in which sysbench 0.5, 1.0 or 1.1 gives its version")
+        raise NotRead("it has no version line of sysbench 0.5, 1.0 or 1.1")
     if (calls := len(STARTED.findall(text))) > 1:
-        raise NotRead(f"it holds {calls} calls of sysbench, expected one a file")
+        raise NotRead(f"it holds {calls} calls of sysbench, expected one per file")
     return text
 
 
-def _clients(said: int | None, text: str) -> int:
+def _clients(in_path: int | None, text: str) -> int:
     found = THREADS.search(text)
-    if not found and said is None:
-        raise NotRead("neither its path nor a line `Number of threads:` tells the number of clients")
-    if found and said not in (None, int(found[1])):
-        raise NotRead(f"its path says {said} clients, the log {found[1]} threads")
-    return said if said is not None else int(found[1])
+    if not found and in_path is None:
+        raise NotRead("neither its path nor a line `Number of threads:` has the number of clients")
+    if found and in_path not in (None, int(found[1])):
+        raise NotRead(f"its path has {in_path} clients, the log {found[1]} threads")
+    return in_path if in_path is not None else int(found[1])
 
 
 def _times(path: Path, text: str, source: str | None, duration_s: float) -> dict[str, float | None]:
@@ -257,15 +257,15 @@ def _date(line: str) -> float | None:
 
 
 def measured_run(output: Output) -> dict[str, Any]:
-    """Return the facts of a whole call, its first second included; percentiles are those it printed, or its histogram.
+    """Return the facts of a whole call, its first second included; percentiles as printed, or from the histogram.
 
-    Rates are transactions over the time sysbench says it took.
+    Rates are transactions over the duration that sysbench printed.
     """
     totals, latency, histogram = output.totals, output.latency, output.histogram
     if not totals.duration_s:
-        raise SysbenchFailed("sysbench says that it took no time")
-    told = {latency.percentile: latency.percentile_ms}
-    printed = {name: told.get(round(100 * share)) for name, share in SHARES.items()}
+        raise SysbenchFailed("sysbench printed a duration of 0 s")
+    known = {latency.percentile: latency.percentile_ms}
+    printed = {name: known.get(round(100 * share)) for name, share in SHARES.items()}
     counted = {name: percentile(histogram, share) for name, share in SHARES.items()} if histogram else {}
     return {
         "window": {
@@ -284,7 +284,7 @@ def measured_run(output: Output) -> dict[str, Any]:
 
 
 def run_series(output: Output) -> dict[str, list]:
-    """Return the interval reports as columns; `p95_ms` is None where another percentile was asked for."""
+    """Return the interval reports as columns; `p95_ms` is None where another percentile was printed."""
     reports = output.reports
     return {
         "second": [report.second for report in reports],

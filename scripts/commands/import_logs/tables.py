@@ -1,4 +1,4 @@
-"""Comparisons of imported logs: the tables of a measured study, with intervals that need no blocks, and no words."""
+"""Comparisons of imported logs: the tables of a measured study, with unpaired intervals and without verdicts."""
 
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ from scripts.record import read
 from scripts.vocabulary import NO_FLOOR
 
 UNPAIRED = "unpaired"
-UNPAIRED_NOTE = "which runs were made next to each other is unknown"
+UNPAIRED_NOTE = "it is unknown which runs were made next to each other"
 
 
 def write_imported_tables(study: Path, tables: Path) -> None:
-    """Rewrite comparisons, cells and overall.csv in `tables`, made by `compare_variants` from runs nobody can pair."""
+    """Rewrite comparisons, cells and overall.csv in `tables`, because imported runs cannot be paired."""
     reference = read(study)["reference"]
     runs = read_csv(tables / "runs.csv")
     comparisons = unpaired(read_csv(tables / "comparisons.csv"))
@@ -27,7 +27,7 @@ def write_imported_tables(study: Path, tables: Path) -> None:
 
 
 def unpaired(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return comparisons.csv without a ratio of any pair; a pair of which a run is missing or failed stays one."""
+    """Return comparisons.csv without ratios; pairs with a missing or failed run keep their status."""
     table = comparisons.copy()
     loose = table["status"] != "incomplete"
     table.loc[loose, "status"] = UNPAIRED
@@ -50,7 +50,7 @@ def _cell(row: dict[str, Any], runs: pd.DataFrame, reference: str) -> dict[str, 
     found = estimate(over(one, sides)) if len(releases(runs, row, reference)) == 1 else NONE
     nothing = dict.fromkeys(("p_t", "p_holm", "p_sign_flip"), float("nan"))
     counts = {"n_blocks": found.n, "n_split": 0, "n_incomplete": 0}
-    return {**row, **nothing, **_told(found), **counts, "word": NO_FLOOR}
+    return {**row, **nothing, **_ratio_columns(found), **counts, "word": NO_FLOOR}
 
 
 def releases(runs: pd.DataFrame, cell: dict[str, Any], reference: str) -> set[str]:
@@ -60,7 +60,7 @@ def releases(runs: pd.DataFrame, cell: dict[str, Any], reference: str) -> set[st
 
 
 def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Return overall.csv with intervals from the means over cells of either side's repetitions."""
+    """Return overall.csv with intervals from each side's repetitions, averaged over cells."""
     rows = [_mean(row, cells, runs, reference) for row in table.to_dict("records")]
     return pd.DataFrame(rows, columns=list(table.columns))
 
@@ -73,9 +73,9 @@ def _mean(row: dict[str, Any], cells: pd.DataFrame, runs: pd.DataFrame, referenc
     found = estimate(over(shared, sides))
     counts = {"n_cells": len(present), "n_cells_planned": len(ours), "n_pairs": int(present["n_blocks"].sum())}
     least = dict.fromkeys(("n_repetitions", "n_blocks_least"), found.n)
-    return {**row, **_told(found), **counts, **least, "word": NO_FLOOR}
+    return {**row, **_ratio_columns(found), **counts, **least, "word": NO_FLOOR}
 
 
-def _told(found: Estimate) -> dict[str, float]:
+def _ratio_columns(found: Estimate) -> dict[str, float]:
     low, high = found.bounds
     return {"log_ratio": found.log_ratio, "ratio": found.ratio, "ratio_low": low, "ratio_high": high}

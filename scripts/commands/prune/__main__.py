@@ -1,4 +1,4 @@
-"""List what no config names any more, and remove it when told to."""
+"""List the results that no config names, and remove them after confirmation."""
 
 import argparse
 import contextlib
@@ -26,18 +26,18 @@ YES = ("y", "yes")
 
 
 def main(configs: list[Path], force: bool) -> None:
-    """List what is under results/ and named by none of `configs`, and leftovers of killed jobs; remove them if told to.
+    """List results that none of `configs` names, and leftovers of killed jobs; remove them if confirmed or forced.
 
-    On a terminal it asks; without one it removes only with `force`. Raises ConfigError naming every config that has
-    mistakes, for what it names cannot be known, and ValueError while a Snakemake works here.
+    A terminal is asked; without one, only `force` removes. Raises ConfigError naming every config that has mistakes,
+    because the results it names cannot be known, and ValueError while a Snakemake works in this directory.
     """
-    studies = checked(configs)
+    studies = checked_studies(configs)
     asks = sys.stdin.isatty() and not force
     if (asks or force) and RESULTS.is_dir():
         locks.hold_checkout(RESULTS)
-    results = leftovers.unnamed(named_by(studies))
-    cache = outside(studies, results)
-    tell(results, cache)
+    results = leftovers.unnamed(named_paths(studies))
+    cache = leftovers_outside(studies, results)
+    list_leftovers(results, cache)
     if not (results or cache):
         say("[prune] nothing to remove")
     elif force or (asks and confirmed()):
@@ -46,7 +46,7 @@ def main(configs: list[Path], force: bool) -> None:
         say("[prune] nothing was removed" + ("" if asks else "; `make prune FORCE=1` removes what is listed"))
 
 
-def checked(configs: list[Path]) -> dict[str, Study]:
+def checked_studies(configs: list[Path]) -> dict[str, Study]:
     """Return the studies of config files, at each scale. Raises ConfigError naming all mistakes of all files."""
     studies, mistakes = {}, []
     for config in configs:
@@ -57,13 +57,13 @@ def checked(configs: list[Path]) -> dict[str, Study]:
         except ConfigError as error:
             mistakes.append(str(error))
     if mistakes:
-        told = "\n".join(mistakes)
-        raise ConfigError(f"{told}\nprune: what these configs name cannot be known, so nothing was removed")
+        listed = "\n".join(mistakes)
+        raise ConfigError(f"{listed}\nprune: the results that these configs name are unknown, so nothing was removed")
     return studies
 
 
-def named_by(studies: dict[str, Study]) -> Named:
-    """Return what the studies name; of one that cannot be planned on this machine everything that has its names."""
+def named_paths(studies: dict[str, Study]) -> Named:
+    """Return the paths that the studies name; if a study cannot be planned here, all paths with its names."""
     named = Named()
     for config, study in studies.items():
         paths = Paths(Plan(study, ROOT))
@@ -71,7 +71,7 @@ def named_by(studies: dict[str, Study]) -> Named:
         try:
             leftovers.name_planned(planned, paths)
         except (ValueError, OSError, subprocess.SubprocessError) as error:
-            say(f"[prune] {config} cannot be planned here, so everything of its names is kept: {error}")
+            say(f"[prune] {config} cannot be planned here, so all results with its names are kept: {error}")
             planned = Named()
             leftovers.name_by_name(planned, paths)
         for kind in ("exact", "patterns", "run_folders"):
@@ -79,56 +79,57 @@ def named_by(studies: dict[str, Study]) -> Named:
     return named
 
 
-def outside(studies: dict[str, Study], results: list[Leftover]) -> list[Leftover]:
-    """Return leftovers in the cache and the studies' storages, none while somebody measures or compiles."""
+def leftovers_outside(studies: dict[str, Study], results: list[Leftover]) -> list[Leftover]:
+    """Return leftovers in the cache and in the studies' storages; none while a process measures or compiles."""
     storages = {place for study in studies.values() for place in study.config.get("storage", {}).values()}
     try:
         return prune_cache.find_in_cache(sorted(storages), results)
     except Busy as error:
-        say(f"[prune] {error}: leftovers of killed jobs are not looked for")
+        say(f"[prune] {error}: leftovers of killed jobs are not searched")
         return []
 
 
-def tell(results: list[Leftover], cache: list[Leftover]) -> None:
-    """List everything with size and what it took to make, then the totals."""
+def list_leftovers(results: list[Leftover], cache: list[Leftover]) -> None:
+    """Print every leftover with its size and the time it took to make, then the totals."""
     for leftover in results:
         say(f"  {size(leftover.bytes):>10}  {leftover.path}{_cost(leftover)}")
     for leftover in cache:
-        say(f"  {size(leftover.bytes):>10}  {leftover.path} (of a job that was killed, or a copy)")
+        say(f"  {size(leftover.bytes):>10}  {leftover.path} (of a killed job, or a copy)")
     if results:
         work_s = sum(leftover.work_s or 0.0 for leftover in results)
         runs = sum(leftover.runs for leftover in results)
-        say(f"[prune] no config names {plural(len(results), 'thing')}, {size(total(results))}")
-        say(f"[prune] lost with them: {duration(work_s)} of building, training and loading; {plural(runs, 'run')}")
+        say(f"[prune] no config names {plural(len(results), 'result')}, {size(total_bytes(results))}")
+        lost = f"{duration(work_s)} of building, training and loading, and {plural(runs, 'run')}"
+        say(f"[prune] removing them loses {lost}")
 
 
 def _cost(leftover: Leftover) -> str:
     took = "unknown time" if leftover.work_s is None else duration(leftover.work_s) if leftover.work_s else ""
-    told = [part for part in (took, plural(leftover.runs, "run") if leftover.runs else "") if part]
-    return f" ({', '.join(told)})" if told else ""
+    parts = [part for part in (took, plural(leftover.runs, "run") if leftover.runs else "") if part]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def remove(results: list[Leftover], cache: list[Leftover]) -> None:
-    """Remove what was listed; what is outside results/ stays when somebody has begun to measure or compile."""
+    """Remove all leftovers; those outside results/ stay if a process has begun to measure or compile."""
     for leftover in results:
         leftovers.discard(leftover.path)
     try:
         prune_cache.remove_leftover(cache)
     except Busy as error:
-        say(f"[prune] {error}: leftovers of killed jobs stay for now")
+        say(f"[prune] {error}: leftovers of killed jobs are kept for now")
         cache = []
-    say(f"[prune] removed {size(total(results + cache))}")
+    say(f"[prune] removed {size(total_bytes(results + cache))}")
 
 
-def total(found: list[Leftover]) -> int:
-    """Return the bytes on disk of all of them."""
+def total_bytes(found: list[Leftover]) -> int:
+    """Return the bytes on disk of all leftovers."""
     return sum(leftover.bytes for leftover in found)
 
 
 def confirmed() -> bool:
-    """Ask the user; the end of the input is a no."""
+    """Ask the user, and return whether the answer is yes; the end of the input counts as no."""
     with contextlib.suppress(EOFError):
-        return input("Remove all this? An earlier config would have to make it again. [y/N] ").strip().lower() in YES
+        return input("Remove all of this? An earlier config would have to make it again. [y/N] ").strip().lower() in YES
     return False
 
 
@@ -141,7 +142,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     about = "config files whose results are kept; default: config.yaml and studies/*.yaml of the checkout"
     parser.add_argument("configs", type=Path, nargs="*", default=default_configs(), metavar="CONFIG", help=about)
-    parser.add_argument("--force", action="store_true", help="remove without a question")
+    parser.add_argument("--force", action="store_true", help="remove without asking")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""What killed jobs left outside results/: build trees, data directories, and copies of builds that are removed."""
+"""Leftovers of killed jobs outside results/: build trees, data directories, and copies of removed builds."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from scripts.host.locks import exclusive
 
 
 class Busy(ValueError):
-    """Somebody measures or compiles on this machine; the text says which processes."""
+    """A process measures or compiles on this machine; the text has the process ids."""
 
 
 def _busy(holders: tuple[int, ...]) -> None:
@@ -22,10 +22,10 @@ def _busy(holders: tuple[int, ...]) -> None:
 
 
 def find_in_cache(storages: Iterable[str], removed: Iterable[Leftover]) -> list[Leftover]:
-    """Return what belongs to nobody alive, in the cache and in storages; `removed`: builds whose copies are of no use.
+    """Return folders in the cache and in storages that no living process uses, and copies of `removed` builds.
 
-    All who use such folders hold a share of the machine's lock meanwhile, so with the whole lock nobody does.
-    Raises Busy when it is not free.
+    Every process that uses such a folder holds a share of the machine's lock, so while the whole lock is held here, no
+    process uses one. Raises Busy if the lock is not free.
     """
     cache = workplace.cache_directory()
     with exclusive(_busy):
@@ -46,7 +46,7 @@ def _data(cache: Path, storages: Iterable[str]) -> Iterator[Path]:
 
 
 def _copies(cache: Path, removed: Iterable[Leftover]) -> Iterator[Path]:
-    """Yield the copies in the cache of builds that are removed."""
+    """Yield the copies, in the cache, of builds that will be removed."""
     for leftover in removed:
         for identity in [*leftover.path.glob("identity.json"), *leftover.path.glob("*/identity.json")]:
             with contextlib.suppress(ValueError):  # a damaged record names no copy
@@ -55,7 +55,7 @@ def _copies(cache: Path, removed: Iterable[Leftover]) -> Iterator[Path]:
 
 
 def remove_leftover(found: Iterable[Leftover]) -> None:
-    """Remove what `find` returned. Raises Busy when the machine's lock is not free any more."""
+    """Remove what `find_in_cache` returned. Raises Busy if the machine's lock is no longer free."""
     cache = workplace.cache_directory()
     with exclusive(_busy):
         for leftover in found:

@@ -1,4 +1,4 @@
-"""What of results/ no config names any more, what it weighs, and what making it again would cost."""
+"""Results that no config names: their size on disk, and the time that making them again would take."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,24 +19,24 @@ DIGEST = "[0-9a-f]" * 12
 
 @dataclass
 class Named:
-    """Paths that configs name: exact ones, patterns, and folders of runs of which every part is known."""
+    """Paths that configs name: exact paths, patterns, and folders of runs whose whole content is known."""
 
     exact: set[str] = field(default_factory=set)
     patterns: set[str] = field(default_factory=set)
     run_folders: set[str] = field(default_factory=set)
 
     def keeps(self, path: str) -> bool:
-        """Tell whether a config names a path."""
+        """Return whether a config names a path."""
         return path in self.exact or any(fnmatchcase(path, pattern) for pattern in self.patterns)
 
     def holders(self) -> set[str]:
-        """Return the folders that hold something a config names."""
+        """Return the folders that contain a named path."""
         return {str(parent) for path in self.exact | self.patterns for parent in Path(path).parents}
 
 
 @dataclass(frozen=True)
 class Leftover:
-    """Something no config names: bytes on disk, seconds it took (None: not known), runs in it."""
+    """A path that no config names: bytes on disk, seconds of work (None: unknown), number of runs in it."""
 
     path: Path
     bytes: int
@@ -45,7 +45,7 @@ class Leftover:
 
 
 def name_planned(named: Named, paths: Paths) -> None:
-    """Add what a study names, by its digests. Raises ValueError when the study cannot be planned here."""
+    """Add the paths of a study, with their digests. Raises ValueError if the study cannot be planned here."""
     builds = {**paths.builds, **paths.stages}
     named.exact |= {str(Path(paths.source(server)).parent) for server, _ in builds.values()}
     named.exact |= {*builds, *paths.profiles, *paths.datasets}
@@ -60,7 +60,7 @@ def name_planned(named: Named, paths: Paths) -> None:
 
 
 def name_by_name(named: Named, paths: Paths) -> None:
-    """Add everything that has a name the study uses, whatever its digest."""
+    """Add all paths with a name that the study uses, whatever their digest."""
     plan = paths.plan
     entries = plan.study.entries
     declared = {(variant["server"], variant["build"]) for variant in plan.study.variants.values()}
@@ -79,7 +79,7 @@ def name_by_name(named: Named, paths: Paths) -> None:
 
 
 def unnamed(named: Named) -> list[Leftover]:
-    """Return what under results/ no config names."""
+    """Return everything under results/ that no config names."""
     roots = [*(f"results/{kind}" for kind in KINDS), *sorted(named.run_folders)]
     holders = named.holders()
     return [weighed(path) for root in roots if Path(root).is_dir() for path in _below(Path(root), named, holders)]
@@ -96,14 +96,14 @@ def _below(folder: Path, named: Named, holders: set[str]) -> Iterator[Path]:
 
 
 def _ours(entry: Path) -> bool:
-    """Tell whether the workflow makes such things: folders, and packages; a user may keep other files beside them."""
+    """Return whether the workflow may have made an entry, a folder or a package; other files are the user's."""
     if entry.is_symlink() or entry.name.startswith("."):
         return False
     return entry.is_dir() or entry.name.endswith(".tar.gz")
 
 
 def weighed(path: Path) -> Leftover:
-    """Return what a path weighs and what its content took to make."""
+    """Return a path with its size on disk and the time its content took to make."""
     if not path.is_dir():
         return Leftover(path, path.lstat().st_blocks * 512, 0.0)
     seconds = [_seconds(file, key) for name, key in SECONDS.items() for file in _shallow(path, name)]
@@ -124,7 +124,7 @@ def _seconds(file: Path, key: str) -> float | None:
 
 
 def discard(path: Path) -> None:
-    """Remove a file, or a folder, its records first: what a kill leaves of it never looks whole."""
+    """Remove a file or a folder; records first, so that a folder left by a kill in between never looks whole."""
     if path.is_dir():
         for file in _shallow(path, "*.json"):
             file.unlink()

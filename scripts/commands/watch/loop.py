@@ -1,4 +1,4 @@
-"""Look at the progress of a study again and again, at a cost no measurement notices."""
+"""Show the progress of a study repeatedly, with too little CPU time to disturb a measurement."""
 
 import time
 from pathlib import Path
@@ -8,18 +8,18 @@ from rich.live import Live
 
 from scripts.commands.arguments import paths_of
 from scripts.commands.watch.progress import Progress, SoFar, ratios_so_far
-from scripts.commands.watch.view import view
+from scripts.commands.watch.view import progress_view
 from scripts.host import locks
 
 REFRESH_S = 5
 LONGEST_REST_S = 60
-# A look is followed by a rest of this many times its own CPU time: all looks together take 0.5 % of a core.
+# After a look, rest for this many times its CPU time: all looks together take 0.5 % of a core.
 REST = 200
 EVERYTHING_EVERY = 60
 
 
 class Looks:
-    """One look after the other; `last` once the study is finished and nobody works on it."""
+    """A sequence of looks; `last` is true once the study is finished and no Snakemake works on it."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress, self.last = progress, False
@@ -27,15 +27,15 @@ class Looks:
         self._ratios: list[SoFar] = []
 
     def next(self) -> RenderableType:
-        """Read what is new and return the view of it."""
+        """Read new records and return the view."""
         begin_s, progress = time.process_time(), self.progress
         config = progress.paths.plan.study.config
         if progress.look(everything=self._number % EVERYTHING_EVERY == 0):
             self._ratios = ratios_so_far(progress.rows.values(), config["reference"], config["block_span_s"])
         holder = locks.checkout_holder(Path("results"))
         self.last = progress.finished() and holder is None
-        shown = view(progress, self._ratios, holder, time.time())
-        # The first look reads all there is, and is no guide to the next ones.
+        shown = progress_view(progress, self._ratios, holder, time.time())
+        # The first look reads every record, so its time says nothing about the next ones.
         self._cpu_s = time.process_time() - begin_s if self._number else 0.0
         self._number += 1
         return shown
@@ -45,10 +45,10 @@ class Looks:
         return min(LONGEST_REST_S, max(REFRESH_S, REST * self._cpu_s))
 
 
-def show(config: Path, scale: str, once: bool, console: Console) -> None:
-    """Show the study of `config` at a scale until it is finished, or a single time: `once`, or on a poor terminal.
+def show_progress(config: Path, scale: str, once: bool, console: Console) -> None:
+    """Show the study of `config` at a scale until it is finished; once if `once`, or without a capable terminal.
 
-    Raises ValueError naming what is wrong with the config.
+    Raises ValueError naming the mistakes in the config.
     """
     looks = Looks(Progress(paths_of(config, scale)))
     if once or not console.is_terminal or console.is_dumb_terminal:

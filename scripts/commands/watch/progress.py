@@ -1,4 +1,4 @@
-"""How far a study has come, from its files alone: what is made, what the runs gave, which log was written last."""
+"""The progress of a study, from its files: results made, figures of the runs, the log written last."""
 
 import os
 import statistics
@@ -28,8 +28,8 @@ REPORT_RULES = ("describe_study", "collect_runs", "compare_variants", "plot_figu
 
 
 @dataclass(frozen=True)
-class Sign:
-    """The newest log of what is not made yet: of which kind and thing, when written (s since 1970), its last line."""
+class NewestLog:
+    """The newest log of an unfinished result: kind and path of the result, time (s since 1970), last line."""
 
     kind: str
     thing: str
@@ -38,7 +38,7 @@ class Sign:
 
 
 class Progress:
-    """What of a study is there. Records are read once, and again only when they change."""
+    """The results of a study that exist. A record is read once, and again only after it changes."""
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
@@ -50,9 +50,9 @@ class Progress:
         self._made: dict[str, int] = {}
 
     def look(self, everything: bool) -> bool:
-        """Read the records that are new, and tell whether any was.
+        """Read new records, and return whether there were any.
 
-        `everything` looks at each planned path, else only at the next few runs and what else is missing.
+        With `everything`, look at each planned path; else only at the next few runs and at missing results.
         """
         runs = list(self.paths.runs) if everything else self._next_runs()
         others = [path for things in self.things.values() for path in things if everything or path not in self._made]
@@ -94,31 +94,31 @@ class Progress:
             self.doubts[path] = facts.get("warnings") or []
 
     def count(self, kind: str) -> tuple[int, int]:
-        """Return (made, planned) of a kind of things, or of `runs`."""
+        """Return the numbers (made, planned) of one kind of result, such as `builds` or `runs`."""
         planned = self.paths.runs if kind == "runs" else self.things[kind]
         return sum(path in self._made for path in planned), len(planned)
 
     def finished(self) -> bool:
-        """Tell whether all is made and the report is newer than every run."""
+        """Return whether all results exist and the report is newer than every run."""
         if any(made < planned for made, planned in map(self.count, [*self.things, "runs"])):
             return False
         report = next(iter(self.things["report"]))
         return self._made[report] >= max((self._made[path] for path in self.paths.runs), default=0)
 
     def run_s(self) -> float:
-        """Return seconds of one run: the mean of those that went well, before the first what the config says."""
+        """Return the mean seconds of the ok runs; before the first one, the seconds stated in the config."""
         study = self.paths.plan.study
         took_s = [row["ended_at"] - row["started_at"] for row in self.rows.values() if row["outcome"] == "ok"]
         return statistics.fmean(took_s) if took_s else stated_s(study)
 
-    def sign(self) -> Sign | None:
-        """Return the last sign of life of what is being made, None when there is none."""
+    def newest_log(self) -> NewestLog | None:
+        """Return the newest log of unfinished results, None if there is none."""
         logs = [*self._missing_logs(), *self._run_logs()]
         found = [(stamp, *log) for log in logs if (stamp := written_at(log[-1])) is not None]
         if not found:
             return None
         stamp, kind, thing, log = max(found)
-        return Sign(kind, thing, stamp, last_line(Path(log)))
+        return NewestLog(kind, thing, stamp, last_line(Path(log)))
 
     def _missing_logs(self) -> Iterator[tuple[str, str, str]]:
         for kind, things in self.things.items():
@@ -135,7 +135,7 @@ class Progress:
 
 
 def expected_s(paths: Paths) -> dict[str, dict[str, list[str]]]:
-    """Return kind -> record -> logs of what a study needs beside its runs, in the order of need."""
+    """Return kind -> record -> logs of the results a study needs besides its runs, in the order of making."""
     plan, name = paths.plan, paths.plan.study.name
     builds = {**paths.stages, **paths.builds}
     rules = {folder: _building_rule(plan.stages.of(build).kind) for folder, (_, build) in builds.items()}
@@ -178,7 +178,7 @@ def _training_logs(folder: str, training: dict[str, Any]) -> Iterable[str]:
 
 
 def written_at(log: str) -> float | None:
-    """Return when a log was written last, seconds since 1970, None when there is no such file."""
+    """Return the time of a log's last write in seconds since 1970, None if there is no such file."""
     try:
         return Path(log).stat().st_mtime
     except FileNotFoundError:
@@ -186,7 +186,7 @@ def written_at(log: str) -> float | None:
 
 
 def last_line(log: Path) -> str:
-    """Return the last line of a log that says something, without control characters."""
+    """Return the last line of a log that is not blank, without control characters."""
     with log.open("rb") as stream:
         stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL_BYTES))
         lines = stream.read().decode(errors="replace").replace("\r", "\n").split("\n")
@@ -211,10 +211,10 @@ class SoFar:
 
 
 def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, block_span_s: float) -> list[SoFar]:
-    """Return what the report would say of the rows of runs.csv measured so far, for `SHOWN` and for timed SQL.
+    """Return the ratios that a report of these rows of runs.csv would have, for `SHOWN` and for timed SQL.
 
-    The ratio is the geometric mean over cells of each cell's mean over blocks, and the interval that of
-    `scripts.overall`: with the last run both are the report's.
+    The ratio is the geometric mean over cells of each cell's mean over blocks, with the interval of
+    `scripts.analysis.comparison`. After the last run, both equal those of the report.
     """
     runs = pd.DataFrame(list(rows), columns=[*FACT_COLUMNS, *DERIVED_COLUMNS])
     if not (runs["variant"] == reference).any():

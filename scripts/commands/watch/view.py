@@ -38,8 +38,8 @@ LAST_RUNS = 5
 LAST_FAILURES = 5
 
 
-def view(progress: Progress, ratios: list[SoFar], holder: int | None, now: float) -> RenderableType:
-    """Return the whole view; `holder` is the Snakemake at work, `now` in seconds since 1970."""
+def progress_view(progress: Progress, ratios: list[SoFar], holder: int | None, now: float) -> RenderableType:
+    """Return the whole view; `holder` is the process id of a working Snakemake, `now` in seconds since 1970."""
     study = progress.paths.plan.study
     parts = [
         Text.assemble((f"study {study.name}", "bold"), f": {study.config['title']}"),
@@ -55,7 +55,7 @@ def view(progress: Progress, ratios: list[SoFar], holder: int | None, now: float
 
 
 def phase(progress: Progress, holder: int | None, kind: str | None) -> str:
-    """Return in a word or two what is going on."""
+    """Return the current phase in a few words."""
     if progress.finished():
         return "finished"
     if holder is None:
@@ -65,16 +65,16 @@ def phase(progress: Progress, holder: int | None, kind: str | None) -> str:
 
 
 def _state(progress: Progress, holder: int | None, now: float) -> RenderableType:
-    sign = None if progress.finished() else progress.sign()
+    newest = None if progress.finished() else progress.newest_log()
     grid = Table.grid(padding=(0, 2))
-    who = f"Snakemake is process {holder}" if holder else "no Snakemake at work here"
-    grid.add_row("phase", Text.assemble((phase(progress, holder, sign and sign.kind), "bold"), f"  ({who})"))
+    who = f"Snakemake is process {holder}" if holder else "no Snakemake works here"
+    grid.add_row("phase", Text.assemble((phase(progress, holder, newest and newest.kind), "bold"), f"  ({who})"))
     made = [(kind, *progress.count(kind)) for kind in progress.things if kind != "report"]
     grid.add_row("made", Text(", ".join(f"{kind} {done} of {planned}" for kind, done, planned in made if planned)))
-    if sign:
-        grid.add_row("now" if holder else "last", Text(_name(progress, sign.kind, sign.thing)))
-        age_s = max(0.0, now - sign.written_at)
-        grid.add_row("", Text(f"{duration(round(age_s))} ago: {sign.line}", "dim", overflow="ellipsis", no_wrap=True))
+    if newest:
+        grid.add_row("now" if holder else "last", Text(_name(progress, newest.kind, newest.thing)))
+        age_s = max(0.0, now - newest.written_at)
+        grid.add_row("", Text(f"{duration(round(age_s))} ago: {newest.line}", "dim", overflow="ellipsis", no_wrap=True))
     return grid
 
 
@@ -144,7 +144,7 @@ def _run(progress: Progress, path: str) -> tuple[RenderableType, ...]:
 
 
 def newest(progress: Progress, most: int | None = None) -> list[str]:
-    """Return the runs that ended last, the last one first."""
+    """Return the paths of the runs that ended last, newest first."""
     ended = sorted(progress.rows, key=lambda path: progress.rows[path]["ended_at"] or 0, reverse=True)
     return ended[:most]
 
@@ -154,7 +154,7 @@ def _codes(doubts: list[dict[str, Any]]) -> list[str]:
 
 
 def _warnings(progress: Progress) -> list[RenderableType]:
-    """Return a line for each warning of the runs shown: how many of all runs have it, and its newest text."""
+    """Return one line per warning of the runs shown: the number of runs that have it, and its newest text."""
     having = Counter(code for doubts in progress.doubts.values() for code in set(_codes(doubts)))
     last = [doubt for path in newest(progress, LAST_RUNS) for doubt in progress.doubts[path]]
     texts = {doubt["code"]: doubt["text"] for doubt in reversed(last) if doubt["code"] in having}
@@ -163,12 +163,12 @@ def _warnings(progress: Progress) -> list[RenderableType]:
 
 
 def _failures(progress: Progress) -> list[RenderableType]:
-    told = {**progress.failed, **progress.unreadable}
+    reasons = {**progress.failed, **progress.unreadable}
     lines = [
-        f"failed: {path}: {(reason.splitlines() or [''])[0]}" for path, reason in list(told.items())[-LAST_FAILURES:]
+        f"failed: {path}: {(reason.splitlines() or [''])[0]}" for path, reason in list(reasons.items())[-LAST_FAILURES:]
     ]
-    if len(told) > LAST_FAILURES:
-        lines.append(f"failed: {len(told) - LAST_FAILURES} more")
+    if len(reasons) > LAST_FAILURES:
+        lines.append(f"failed: {len(reasons) - LAST_FAILURES} more")
     if progress.failed:
-        lines.append("`make retry` removes what failed, so that the next run makes it again")
+        lines.append("`make retry` removes failed results, so that the next run makes them again")
     return [Text(line, "red") for line in lines]

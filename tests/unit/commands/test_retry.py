@@ -54,7 +54,7 @@ def test_failed_runs_go_with_their_text_and_all_others_stay(study, retried):
     assert before - files() == {*lost, *(path.replace(".json", ".txt") for path in lost)}
     for path in lost:
         assert f"  {path}: server died with signal 11 during warm-up LOG:  starting LOG:  ready" in text
-    assert "[retry] removed 2 failed results and the report made of it all; `make report STUDY=small` makes" in text
+    assert "[retry] removed 2 failed results and the report; `make report STUDY=small` makes" in text
 
 
 def test_report_and_tables_go_or_snakemake_would_miss_nothing(study, retried):

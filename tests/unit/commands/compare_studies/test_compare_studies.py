@@ -10,7 +10,7 @@ from scripts.analysis.runs import read_csv
 from scripts.commands.compare_studies import __main__ as compare_studies
 from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, shared_cells, whole_speedup
-from scripts.commands.compare_studies.studies import load, refusals
+from scripts.commands.compare_studies.studies import load_finished, refusals
 from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs import logs as import_logs_logs
 from scripts.jobs import collect_runs, compare_variants
@@ -62,11 +62,11 @@ def first(tmp_path_factory):
 
 
 def together(tmp_path, **b):
-    return load(FIRST["folder"]), load(made(tmp_path / "other", "b", **{"seed": 8, **b}))
+    return load_finished(FIRST["folder"]), load_finished(made(tmp_path / "other", "b", **{"seed": 8, **b}))
 
 
 def view(pair):
-    return compare_studies.view(*pair)
+    return compare_studies.comparison_view(*pair)
 
 
 def cells_of(a, b):
@@ -115,7 +115,7 @@ def test_another_host_sysbench_or_setting_forbids_a_speedup_and_is_named(tmp_pat
 
 def test_what_is_unknown_on_both_sides_is_not_the_same(tmp_path):
     unknown = setter("host.machine_id", None)
-    pair = load(made(tmp_path / "one", "a", unknown)), load(made(tmp_path / "other", "b", unknown))
+    pair = load_finished(made(tmp_path / "one", "a", unknown)), load_finished(made(tmp_path / "other", "b", unknown))
     assert [(change.what, change.a, change.b) for change in view(pair)["refusals"]] == [("host", "unknown", "unknown")]
 
 
@@ -189,9 +189,9 @@ def test_imported_logs_are_set_beside_a_measured_study_and_nothing_is_called_a_s
     rules = import_logs_logs.read_pattern(made_logs.write(tmp_path, "p.yaml", f'path: "{made_logs.LAID_OUT}"\n'))
     found, unread = import_logs_logs.read_tree(logs, rules)
     folder = import_logs.STUDIES / "shared"
-    import_logs.write(folder, logs, import_logs.describe("shared", logs, rules, found, unread), found)
-    import_logs.compare(folder)
-    shown = view((load(made(tmp_path / "one", "a")), load(folder)))
+    import_logs.write_records(folder, logs, import_logs.study_description("shared", logs, rules, found, unread), found)
+    import_logs.write_tables(folder)
+    shown = view((load_finished(made(tmp_path / "one", "a")), load_finished(folder)))
     assert {"host", "seconds of warm-up", "oltp: dataset"} <= {change.what for change in shown["refusals"]}
     text = next(text for text in shown["sentences"] if text.startswith("pgo gave"))
     assert "B's speedup is" in text
@@ -203,17 +203,17 @@ def test_a_study_that_is_not_whole_is_refused_naming_the_file(tmp_path, lost):
     folder = made(tmp_path, "a")
     (folder / lost).unlink()
     with pytest.raises(ValueError, match=lost):
-        load(folder)
+        load_finished(folder)
 
 
 def test_a_results_folder_stands_for_its_only_study(tmp_path):
     made(tmp_path, "a")
-    assert load(tmp_path).name == "a"
+    assert load_finished(tmp_path).name == "a"
     shutil.copytree(tmp_path / "studies/a", tmp_path / "studies/b")
     with pytest.raises(ValueError, match=r"expected one finished study or the folder of one; found .*a, .*b"):
-        load(tmp_path)
+        load_finished(tmp_path)
     with pytest.raises(ValueError, match="no such folder"):
-        load(tmp_path / "nowhere")
+        load_finished(tmp_path / "nowhere")
 
 
 def test_studies_without_a_common_variant_are_refused(tmp_path):

@@ -68,9 +68,9 @@ def test_only_the_percentile_that_was_asked_for_is_known(here):
     ("file", "text", "reason"),
     [
         ("pgo/notes.txt", "hello", r"path does not match \{variant\}"),
-        ("pgo/oltp_4_1.log", "hello", "no line in which sysbench"),
-        ("pgo/oltp_4_1.log", "\0\1", "no text"),
-        ("pgo/oltp_8_1.log", log(4, 10), "path says 8 clients, the log 4 threads"),
+        ("pgo/oltp_4_1.log", "hello", "no version line of sysbench"),
+        ("pgo/oltp_4_1.log", "\0\1", "it is not text"),
+        ("pgo/oltp_8_1.log", log(4, 10), "path has 8 clients, the log 4 threads"),
         ("pgo/oltp_4_1.log", log(4, 10) + log(4, 20), "2 calls of sysbench"),
         ("pgo/oltp_4_1.log", "sysbench 1.0.20 (using x)\ninvalid option: --nosuch=1\n", "invalid option: --nosuch=1"),
     ],
@@ -196,8 +196,10 @@ def compared(here, text=None):
     """Import up to the tables."""
     found, unread = read_tree(here / "logs", rules := pattern(here, *([text] if text else [])))
     folder = import_logs.STUDIES / "shared"
-    import_logs.write(folder, here / "logs", import_logs.describe("shared", here / "logs", rules, found, unread), found)
-    import_logs.compare(folder)
+    import_logs.write_records(
+        folder, here / "logs", import_logs.study_description("shared", here / "logs", rules, found, unread), found
+    )
+    import_logs.write_tables(folder)
     return tables_of("shared")
 
 
@@ -228,7 +230,7 @@ def test_without_dates_the_order_is_unknown(here):
     [
         ({"plain": 0.0, "pgo": 0.1}, "'baseline' has no log, expected one of pgo, plain"),
         ({"baseline": 0.0}, "all logs are of variant 'baseline'"),
-        ({"baseline": 0.0, "aa": 0.0}, "the name stands for the reference measured twice"),
+        ({"baseline": 0.0, "aa": 0.0}, "this name is reserved for the reference measured twice"),
     ],
 )
 def test_logs_that_cannot_be_compared_are_refused(here, effects, message):
@@ -238,7 +240,7 @@ def test_logs_that_cannot_be_compared_are_refused(here, effects, message):
 
 def test_a_pattern_that_fits_no_path_is_refused_and_the_default_is_left_to_edit(here, capsys):
     write(here / "logs", "a.log", log(4, 10))
-    with pytest.raises(ValueError, match=r"none of 1 file could be read; results/studies/shared/import\.yaml says"):
+    with pytest.raises(ValueError, match=r"none of 1 file could be read; results/studies/shared/import\.yaml states"):
         import_logs.main(here / "logs", "shared", None)
     assert "wrote results/studies/shared/import.yaml" in capsys.readouterr().err
     assert "{variant}" in (import_logs.STUDIES / "shared/import.yaml").read_text()

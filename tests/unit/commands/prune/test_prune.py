@@ -65,7 +65,7 @@ def configure(file="small.yaml", **changes):
 
 @pytest.fixture
 def pruned(monkeypatch):
-    """Return a function that prunes and returns what the user was told."""
+    """Return a function that prunes and returns the messages."""
 
     def call(*files, force=False):
         said = []
@@ -123,8 +123,8 @@ def test_edited_build_loses_the_old_one_with_its_check_and_runs_and_says_what_th
     } == before - files()
     assert f"{folder} (10 min)" in text
     assert f"{variant} (6 runs)" in text
-    assert "[prune] no config names 3 things" in text
-    assert "[prune] lost with them: 10 min of building, training and loading; 6 runs" in text
+    assert "[prune] no config names 3 results" in text
+    assert "[prune] removing them loses 10 min of building, training and loading, and 6 runs" in text
 
 
 def test_what_another_config_names_stays(place, pruned):
@@ -142,7 +142,7 @@ def test_study_of_no_config_goes_whole_and_what_others_share_stays(place, pruned
     text = pruned(force=True)
     assert "results/studies/other (18 runs)" in text
     assert not Path("results/studies/other").exists()
-    assert "[prune] no config names 1 thing," in text
+    assert "[prune] no config names 1 result," in text
 
 
 def test_runs_of_an_earlier_load_or_client_count_go(place, pruned):
@@ -220,7 +220,10 @@ def test_config_whose_compiler_is_missing_costs_none_of_its_results(place, prune
     for path in [*kept, lost]:
         record.write(path, {})
     text = pruned("small.yaml", "later.yaml", force=True)
-    assert "[prune] later.yaml cannot be planned here, so everything of its names is kept: toolchains.gcc-99.cc" in text
+    assert (
+        "[prune] later.yaml cannot be planned here, so all results with its names are kept: toolchains.gcc-99.cc"
+        in text
+    )
     assert all(path.exists() for path in kept)
     assert not lost.exists()
 
@@ -285,7 +288,7 @@ def killed(place):
 def test_leftovers_of_killed_jobs_are_removed_and_nothing_beside_them(place, killed, pruned):
     before = files()
     text = pruned()
-    assert all(f"{folder} (of a job that was killed, or a copy)" in text for folder in killed)
+    assert all(f"{folder} (of a killed job, or a copy)" in text for folder in killed)
     assert all(folder.exists() for folder in killed)
     pruned(force=True)
     assert not any(folder.exists() for folder in killed)
@@ -297,7 +300,7 @@ def test_leftovers_are_not_looked_for_while_somebody_measures_or_compiles(place,
     for lock in (locks.shared, locks.exclusive):
         with lock():
             text = pruned(force=True)
-        assert "measure or compile on this machine: leftovers of killed jobs are not looked for" in text
+        assert "measure or compile on this machine: leftovers of killed jobs are not searched" in text
         assert all(folder.exists() for folder in killed)
 
 
@@ -310,7 +313,7 @@ def test_leftovers_stay_when_somebody_began_to_measure_after_they_were_listed(pl
         monkeypatch.setattr(prune, "say", said.append)
         prune.remove([], found)
     assert all(folder.exists() for folder in killed)
-    assert "leftovers of killed jobs stay for now" in said[0]
+    assert "leftovers of killed jobs are kept for now" in said[0]
 
 
 def test_build_tree_is_removed_under_the_lock_that_compiles_hold(place, killed, monkeypatch):

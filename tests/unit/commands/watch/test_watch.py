@@ -59,7 +59,7 @@ def write_report(study):
 
 def test_study_without_results_has_not_started(study):
     text = shown(study)
-    assert "study small: Two builds phase not started (no Snakemake at work here)" in text
+    assert "study small: Two builds phase not started (no Snakemake works here)" in text
     assert "sources 0 of 1, builds 0 of 3, checks 0 of 3, datasets 0 of 1, profiles 0 of 1" in text
     # Nothing was measured, so a run takes what the config says: 2 s, 5 s and 5 s for the rest.
     assert "run 0 of 36, about 7 min 12 s of measuring left" in text
@@ -116,7 +116,7 @@ def test_log_of_a_killed_job_is_called_the_last_one_not_the_present(study):
     Path(list(study.runs)[9]).parent.mkdir(parents=True, exist_ok=True)
     Path(list(study.runs)[9]).with_suffix(".txt").write_text("[ 3s ] thds: 8\n")
     text = shown(study)
-    assert "phase not running, unfinished (no Snakemake at work here)" in text
+    assert "phase not running, unfinished (no Snakemake works here)" in text
     assert "last " in text
     assert "now " not in text
     assert "ends about" not in text
@@ -217,7 +217,7 @@ def test_failures_are_named_with_their_reason(study):
     text = shown(study)
     assert f"failed: {path}: server died with signal 11 " in text
     assert f"failed: {folder}/identity.json: no profile [sic]" in text
-    assert "`make retry` removes what failed" in text
+    assert "`make retry` removes failed results" in text
 
 
 def test_damaged_record_is_shown_and_ends_nothing(study):
@@ -262,8 +262,8 @@ def test_look_beside_a_measurement_touches_the_next_runs_only(study, monkeypatch
 def test_rest_keeps_all_looks_under_one_per_cent_of_a_core(study, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(loop.time, "process_time", lambda: clock[0])
-    view = watch_view.view
-    monkeypatch.setattr(loop, "view", lambda *given: clock.__setitem__(0, clock[0] + 0.1) or view(*given))
+    view = watch_view.progress_view
+    monkeypatch.setattr(loop, "progress_view", lambda *given: clock.__setitem__(0, clock[0] + 0.1) or view(*given))
     looked = Looks(Progress(study))
     looked.next()
     assert looked.rest_s() == loop.REFRESH_S, "the first look reads everything"
