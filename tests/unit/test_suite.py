@@ -46,13 +46,17 @@ def test_both_calls_run_though_the_first_one_fails(monkeypatch):
     assert ran == [[*call, "tests/unit", "-x"] for call in suite.calls(fast=False)]
 
 
-def test_real_server_is_seen_with_the_test_that_started_it(tmp_path, request):
+def test_real_server_is_seen_with_the_test_that_started_it_unless_it_only_answers(tmp_path, request):
     (tmp_path / "made-up").symlink_to("/bin/sleep")
-    programs = unmarked.Programs({"made-up"})
-    with subprocess.Popen([tmp_path / "made-up", "60"]) as server:
+    (tmp_path / "answering").symlink_to("/bin/bash")
+    programs = unmarked.Programs({"made-up", "answering"})
+    asked = [tmp_path / "answering", "-c", "sleep 60; true", "--version"]
+    with subprocess.Popen([tmp_path / "made-up", "60"]) as server, subprocess.Popen(asked) as answering:
         deadline_s = time.monotonic() + 10
         while not programs.of(request.node.nodeid) and time.monotonic() < deadline_s:
             programs.look()
+        programs.look()
         server.kill()
+        answering.kill()
     assert programs.of(request.node.nodeid) == {"made-up"}
     assert programs.of("tests/other.py::test_other") == set()
