@@ -9,6 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError, validators
 
 from scripts.config.text import read_text
+from scripts.servers import families
 
 Schema = dict[str, Any]
 LONGEST_NAME_BYTES = 255
@@ -25,8 +26,12 @@ WORDS = {
 
 
 def read(root: Path) -> Schema:
-    """Return the schema of the checkout `root`, every `$ref` replaced by what it points to, keys beside it on top."""
+    """Return the schema of the checkout `root`, every `$ref` replaced by what it points to, keys beside it on top.
+
+    A server's `family` is one of those in scripts/servers/families.
+    """
     schema = read_text(root / FILE).value
+    schema["$defs"]["server"]["properties"]["family"]["enum"] = families.names()
     return _resolved(schema, schema["$defs"])
 
 
