@@ -6,8 +6,9 @@ snakemake -n                                          what would be made, and ho
 """
 
 if not workflow.configfiles:
+    from scripts.workflow.command_line import default_config
 
-    configfile: f"{workflow.basedir}/config.yaml"
+    configfile: default_config(Path(workflow.basedir))
 
 
 include: "rules/common.smk"

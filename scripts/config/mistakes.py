@@ -1,4 +1,4 @@
-"""Mistakes in the form of a config: what the schema finds, in words the user wrote."""
+"""Mistakes in the form of a config: the errors of the schema, by key, value and what was expected."""
 
 import difflib
 import re
@@ -16,14 +16,12 @@ from scripts.config.text import Document, KeyPath, at
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 80
 COMMAND_LINE = "--config"
-# JSON and YAML can say one half of a pair of UTF-16.
 PLAIN = re.compile(r"\S+( \S+)*")
-HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake: the key path it is about, and what is wrong; `place` if the path alone does not lead there."""
+    """One mistake: its key path and text; `place` is file and line where the path alone does not lead to them."""
 
     path: KeyPath
     text: str
@@ -32,9 +30,9 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the keys of a study are written: `config` as merged, its files (a later one wins), then the catalog's.
+    """Where the keys of a study are written: the merged `config`, its files (a later one wins), the catalog's files.
 
-    `origin` gives the key path that is written there, of one in the config with its scale and matrix written out.
+    `origin` maps a key path of the config, whose scale and matrix are expanded, to the path as written.
     """
 
     config: dict[str, Any]
@@ -43,14 +41,14 @@ class Places:
     origin: Callable[[KeyPath], KeyPath] = lambda path: path
 
     def line(self, mistake: Mistake) -> str:
-        """Return a mistake as a line: file and line as far as they are known, key, what is wrong."""
+        """Return a mistake as one line: file and line as far as they are known, key, text."""
         file, number = mistake.place or self.of(mistake.path)
         where = f"{file}:{number}: " if number else f"{file}: " if file else ""
         path = mistake.path if mistake.place else self.origin(mistake.path)
         return f"{where}{'.'.join(map(_part, path)) or '(top level)'}: {mistake.text}"
 
     def of(self, path: KeyPath) -> tuple[str, int | None]:
-        """Return file and line of a key, or of what it should stand in; without config files only the catalog's."""
+        """Return file and line of a key, or of the nearest key above it; without config files only the catalog's."""
         return self._written(self.origin(path))
 
     def _written(self, path: KeyPath) -> tuple[str, int | None]:
@@ -69,12 +67,12 @@ class Places:
         return not isinstance(merged, dict) and repr(there) != repr(merged)
 
     def _elsewhere(self) -> str:
-        """Name what a key comes from that no file has a line of; JSON files and templates have no lines at all."""
+        """Return the origin of a key that no file has a line of; JSON files and templates have no lines at all."""
         without_lines = [document.name for document in self.files if document.node is None]
         return without_lines[-1] if without_lines else COMMAND_LINE if self.files else ""
 
     def hint(self, path: KeyPath, value: Any, types: list[str]) -> str:
-        """Tell what YAML made of a value of a wrong type, and how to write what is meant."""
+        """Return how YAML read a value of a wrong type, and how to write the meant one."""
         path = self.origin(path)
         if value is None:
             return "; nothing stands after the colon"
@@ -111,7 +109,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     if near := nearest(name, names):
         return f", did you mean {near!r}?"
-    return f", expected one of {', '.join(map(_part, names))}" if names else ", and there is none to be named"
+    return f", expected one of {', '.join(map(_part, names))}" if names else ", and none is declared"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -120,13 +118,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def odd_keys(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
-    """Find keys that are no text, such as `on`, `1` or nothing at all, and texts that no file can hold."""
+    """Yield keys that are no text, such as `on`, `1` or nothing at all."""
     parts = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for key, value in parts:
         if isinstance(content, dict) and not isinstance(key, str):
             yield Mistake((*path, key), f"the key {key!r} is no text; write it in quotes")
-        for text in [one for one in (key, value) if isinstance(one, str) and HALF.search(one)]:
-            yield Mistake((*path, key), f"{_shown(text)} holds half a character, expected text in Unicode")
         yield from odd_keys(value, (*path, key))
 
 
@@ -138,14 +134,14 @@ def with_text_keys(content: Any) -> Any:
 
 
 def form(content: Any, schema: Schema, places: Places, prefix: KeyPath = ()) -> Iterator[Mistake]:
-    """Find everything the schema refuses; `prefix` is the key path of `content`."""
+    """Yield everything the schema refuses; `prefix` is the key path of `content`."""
     for error in Validator(schema).iter_errors(content):
         for cause in _causes(error):
             yield from _explained(cause, places, schema, (*prefix, *cause.absolute_path))
 
 
 def _causes(error: ValidationError) -> list[ValidationError]:
-    """Return the errors inside one of alternatives, those of the alternative that is meant, if that is plain."""
+    """Return the errors inside the alternative that a mapping means, the error itself where that is unclear."""
     if error.validator != "oneOf" or not isinstance(error.instance, dict):
         return [error]
     meant = _meant(error.validator_value, error.instance)
@@ -153,7 +149,7 @@ def _causes(error: ValidationError) -> list[ValidationError]:
 
 
 def _meant(alternatives: list[Schema], value: dict[str, Any]) -> list[int]:
-    """Return which alternatives a mapping can mean: the only one that takes mappings, else those whose key it has."""
+    """Return the alternatives a mapping can mean: the only one that takes mappings, else those whose key it has."""
     takers = [place for place, one in enumerate(alternatives) if one.get("type") == "object"]
     return takers if len(takers) == 1 else [place for place in takers if alternatives[place]["required"][0] in value]
 

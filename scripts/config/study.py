@@ -1,8 +1,8 @@
-"""A study: the config file laid over the catalog, checked as a whole before anything runs."""
+"""A study: a config file laid over the catalog and checked as a whole."""
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ Entries = dict[str, dict[str, dict[str, Any]]]
 
 @dataclass(frozen=True)
 class WrittenOut:
-    """A config and the entries it makes of the catalog's; `places` lead back to where all this is written."""
+    """A config at one scale, its entries laid over the catalog's, and the places where they are written."""
 
     config: dict[str, Any]
     entries: Entries
@@ -36,7 +36,7 @@ class WrittenOut:
     own: tuple[Mistake, ...]
 
     def mistakes(self, schema: config_schema.Schema, root: Path) -> Iterator[Mistake]:
-        """Find every mistake but those in the text itself."""
+        """Yield every mistake but those of YAML's reading."""
         keyed = with_text_keys(self.config)
         formed = [
             *odd_keys(self.config),
@@ -50,7 +50,7 @@ class WrittenOut:
 
 
 def write_out(config: dict[str, Any], size: str, documents: tuple[Document, ...], catalog: dict) -> WrittenOut:
-    """Return a config at the scale `size`; `documents` are the files it was merged from, `catalog` holds more."""
+    """Return a config at the scale `size`; `documents` are its files, `catalog` those of the catalog by name."""
     laid = expansion.scaled(config, documents) if size == expansion.SMALL else config
     small = laid.get(expansion.SMALL) if size == expansion.SMALL else None
 
@@ -65,7 +65,7 @@ def write_out(config: dict[str, Any], size: str, documents: tuple[Document, ...]
 
 
 def _sound(config: dict[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
-    """Return what of a config is sound in itself and so can be checked further: the user sees everything at once."""
+    """Return the parts of a config without mistakes, which are checked further: the user sees all mistakes at once."""
     faults = {mistake.path[:depth] for mistake in mistakes for depth in (1, 2)}
     wrong = {mistake.path for mistake in mistakes}
     named = {key: value for key, value in config.items() if isinstance(value, dict) and (key,) not in wrong}
@@ -88,7 +88,7 @@ def _entries(config: dict[str, Any], catalog: dict[str, Document]) -> Entries:
 
 
 def _whole(entries: Entries, schema: config_schema.Schema, places: Places) -> tuple[Entries, list[Mistake]]:
-    """Return the entries that are whole and sound, and the mistakes of the others, the catalog's like the config's."""
+    """Return the complete entries without mistakes, and the mistakes of the others."""
     whole, mistakes = {}, []
     for kind, named in entries.items():
         shape, whole[kind] = config_schema.entry(schema, kind), {}
@@ -101,13 +101,13 @@ def _whole(entries: Entries, schema: config_schema.Schema, places: Places) -> tu
 
 
 def _known_entry(config: dict[str, Any], entries: Entries) -> dict[str, set[str]]:
-    """Return every name that is declared, well or badly, by kind; without kinds whose declarations are no mapping."""
+    """Return every declared name by kind, entries with mistakes included; not the kinds whose section is no mapping."""
     kinds = {**entries, "variants": {}, "storage": {}}
     declared = {kind: config.get(kind, {}) for kind in kinds}
-    # A workload with nothing after its colon is a name, and declares nothing.
+    # A workload with nothing after its colon refers to the catalog.
     declared["workloads"] = {name: own for name, own in _mapping(declared["workloads"]).items() if own is not None}
     if not config.get("variants") and expansion.MATRIX_SECTION in config:
-        del declared["variants"], kinds["variants"]  # a matrix with mistakes, which have no variants, is told already
+        del declared["variants"], kinds["variants"]  # a matrix with mistakes is reported already
     return {kind: {*kinds[kind], *declared[kind]} for kind in kinds if isinstance(declared[kind], dict)}
 
 
@@ -122,13 +122,14 @@ Line = tuple[str, int, str]
 class Study:
     """A checked study. `entries` holds servers, builds, toolchains, trainings, workloads and datasets by name.
 
-    `scaled` are the settings that make it a small one, with what they are at full size; nothing at full size.
+    `scaled` lists the settings of a small study that differ from full size; empty at full size.
     """
 
     name: str
     config: dict[str, Any]
     entries: Entries
     scaled: tuple[expansion.Setting, ...] = ()
+    places: Places = field(default=Places({}, (), ()), compare=False, repr=False)
 
     @property
     def variants(self) -> dict[str, dict[str, Any]]:
@@ -141,6 +142,10 @@ class Study:
         """Return the names of the workloads to measure, in the order of the config."""
         return list(self.config["workloads"])
 
+    def line(self, mistake: Mistake) -> str:
+        """Return a mistake found after loading as one line: file and line, key, text."""
+        return self.places.line(mistake)
+
 
 def read(file: Path, root: Path, **overrides: Any) -> Study:
     """Read and check a config file, as with `--config` and `overrides`.
@@ -151,19 +156,26 @@ def read(file: Path, root: Path, **overrides: Any) -> Study:
 
 
 def load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | Path] = ()) -> Study:
-    """Check a config at its scale, and what it says of a smaller one, and lay it over the catalog in `root`.
+    """Lay a config over the catalog in `root` and check it at the scale it asks for and at its small one.
 
-    `where` names it in messages; `files` are the config files it was merged from, a later one wins, which tell the
-    lines and what YAML misread; what differs from them came from `--config`. Raises ConfigError with every mistake
-    found, one a line.
+    `where` names it in messages; `files` are the config files it was merged from, a later one wins: they give lines and
+    what YAML misread. Values that differ from theirs came from `--config`. Raises ConfigError with every mistake found,
+    one per line.
     """
+    try:
+        return _load(config, root, where, files)
+    except RecursionError as error:
+        raise ConfigError(f"{where}: {config_text.NESTED}") from error
+
+
+def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | Path]) -> Study:
     schema = config_schema.read(root)
     catalog = {file: config_text.read_text(root / "catalog" / file) for file in dict.fromkeys(CATALOG.values())}
     documents = tuple(config_text.read(Path(file)) for file in files)
     sizes = {size: write_out(config, size, documents, catalog) for size in expansion.declared_scales(config)}
 
     mistakes, misread = _misread([*documents, *catalog.values()])
-    # What the full size asks of a machine, the small one need not.
+    # The full size may ask for more than this machine has; the small one need not.
     checked = [whole for size, whole in sizes.items() if size in (expansion.asked_scale(config), expansion.SMALL)]
     lines = {_line(mistake, whole.places) for whole in checked for mistake in mistakes}
     lines |= {
@@ -173,20 +185,19 @@ def load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | P
         if whole.places.origin(found.path) not in misread
     }
     if lines:
-        raise ConfigError(_told(lines, where))
+        raise ConfigError(_mistakes_text(lines, where))
     return _study(sizes, expansion.asked_scale(config))
 
 
 def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
     full, whole = sizes[expansion.FULL], sizes[asked]
     scaled = expansion.scale_settings({**full.config, **full.entries}, {**whole.config, **whole.entries})
-    return Study(
-        whole.config["study"], cross_checks.NO_WINDOW | copy.deepcopy(whole.config), whole.entries, tuple(scaled)
-    )
+    config = cross_checks.NO_WINDOW | copy.deepcopy(whole.config)
+    return Study(whole.config["study"], config, whole.entries, tuple(scaled), whole.places)
 
 
 def _misread(documents: list[Document]) -> tuple[set[Mistake], set[tuple]]:
-    """Return what YAML reads otherwise than it looks, and the key paths of which nothing else needs to be said."""
+    """Return the mistakes of YAML's reading, and the key paths whose other mistakes follow from them."""
     traps = [(document.name, trap) for document in documents for trap in document.traps]
     mistakes = {Mistake(trap.path, trap.text, (name, trap.line)) for name, trap in traps}
     return mistakes, {trap.path for _, trap in traps if trap.misread}
@@ -197,7 +208,7 @@ def _line(mistake: Mistake, places: Places) -> Line:
     return file, line or 0, places.line(mistake)
 
 
-def _told(lines: set[Line], where: str) -> str:
-    """Return all mistakes as text, one a line, in the order of files and lines."""
+def _mistakes_text(lines: set[Line], where: str) -> str:
+    """Return all mistakes as text, one per line, in the order of files and lines."""
     texts = [text for *_, text in sorted(lines)]
     return f"{where}: {len(texts)} mistake(s)\n" + "\n".join(f"  {text}" for text in texts)

@@ -1,8 +1,8 @@
-"""The text of YAML files: what is written on which line, and what YAML reads otherwise than it is meant."""
+"""The text of YAML files: the line of each key, and values that YAML reads otherwise than they look."""
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,83 +10,20 @@ from typing import Any
 
 import yaml
 
-FILE_MIB_MAX = 1
 # The deepest key there is, servers.NAME.sources.0.url.0, has six parts.
-DEPTH_MAX = 20
-# A thousand variants with their options are 15 000.
-VALUES_MAX = 30_000
-LIMITS_EXPECTED = "expected a study: lines of `key: value`, as in config.yaml"
-
-
-class TooMuch(ValueError):
-    """A config that is too deep or too large."""
-
-
-def bounded_nodes(root: Any, inner: Callable[[Any], Iterable[Any]]) -> Any:
-    """Return a tree that is neither too deep nor too large; `inner` gives the parts of a node. Else raises TooMuch.
-
-    What is meant twice counts twice: a few lines of YAML aliases can stand for more than any memory holds, or for
-    themselves.
-    """
-    left, seen = [(root, 0)], 0
-    while left:
-        node, depth = left.pop()
-        seen += 1
-        if depth > DEPTH_MAX:
-            raise TooMuch(f"is nested more than {DEPTH_MAX} deep, {LIMITS_EXPECTED}")
-        if seen > VALUES_MAX:
-            raise TooMuch(f"holds more than {VALUES_MAX} keys and values, aliases counted at each use; expected fewer")
-        left += [(part, depth + 1) for part in inner(node)]
-    return root
-
-
-def value_parts(value: Any) -> Iterable[Any]:
-    """Return what a value holds; of a mapping also its keys."""
-    if isinstance(value, dict):
-        return [*value, *value.values()]
-    return value if isinstance(value, list) else ()
-
-
-def node_parts(node: yaml.Node | None) -> list[yaml.Node]:
-    """Return what a node of YAML holds; of a mapping also its keys."""
-    match node:
-        case yaml.MappingNode():
-            return [part for pair in node.value for part in pair]
-        case yaml.SequenceNode():
-            return node.value
-    return []
-
-
-def limit_text(node: yaml.Node | None, error: Exception) -> str:
-    """Return what to say behind a file's name of an error that reading its values met: line, if one is, and why."""
-    match error:
-        case TooMuch():
-            return f": {error}"
-        case RecursionError():
-            return f": is nested too deep, {LIMITS_EXPECTED}"
-    return f":{_unreadable(node)}: this is not YAML: {error}"
-
-
-def _unreadable(node: yaml.Node | None) -> int:
-    """Return the line of the first value that is not what it looks like, such as a day that no month has."""
-    left = [node]
-    while left:
-        one = left.pop()
-        if isinstance(one, yaml.ScalarNode):
-            try:
-                yaml.SafeLoader("").construct_object(one)
-            except (ValueError, OverflowError):
-                return one.start_mark.line + 1
-        left += reversed(node_parts(one))
-    return 1
+DEEPEST = 50
+# A thousand variants with their options are 15 000. A few lines of aliases of aliases can stand for 10**9.
+MOST_VALUES = 1_000_000
+STUDY_EXPECTED = "expected a study: lines of `key: value`, as in config.yaml"
+NESTED = f"is nested too deep, {STUDY_EXPECTED}"
 
 
 KeyPath = tuple[Any, ...]
-# libyaml's is eight times faster, but not in every build of PyYAML, and it takes a little more for YAML.
+# libyaml's loader is eight times faster, but not in every build of PyYAML, and it accepts a little more as YAML.
 FAST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-# What the parser says, and what it is about most of the time.
+# Part of the parser's message -> the usual cause.
 HINTS = {
     "mapping values are not allowed": "text with a colon in it stands in quotes",
     "cannot start any token": "text that begins so stands in quotes, and indentation is spaces",
@@ -97,14 +34,14 @@ HINTS = {
 
 
 class ConfigError(ValueError):
-    """A config file that cannot be used; the text holds one line a mistake."""
+    """A config file that cannot be used; the text holds one line per mistake."""
 
 
 @dataclass(frozen=True)
 class Trap:
-    """Something that YAML reads otherwise than it looks: the key path, its line, and what to write instead.
+    """Text that YAML reads otherwise than it looks: the key path, its line, and what to write instead.
 
-    Of what is `misread` nothing else needs to be said.
+    Other mistakes at the path of a `misread` value follow from it and are not reported.
     """
 
     path: KeyPath
@@ -115,7 +52,7 @@ class Trap:
 
 @dataclass(frozen=True)
 class Document:
-    """One file: its name in messages, its content, and the tree of what is written where, if it is plain YAML."""
+    """One file: its name in messages, its content, and for plain YAML the tree of nodes with their lines."""
 
     name: str
     value: dict[str, Any]
@@ -127,18 +64,18 @@ class Document:
         return found[0].start_mark.line + 1 if (found := self._find(path)) else None
 
     def written(self, path: KeyPath) -> str | None:
-        """Return the text of a value that stands without quotes, None when it is another thing."""
+        """Return the text of a scalar written without quotes, None for any other value."""
         found = self._find(path)
         plain = found is not None and isinstance(found[1], yaml.ScalarNode) and not found[1].style
         return found[1].value if plain else None
 
     @property
     def is_template(self) -> bool:
-        """Tell whether Snakemake makes the config of it, so that its text is not what it becomes."""
+        """Return whether Snakemake renders the file as a template, so that its text is not the config."""
         return "__use_yte__" in self.value
 
     def _find(self, path: KeyPath) -> tuple[yaml.Node, yaml.Node] | None:
-        """Return the nodes of a key and its value, the last one where it is written twice."""
+        """Return the nodes of a key and its value; of a key written twice the last one's."""
         found = (self.node, self.node) if self.node else None
         for part in path:
             if found is None:
@@ -153,7 +90,7 @@ def _named(node: yaml.Node) -> dict[Any, tuple[yaml.Node, yaml.Node]]:
 
 
 def at(content: Any, path: KeyPath) -> Any:
-    """Return what stands at a key path, None when nothing does."""
+    """Return the value at a key path, None where there is none."""
     for part in path:
         inside = isinstance(content, dict) and part in content
         inside |= isinstance(content, list) and isinstance(part, int) and part < len(content)
@@ -173,7 +110,7 @@ def _members(node: yaml.Node) -> Iterator[tuple[Any, tuple[yaml.Node, yaml.Node]
 
 
 def _key(node: yaml.Node) -> Any:
-    """Return a key as YAML reads it; a list, a mapping or a set, which is no key of ours, as its place."""
+    """Return a key as YAML reads it; a list, mapping or set as key by its place in the file."""
     if isinstance(node, yaml.ScalarNode):
         key = node.value if node.tag in (TEXT, MERGE) else yaml.SafeLoader("").construct_object(node)
         if isinstance(key, Hashable):
@@ -186,16 +123,16 @@ def read(file: Path) -> Document:
     text = _text(file)
     if text.lstrip().startswith("{"):
         try:
-            return _whole(Document(shown(file), bounded_nodes(json.loads(text), value_parts)))
-        except TooMuch as error:
-            raise ConfigError(f"{shown(file)}{limit_text(None, error)}") from error
-        except (ValueError, RecursionError):
+            return _whole(Document(shown(file), json.loads(text)))
+        except RecursionError as error:
+            raise ConfigError(f"{shown(file)}: {NESTED}") from error
+        except ValueError:
             pass  # YAML may begin with a brace, too
     return _whole(_document(file, text, yaml.SafeLoader))
 
 
 def read_text(file: Path) -> Document:
-    """Read a YAML file of the checkout. Raises ConfigError naming file, line and what is wrong there."""
+    """Read a YAML file of the checkout. Raises ConfigError naming file and line."""
     return _document(file, _text(file), FAST)
 
 
@@ -203,24 +140,64 @@ def _document(file: Path, text: str, kind: type) -> Document:
     node = None
     try:
         loader = kind(text)
-        node = bounded_nodes(loader.get_single_node(), node_parts)
+        node = loader.get_single_node()
+        _refuse_unbounded(shown(file), node)
         traps = tuple(_traps(node, ()))  # before merge keys are filled in, which would look like keys written twice
         return Document(shown(file), loader.construct_document(node) if node else None, node, traps)
+    except ConfigError:
+        raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        hint = next((f" ({hint})" for said, hint in HINTS.items() if said in str(error.problem)), "")
+        hint = next((f" ({hint})" for part, hint in HINTS.items() if part in str(error.problem)), "")
         begun = f"{error.context} begun in line {error.context_mark.line + 1}, " if error.context_mark else ""
         raise ConfigError(f"{shown(file)}:{mark.line + 1}: this is not YAML: {begun}{error.problem}{hint}") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{shown(file)}: this is not YAML: {error}") from error
-    except (ValueError, OverflowError, RecursionError) as error:
-        raise ConfigError(f"{shown(file)}{limit_text(node, error)}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{shown(file)}: {NESTED}") from error
+    except (ValueError, OverflowError) as error:
+        raise ConfigError(f"{shown(file)}:{_unreadable_line(node)}: this is not YAML: {error}") from error
+
+
+def _refuse_unbounded(name: str, root: yaml.Node | None) -> None:
+    """Raise ConfigError for a tree that is too deep or too large; an alias counts at each use."""
+    left, seen = [(root, 0)], 0
+    while left:
+        node, depth = left.pop()
+        seen += 1
+        if depth > DEEPEST:
+            raise ConfigError(f"{name}: {NESTED}")
+        if seen > MOST_VALUES:
+            raise ConfigError(f"{name}: holds more than {MOST_VALUES} keys and values, aliases counted at each use")
+        left += [(part, depth + 1) for part in _node_parts(node)]
+
+
+def _node_parts(node: yaml.Node | None) -> list[yaml.Node]:
+    """Return the nodes inside a node; of a mapping also its keys."""
+    match node:
+        case yaml.MappingNode():
+            return [part for pair in node.value for part in pair]
+        case yaml.SequenceNode():
+            return node.value
+    return []
+
+
+def _unreadable_line(root: yaml.Node | None) -> int:
+    """Return the line of the first value that cannot be constructed, such as a day that no month has."""
+    left = [root]
+    while left:
+        node = left.pop()
+        if isinstance(node, yaml.ScalarNode):
+            try:
+                yaml.SafeLoader("").construct_object(node)
+            except (ValueError, OverflowError):
+                return node.start_mark.line + 1
+        left += reversed(_node_parts(node))
+    return 1
 
 
 def _text(file: Path) -> str:
     content = file.read_bytes()
-    if (mib := len(content) / 2**20) > FILE_MIB_MAX:
-        raise ConfigError(f"{shown(file)}: has {mib:.1f} MiB, expected a config file of at most {FILE_MIB_MAX} MiB")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -233,7 +210,7 @@ def _text(file: Path) -> str:
 def _whole(document: Document) -> Document:
     if not isinstance(document.value, dict):
         holds = "is empty" if document.value is None else f"holds a {type(document.value).__name__}"
-        raise ConfigError(f"{document.name}: {holds}, expected a study: lines of `key: value`, as in config.yaml")
+        raise ConfigError(f"{document.name}: {holds}, {STUDY_EXPECTED}")
     return Document(document.name, document.value) if document.is_template else document
 
 
@@ -244,7 +221,7 @@ def shown(file: Path) -> str:
 
 
 def _traps(node: yaml.Node | None, path: KeyPath) -> Iterator[Trap]:
-    """Find keys written twice, keys that are no text, and numbers that are not what they look like."""
+    """Yield keys written twice, keys that are no text, and numbers that are not what they look like."""
     first: dict[Any, int] = {}
     for part, (key, value) in _members(node):
         here, line = (*path, part), key.start_mark.line + 1
@@ -260,7 +237,7 @@ def _traps(node: yaml.Node | None, path: KeyPath) -> Iterator[Trap]:
 
 
 def _misread(node: yaml.ScalarNode) -> Iterator[str]:
-    """Tell a number that YAML 1.1 reads in base 8 or 60, and what to write instead."""
+    """Yield the message about a number that YAML 1.1 reads in base 8 or 60."""
     text, read_as = node.value, yaml.SafeLoader("").construct_object(node)
     if re.fullmatch(r"[-+]?0[0-7_]+", text):
         plain = int(text.replace("_", ""))

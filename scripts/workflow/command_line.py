@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from snakemake.exceptions import WorkflowError
+
+from scripts.config import text
 from scripts.workflow.release import expect
 
 # Workflow.dryrun is not known yet while rules are read.
@@ -18,6 +21,15 @@ def config_files(workflow: Any) -> list[Path]:
     """Return the config files, of which a later one wins."""
     expect(workflow, "configfiles")
     return [Path(file) for file in workflow.configfiles]
+
+
+def default_config(root: Path) -> str:
+    """Return the path of the default study. Raises WorkflowError where Snakemake's parser would end in a traceback."""
+    try:
+        text.read(root / "config.yaml")
+    except (text.ConfigError, OSError) as error:
+        raise WorkflowError(str(error)) from error
+    return str(root / "config.yaml")
 
 
 def planned_cores(workflow: Any, arguments: Sequence[str]) -> int:

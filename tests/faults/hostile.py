@@ -34,7 +34,6 @@ TEXTS = {
     "letters": "ж 漢字 🐘 é \u0301 ß İ",
     "direction": "\u202egnp.exe\u2066",
     "line separator": "a\u2028b\u0085c",
-    "half a character": "\ud83d",
     "number": "1e999",
     "empty": "",
     "blank": " ",

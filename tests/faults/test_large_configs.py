@@ -1,6 +1,5 @@
-"""Configs of megabytes, nested without end, growing out of a few lines: refused by file, soon, without a traceback."""
+"""Configs nested without end or growing out of a few lines: refused by file, soon, without a traceback."""
 
-import json
 import subprocess
 import sys
 import time
@@ -12,10 +11,11 @@ from hypothesis import strategies as st
 
 from scripts.config import text as config_text
 from scripts.config.study import read
-from scripts.config.text import DEPTH_MAX, VALUES_MAX, ConfigError
+from scripts.config.text import MOST_VALUES, ConfigError
 from tests.faults.scale import scaled
 from tests.made.studies import CHECKOUT, SMALL
-from tests.workflow.running import environment, snakemake
+from tests.workflow.running import environment
+from tests.workflow.stubbed import copied
 
 SECONDS = 30
 TEXT = yaml.safe_dump(SMALL)
@@ -23,22 +23,19 @@ DOUBLED = "\n".join(["a: &a0 [x, x]", *(f"b{n}: &a{n + 1} [{', '.join(8 * [f'*a{
 MERGED = "\n".join(
     ["m0: &m0 {x: 1}", *(f"m{n + 1}: &m{n + 1} {{<<: [{', '.join(8 * [f'*m{n}'])}]}}" for n in range(40))]
 )
+DEEP = {
+    "flow lists": TEXT + "x: " + 3000 * "[" + 3000 * "]",
+    "block mappings": TEXT + "x:\n" + "".join(f"{n * ' '} a:\n" for n in range(3000)),
+    "JSON": '{"x": ' + 3000 * "[" + 3000 * "]" + "}",
+    "some": TEXT + "x: " + 60 * "[" + 60 * "]",
+}
 LARGE = {
-    "a text of 5 MB": (TEXT + f"question: {'x' * 5_000_000}\n", "has 4.8 MiB, expected a config file of at most 1 MiB"),
-    "300 000 keys": ("".join(f"key{n}: {n}\n" for n in range(300_000)), "expected a config file of at most 1 MiB"),
-    "keys up to the size": (
-        "".join(f"k{n}: 1\n" for n in range(40_000)),
-        f"holds more than {VALUES_MAX} keys and values",
-    ),
-    "lists in lists": (TEXT + "x: " + 200_000 * "[", "is nested too deep, expected a study"),
-    "JSON lists in lists": ('{"x": ' + 200_000 * "[", "is nested too deep"),
-    "just too deep": (TEXT + "x: " + 21 * "[" + 21 * "]", f"is nested more than {DEPTH_MAX} deep"),
-    "JSON just too deep": (json.dumps({"x": json.loads(30 * "[" + 30 * "]")}), f"is nested more than {DEPTH_MAX} deep"),
-    "mappings in mappings": (TEXT + "x: " + 500 * "{a: " + 500 * "}", "is nested"),
-    "aliases of aliases": (TEXT + DOUBLED, f"holds more than {VALUES_MAX} keys and values"),
-    "merges of merges": (TEXT + MERGED, "is nested more than"),
-    "a list that holds itself": (TEXT + "x: &x [*x]", "is nested more than"),
-    "a mapping that merges itself": (TEXT + "x: &x {<<: *x}", "is nested more than"),
+    **{f"nested {kind}": (text, "is nested too deep, expected a study") for kind, text in DEEP.items()},
+    "lists in lists": (TEXT + "x: " + 200_000 * "[", "is nested too deep"),
+    "aliases of aliases": (TEXT + DOUBLED, f"holds more than {MOST_VALUES} keys and values"),
+    "merges of merges": (TEXT + MERGED, "is nested too deep"),
+    "a list that holds itself": (TEXT + "x: &x [*x]", "is nested too deep"),
+    "a mapping that merges itself": (TEXT + "x: &x {<<: *x}", "is nested too deep"),
     "a number of 9000 digits": (TEXT + f"x:\n  y: {9000 * '1'}", "this is not YAML: Exceeds the limit"),
     "a day no month has": (TEXT + "x: 2026-13-41", "this is not YAML: month must be in 1..12"),
     "a command as a value": (TEXT + "x: !!python/object/apply:os.system [id]", "could not determine a constructor"),
@@ -72,7 +69,7 @@ def test_thousand_variants_are_read_and_ten_thousand_mistakes_are_told(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "kind", ["lists in lists", "JSON lists in lists", "a mapping that merges itself", "a day no month has"]
+    "kind", ["nested block mappings", "nested JSON", "a mapping that merges itself", "a day no month has"]
 )
 def test_make_refuses_what_snakemake_would_break_on_before_it_starts_it(tmp_path, kind):
     """Snakemake reads the file of --configfile itself and ends in a traceback; the set-up of `make report` is first."""
@@ -84,11 +81,13 @@ def test_make_refuses_what_snakemake_would_break_on_before_it_starts_it(tmp_path
     assert "Traceback" not in done.stderr
 
 
-def test_snakemake_itself_refuses_a_config_of_megabytes(tmp_path):
-    (tmp_path / "large.json").write_text(json.dumps({**SMALL, "question": "x" * 5_000_000}))
-    answer = snakemake(tmp_path, "--dry-run", "--configfile", tmp_path / "large.json")
+@pytest.mark.parametrize("kind", ["flow lists", "block mappings"])
+def test_snakemake_refuses_a_deep_default_config_in_a_sentence(tmp_path, kind):
+    copy = copied(tmp_path)
+    (copy.root / "config.yaml").write_text(DEEP[kind])
+    answer = copy.run("--dry-run")
     assert answer.status != 0
-    assert "large.json: has 4.8 MiB, expected a config file of at most 1 MiB" in answer.text
+    assert "config.yaml: is nested too deep, expected a study" in answer.text
     assert "Traceback" not in answer.text
 
 
