@@ -59,7 +59,10 @@ if PARTIAL and not RUNS:
 if workflow.is_main_process and PARTIAL:
     sys.stderr.write(f"partial report of study {PLAN.study.name}: {len(RUNS)} of {len(PATHS.runs)} planned runs\n\n")
 elif workflow.is_main_process:
-    sys.stderr.write(text.plan_text(PATHS, command_line.planned_cores(workflow, sys.argv[1:])))
+    try:
+        sys.stderr.write(text.plan_text(PATHS, command_line.planned_cores(workflow, sys.argv[1:])))
+    except ValueError as error:
+        raise WorkflowError(str(error))
 
 
 # Called by onstart, so not in a dry run, which may happen beside a run.

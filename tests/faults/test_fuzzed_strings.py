@@ -73,6 +73,8 @@ def hostile_study(tmp_path_factory):
     tree.mkdir()
     (tree / "configure").write_text("PACKAGE_VERSION='15.1'\n")
     (checkout := folder / "checkout").mkdir()
+    # It declares no options, so that it takes any.
+    (script := folder / "own.lua").write_text("function event() end")
     own = {"family": "postgresql", "product": LINES[0], "version": "15", "configure": LINES}
     study = copied(checkout)
     study.configure(
@@ -84,7 +86,12 @@ def hostile_study(tmp_path_factory):
         variants={name: {"server": "own", "build": "odd", "storage": "odd"} for name in ("baseline", "other")},
         options={f"odd.x{number}": text for number, text in enumerate(LINES)},
         storage={"odd": f"/tmp/{LINES[0]}"},
-        workloads={"oltp": {"options": {f"odd-{number}": text for number, text in enumerate(LINES)}}},
+        workloads={
+            "oltp": {
+                "script": str(script),
+                "options": {f"odd-{number}": text for number, text in enumerate(LINES)},
+            }
+        },
         repetitions=1,
     )
     answer = study.run("--cores", "2", "results/report.html")

@@ -9,8 +9,8 @@ from scripts.host.workplace import cache_path
 from scripts.loadgen import client_host
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
+from scripts.plan.preview import checks, limits
 from scripts.plan.preview import due as preview_due
-from scripts.plan.preview import limits
 from scripts.plan.preview.differences import Difference
 from scripts.plan.preview.due import Due, Listing, Split, Thing
 from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes, amount_text
@@ -202,8 +202,12 @@ def duration_text(seconds: float) -> str:
 
 
 def plan_text(paths: Paths, cores: int) -> str:
-    """Return the plan of a study as lines; nothing is written, and of runs one record for each variant is read."""
+    """Return the plan of a study as lines; nothing is written, and of runs a few records per variant are read.
+
+    Raises ConfigError for archives that do not exist and options that a sysbench script does not have.
+    """
     due = Due(paths, Listing())
+    notes = checks.demand(due)
     reasons = Reasons(due)
     runs = RunReasons(reasons)
     durations = Durations(due, runs, cores)
@@ -216,6 +220,7 @@ def plan_text(paths: Paths, cores: int) -> str:
         lines += split_lines(due, durations)
         found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
         lines += map(limit_line, [*found, *misplaced(paths)])
+        lines += [f"  note      {note}" for note in notes]
     return "\n".join(lines) + "\n\n"
 
 

@@ -1,0 +1,118 @@
+"""Mistakes that only this machine shows: archives that do not exist, options that a sysbench script does not have."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scripts.config.mistakes import Mistake, nearest, suggestion
+from scripts.config.text import ConfigError, KeyPath
+from scripts.loadgen import lua, sysbench
+from scripts.loadgen.run import FILL_SCRIPT
+from scripts.plan.preview.due import Due
+from scripts.sources.kinds import filled_source, kind_of, source_path
+
+ScriptOptions = tuple[KeyPath, str, dict[str, Any]]
+
+
+@dataclass
+class Found:
+    """`mistakes` stop a study; `notes` are lines of its plan."""
+
+    mistakes: list[Mistake] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def demand(due: Due) -> list[str]:
+    """Return the notes of a plan. Raises ConfigError with all mistakes, one per line, with file and line."""
+    found, study = Found(), due.paths.plan.study
+    for thing in due.of("source"):
+        check_archives(thing.server, study.entries["servers"][thing.server], found)
+    if due.runs:
+        check_options(due, found)
+    if found.mistakes:
+        lines = sorted({study.line(mistake) for mistake in found.mistakes})
+        raise ConfigError("\n  ".join([f"study {study.name}: {len(lines)} mistake(s)", *lines]))
+    return found.notes
+
+
+def check_archives(server: str, entry: dict[str, Any], found: Found) -> None:
+    """Find declared archives that do not exist: a mistake, unless another source of the server may serve.
+
+    One that would only have stood in for another source is not mentioned.
+    """
+    missing = {}
+    for place, source in enumerate(entry["sources"]):
+        if kind_of(source) == "file" and not (path := source_path(filled_source(source["file"], entry))).is_file():
+            missing[place] = path
+    others = {place: kind_of(source) for place, source in enumerate(entry["sources"]) if place not in missing}
+    for place, path in missing.items():
+        key = ("servers", server, "sources", place, "file")
+        text = f"{str(path)!r} does not exist"
+        if others and place < min(others):
+            found.notes.append(f"{'.'.join(map(str, key))}: {text}; {others[min(others)]} is used instead")
+        elif not others:
+            found.mistakes.append(Mistake(key, f"{text}, expected the path of an archive{_nearest_file(path)}"))
+
+
+def _nearest_file(path: Path) -> str:
+    names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = nearest(path.name, names)
+    return f", did you mean {near!r}?" if near else ""
+
+
+def check_options(due: Due, found: Found) -> None:
+    """Find options that a script does not have, or would misread, by asking sysbench for the script's options."""
+    asked = [each for each in used_scripts(due) if each[2]]
+    if not asked:
+        return
+    if "client" in due.paths.plan.study.config:
+        found.notes.append("options of sysbench scripts are not checked: sysbench runs on the client host")
+        return
+    try:
+        generator = sysbench.read_capabilities()
+    except (ValueError, OSError) as error:
+        found.notes.append(f"options of sysbench scripts are not checked: {error}")
+        return
+    general = {name.replace("-", "_") for name in generator.options}
+    known = {script: sysbench.options_of(generator, location(script)) for script in {script for _, script, _ in asked}}
+    for path, script, options in asked:
+        found.mistakes += option_mistakes(path, script, options, known[script], general)
+
+
+def option_mistakes(
+    path: KeyPath, script: str, options: dict[str, Any], known: dict[str, str], general: set[str]
+) -> Iterator[Mistake]:
+    """Yield the options that a script does not have, and values it would misread; nothing for a script without help."""
+    for name, value in options.items() if known else ():
+        option = name.replace("-", "_")
+        if option not in known and option not in general:
+            yield Mistake(
+                (*path, name), f"{value!r} cannot be set, {script} has no such option{suggestion(option, known)}"
+            )
+        for line in sysbench.option_mistakes(known, {name: value}):
+            yield Mistake((*path, name), line.removeprefix(f"{name}: "))
+
+
+def used_scripts(due: Due) -> Iterator[ScriptOptions]:
+    """Yield (key path of the options, script, options) of the workloads and datasets that a study uses."""
+    study, trained = due.paths.plan.study, due.paths.profiles.values()
+    trainings = {workload for _, name, _ in trained for workload in study.entries["trainings"][name]["workloads"]}
+    loads = {name: study.entries["workloads"][name] for name in dict.fromkeys([*study.workloads, *sorted(trainings)])}
+    for name, load in loads.items():
+        if "script" in load:
+            yield ("workloads", name, "options"), load["script"], load.get("options", {})
+    for name in dict.fromkeys(load["dataset"] for load in loads.values()):
+        dataset = study.entries["datasets"][name]
+        yield ("datasets", name, "options"), dataset.get("script", FILL_SCRIPT), dataset.get("options", {})
+    for name, variant in study.config["variants"].items():
+        for dataset in {study.entries["workloads"][load]["dataset"] for load in study.workloads}:
+            laid = {**study.entries["datasets"][dataset], **(data := variant.get("data", {}))}
+            yield ("variants", name, "data", "options"), laid.get("script", FILL_SCRIPT), data.get("options", {})
+
+
+def location(script: str) -> str:
+    """Return a declared script as sysbench finds it: the path of ours or the user's, the name of its own."""
+    if lua.is_outside(script):
+        return str(lua.outside_path(script).absolute())
+    return lua.script_path(script)

@@ -1,0 +1,142 @@
+"""Archives that do not exist and options that scripts do not have stop the plan, by file, line, key and value."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scripts import record
+from scripts.config.study import read
+from scripts.config.text import ConfigError
+from scripts.loadgen import sysbench
+from scripts.plan.paths import Paths
+from scripts.plan.preview import checks
+from scripts.plan.preview import text as preview_text
+from scripts.plan.preview.due import Due, Listing
+from scripts.plan.recipes import Plan
+from tests.made.studies import CHECKOUT, SMALL
+
+OWN = {"family": "postgresql", "product": "PostgreSQL", "version": "15.1"}
+ARMS = {name: {"server": "own", "build": name} for name in ("baseline", "lto")}
+URL = {"url": "https://example.org/{version}.tar.gz", "sha256": "ab" * 32}
+COUNTS = ["range_size", "point_selects", "index_updates", "non_index_updates", "delete_inserts"]
+HELP = {**dict.fromkeys(COUNTS, "=N"), "range_selects": "[=on|off]", "skip_trx": "[=on|off]"}
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch, tmp_path):
+    """A sysbench whose scripts have three options; the scripts it was asked about."""
+    monkeypatch.chdir(tmp_path)
+    found = []
+    made = sysbench.Capabilities("sysbench", "1.0.20", "LuaJIT", "", ("pgsql",), frozenset({"rand-type"}))
+    monkeypatch.setattr(sysbench, "read_capabilities", lambda: made)
+    monkeypatch.setattr(sysbench, "options_of", lambda _, script: found.append(script) or HELP)
+    return found
+
+
+def paths(folder, **changes):
+    file = folder / "study.yaml"
+    file.write_text(yaml.safe_dump({**SMALL, **changes}, sort_keys=False, width=1000))
+    return Paths(Plan(read(file, CHECKOUT), CHECKOUT))
+
+
+def demanded(made):
+    return checks.demand(Due(made, Listing()))
+
+
+def refusal(made, old):
+    """Return the mistakes without file and line, which must be that of the text `old`."""
+    with pytest.raises(ConfigError) as caught:
+        preview_text.plan_text(made, cores=1)
+    head, *lines = str(caught.value).splitlines()
+    assert head == f"study small: {len(lines)} mistake(s)"
+    text = Path("study.yaml").read_text(encoding="utf-8")
+    where = f"  study.yaml:{text[: text.index(old)].count(chr(10)) + 1}: "
+    assert all(line.startswith(where) for line in lines), (where, lines)
+    return [line.removeprefix(where) for line in lines]
+
+
+def own(*sources):
+    return {"servers": {"own": {**OWN, "sources": list(sources)}}, "variants": ARMS}
+
+
+def test_archive_that_does_not_exist_stops_the_plan(tmp_path):
+    (tmp_path / "server-15.1.tar.gz").touch()
+    made = paths(tmp_path, **own({"file": f"{tmp_path}/srver-{{version}}.tar.gz"}))
+    assert refusal(made, "srver") == [
+        f"servers.own.sources.0.file: '{tmp_path}/srver-15.1.tar.gz' does not exist, expected the path of an archive, "
+        "did you mean 'server-15.1.tar.gz'?"
+    ]
+
+
+def test_archive_that_another_source_replaces_is_a_note(tmp_path):
+    made = paths(tmp_path, **own({"file": "/nowhere/x.tar.gz", "sha256": "ab" * 32}, URL))
+    note = "servers.own.sources.0.file: '/nowhere/x.tar.gz' does not exist; url is used instead"
+    assert demanded(made) == [note]
+    assert f"  note      {note}\n" in preview_text.plan_text(made, cores=1)
+
+
+def test_archive_that_would_only_stand_in_is_not_mentioned(tmp_path):
+    assert demanded(paths(tmp_path, **own(URL, {"file": "/nowhere/x.tar.gz"}))) == []
+
+
+def test_archive_of_fetched_sources_may_be_gone(tmp_path):
+    made = paths(tmp_path, **own({"file": "/nowhere/x.tar.gz", "sha256": "ab" * 32}))
+    record.write(tmp_path / made.source("own"), {})
+    assert demanded(made) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("rnage_size", 10, "10 cannot be set, oltp_read_only has no such option, did you mean 'range_size'?"),
+        ("range_size", "ten", "'ten', expected N as its script says"),
+        ("skip-trx", "maybe", "'maybe', expected on|off as its script says"),
+    ],
+)
+def test_option_that_a_script_lacks_or_misreads_stops_the_plan(tmp_path, option, value, message):
+    loads = {"own_load": {"script": "oltp_read_only", "dataset": "sbtest", "options": {option: value}}}
+    assert refusal(paths(tmp_path, workloads=loads), f"{option}:") == [
+        f"workloads.own_load.options.{option}: {message}"
+    ]
+
+
+def test_options_of_datasets_and_of_a_variants_data_are_checked(tmp_path):
+    small = {"script": "oltp_read_only", "dataset": "tiny", "options": {"range-size": 5, "rand_type": "uniform"}}
+    tiny = {"tables": 1, "rows": 9, "options": {"engine": "x"}}
+    made = paths(tmp_path, workloads={"small": small}, datasets={"tiny": tiny})
+    assert refusal(made, "engine:")[0].startswith(
+        "datasets.tiny.options.engine: 'x' cannot be set, oltp_read_write has"
+    )
+    arms = {**SMALL["variants"], "other": {**SMALL["variants"]["pgo"], "data": {"options": {"skip_trax": True}}}}
+    (line,) = refusal(paths(tmp_path, workloads={"small": small}, datasets={"tiny": {**tiny, "options": {}}},
+                            variants=arms), "skip_trax:")  # fmt: skip
+    assert line.startswith("variants.other.data.options.skip_trax: True cannot be set, ")
+    assert line.endswith("did you mean 'skip_trx'?")
+
+
+def test_script_of_the_user_is_asked_by_its_path(tmp_path, asked):
+    script = tmp_path / "own.lua"
+    script.write_text("function event() end")
+    loads = {"mine": {"script": str(script), "dataset": "sbtest", "options": {"range_size": 1}}}
+    demanded(paths(tmp_path, workloads=loads))
+    assert str(script) in asked
+
+
+def test_script_without_help_is_not_checked(tmp_path, monkeypatch):
+    monkeypatch.setattr(sysbench, "options_of", lambda *_: {})
+    loads = {"mine": {"script": "oltp_insert", "dataset": "sbtest", "options": {"odd": 1}}}
+    assert demanded(paths(tmp_path, workloads=loads)) == []
+
+
+def test_plan_without_sysbench_notes_that_options_were_not_checked(tmp_path, monkeypatch):
+    def missing():
+        raise ValueError("sysbench: not found")
+
+    monkeypatch.setattr(sysbench, "read_capabilities", missing)
+    assert demanded(paths(tmp_path)) == ["options of sysbench scripts are not checked: sysbench: not found"]
+
+
+def test_options_for_a_client_host_are_not_checked_here(tmp_path):
+    (note,) = demanded(paths(tmp_path, client={"ssh": "loadgen"}))
+    assert note == "options of sysbench scripts are not checked: sysbench runs on the client host"
