@@ -109,6 +109,8 @@ def test_study_killed_over_the_mark_of_its_preparations_plans_the_runs_that_it_l
 
 def test_second_snakemake_in_the_same_directory_is_refused_and_a_dry_run_is_not(small, started):
     wait_until(lambda: run_files(small))
+    # On a busy machine it would finish before the second one has read the rules.
+    started.send_signal(signal.SIGSTOP)
     second = small.run(*COMMAND)
     assert second.status != 0
     assert f"another Snakemake (process {started.pid}) works here; wait for it, or use -d elsewhere" in second.text
