@@ -1,4 +1,4 @@
-"""Builds that failed and were allowed to: what the report says of them, in place of figures."""
+"""Failures that are recorded as results, whose failure one is, and the records of builds that failed."""
 
 import contextlib
 import os
@@ -17,21 +17,25 @@ FAILED = "failed"
 # Names the environment variable with the folders that may fail, one per line. It is no argument of a job: whether a
 # failure is a result depends on the whole study, and prove_builds needs to know it of several builds.
 MAY_FAIL = "MAY_FAIL"
-# InnoDB tells the number of the error alone to its log, and of the table alone to its clients.
-FULL_DISK = r"No space left on device|\b[Ee]rr(?:or|no):? (?:number )?28\b|\b1114\b.*The table '.+' is full"
-OF_DISK = re.compile(rf"{FULL_DISK}|Disk quota exceeded|Read-only file system")
-OF_CLIENT = re.compile(r"client host .*: (the connection ended|cannot reach)")
-# A server takes as much memory as its options say; a compiler takes what it needs.
-OF_MEMORY = re.compile(r"Cannot allocate memory|virtual memory exhausted|\bKilled\b")
+# What kernels, servers and compilers print when the host lacks something. Of a full disk, InnoDB's log has only the
+# number of the error, and its clients get only the name of the table.
+FULL_DISK_PRINTED = r"No space left on device|\b[Ee]rr(?:or|no):? (?:number )?28\b|\b1114\b.*The table '.+' is full"
+DISK_PRINTED = re.compile(rf"{FULL_DISK_PRINTED}|Disk quota exceeded|Read-only file system")
+# Of commands only: a server takes as much memory as its options say, a compiler takes what it needs.
+MEMORY_PRINTED = re.compile(r"Cannot allocate memory|virtual memory exhausted|\bKilled\b")
+
+
+class HostFailed(RuntimeError):
+    """The host, another host or the way to it failed, and not what was tried there."""
 
 
 class Refused(ValueError):
-    """What was made cannot be used, by no fault of the host or of the workflow."""
+    """Something that was made cannot be used, and neither the host nor the workflow is at fault."""
 
 
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
-    """Turn a ValueError of the body into Refused: here it tells about the thing itself."""
+    """Turn a ValueError of the body into Refused: in there, it is a statement about what was made."""
     try:
         yield
     except ValueError as error:
@@ -39,15 +43,15 @@ def refusing() -> Iterator[None]:
 
 
 def may_fail(folder: Path) -> bool:
-    """Tell whether the study goes on when what is made in this folder fails."""
+    """Return whether the study goes on when making this folder fails."""
     return str(folder) in os.environ.get(MAY_FAIL, "").splitlines()
 
 
 @contextlib.contextmanager
 def as_result(folder: Path, keep: Callable[[str], None], *kinds: type[Exception]) -> Iterator[None]:
-    """Call `keep` with the reason when the body raises Refused or one of `kinds` and what is in `folder` may fail.
+    """Call `keep` with the reason when the body raises Refused or one of `kinds`, if making `folder` may fail.
 
-    A failure of the host is no result of anything and raised again, as is every other one.
+    Failures of the host, and all other exceptions, propagate.
     """
     try:
         yield
@@ -59,37 +63,39 @@ def as_result(folder: Path, keep: Callable[[str], None], *kinds: type[Exception]
 
 
 def of_host(failure: Exception) -> bool:
-    """Tell whether a server or a command failed for what the hosts lack: space, memory to compile, a connection."""
+    """Return whether a server or a command failed since a host lacks something: space, memory, a connection."""
+    if isinstance(failure, HostFailed):
+        return True
     if isinstance(failure, Refused):
         return False
-    patterns = (OF_DISK, OF_MEMORY) if isinstance(failure, CommandFailed) else (OF_DISK, OF_CLIENT)
+    patterns = (DISK_PRINTED, MEMORY_PRINTED) if isinstance(failure, CommandFailed) else (DISK_PRINTED,)
     return any(pattern.search(str(failure)) for pattern in patterns)
 
 
 def has_failed(facts: dict[str, Any]) -> bool:
-    """Tell whether a record is that of a failure."""
+    """Return whether a record is that of a failure."""
     return facts.get("outcome") == FAILED
 
 
 def failure_facts(reason: str) -> dict[str, str]:
-    """Return what a record holds of a failure, `outcome` and `reason`."""
+    """Return the facts that mark a record as that of a failure: `outcome` and `reason`."""
     return {"outcome": FAILED, "reason": reason}
 
 
 def usable(file: Path) -> dict[str, Any]:
-    """Read a record. Raises Refused, with the folder to remove, when it is that of a failure."""
+    """Read a record. Raises Refused, naming the folder to remove, when it is that of a failure."""
     return demand(record.read(file), file.parent)
 
 
 def demand(facts: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a record of what is in `folder`. Raises Refused, with the folder to remove, when it is of a failure."""
+    """Return the record of `folder`. Raises Refused, naming the folder to remove, when it is that of a failure."""
     if has_failed(facts):
         raise Refused(f"{brief(facts['reason'])}\n(that was {folder}: remove this folder to try it again)")
     return facts
 
 
 def first_reason(files: Iterable[Path]) -> str | None:
-    """Return why what these records tell of is not measured: the first that failed; None when none did."""
+    """Return the reason of the first of these records that is one of a failure; None when none is."""
     for file in files:
         if has_failed(facts := record.read(file)):
             return f"build {facts['build']} failed, see {file}: {brief(facts['reason'])}"
@@ -97,7 +103,7 @@ def first_reason(files: Iterable[Path]) -> str | None:
 
 
 def keep_build(recipe: dict[str, Any], release: str, reason: str, identity: Path, facts: Path, install: Path) -> None:
-    """Write the records of a build that failed, and an empty install tree."""
+    """Write the records of a failed build, and an empty install tree."""
     shutil.rmtree(install, ignore_errors=True)
     install.mkdir(parents=True)
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": release}
@@ -106,5 +112,5 @@ def keep_build(recipe: dict[str, Any], release: str, reason: str, identity: Path
 
 
 def sound_records(facts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the records that are not those of a failure."""
+    """Return the records that are not those of failures."""
     return [each for each in facts if not has_failed(each)]

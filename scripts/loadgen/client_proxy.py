@@ -1,4 +1,4 @@
-"""Stand in for sysbench when it runs on the client host: start it there, and say here what it says, as it says it."""
+"""Run sysbench on the client host in the place of a local one, and relay its output line by line."""
 
 import contextlib
 import json
@@ -11,10 +11,9 @@ from typing import Any
 
 from scripts.host.entry import say
 from scripts.loadgen import client_host
+from scripts.loadgen.run import CLIENT_HOST_LOST
 
 TOLD_ON = ("secrets", "cpus", "address", "port")
-LOST = "client host {}: the connection ended before sysbench did"
-UNREACHABLE = "client host {}: cannot reach the server at {}"
 
 
 def main(told: Path, argv: list[str]) -> int:
@@ -73,11 +72,12 @@ def _follow(process: subprocess.Popen, kept: Any) -> dict[str, Any]:
 def _judge(end: dict[str, Any], where: dict[str, Any]) -> int:
     name = client_host.client_name(where["client"])
     if "unreachable" in end:
-        say(f"{UNREACHABLE.format(name, where['address'])}:{where['port']} ({end['unreachable']})")
-        return 1
+        server = f"{where['address']}:{where['port']}"
+        say(f"client host {name}: cannot reach the server at {server} ({end['unreachable']})")
+        return CLIENT_HOST_LOST
     if "status" not in end:
-        say(LOST.format(name))
-        return 1
+        say(f"client host {name}: the connection ended before sysbench did")
+        return CLIENT_HOST_LOST
     if end["status"] < 0:
         say(f"sysbench died of {signal.Signals(-end['status']).name}")
     return abs(end["status"])

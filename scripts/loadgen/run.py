@@ -1,6 +1,7 @@
 """Run one sysbench call to its end, telling the caller of every per-second report as it arrives."""
 
 import contextlib
+import errno
 import os
 import shlex
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.host import process as host_process
+from scripts.host.outcome import HostFailed
 from scripts.host.process import CommandFailed, die_with_parent, watchdog
 from scripts.host.process import started as command_started
 from scripts.loadgen import sysbench as loadgen_sysbench
@@ -28,6 +30,12 @@ from scripts.loadgen.output import (
 
 FILL_SCRIPT = "oltp_read_write"
 MOST_LOADERS = 16
+# The status of `client_proxy` when the client host or the way from it to the server is lost; sysbench's own is 0 or 1.
+CLIENT_HOST_LOST = errno.EHOSTUNREACH
+
+
+class ClientHostFailed(SysbenchFailed, HostFailed):
+    """sysbench could not finish its load, since the client host or the way from it to the server was lost."""
 
 
 def fill(tables: Mapping[str, Any], flags: list[str], loaders: int, text: Path) -> list[str]:
@@ -169,11 +177,16 @@ def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Momen
 
 
 def reject_failed(status: int, text: str, timed_out_s: float | None) -> None:
-    """Raise SysbenchFailed or SysbenchMisused unless a call ended well; `timed_out_s` says after what it was killed."""
+    """Raise SysbenchFailed, ClientHostFailed or SysbenchMisused unless a call ended well.
+
+    `timed_out_s` is the time after which it was killed, None when it was not.
+    """
     if timed_out_s is not None:
         raise SysbenchFailed(f"sysbench was still running after {timed_out_s:g} s and was killed")
-    reject_failure(text)
     tail = "\n".join(text.rstrip().splitlines()[-3:])
+    if status == CLIENT_HOST_LOST:
+        raise ClientHostFailed(tail)
+    reject_failure(text)
     if status < 0:
         # Seen with the pgsql driver of 1.0.20 when the server goes away.
         raise SysbenchFailed(f"sysbench died of {signal.Signals(-status).name}; its last lines:\n{tail}")

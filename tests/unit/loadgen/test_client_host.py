@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shlex
 import signal
 import socket
@@ -20,7 +21,7 @@ from scripts.host import facts as host_facts
 from scripts.host.cpus import Cpu, Topology
 from scripts.host.facts import read_host
 from scripts.loadgen import client_host
-from scripts.loadgen.output import SysbenchFailed
+from scripts.loadgen.run import ClientHostFailed, reject_failed
 from scripts.measure.record import cpu_counts, generator_use
 from scripts.measure.warnings import warnings_of
 from scripts.report import machine
@@ -209,9 +210,10 @@ def test_killed_proxy_takes_the_load_generator_along(told):
 def test_client_host_out_of_reach_is_no_result_of_the_server(told, facts, why):
     with proxy(altered(told, **facts), "x", "run") as process:
         text = process.stdout.read().decode()
-    assert process.returncode == 1
     assert why in text
-    assert outcome.of_host(SysbenchFailed(f"sysbench ended with status 1; its last lines:\n{text}"))
+    with pytest.raises(ClientHostFailed, match=re.escape(why)) as raised:
+        reject_failed(process.returncode, text, None)
+    assert outcome.of_host(raised.value)
 
 
 def test_password_is_in_no_argument_and_its_file_is_ours_alone(tmp_path, monkeypatch):
