@@ -10,12 +10,12 @@ BYTE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def missing(value: object) -> bool:
-    """Tell whether a value is None or NaN."""
+    """Return whether a value is None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def count(value: float | None) -> str:
-    """Write a quantity with three significant digits or more, thousands set apart by a narrow space."""
+    """Return a quantity with three or more significant digits, thousands separated by a narrow space."""
     if missing(value):
         return NOTHING
     size = abs(value)
@@ -24,12 +24,12 @@ def count(value: float | None) -> str:
 
 
 def milliseconds(value: float | None) -> str:
-    """Write a time in ms like `count`; one too short for three digits after the point has two that tell it."""
+    """Return a time in ms as `count` does; one under 0.01 ms has two significant digits."""
     return count(value) if missing(value) or value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
 
 
 def number(value: float | None) -> str:
-    """Write a whole number, thousands set apart by a narrow space."""
+    """Return a whole number, thousands separated by a narrow space."""
     return NOTHING if missing(value) else f"{value:,.0f}".replace(",", NARROW)
 
 
@@ -40,17 +40,17 @@ def _ratio_digits(value: float) -> int:
 
 
 def ratio(value: float | None) -> str:
-    """Write a ratio with two digits after the point, three when it is within 10 % of 1, two that count under 0.1."""
+    """Return a ratio: two decimals, three within 10 % of 1, two significant digits under 0.1."""
     return NOTHING if missing(value) else f"{value:.{_ratio_digits(value)}f}"
 
 
 def times(value: float | None) -> str:
-    """Write a ratio as a factor: `1.44 ×`."""
+    """Return a ratio as a factor: `1.44 ×`."""
     return f"{ratio(value)}{NARROW}×"
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Write the bounds of an interval of ratios with the digits of the ratio in their middle."""
+    """Return the bounds of an interval of ratios with the number of decimals of the ratio in their middle."""
     if missing(low) or missing(high):
         return NOTHING
     digits = _ratio_digits(math.sqrt(low * high))
@@ -58,7 +58,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """Write a share as per cent; what would round to zero but is not says so."""
+    """Return a share as per cent; a small one that would round to zero is shown as `under 0.1 %`."""
     if missing(share):
         return NOTHING
     least = 10.0**-digits
@@ -68,12 +68,12 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def floor_percent(log_ratio: float | None) -> str:
-    """Write a noise floor given as |log ratio| as the per cent by which a ratio may exceed 1."""
+    """Return a noise floor, given as |log ratio|, as the per cent by which a ratio may exceed 1."""
     return NOTHING if missing(log_ratio) else f"±{math.expm1(log_ratio) * 100:.1f}{NARROW}%"
 
 
 def duration(seconds: float | None) -> str:
-    """Write a length of time in the two largest fitting units."""
+    """Return a length of time in its two largest units."""
     if missing(seconds):
         return NOTHING
     if seconds < 60:
@@ -87,7 +87,7 @@ def duration(seconds: float | None) -> str:
 
 
 def size(value: float | None) -> str:
-    """Write bytes in the largest unit of 1024 that leaves at least 1."""
+    """Return bytes in the largest binary unit in which they are at least 1."""
     if missing(value):
         return NOTHING
     step = min(int(math.log(value, 1024)), len(BYTE_UNITS) - 1) if value >= 1 else 0
@@ -95,22 +95,27 @@ def size(value: float | None) -> str:
 
 
 def brief(text: str, longest: int = 400) -> str:
-    """Write the first two lines of a text and its last, where a cause most often stands, in one line."""
+    """Return the first two lines of a text and its last line, which most often names the cause, as one line."""
     every = [line.strip() for line in text.splitlines() if line.strip()]
     line = " ".join(every if len(every) <= 3 else [*every[:2], "…", every[-1]])
     return line if len(line) <= longest else f"{line[: longest * 2 // 3]} … {line[-(longest // 3) :]}"
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return a text cut to `longest` characters, with an ellipsis as the last one where it was cut."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def short(digest: str | None) -> str:
-    """Write the first twelve digits of a checksum."""
+    """Return the first twelve digits of a checksum."""
     return NOTHING if missing(digest) else str(digest)[:12]
 
 
 def plural(amount: int, noun: str, several: str | None = None) -> str:
-    """Write an amount with its noun."""
+    """Return an amount with its noun: `1 cell`, `2 cells`."""
     return f"{number(amount)} {noun if amount == 1 else several or noun + 's'}"
 
 
 def listing(parts: Sequence[str]) -> str:
-    """Write a list in words: a, b and c."""
+    """Return a list in words: a, b and c."""
     return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)

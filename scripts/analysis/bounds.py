@@ -1,15 +1,25 @@
-"""What bound the pace of each cell: who used the CPUs in the window, and what that says about its speedup."""
+"""What set the pace of each cell: who used the CPUs in the measured windows, as bounds.csv."""
 
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scripts.measure.warnings import THRESHOLDS, WarningLimit
+from scripts.analysis.tables import BOUNDS
+from scripts.measure.warnings import WarningLimit
 from scripts.vocabulary import CELL
-from scripts.wording import missing, percent
+from scripts.wording import missing
 
-SERVER, CLIENT, WAITING = "server CPU", "load generator", "waiting"
+
+class Bound(StrEnum):
+    """What set the pace of a cell; the table holds these codes."""
+
+    SERVER_CPU = "server_cpu"
+    LOAD_GENERATOR = "load_generator"
+    WAITING = "waiting"
+
+
 FULL = WarningLimit(
     0.85,
     "the rest of a busy CPU's time goes to interrupts, kernel threads, the hypervisor and the gap before each wake-up; "
@@ -17,21 +27,17 @@ FULL = WarningLimit(
 )
 USERS = ("server", "client", "other", "iowait", "steal")
 NEEDED = ("capacity", "server_room", "client_room", "generator", *USERS)
-COLUMNS = (
-    *CELL, "n_runs", "n_measured", "n_server_cpus", "n_client_cpus", "n_shared_cpus", "virtualisation",
-    *(f"{who}_share" for who in (*USERS, "idle")), "server_busy", "client_busy", "bound",
-)  # fmt: skip
 
 
 def table(runs: pd.DataFrame) -> pd.DataFrame:
     """Return bounds.csv: one row per variant, workload and clients, over the ok runs whose CPU time is known.
 
-    The shares are of the CPU capacity of the host in the windows and add up to 1: server and load generator by their
-    processes' CPU time; other is what else the host used (kernel threads, interrupts, other programs; the two are
-    counted in different ways, so that a share under 0 is taken for 0); iowait and steal by the kernel; idle is the
-    rest. `server_busy` and `client_busy` are shares of what each could use: one CPU for each connection, up to the
-    number of its CPUs. Both may exceed 1 a little, since servers have threads that serve no connection. `bound` is
-    that of `bound`.
+    The shares are of the CPU capacity of the host in the windows and add up to 1. Those of server and load generator
+    come from their processes' CPU time. `other` is the remaining use of the host: kernel threads, interrupts, other
+    programs; as the kernel counts processes and hosts differently, a negative remainder is set to 0. `iowait` and
+    `steal` come from the kernel, `idle` is the rest. `server_busy` and `client_busy` are shares of what each could
+    use: one CPU per connection, up to the number of its CPUs. Both may exceed 1 a little, since servers have threads
+    that serve no connection. `bound` is the result of the function `bound`.
     """
     seconds = runs.assign(**_seconds(runs))
     ok = seconds[seconds["outcome"] == "ok"].dropna(subset=list(NEEDED))
@@ -43,11 +49,11 @@ def table(runs: pd.DataFrame) -> pd.DataFrame:
     for who in USERS:
         found[f"{who}_share"] = sums[who] / sums["capacity"]
     found["idle_share"] = (1 - found[[f"{who}_share" for who in USERS]].sum(axis=1, skipna=False)).clip(lower=0)
-    # Of this host, a load generator elsewhere takes what passes its words on.
+    # With a load generator on another host, `client` is the process here that relays its output.
     for who, used in (("server", "server"), ("client", "generator")):
         found[f"{who}_busy"] = sums[used] / sums[f"{who}_room"]
     found = found.reset_index()
-    return found.assign(bound=[bound(row) for row in found.itertuples()])[list(COLUMNS)]
+    return found.assign(bound=[bound(row) for row in found.itertuples()])[BOUNDS.names]
 
 
 def _seconds(runs: pd.DataFrame) -> dict[str, pd.Series]:
@@ -74,42 +80,15 @@ def _seconds(runs: pd.DataFrame) -> dict[str, pd.Series]:
     }
 
 
-def bound(row: Any) -> str | None:
-    """Return who set the pace of a row of bounds.csv, None when it was not measured.
+def bound(row: Any) -> Bound | None:
+    """Return what set the pace of a row of bounds.csv, None when it was not measured.
 
-    Whoever is at least `FULL` busy, the load generator when it is the busier one: gains of the server are understated
-    then. Where both share CPUs, their sum must reach `FULL`. Else waiting: for a disk, a lock, or each other.
+    It is the busier of server and load generator if that one is at least `FULL` busy; where both share CPUs, the sum
+    must reach `FULL`. Otherwise connections waited: for a disk, a lock, or each other.
     """
     if missing(row.server_busy) or missing(row.client_busy):
         return None
     busy = row.server_busy, row.client_busy
     if (sum(busy) if row.n_shared_cpus else max(busy)) < FULL.threshold:
-        return WAITING
-    return CLIENT if row.client_busy > row.server_busy else SERVER
-
-
-def reason(row: Any) -> str:
-    """Return the sentence on what bound the cell of a row of bounds.csv, and what its speedup therefore means."""
-    used = f"server {percent(row.server_busy)}, load generator {percent(row.client_busy)} of the CPUs each could use"
-    match row.bound:
-        case "server CPU":
-            return f"The server's CPUs set the pace ({used}): less CPU time per transaction gives more transactions."
-        case "load generator":
-            return f"The load generator set the pace ({used}): gains of the server are understated."
-        case "waiting":
-            return f"Neither set the pace ({used}): {_awaited(row)}"
-    return "What bound it was not measured."
-
-
-def _awaited(row: Any) -> str:
-    if row.iowait_share > THRESHOLDS["iowait"].threshold:
-        return f"CPUs idled {percent(row.iowait_share)} of the time while a disk worked."
-    if row.clients > row.n_server_cpus:
-        return "connections waited for locks, log flushes or wake-ups."
-    turns = "with a CPU for each connection, server and load generator take turns"
-    if missing(row.virtualisation):
-        return f"{turns}, and the wake-up of idle CPUs counts with them."
-    return (
-        f"{turns}, and on a virtual machine ({row.virtualisation}) this measures mostly the wake-up of idle CPUs. A "
-        "small gain here says little about the server."
-    )
+        return Bound.WAITING
+    return Bound.LOAD_GENERATOR if row.client_busy > row.server_busy else Bound.SERVER_CPU

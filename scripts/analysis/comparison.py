@@ -1,4 +1,4 @@
-"""Comparisons with the reference: pairs of runs, cells, noise floor, and the mean over cells, as tidy frames."""
+"""Comparisons with the reference as tidy frames: pairs of runs, cells, noise floor, means over cells."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import stats
-from scripts.analysis.metrics import EVERY, METRICS, Metric
-from scripts.vocabulary import AA, BLOCK, CELL, NO_DIFFERENCE, NO_FLOOR, TOO_FEW
+from scripts.analysis.metrics import METRICS
+from scripts.analysis.tables import CELLS, COMPARISONS, NOISE, OVERALL
+from scripts.vocabulary import AA, BLOCK, CELL, UNDECIDED, WORKLOAD_CLIENTS, Verdict
 
 NOT_MEASURED = "not_measured"
 SAME_HOST_COLUMNS = {
@@ -18,11 +19,11 @@ SAME_HOST_COLUMNS = {
 
 
 def pair_runs(runs: pd.DataFrame, reference: str, block_span_s: float | None) -> pd.DataFrame:
-    """Return one row per run that is not of the reference, beside the reference's run of the same block.
+    """Return one row per run of a variant other than the reference, with the reference's run of the same block.
 
-    Adds `status`: paired; split, when the two do not share host, boot and sysbench program or do not lie within
+    `status` is paired; split, when the two runs differ in host, boot or sysbench program or span more than
     `block_span_s` from the first start to the last end; or incomplete, when one of them is not ok. `note` says why.
-    Raises ValueError when the reference has no run at all.
+    Raises ValueError when the reference has no run.
     """
     ours = runs[runs["variant"] != reference]
     theirs = runs[runs["variant"] == reference]
@@ -65,8 +66,8 @@ def _span_text(span_s: pd.Series, allowed_s: float | None) -> pd.Series:
 def compare_pairs(pairs: pd.DataFrame, names: Iterable[str] = tuple(METRICS)) -> pd.DataFrame:
     """Return comparisons.csv: one row per pair and metric of `names`, both values and log(value / reference value).
 
-    The log ratio is NaN unless the pair's status is paired and both values are positive. `flagged` tells that one of
-    the two runs has a warning which not every run has: one they all have tells none apart.
+    The log ratio is NaN unless the pair's status is paired and both values are positive. `flagged` is True when one
+    of the two runs has a warning that some run does not have.
     """
     keys = [*CELL, "repetition", "status", "note"]
     flagged = _stands_out(pairs)
@@ -84,7 +85,7 @@ def compare_pairs(pairs: pd.DataFrame, names: Iterable[str] = tuple(METRICS)) ->
     quotient = table["value"] / table["reference_value"].where(usable)
     table["log_ratio"] = np.log(quotient.where(usable))
     table["ratio"] = quotient.where(usable)
-    return table
+    return table[COMPARISONS.names]
 
 
 def _stands_out(pairs: pd.DataFrame) -> list[bool]:
@@ -97,18 +98,18 @@ def _stands_out(pairs: pd.DataFrame) -> list[bool]:
 
 
 def warning_set(codes: str) -> set[str]:
-    """Return the warnings a warning_codes field names, without the one that something could not be measured."""
+    """Return the codes in a field of `warning_codes`, except that something could not be measured."""
     return {code for code in codes.split(";") if code and code != NOT_MEASURED}
 
 
 def noise_floors(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return noise.csv: the noise floor of every metric, as `scripts.stats.noise_floor` defines it."""
+    """Return noise.csv: the noise floor of every metric, as `stats.noise_floor` defines it."""
     same = comparisons[comparisons["variant"] == AA].dropna(subset="log_ratio")
     by_metric = dict(iter(same.groupby("metric")))
     rows = []
     for name in dict.fromkeys(comparisons["metric"]):
         found = by_metric.get(name, same[:0])
-        cells = [group.to_numpy() for _, group in found.groupby(["workload", "clients"])["log_ratio"]]
+        cells = [group.to_numpy() for _, group in found.groupby(list(WORKLOAD_CLIENTS))["log_ratio"]]
         floor, from_blocks, from_cells = stats.noise_floor(cells)
         rows.append(
             {
@@ -120,47 +121,46 @@ def noise_floors(comparisons: pd.DataFrame) -> pd.DataFrame:
                 "n_blocks": len(found),
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=NOISE.names)
 
 
-def verdict_word(metric: Metric, log_ratio: float, blocks: int, p_holm: float, floor: float) -> str:
-    """Return the metric's word for a difference that is shown, or what stands in its place.
+def verdict_on(log_ratio: float, blocks: int, p_holm: float, floor: float) -> Verdict:
+    """Return the verdict on one mean log ratio.
 
-    A word needs 5 blocks, a Holm-adjusted p under 0.05, and a |log ratio| above the noise floor.
+    A difference is shown with 5 blocks, a Holm-adjusted p under 0.05, and a |log ratio| above the noise floor.
     """
     if blocks < stats.MIN_BLOCKS:
-        return TOO_FEW
+        return Verdict.TOO_FEW_BLOCKS
     if np.isnan(floor):
-        return NO_FLOOR
+        return Verdict.NO_NOISE_FLOOR
     if not p_holm < stats.ALPHA or not abs(log_ratio) > floor:
-        return NO_DIFFERENCE
-    return metric.above if log_ratio > 0 else metric.below
+        return Verdict.NO_DIFFERENCE
+    return Verdict.ABOVE if log_ratio > 0 else Verdict.BELOW
 
 
 def cells(runs: pd.DataFrame, comparisons: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
     """Return cells.csv: one row per variant (the reference too), workload, clients and metric.
 
-    `value` is the geometric mean over the ok runs, so that without a lost block the quotient of two values is the
-    ratio.
+    `value` is the geometric mean over the ok runs, so that the ratio is the quotient of two values if no block is lost.
     """
     values = _values(runs, list(floors["metric"]))
-    return judged(values.merge(compared(comparisons), on=[*CELL, "metric"], how="left"), floors)
+    return judged(values.merge(compared(comparisons), on=[*CELL, "metric"], how="left"), floors)[CELLS.names]
 
 
 def judged(table: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `compared` with `p_holm`, the floor and the word.
+    """Return rows of `compared` with `p_holm`, the floor and the verdict.
 
-    Holm's adjustment runs over all variants and cells of one metric, without A/A, which gets no word: at most 5 % of
-    studies without any difference get a word in that metric, in simulations 3 %; each metric is a family of its own.
+    Holm's adjustment runs over all variants and cells of one metric, without A/A, which gets no verdict. In at most
+    5 % of studies without any difference a metric shows one, in simulations in 3 %; each metric is adjusted separately.
     """
     to_judge = table["n_blocks"].notna() & (table["variant"] != AA)
     table = table.assign(p_holm=table["p_t"].where(to_judge).groupby(table["metric"]).transform(stats.holm))
     table = table.merge(floors[["metric", "floor_log_ratio"]], on="metric", how="left")
-    words = [
-        verdict_word(EVERY[row.metric], row.log_ratio, row.n_blocks, row.p_holm, row.floor_log_ratio) if judge else None
+    verdicts = [
+        verdict_on(row.log_ratio, row.n_blocks, row.p_holm, row.floor_log_ratio) if judge else None
         for row, judge in zip(table.itertuples(), to_judge, strict=True)
     ]
-    return table.assign(word=words)
+    return table.assign(verdict=verdicts)
 
 
 def _values(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
@@ -176,7 +176,7 @@ def _values(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def compared(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per variant but the reference, workload, clients and metric: counts of blocks, ratio, interval, p.
+    """Return counts of blocks, ratio, interval and p per variant other than the reference, workload, clients, metric.
 
     The interval is `stats.t_interval` of the log ratios of the cell's blocks, turned back into ratios.
     """
@@ -199,47 +199,45 @@ def compared(comparisons: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, index=counts.index).reset_index()
 
 
-OVERALL_KEYS = ["workload", "clients"]
-
-
 def overall_table(cells: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return overall.csv: geometric mean over cells per variant and metric, with its interval.
 
-    Ratio and counts are those of `over_cells`; `n_flagged` of the `n_pairs` pairs have a run that stands out by a
-    warning.
+    Ratio and counts are those of `means_over_cells`; `n_flagged` of the `n_pairs` pairs have a run that stands out by
+    a warning.
     """
     groups = cells[cells["n_blocks"].notna()].groupby(["variant", "metric"], sort=False)
     used = comparisons["flagged"].astype(bool) & comparisons["log_ratio"].notna()
     flagged = used.groupby([comparisons["variant"], comparisons["metric"]]).sum()
-    wide = comparisons.pivot(index=["variant", "metric", *OVERALL_KEYS], columns="repetition", values="log_ratio")
+    wide = comparisons.pivot(index=["variant", "metric", *WORKLOAD_CLIENTS], columns="repetition", values="log_ratio")
     blocks = dict(iter(wide.groupby(level=[0, 1])))
     rows = [
         {"variant": key[0], "metric": key[1], **_row(group, blocks[key]), "n_flagged": int(flagged[key])}
         for key, group in groups
     ]
-    return with_words(pd.DataFrame(rows), [row["variant"] != AA for row in rows])
+    table = with_verdicts(pd.DataFrame(rows), [row["variant"] != AA for row in rows])
+    return table.reindex(columns=OVERALL.names)
 
 
-def with_words(table: pd.DataFrame, tested: list[bool]) -> pd.DataFrame:
-    """Add p_holm, adjusted over the tested rows of a metric, and their words to rows of `over_cells`."""
+def with_verdicts(table: pd.DataFrame, tested: list[bool]) -> pd.DataFrame:
+    """Add p_holm, adjusted over the tested rows of a metric, and their verdicts to rows of `means_over_cells`."""
     if table.empty:
         return table
     p_holm = table["p_t"].where(np.array(tested)).groupby(table["metric"]).transform(stats.holm)
     rows = table.assign(p_holm=p_holm).to_dict("records")
-    words = [overall_word(EVERY[row["metric"]], row) if test else None for row, test in zip(rows, tested, strict=True)]
-    return table.assign(p_holm=p_holm, word=pd.Series(words, index=table.index, dtype=object))
+    verdicts = [overall_verdict(row) if test else None for row, test in zip(rows, tested, strict=True)]
+    return table.assign(p_holm=p_holm, verdict=pd.Series(verdicts, index=table.index, dtype=object))
 
 
 def by_repetition(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the log ratios of one variant and metric: one row a cell, one column a repetition."""
-    return pairs.pivot(index=OVERALL_KEYS, columns="repetition", values="log_ratio")
+    """Return the log ratios of one variant and metric: one row per cell, one column per repetition."""
+    return pairs.pivot(index=list(WORKLOAD_CLIENTS), columns="repetition", values="log_ratio")
 
 
 def means_over_cells(wide: pd.DataFrame) -> dict[str, Any]:
     """Return the geometric mean over the cells of `by_repetition` with the interval of `stats.mean_over_cells`.
 
-    Cells without a pair are left out and counted. `n_repetitions` are those in which every cell that is left has its
-    pair; `n_blocks_least` is the number of pairs of the cell that has fewest.
+    Cells without a pair are left out and counted. `n_repetitions` counts the repetitions in which every remaining cell
+    has its pair; `n_blocks_least` is the number of pairs of the cell with the fewest.
     """
     there = wide.notna().to_numpy()
     present = there.any(axis=1)
@@ -260,9 +258,8 @@ def means_over_cells(wide: pd.DataFrame) -> dict[str, Any]:
 
 
 def _row(cells: pd.DataFrame, wide: pd.DataFrame) -> dict[str, Any]:
-    metric = EVERY[cells["metric"].iloc[0]]
     row = {**means_over_cells(wide), "floor_log_ratio": float(cells["floor_log_ratio"].iloc[0])}
-    return {**row, **_range(cells[cells["n_blocks"] > 0]), **_counts(metric, cells)}
+    return {**row, **_range(cells[cells["n_blocks"] > 0]), **_counts(cells)}
 
 
 def _range(present: pd.DataFrame) -> dict[str, Any]:
@@ -272,28 +269,25 @@ def _range(present: pd.DataFrame) -> dict[str, Any]:
     return {f"{end}_{key}": cell[key] for end, cell in ends.items() for key in ("ratio", "workload", "clients")}
 
 
-def _counts(metric: Metric, cells: pd.DataFrame) -> dict[str, int]:
-    counted = cells["word"].value_counts()
-    return {
-        "n_above": int(counted.get(metric.above, 0)),
-        "n_below": int(counted.get(metric.below, 0)),
-        "n_no_difference": int(counted.get(NO_DIFFERENCE, 0)),
-        "n_wordless": int(counted.get(TOO_FEW, 0) + counted.get(NO_FLOOR, 0)),
-    }
+def _counts(cells: pd.DataFrame) -> dict[str, int]:
+    counted = cells["verdict"].value_counts()
+    shown = (Verdict.ABOVE, Verdict.BELOW, Verdict.NO_DIFFERENCE)
+    undecided = sum(int(counted.get(verdict, 0)) for verdict in UNDECIDED)
+    return {f"n_{verdict}": int(counted.get(verdict, 0)) for verdict in shown} | {"n_undecided": undecided}
 
 
-def overall_word(metric: Metric, row: Mapping[str, Any]) -> str:
-    """Return the word for a mean over cells by the conditions of `comparison.verdict_word`; every cell needs 5 blocks.
+def overall_verdict(row: Mapping[str, Any]) -> Verdict:
+    """Return the verdict on a mean over cells by the conditions of `verdict_on`; every cell needs 5 blocks.
 
-    The floor is the one of a single cell's mean, which is more than the mean over cells needs.
+    The floor is that of the mean of a single cell, which is stricter than the mean over cells needs.
     """
-    return verdict_word(metric, row["log_ratio"], row["n_blocks_least"], row["p_holm"], row["floor_log_ratio"])
+    return verdict_on(row["log_ratio"], row["n_blocks_least"], row["p_holm"], row["floor_log_ratio"])
 
 
 def without_flagged(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return overall_unflagged.csv: what overall.csv would be if the flagged pairs had not been measured.
 
-    Noise floor, Holm's adjustment and words are made anew from the pairs that are left; `n_pairs` counts them.
+    Noise floor, Holm's adjustment and verdicts are computed from the remaining pairs; `n_pairs` counts them.
     """
     kept = comparisons.assign(log_ratio=comparisons["log_ratio"].where(~comparisons["flagged"].astype(bool)))
     return overall_table(judged(compared(kept), noise_floors(kept)), kept)

@@ -1,4 +1,4 @@
-"""What each factor of a matrix does, and what several do together, computed block by block: effects.csv."""
+"""Effects of factors, computed block by block: contrasts between builds (factors.csv), a matrix (effects.csv)."""
 
 import math
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis.comparison import SAME_HOST_COLUMNS, by_repetition, means_over_cells, with_words
-from scripts.analysis.metrics import EVERY
+from scripts.analysis.comparison import SAME_HOST_COLUMNS, by_repetition, means_over_cells, with_verdicts
+from scripts.analysis.tables import EFFECTS, FACTORS
 from scripts.record import canonical
-from scripts.vocabulary import AA, BLOCK, NO_DIFFERENCE
+from scripts.vocabulary import AA, BLOCK
 from scripts.wording import listing
 
 CONTRAST_WORDS = ("profile", "lto", "bolt", "flags", "debug_information", "toolchain")
@@ -23,13 +23,18 @@ ALONE, TOGETHER, ON_TOP = range(3)
 
 @dataclass(frozen=True)
 class Contrast:
-    """A sum of logs of variants' values: `terms` holds each variant with its sign, `rank` where it is shown."""
+    """A signed sum of logs of variants' values: `terms` holds (variant, sign), `rank` is the order to show it in."""
 
     factor: str
     formula: str
     server: str
     terms: tuple[tuple[str, int], ...]
     rank: tuple[int, int]
+
+    @property
+    def is_interaction(self) -> bool:
+        """Whether it is an interaction of factors; else it is the quotient of two variants."""
+        return len(self.terms) > 2
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Arm:
         return {name: value for name, value in self.factors.items() if name not in names}
 
     def has(self, *names: str) -> tuple[bool, ...]:
-        """Tell of each named factor whether the build has it."""
+        """Return for each named factor whether the build has it."""
         return tuple(self.factors[name] is not None for name in names)
 
 
@@ -68,7 +73,7 @@ def build_groups(study: dict[str, Any]) -> list[list[Arm]]:
 
 
 def factor_contrasts(study: dict[str, Any]) -> list[Contrast]:
-    """Return what can be said about factors: each alone, PGO with LTO, and each on top of others, in this order."""
+    """Return the contrasts of a study: each factor alone, PGO with LTO, each on top of others, in this order."""
     found = [each for group in build_groups(study) for each in (*_steps(group), *_together(group))]
     return sorted(found, key=lambda contrast: contrast.rank)
 
@@ -86,7 +91,7 @@ def _steps(group: list[Arm]) -> Iterator[Contrast]:
 
 
 def _step(factor: str, lower: Arm, upper: Arm, base: str, group: list[Arm]) -> str:
-    """Return what a step is called: PGO alone, PGO on top of LTO, clang-16 instead of gcc-12, with PGO."""
+    """Return the name of a step: PGO alone, PGO on top of LTO, clang-16 instead of gcc-12, with PGO."""
     name = _name(factor, upper, group)
     if lower.factors[factor] is None:
         return f"{name} on top of {base}" if base else f"{name} alone"
@@ -95,7 +100,7 @@ def _step(factor: str, lower: Arm, upper: Arm, base: str, group: list[Arm]) -> s
 
 
 def _together(group: list[Arm]) -> Iterator[Contrast]:
-    """Yield PGO and LTO together over neither, and how much more or less that is than the product of each alone."""
+    """Yield PGO and LTO together over neither, and their interaction: that over the product of each alone."""
     for lower, both in permutations(group, 2):
         if both.without(*PAIR) != lower.without(*PAIR) or lower.has(*PAIR) != (False, False):
             continue
@@ -122,7 +127,7 @@ def _interaction(names: str, both: Arm, neither: Arm, alone: list[Arm]) -> Contr
 
 
 def _name(factor: str, arm: Arm, group: list[Arm]) -> str:
-    """Return a factor's name; its value too where the group has several: PGO (read)."""
+    """Return a factor's name, with its value where the group has several: PGO (read)."""
     value = arm.factors[factor]
     if factor not in NAMES:
         return str(value)
@@ -131,22 +136,16 @@ def _name(factor: str, arm: Arm, group: list[Arm]) -> str:
 
 
 def _said(arm: Arm, group: list[Arm], without: str = "") -> str:
-    """Return the factors an arm has: `PGO + LTO`; the toolchain only where it is not the group's first."""
+    """Return the factors of an arm: `PGO + LTO`; the toolchain only where it differs from the group's first."""
     usual = {"toolchain": group[0].factors["toolchain"]}
     kept = [name for name in CONTRAST_WORDS if name != without and arm.factors[name] not in (None, usual.get(name))]
     return " + ".join(_name(name, arm, group) for name in kept)
 
 
-FACTOR_COLUMNS = (
-    "factor", "formula", "server", "metric", "log_ratio", "ratio", "ratio_low", "ratio_high", "n_cells",
-    "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "p_t", "floor_log_ratio", "p_holm", "word",
-)  # fmt: skip
-
-
 def factor_table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
-    """Return factors.csv: one row per contrast and metric, computed like the mean over cells of `overall.overall`.
+    """Return factors.csv: one row per contrast and metric, computed like `comparison.overall_table`.
 
-    What is averaged is a contrast in place of a pair's log ratio. An interaction gets no word and is not tested.
+    A contrast takes the place of a pair's log ratio. An interaction is not tested and gets no verdict.
     """
     floor = floors.set_index("metric")["floor_log_ratio"]
     rows, tested = [], []
@@ -155,13 +154,14 @@ def factor_table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame
         for metric in floor.index:
             found = means_over_cells(by_repetition(block_contrasts(whole, contrast, metric)))
             named = {"factor": contrast.factor, "formula": contrast.formula, "server": contrast.server}
+            named["interaction"] = contrast.is_interaction
             rows.append({**named, "metric": metric, **found, "floor_log_ratio": float(floor[metric])})
-            tested.append(len(contrast.terms) == 2 and found["n_cells"] > 0)
-    return with_words(pd.DataFrame(rows), tested).reindex(columns=list(FACTOR_COLUMNS))
+            tested.append(not contrast.is_interaction and found["n_cells"] > 0)
+    return with_verdicts(pd.DataFrame(rows), tested).reindex(columns=FACTORS.names)
 
 
 def whole_blocks(runs: pd.DataFrame, variants: list[str], block_span_s: float | None) -> pd.DataFrame:
-    """Return the rows of runs.csv of these variants, with `whole`: all of the block's are ok and belong together.
+    """Return the rows of runs.csv of these variants, with `whole`: all runs of the block are ok and belong together.
 
     They belong together under the conditions of `comparison.pair_runs`: same host, boot and sysbench program, and at
     most `block_span_s` from the first start to the last end.
@@ -176,7 +176,7 @@ def whole_blocks(runs: pd.DataFrame, variants: list[str], block_span_s: float | 
 
 
 def block_contrasts(whole: pd.DataFrame, contrast: Contrast, metric: str) -> pd.DataFrame:
-    """Return one row a block with `log_ratio`: the signed sum of the logs of its values; NaN unless it is whole."""
+    """Return one row per block with `log_ratio`: the signed sum of the logs of its values, NaN unless it is whole."""
     signs = whole["variant"].map(dict(contrast.terms))
     values = whole[metric].astype(float)
     logs = np.log(values.where(whole["whole"] & (values > 0)))
@@ -185,22 +185,12 @@ def block_contrasts(whole: pd.DataFrame, contrast: Contrast, metric: str) -> pd.
     return summed.rename("log_ratio").reset_index()
 
 
-MATRIX_COLUMNS = (
-    "factor", "formula", "n_factors", "workload", "clients", "metric", "log_ratio", "ratio", "ratio_low", "ratio_high",
-    "n_cells", "n_cells_planned", "n_repetitions", "n_blocks_least", "n_pairs", "p_t", "floor_log_ratio", "p_holm",
-    "word",
-)  # fmt: skip
-INTERACTION, NO_INTERACTION = "interaction shown", "no interaction shown"
-DIFFERENT = dict.fromkeys((word for metric in EVERY.values() for word in (metric.above, metric.below)), INTERACTION)
-INTERACTIONS = {**DIFFERENT, NO_DIFFERENCE: NO_INTERACTION}
-
-
 def matrix_table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
-    """Return effects.csv: one row per effect and metric over all cells, then, with several cells, one a cell.
+    """Return effects.csv: one row per effect and metric over all cells; with several cells, also one per cell.
 
-    An effect is computed like the mean over cells of `overall.overall`, with its sum of logs in place of a pair's log
-    ratio. Words are given over all cells: Holm's adjustment runs over the effects of a metric, and the noise floor,
-    which is that of a pair, grows with the root of the sum of the squares of the signs, where that is more than two.
+    An effect is computed like `comparison.overall_table`, with its sum of logs in place of a pair's log ratio. There
+    are verdicts over all cells only, and Holm's adjustment runs over the effects of a metric. The noise floor is that
+    of a pair, multiplied by the root of half the sum of the squared signs where that sum is more than two.
     """
     floor = floors.set_index("metric")["floor_log_ratio"]
     rows = [
@@ -208,17 +198,15 @@ def matrix_table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame
         for effect in matrix_contrasts(study)
         for row in _matrix_rows(effect, study, runs, floor)
     ]
-    found = with_words(pd.DataFrame(rows), [row["workload"] is None for row in rows]).reindex(
-        columns=list(MATRIX_COLUMNS)
-    )
-    words = [INTERACTIONS.get(row.word, row.word) if row.n_factors > 1 else row.word for row in found.itertuples()]
-    return found.assign(word=words, clients=found["clients"].astype("Int64"))
+    found = with_verdicts(pd.DataFrame(rows), [row["workload"] is None for row in rows])
+    found = found.reindex(columns=EFFECTS.names)
+    return found.assign(clients=found["clients"].astype("Int64"))
 
 
 def matrix_contrasts(study: dict[str, Any]) -> list[Contrast]:
     """Return the main effects of a study's matrix, then the interactions of two factors, of three, and so on.
 
-    A level is set against the reference's, where the reference is of the matrix, else against its factor's first.
+    The base level of a factor is the reference's if the reference is in the matrix, else the factor's first.
     The effect of levels of some factors is the product of (this level - the base level) of these factors with the mean
     over the levels of all others, in logs: the classical effects of a full factorial (Box, Hunter & Hunter 1978).
     """
@@ -246,7 +234,7 @@ def _effect(chosen: dict[str, str], base: dict[str, str], factors: dict[str, lis
 
 
 def _formula(chosen: dict[str, str], base: dict[str, str]) -> str:
-    """Return which levels are set against which: b / a, or b.d · a.c / (a.d · b.c)."""
+    """Return the levels that are compared: b / a, or b.d · a.c / (a.d · b.c)."""
     if len(chosen) == 1:
         return " / ".join((*chosen.values(), *(base[name] for name in chosen)))
     sides: dict[int, list[str]] = {1: [], 0: []}
@@ -256,9 +244,9 @@ def _formula(chosen: dict[str, str], base: dict[str, str]) -> str:
     return f"{' · '.join(sides[1])} / ({' · '.join(sides[0])})"
 
 
-def effect_label(factor: str, formula: str) -> str:
-    """Return what an effect is called: `dw_off / dw_on`, or `interaction of ahi_off and dw_off`."""
-    if " × " not in factor:
+def effect_label(formula: str, n_factors: int) -> str:
+    """Return the name of an effect of the matrix: `dw_off / dw_on`, or `interaction of ahi_off and dw_off`."""
+    if n_factors == 1:
         return formula
     return f"interaction of {listing(formula.partition(' · ')[0].split('.'))}"
 

@@ -1,4 +1,4 @@
-"""Which workloads a build was trained on, and what it gained on those and on the others."""
+"""The workloads that a build was trained on, and its gain on those and on the others."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ def trained_on(study: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def label(study: dict[str, Any], workload: str) -> str:
-    """Return the sentence on a workload: in the training of which variants, held out from that of which."""
+    """Return which variants were trained with a workload, and from whose training it was held out."""
     found = trained_on(study)
     inside = [name for name, workloads in found.items() if workload in workloads]
     outside = [name for name in found if name not in inside]
@@ -41,7 +41,7 @@ def label(study: dict[str, Any], workload: str) -> str:
 
 
 def splits(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, Split]:
-    """Return for every variant that was measured on both kinds of workloads its transactions per second on each."""
+    """Return the variants that were measured on both kinds of workloads, with their TPS on each kind."""
     found = {}
     for variant, workloads in trained_on(study).items():
         kinds = [[name for name in study["workloads"] if (name in workloads) == inside] for inside in (True, False)]

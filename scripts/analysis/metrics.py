@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.vocabulary import Verdict
+
 MIB = 2**20
 CHANGES = ("rows_inserted", "rows_updated", "rows_deleted", "rows_changed")
 OPERATIONS = {"inserts": "insertions", "delete_marks": "markings as deleted", "deletes": "deletions"}
@@ -79,7 +81,7 @@ PANELS = (
 class Metric:
     """One column of tables/runs.csv that is compared as a ratio to the reference.
 
-    `above` and `below` are the words for a ratio shown to lie above or below 1; `worse` is the bad one of the two.
+    `above` and `below` are the words for a ratio shown to lie above or below 1; `worse` is the verdict that is bad.
     """
 
     name: str
@@ -87,8 +89,13 @@ class Metric:
     unit: str
     above: str
     below: str
-    worse: str
+    worse: Verdict
     meaning: str
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The words for the verdicts that a difference is shown."""
+        return {Verdict.ABOVE: self.above, Verdict.BELOW: self.below}
 
     @property
     def heading(self) -> str:
@@ -102,13 +109,13 @@ TPS = Metric(
     "",
     "faster",
     "slower",
-    "slower",
+    Verdict.BELOW,
     "transactions between the first and the last per-second report of sysbench, over the time between them",
 )
 
 
 def _lower_is_better(name: str, label: str, unit: str, meaning: str) -> Metric:
-    return Metric(name, label, unit, "higher", "lower", "higher", meaning)
+    return Metric(name, label, unit, "higher", "lower", Verdict.ABOVE, meaning)
 
 
 METRICS: dict[str, Metric] = {
@@ -148,7 +155,7 @@ METRICS: dict[str, Metric] = {
 
 
 def _time(name: str, label: str, meaning: str) -> Metric:
-    return Metric(name, label, "s", "slower", "faster", "slower", meaning)
+    return Metric(name, label, "s", "slower", "faster", Verdict.ABOVE, meaning)
 
 
 # Of a run of timed SQL, which has none of the others.
@@ -169,7 +176,7 @@ SCRIPT: dict[str, Metric] = {
     )
 }
 EVERY = METRICS | SCRIPT
-COLD, WARM = SCRIPT["cold_s"], SCRIPT["warm_s"]
+COLD_TIME, WARM_TIME = SCRIPT["cold_s"], SCRIPT["warm_s"]
 
 
 def of_study(study: dict[str, Any]) -> list[str]:
@@ -181,4 +188,4 @@ def of_study(study: dict[str, Any]) -> list[str]:
 def leading(names: Iterable[str]) -> Metric:
     """Return the metric that an answer begins with: transactions per second, of timed SQL alone the cold time."""
     known = set(names)
-    return COLD if COLD.name in known and TPS.name not in known else TPS
+    return COLD_TIME if COLD_TIME.name in known and TPS.name not in known else TPS

@@ -1,4 +1,4 @@
-"""Published figures: read their tidy file, and set their ratios beside the measured ones."""
+"""Published figures: the tidy file that holds them, and their ratios beside the measured ones."""
 
 import csv
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ def read(path: Path) -> dict[str, Any]:
     """Return {"source": text, "rows": [{metric, variant, workload, clients, value}]} of a CSV file.
 
     The file begins with lines `# source: ...`, then the header. Values are in the units of the metrics of the same name
-    in `scripts.metrics`. A file of findings gives {"source": text, "rows": [], "findings": [{variant, workload,
-    clients, finding}]} instead, words where nothing was counted. Raises ValueError naming file, line, column, value and
-    what was expected.
+    in `scripts.analysis.metrics`. A file of findings gives {"source": text, "rows": [], "findings": [{variant,
+    workload, clients, finding}]} instead: statements without figures. Raises ValueError naming file, line, column,
+    value and what was expected.
     """
     lines = path.read_text(encoding="utf-8").splitlines()
     begin = next((place for place, line in enumerate(lines) if not line.startswith("#")), len(lines))
@@ -85,7 +85,7 @@ def frame(study: dict[str, Any]) -> pd.DataFrame:
 
 
 def base_of(study: dict[str, Any], rows: pd.DataFrame) -> str | None:
-    """Return the published variant the others are compared with: the one named like the reference, else the first."""
+    """Return the published variant to compare with: the one named like the reference, else the first."""
     names = list(dict.fromkeys(rows["variant"]))
     return study["reference"] if study["reference"] in names else next(iter(names), None)
 
@@ -103,8 +103,8 @@ def ratios(study: dict[str, Any], rows: pd.DataFrame, metric: str) -> pd.DataFra
 class Beside:
     """One workload of one metric: published ratios by variant, ours as rows of overall.csv by variant.
 
-    `everywhere` is the geometric mean over all published client counts, `here` over those this study has too; with
-    `clients` and `common` of them.
+    `everywhere` is the geometric mean over all published client counts, whose number is `clients`; `here` is that over
+    the `common` client counts that this study has too.
     """
 
     workload: str
@@ -132,7 +132,7 @@ def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) 
 
 
 def gaps(study: dict[str, Any]) -> list[str]:
-    """Return sentences on what was published and has no counterpart here, and the other way round."""
+    """Return sentences on published figures without a counterpart here, and the other way round."""
     rows = frame(study)
     if rows.empty:
         return []

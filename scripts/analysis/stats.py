@@ -12,7 +12,7 @@ MAX_SIGN_FLIP_BLOCKS = 16
 
 
 def geometric_mean(values: ArrayLike) -> float:
-    """Return exp(mean(log(values))) of non-negative values; NaNs are left out, no value at all gives NaN.
+    """Return exp(mean(log(values))) of non-negative values; NaNs are left out, without values it is NaN.
 
     One zero makes it zero, which is its limit.
     """
@@ -27,9 +27,9 @@ def geometric_mean(values: ArrayLike) -> float:
 def t_interval(values: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (mean, low, high): mean ± t(1 - (1 - level)/2, n - 1) · s / √n, Student 1908.
 
-    `values` has shape (..., repetitions): the last axis is the sample, here the log ratios of a cell's blocks, of
-    which NaN are left out and n remain. s is the standard deviation with n - 1 below the line. With n < 2 the bounds
-    are NaN, with n = 0 the mean too.
+    `values` has shape (..., repetitions): the last axis is the sample, here the log ratios of a cell's blocks. NaNs
+    are left out, n values remain. s is the standard deviation with divisor n - 1. With n < 2 the bounds are NaN, with
+    n = 0 the mean too.
     """
     n, mean, error = _moments(values)
     half = special.stdtrit(n - 1, 0.5 + level / 2) * error
@@ -37,7 +37,7 @@ def t_interval(values: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.
 
 
 def _moments(values: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (n, mean, s / √n) of what is not NaN along the last axis; the last is NaN with n < 2."""
+    """Return (n, mean, s / √n) of the values along the last axis that are not NaN; s / √n is NaN with n < 2."""
     sample = np.asarray(values, dtype=float)
     there = ~np.isnan(sample)
     n = there.sum(axis=-1)
@@ -58,14 +58,14 @@ def value_interval(values: ArrayLike) -> tuple[float, float]:
 def mean_over_cells(values: ArrayLike) -> tuple[float, float, float]:
     """Return (mean, low, high) of the mean over cells of each cell's mean.
 
-    `values` has shape (cells, repetitions) and holds log ratios, NaN where a pair is missing; every cell has one pair
-    at least. Cells of one repetition share the machine's state, so that repetitions are what is sampled: the half
+    `values` has shape (cells, repetitions) and holds log ratios, NaN where a pair is missing; every cell has at least
+    one pair. Cells of one repetition share the state of the machine, so the sample is the repetitions: the half
     width is t(0.975, ν) · √Σ u(r)², where u(r) is the sum over cells c of (y(c, r) - mean of c) / (C √(n(c) (n(c) -
     1))), n(c) counts the pairs of cell c, C the cells, and ν is the mean of n(c), less 1. That is the variance CR2 of
     Bell & McCaffrey 2002 (Survey Methodology 28, 169) with one mean a cell and repetitions as clusters; ν is theirs
     and R - 1 for R repetitions without a missing pair, where all this is the t interval of the repetitions' means.
     With a third of the pairs missing R - 1 would cover 93 to 95 % in simulations, ν covers 95 to 97 %. The bounds are
-    NaN when some cell has one pair alone, of whose spread nothing is known; without cells all three are.
+    NaN when some cell has a single pair, whose spread is unknown; without cells all three are NaN.
     """
     wide = np.asarray(values, dtype=float)
     if not len(wide):
@@ -97,8 +97,8 @@ def mean_over_cells_p(values: ArrayLike) -> float:
 def paired_t_p(values: ArrayLike) -> np.ndarray:
     """Return the two-sided p value of the paired t test: 2 · P(T(n - 1) > |mean| / (s / √n)), Student 1908.
 
-    `values` has shape (..., repetitions) and holds differences (of logs), of which NaN are left out and n remain. NaN
-    with n < 2. Without any spread p is 0, or 1 when every difference is 0: the limits of the formula.
+    `values` has shape (..., repetitions) and holds differences of logs; NaNs are left out, n values remain. NaN with
+    n < 2. Without any spread p is 0, or 1 when every difference is 0: the limits of the formula.
     """
     n, mean, error = _moments(values)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -109,9 +109,8 @@ def paired_t_p(values: ArrayLike) -> np.ndarray:
 def sign_flip_p(values: ArrayLike) -> float:
     """Return the exact two-sided p value of the sign-flip permutation test (Fisher 1935, paired data).
 
-    The share of the 2^n ways to give the differences signs whose |sum| is at least the observed one; NaNs are left
-    out. The least possible value is 2 / 2^n: 0.0625 at n = 5. NaN with no value or more than 16, where 2^n is too
-    many.
+    It is the share of the 2^n assignments of signs to the differences whose |sum| is at least the observed one; NaNs
+    are left out. The smallest possible value is 2 / 2^n: 0.0625 at n = 5. NaN without values, and with more than 16.
     """
     sample = np.asarray(values, dtype=float)
     sample = sample[~np.isnan(sample)]
@@ -141,14 +140,14 @@ def holm(p_values: ArrayLike) -> np.ndarray:
 
 
 def noise_floor(cells: list[np.ndarray]) -> tuple[float, float, float]:
-    """Return (floor, from blocks, from cells): the A/A |log ratio| a cell's mean must exceed to get a word.
+    """Return (floor, from blocks, from cells): the |log ratio| that a cell's mean must exceed to show a difference.
 
-    `cells` holds one array of A/A log ratios per cell, one value a block. What is judged is the mean of a cell's n
-    blocks, so the floor is stated for such a mean, in two ways, and the larger counts:
+    `cells` holds one array of A/A log ratios per cell, one value per block. Verdicts are on the mean of a cell's n
+    blocks, so the floor is that of such a mean. It is computed in two ways, of which the larger counts:
 
     - from blocks: the 95th percentile of |log ratio| pooled over all cells and blocks, divided by √n (n: median number
-      of blocks of a cell). It rests on many values, but it supposes that noise averages out over blocks. Undivided it
-      would be the floor of a single block, √n times too high for a mean.
+      of blocks of a cell). It rests on many values, but assumes that noise averages out over blocks. Undivided it would
+      be the floor of a single block, √n times too high for a mean.
     - from cells: the 95th percentile over cells of |mean log ratio|. It sees offsets that do not average out, but with
       a handful of cells it rests on a handful of values.
 

@@ -1,4 +1,4 @@
-"""Timed SQL, statement by statement: tidy tables of all executions, and of every statement beside the reference's."""
+"""Timed SQL by statement: tidy tables of all executions, and of every statement beside the reference's."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,43 +7,16 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis.comparison import compared, judged, noise_floors
-from scripts.sql.times import COLD, WARM
-from scripts.vocabulary import BLOCK, CELL
+from scripts.analysis.tables import EXECUTIONS, STATEMENT_COSTS, STATEMENTS
+from scripts.vocabulary import BLOCK, CELL, COLD, RUN, WARM
 
-RUN = (*CELL, "repetition")
-# Stands between the names of a workload and a statement where the functions for cells have one name for a place.
+# Joins the names of workload and statement, since the functions for cells have one column for both.
 BETWEEN = "\t"
-EXECUTIONS: dict[str, str] = {
-    "pass": "number of the pass, from 1",
-    "cache": "cold in the first pass after the server's start, else warm",
-    "statement": "name of the statement",
-    "statement_s": "seconds from sending it to the last row of its answer",
-    "n_rows": "rows of its answer, or rows it changed",
-    "answer_sha256": "SHA-256 of its answer's rows in whatever order; empty for one without rows",
-    "server_cpu_s": "CPU time of the server's processes meanwhile, counted in hundredths of a second",
-    "read_bytes": "bytes the server read from storage meanwhile",
-    "write_bytes": "bytes the server wrote to storage meanwhile",
-}
-# What it has of the columns of cells.csv.
-JUDGED = (
-    "n_blocks", "n_split", "n_incomplete", "log_ratio", "ratio", "ratio_low", "ratio_high", "p_t", "p_sign_flip",
-    "p_holm", "floor_log_ratio", "word",
-)  # fmt: skip
-MEANS = ("server_cpu_s", "read_bytes", "write_bytes")
-STATEMENTS: dict[str, str] = {
-    "statement": EXECUTIONS["statement"],
-    "cache": "cold: the first pass after the server's start; warm: the mean of the others",
-    "n_ok": "runs it was timed in",
-    "value_s": "geometric mean over these runs of its seconds",
-    **{name: f"{EXECUTIONS[name]}, mean over its executions" for name in MEANS},
-    "n_rows": f"{EXECUTIONS['n_rows']}; empty when not always the same",
-    "n_answers": "different answers it had, 1 when all were the same",
-    "n_differ": "pairs left out because the two answers differ in number or content of their rows",
-}
+MEANS = tuple(column.name for column in STATEMENT_COSTS)
 
 
 def executions(records: Iterable[tuple[str, dict[str, Any]]]) -> pd.DataFrame:
-    """Return executions.csv from pairs of file name and raw facts: one row an execution of a statement."""
+    """Return executions.csv from pairs of file name and raw facts: one row per execution of a statement."""
     rows = [
         {**{name: facts[name] for name in RUN}, "pass": one["pass"], "cache": COLD if one["pass"] == 1 else WARM,
          "statement": one["statement"], "statement_s": one["seconds"], "n_rows": one["rows"],
@@ -51,14 +24,14 @@ def executions(records: Iterable[tuple[str, dict[str, Any]]]) -> pd.DataFrame:
         for _, facts in records
         for one in (facts.get("timed_sql") or {}).get("executions") or []
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=[*RUN, *EXECUTIONS]).astype({"n_rows": "Int64"})
+    return pd.DataFrame(rows, columns=EXECUTIONS.names).astype({"n_rows": "Int64"})
 
 
 def statements(done: pd.DataFrame, comparisons: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Return statements.csv: one row per variant, workload, statement and cold or warm, beside the reference.
 
-    `done` is executions.csv; `comparisons` tells which runs are pairs. A pair whose answers differ in their rows gives
-    no ratio and is counted. The noise floor and Holm's adjustment are over all statements, cold and warm apart.
+    `done` is executions.csv; `comparisons` says which runs are pairs. A pair whose answers differ in their rows gives
+    no ratio and is counted. Noise floor and Holm's adjustment run over all statements, separately for cold and warm.
     """
     runs = _by_run(done)
     pairs = _pairs(runs, comparisons, reference)
@@ -72,7 +45,7 @@ def statements(done: pd.DataFrame, comparisons: pd.DataFrame, reference: str) ->
         differing = (pairs["status"] == "differ").groupby([pairs[name] for name in keys]).sum().rename("n_differ")
         beside = beside.drop(columns="metric").merge(differing.reset_index(), on=keys)
         table = table.merge(beside, on=keys, how="left")
-    return table.reindex(columns=[*CELL, *STATEMENTS, *JUDGED])
+    return table.reindex(columns=STATEMENTS.names)
 
 
 def _by_run(done: pd.DataFrame) -> pd.DataFrame:
@@ -99,7 +72,7 @@ def _pairs(runs: pd.DataFrame, comparisons: pd.DataFrame, reference: str) -> pd.
 
 
 def _values(done: pd.DataFrame, runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Return values over the ok runs: geometric mean of seconds, means of the rest, and how many answers there were."""
+    """Return values over the ok runs: geometric mean of seconds, other means, number of different answers."""
     found = runs.groupby(keys, sort=False).agg(
         n_ok=("value", "size"), value_s=("value", lambda each: float(np.exp(np.log(each).mean()))),
         n_answers=("answer", "nunique"),

@@ -1,4 +1,4 @@
-"""Ratios without blocks: intervals from the spread between repetitions of either side (Welch 1947)."""
+"""Ratios without blocks: intervals from the spread between the repetitions of each side (Welch 1947)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ import pandas as pd
 from scipy import special
 
 from scripts.analysis import stats
+from scripts.vocabulary import WORKLOAD_CLIENTS
 
-CELL = ["workload", "clients"]
 Term = tuple[int, pd.DataFrame]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A log ratio with the bounds of its 95 % interval, and the number of values of the cell and side with fewest."""
+    """A log ratio with the bounds of its 95 % interval; `n` is the smallest number of values of a cell and side."""
 
     log_ratio: float
     low: float
@@ -64,9 +64,9 @@ def _variance(wide: np.ndarray) -> float:
 
 
 def log_values(runs: pd.DataFrame, variant: str, metric: str) -> pd.DataFrame:
-    """Return the logs of a variant's values, a row a cell (workload, clients), a column a repetition.
+    """Return the logs of a variant's values: one row per workload and client count, one column per repetition.
 
-    `runs` holds rows of runs.csv; runs that are not ok and values that are not above zero are NaN or left out.
+    `runs` holds rows of runs.csv; runs that are not ok are left out, values that are not positive are NaN.
     """
     chosen = runs[(runs["variant"] == variant) & (runs["outcome"] == "ok")]
     values = chosen[metric].astype(float)
@@ -74,23 +74,23 @@ def log_values(runs: pd.DataFrame, variant: str, metric: str) -> pd.DataFrame:
 
 
 def log_ratios(comparisons: pd.DataFrame, variant: str, metric: str) -> pd.DataFrame:
-    """Return the log ratios of a variant's blocks from comparisons.csv, a row a cell, a column a repetition."""
+    """Return the log ratios of a variant's blocks: one row per workload and client count, one column per repetition."""
     return _wide(comparisons[(comparisons["variant"] == variant) & (comparisons["metric"] == metric)], "log_ratio")
 
 
 def _wide(rows: pd.DataFrame, values: str) -> pd.DataFrame:
-    return rows.pivot(index=CELL, columns="repetition", values=values).dropna(how="all")
+    return rows.pivot(index=list(WORKLOAD_CLIENTS), columns="repetition", values=values).dropna(how="all")
 
 
 def over(cells: Sequence[tuple], terms: Sequence[Term]) -> list[Term]:
-    """Return the terms with these cells alone."""
+    """Return the terms restricted to these cells."""
     return [(sign, wide[wide.index.isin(list(cells))]) for sign, wide in terms]
 
 
 def estimate(terms: Sequence[Term]) -> Estimate:
-    """Return the signed sum of the terms' mean logs over all their cells; NONE unless all have the same cells.
+    """Return the signed sum of the terms' mean logs over their cells; NONE unless all have the same cells.
 
-    A term is a sign with a table of `log_values` or `log_ratios`.
+    A term is a sign and a table of `log_values` or `log_ratios`.
     """
     cells = [set(wide.index) for _, wide in terms]
     if not cells or not cells[0] or any(other != cells[0] for other in cells):

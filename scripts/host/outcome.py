@@ -84,10 +84,10 @@ def failure_facts(reason: str) -> dict[str, str]:
 
 def usable(file: Path) -> dict[str, Any]:
     """Read a record. Raises Refused, naming the folder to remove, when it is that of a failure."""
-    return demand(record.read(file), file.parent)
+    return demand_sound(record.read(file), file.parent)
 
 
-def demand(facts: dict[str, Any], folder: Path) -> dict[str, Any]:
+def demand_sound(facts: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return the record of `folder`. Raises Refused, naming the folder to remove, when it is that of a failure."""
     if has_failed(facts):
         raise Refused(f"{brief(facts['reason'])}\n(that was {folder}: remove this folder to try it again)")

@@ -22,7 +22,7 @@ def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
 
     with outcome.as_result(check.parent, give_up):
         for each, file in ((given, answers_file), (expected, reference)):
-            outcome.demand(each, file.parent)
+            outcome.demand_sound(each, file.parent)
         demand_comparable(given, expected)
         found = differences(given, expected)
         log.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -4,12 +4,11 @@ import argparse
 import csv
 import json
 import math
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from scripts.analysis import dictionary
-from scripts.analysis.dictionary import BOOLEAN_UNIT, COUNT_UNIT, TEXT_UNIT
+from scripts.analysis.columns import BOOLEAN, COUNT, TEXT, Table
 from scripts.record import FORMAT, read, write_text
 
 EXPORTED = tuple(name for name in dictionary.TABLES if name not in ("series", "counters", "files"))
@@ -22,31 +21,31 @@ def value(field: str, unit: str) -> Any:
     """
     if field == "":
         return None
-    if unit == TEXT_UNIT:
+    if unit == TEXT:
         return field
-    if unit == BOOLEAN_UNIT:
+    if unit == BOOLEAN:
         return {"True": True, "False": False}[field]
     number = float(field)
-    if not math.isfinite(number) or (unit == COUNT_UNIT and not number.is_integer()):
-        raise ValueError(f"{field!r}, expected a {'whole' if unit == COUNT_UNIT else 'finite'} number")
-    return int(number) if unit == COUNT_UNIT else number
+    if not math.isfinite(number) or (unit == COUNT and not number.is_integer()):
+        raise ValueError(f"{field!r}, expected a {'whole' if unit == COUNT else 'finite'} number")
+    return int(number) if unit == COUNT else number
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a table. Raises ValueError naming the file, line and column of what is not as described."""
-    known = dictionary.columns(path.stem)
+    table = dictionary.TABLES[path.stem]
     found = []
     with path.open(encoding="utf-8", newline="") as stream:
         for row in (reader := csv.DictReader(stream)):
-            found.append({name: _told(path, reader.line_num, name, field, known) for name, field in row.items()})
+            found.append({name: _json_value(path, reader.line_num, table, name, field) for name, field in row.items()})
     return found
 
 
-def _told(path: Path, line: int, name: str, field: str, known: dict[str, dictionary.Column]) -> Any:
-    if name not in known:
-        raise ValueError(f"{path}: column {name!r}, expected one of {', '.join(known)}")
+def _json_value(path: Path, line: int, table: Table, name: str, field: str) -> Any:
+    if name not in table.names:
+        raise ValueError(f"{path}: column {name!r}, expected one of {', '.join(table.names)}")
     try:
-        return value(field, known[name].unit)
+        return value(field, table[name].unit)
     except (ValueError, KeyError) as error:
         raise ValueError(f"{path}, line {line}, column {name}: {error}") from error
 
@@ -54,10 +53,13 @@ def _told(path: Path, line: int, name: str, field: str, known: dict[str, diction
 def main(study: Path, tables: Path) -> None:
     """Read the CSV tables in `tables` and write both files beside them."""
     declared = read(study)
-    told = {name: {column: asdict(kind) for column, kind in dictionary.columns(name).items()} for name in EXPORTED}
+    columns = {
+        name: {column.name: {"meaning": column.meaning, "unit": column.unit} for column in dictionary.TABLES[name]}
+        for name in EXPORTED
+    }
     named = {key: declared.get(key) for key in ("study", "title", "question", "reference")}
     found = {name: rows(tables / f"{name}.csv") for name in EXPORTED}
-    whole = {"format": FORMAT, **named, "columns": told, "tables": found}
+    whole = {"format": FORMAT, **named, "columns": columns, "tables": found}
     write_text(tables / "README.md", dictionary.text(declared["study"]))
     write_text(tables / "results.json", json.dumps(whole, ensure_ascii=False, allow_nan=False) + "\n")
 

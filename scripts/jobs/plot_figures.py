@@ -74,8 +74,9 @@ def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Itera
     if len(kinds["factors"]):
         yield f"factors-{metric.name}", factor_chart(kinds["factors"], metric, f"factors-{metric.name}")
     if len(overall := kinds["effects"][kinds["effects"]["workload"].isna()]):
-        labels = [effect_label(row.factor, row.formula) for row in overall.itertuples()]
-        yield f"effects-{metric.name}", factor_chart(overall.assign(factor=labels), metric, f"effects-{metric.name}")
+        labels = [effect_label(row.formula, row.n_factors) for row in overall.itertuples()]
+        named = overall.assign(factor=labels, interaction=overall["n_factors"] > 1)
+        yield f"effects-{metric.name}", factor_chart(named, metric, f"effects-{metric.name}")
 
 
 def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Look) -> Iterator[tuple[str, str]]:

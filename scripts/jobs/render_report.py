@@ -9,7 +9,7 @@ from scripts.analysis.runs import listed, read_csv, read_records
 from scripts.record import read, write_text
 from scripts.report.figures.drawing import figure_names
 from scripts.report.page import Evidence, view
-from scripts.report.render import render_study
+from scripts.report.render import render
 from scripts.report.runs import MOST_UNFOLDED
 
 RECORDS = ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets", "diagnoses")
@@ -49,9 +49,9 @@ def main(
         folder=output.parent,
         archive=archive,
     )
-    page, text = render_study(view(evidence))
-    write_text(summary, text)
-    write_text(output, page)
+    values = view(evidence)
+    write_text(summary, render("summary.md.j2", values))
+    write_text(output, render("report.html.j2", values))
 
 
 def _lean(files: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:

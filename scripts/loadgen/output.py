@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,21 +38,29 @@ def _summed_operation(lines: list[re.Match]) -> dict[str, float]:
         "calls": calls,
         "mean_ms": sum(float(line[3]) for line in lines) / calls / 1000,
         **{
-            name: min(_operation_percentile_us(buckets, share), longest_us) / 1000
+            name: min(_bucket_at(sorted(buckets.items()), share), longest_us) / 1000
             for name, share in OPERATION_SHARES.items()
         },
         "max_ms": longest_us / 1000,
     }
 
 
-def _operation_percentile_us(buckets: Counter[int], share: float) -> int:
-    """Return the bucket with the given share of the calls, whose rank is the nearest whole number, as sysbench's."""
-    rank, seen = max(1, math.floor(buckets.total() * share + 0.5)), 0
-    for latency_us in sorted(buckets):
-        seen += buckets[latency_us]
+def _bucket_at(buckets: Sequence[tuple[float, int]], share: float) -> float:
+    """Return the bucket that holds a share of the events; its rank is the nearest whole number, as sysbench's."""
+    return value_at_rank(buckets, max(1, math.floor(sum(count for _, count in buckets) * share + 0.5)))
+
+
+def value_at_rank(counted: Iterable[tuple[float, int]], rank: float) -> float:
+    """Return the value of the given rank, from 1, among values in ascending order with their counts.
+
+    Raises ValueError when there are fewer values than the rank.
+    """
+    seen = 0
+    for value, count in counted:
+        seen += count
         if seen >= rank:
-            return latency_us
-    raise AssertionError("unreachable: the rank is at most the total")
+            return value
+    raise ValueError(f"rank {rank} of {seen} values, expected one of them")
 
 
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -291,9 +299,4 @@ def percentile(histogram: Histogram, share: float) -> float:
     total = sum(histogram.count)
     if not 0 < share <= 1 or total == 0:
         raise ValueError(f"percentile: share {share!r} of {total} transactions, expected 0 < share <= 1 and some")
-    rank, seen = max(1, math.floor(total * share + 0.5)), 0
-    for latency_ms, count in zip(histogram.latency_ms, histogram.count, strict=True):
-        seen += count
-        if seen >= rank:
-            return latency_ms
-    raise AssertionError("unreachable: the rank is at most the total")
+    return _bucket_at(list(zip(histogram.latency_ms, histogram.count, strict=True)), share)

@@ -1,4 +1,4 @@
-"""The audit of every profile: what share of the executed code was really optimised with it, and where not."""
+"""The audits of profiles: which share of the executed code was optimised with its profile, and which was not."""
 
 import shlex
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ BOLT: dict[str, tuple[str, Callable]] = {
 
 @dataclass(frozen=True)
 class AuditView:
-    """One audit; `lost` when less of the profile was used than asked for."""
+    """One audit; `lost` says that less of the profile was used than the audit demands."""
 
     name: str
     lost: bool
@@ -39,9 +39,9 @@ class AuditView:
 
 
 def known_audits(facts: Iterable[dict[str, Any]], audits: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the audits with server and build; results of an earlier release hold them in the facts of the build.
+    """Return the audits with server and build; earlier releases stored them in the facts of the build.
 
-    A build that failed was never audited: its record, which has no counts, is left out.
+    A failed build is never audited; its record of an audit has no counts and is left out.
     """
     named = [({key: build[key] for key in ("server", "build")}, build.get("audit")) for build in facts]
     inside = [{**names, **audit} for names, audit in named if audit]
@@ -51,14 +51,14 @@ def known_audits(facts: Iterable[dict[str, Any]], audits: Iterable[dict[str, Any
 
 
 def audit_of(build: dict[str, Any], audits: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the audit of a build's compiler profile; that of a bolted build is the audit of its input."""
+    """Return the audit of a build's compiler profile; for a build made by BOLT, that of its input."""
     names = (build["build"], fact(build, "bolt.input_build"))
     found = {audit["build"]: audit for audit in audits if audit["server"] == build["server"]}
     return next((found[name] for name in names if name in found), None)
 
 
 def lost(audit: dict[str, Any]) -> bool:
-    """Tell whether less of the profile was used than the audit asks for."""
+    """Return whether less of the profile was used than the audit demands."""
     return not (audit.get("matched_share") or 0) >= audit.get("threshold", 1)
 
 
@@ -71,14 +71,14 @@ def executed_share(audit: dict[str, Any]) -> str:
 
 
 def units_text(audit: dict[str, Any]) -> str:
-    """Write how many of the units that ran in training were compiled with their counters."""
+    """Return in words how many of the units that ran in training were compiled with their counters."""
     counted = f"{number(audit.get('units_matched'))} of {number(audit.get('units_nonzero'))} units that ran in training"
     least = f", least {percent(audit['threshold'], 0)}" if "threshold" in audit else ""
     return f"{counted} were compiled with their counters ({percent(audit.get('matched_share'))}{least})"
 
 
 def audit_views(facts: list[dict[str, Any]], audits: Iterable[dict[str, Any]]) -> list[AuditView]:
-    """Return every audit for the page; that of an input of BOLT names the builds made from it."""
+    """Return every audit for the page; the audit of an input of BOLT names the builds made from it."""
     return [_view(audit, facts) for audit in audits]
 
 
@@ -122,7 +122,7 @@ def _shares(part: dict[str, Any]) -> tuple[str, str]:
 
 
 def _warnings(audit: dict[str, Any]) -> str:
-    """Return the sentence on what the compiler said: both kinds of missing profile, and counters of other code."""
+    """Return the sentence on the compiler's warnings: missing profiles of both kinds, and counters of other code."""
     kinds = {
         "files_not_found": ("no counters file for", "unit"), "functions_not_found": ("no counters for", "function"),
         "mismatches": ("counters of other code in", "unit"),
@@ -132,7 +132,7 @@ def _warnings(audit: dict[str, Any]) -> str:
         f"{words} " + (f"an unknown number of {noun}s" if missing(audit.get(key)) else plural(audit[key], noun))
         for key, (words, noun) in kinds.items()
     ]
-    return f"The compiler told of {listing(told)}."
+    return f"The compiler reported {listing(told)}."
 
 
 def _function(entry: dict[str, Any]) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def _function(entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _names(audit: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return names of counter files sought beside the nearest names present, for a profile that was not found."""
+    """Return (name of a counter file sought, nearest name present) for a profile that was not found."""
     pairs = audit.get("names") or []
     return tuple((str(pair["sought"]), str(pair.get("present") or "none like it")) for pair in pairs)
 
@@ -156,7 +156,7 @@ def _names_text(audit: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class BoltView:
-    """What BOLT took in and how it was called."""
+    """The profile that BOLT used, and its arguments."""
 
     name: str
     sentence: str
@@ -165,7 +165,7 @@ class BoltView:
 
 
 def bolt_views(facts: Iterable[dict[str, Any]]) -> list[BoltView]:
-    """Return what BOLT said of its profile for every build it optimised."""
+    """Return what BOLT reported on its profile, for every build it optimised."""
     return [_bolt(build) for build in facts if build.get("stage") == "bolted" or fact(build, "bolt.functions_profiled")]
 
 

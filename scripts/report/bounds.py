@@ -1,6 +1,5 @@
-"""Why the figures are what they are: what bound each cell, and what a transaction cost the server in each."""
+"""Why the figures are what they are: what set the pace of each cell, and what a transaction cost the server."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis.bounds import CLIENT, reason
+from scripts.analysis.bounds import Bound
 from scripts.analysis.metrics import LEVELS
+from scripts.measure.warnings import THRESHOLDS
 from scripts.report import engine
 from scripts.report.value_tables import Cell
 from scripts.vocabulary import CELL
@@ -17,12 +17,16 @@ from scripts.wording import NOTHING, count, missing, percent
 
 WINDOW = {"context_switches": "context switches", "read_bytes": "bytes read", "write_bytes": "bytes written"}
 COMMITS = "commits"
-SHARES = re.compile(r" \(server [^)]*\)")
+BOUND_WORDS = {
+    Bound.SERVER_CPU: "server CPU",
+    Bound.LOAD_GENERATOR: "load generator",
+    Bound.WAITING: "waiting",
+}
 
 
 @dataclass(frozen=True)
 class BoundRow:
-    """What bound one workload at one client count, a field a variant."""
+    """What set the pace of one workload at one client count, one field per variant."""
 
     workload: str
     clients: int
@@ -31,7 +35,7 @@ class BoundRow:
 
 @dataclass(frozen=True)
 class Effort:
-    """What a transaction of one workload cost: a row a variant and client count; `none` names what was always 0."""
+    """What a transaction of one workload cost, one row per variant and client count; `none` names what was always 0."""
 
     workload: str
     head: tuple[str, ...]
@@ -40,7 +44,7 @@ class Effort:
 
 
 def rows(study: dict[str, Any], bounds: pd.DataFrame) -> list[BoundRow]:
-    """Return bounds.csv as a row a workload and client count; nothing when no cell's CPU time is known."""
+    """Return bounds.csv, one row per workload and client count; nothing when no cell's CPU time is known."""
     found = {(row.workload, row.clients, row.variant): row for row in bounds.itertuples() if not missing(row.bound)}
     return [
         BoundRow(workload, clients, tuple(_cell(found.get((workload, clients, name))) for name in study["variants"]))
@@ -54,14 +58,43 @@ def _cell(row: Any) -> Cell:
     if row is None:
         return Cell(NOTHING, (), "hole", "not measured")
     shares = f"server {percent(row.server_busy, 0)}", f"client {percent(row.client_busy, 0)}"
-    return Cell(row.bound, shares, "bad" if row.bound == CLIENT else "", reason(row))
+    state = "bad" if row.bound == Bound.LOAD_GENERATOR else ""
+    return Cell(BOUND_WORDS[Bound(row.bound)], shares, state, bound_sentence(row, with_shares=True))
+
+
+def bound_sentence(row: Any, *, with_shares: bool = False) -> str:
+    """Return the sentence on what set the pace of a row of bounds.csv, and what its speedup therefore means."""
+    busy = f"server {percent(row.server_busy)}, load generator {percent(row.client_busy)} of the CPUs each could use"
+    shares = f" ({busy})" if with_shares else ""
+    match row.bound:
+        case Bound.SERVER_CPU:
+            return f"The server's CPUs set the pace{shares}: less CPU time per transaction gives more transactions."
+        case Bound.LOAD_GENERATOR:
+            return f"The load generator set the pace{shares}: gains of the server are understated."
+        case Bound.WAITING:
+            return f"Neither set the pace{shares}: {_awaited(row)}"
+    return "What set the pace was not measured."
+
+
+def _awaited(row: Any) -> str:
+    if row.iowait_share > THRESHOLDS["iowait"].threshold:
+        return f"CPUs idled {percent(row.iowait_share)} of the time while a disk worked."
+    if row.clients > row.n_server_cpus:
+        return "connections waited for locks, log flushes or wake-ups."
+    turns = "with one CPU per connection, server and load generator take turns"
+    if missing(row.virtualisation):
+        return f"{turns}, and the time to wake idle CPUs counts as theirs."
+    return (
+        f"{turns}, and on a virtual machine ({row.virtualisation}) this measures mostly the time to wake idle CPUs. A "
+        "small gain here says little about the server."
+    )
 
 
 def reasons(bounds: pd.DataFrame) -> list[tuple[str, str]]:
     """Return (sentence, cells it holds for): how many, and which workloads and client counts they are."""
     held: dict[str, list[Any]] = defaultdict(list)
     for row in bounds.itertuples():
-        held[SHARES.sub("", reason(row))].append(row)
+        held[bound_sentence(row)].append(row)
     if all(missing(bound) for bound in bounds["bound"]):
         return []
     return [(text, _places(cells, len(bounds))) for text, cells in held.items()]
@@ -76,10 +109,10 @@ def _places(cells: list[Any], of: int) -> str:
 
 
 def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[dict[str, Any]]) -> list[Effort]:
-    """Return what transactions cost, a table a workload, leaving out those of which nothing is known.
+    """Return what transactions cost, one table per workload about which something is known.
 
-    Context switches and bytes are of the window and divided by its transactions; the server's own counters are read
-    before and after the whole call of sysbench, and are divided by the commits between.
+    Context switches and bytes are those of the window, divided by its transactions; the server's own counters are read
+    before and after the whole call of sysbench, and are divided by the commits in between.
     """
     found = _of_window(runs)
     counted = _of_calls(records)
@@ -121,7 +154,7 @@ def _of_calls(records: Iterable[dict[str, Any]]) -> dict[tuple, dict[str, float]
 
 
 def _is_work(name: str) -> bool:
-    """Tell whether a counter's growth over a call is an amount to divide by its commits; others are told elsewhere."""
+    """Return whether a counter's growth over a call is to be divided by its commits."""
     return name not in LEVELS and name != COMMITS and not name.startswith(engine.CHANGE_BUFFER_PREFIX)
 
 

@@ -1,4 +1,4 @@
-"""Builds that failed and were allowed to: what the report says of them, in place of figures."""
+"""Findings on builds: failed ones, profiles used, equal answers, differences as declared."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,10 +7,30 @@ from typing import Any
 from scripts.host.outcome import has_failed, sound_records
 from scripts.measure.record import fact
 from scripts.report.audits import audit_of, executed_share, lost, units_text
-from scripts.report.verdict import Finding
+from scripts.report.finding import Finding, Topic
 from scripts.vocabulary import AA
 from scripts.wording import NOTHING, brief, listing, missing, number, plural
 
+FAILED_BUILDS = Topic(
+    "failed_builds",
+    "Builds that failed",
+    "They have no figures. Read the reason under Builds, remove its cause, and make the report again.",
+)
+PROFILE_USED = Topic(
+    "profile_used",
+    "Profile used",
+    "A build without its profile is no profile-guided build. Train it again with the same source tree.",
+)
+SAME_ANSWERS = Topic(
+    "same_answers",
+    "Same answers",
+    "A build that answers differently, or that was not checked, may be fast because it is wrong.",
+)
+DECLARED_DIFFERENCES = Topic(
+    "declared_differences",
+    "Builds differ as declared",
+    "The cause of an effect may be something else than what the variants are named after.",
+)
 PROFILED = ("optimised", "published")
 USES = ("-fprofile-use", "-fprofile-instr-use")
 PROVEN = {
@@ -37,19 +57,19 @@ def used_builds(study: dict[str, Any], facts: Iterable[dict[str, Any]]) -> list[
 
 
 def name_of(build: dict[str, Any]) -> str:
-    """Write which build it is."""
+    """Return the name of a build with that of its server."""
     return f"{build['build']} of {build['server']}"
 
 
 def has_profile(study: dict[str, Any], build: dict[str, Any]) -> bool:
-    """Tell whether a build was compiled with a profile, or declared to be."""
+    """Return whether a build was compiled with a profile, or declared to be."""
     declared = (study.get("builds") or {}).get(build["build"]) or {}
     given = any(flag.startswith(USES) for flag in fact(build, "flags.profile") or [])
     return bool(build.get("stage") in PROFILED or declared.get("profile") or given)
 
 
 def lost_profiles(study: dict[str, Any], built: Built) -> dict[str, str]:
-    """Return, by variant, the sentence on a profile its build did not take in."""
+    """Return the variants whose build did not use its profile, with the sentence on each."""
     found = {}
     for build in used_builds(study, built.facts):
         audit = audit_of(build, built.audits)
@@ -66,7 +86,7 @@ def _runs(arm: dict[str, Any], build: dict[str, Any]) -> bool:
 
 
 def audited(study: dict[str, Any], built: Built) -> Finding:
-    """Say how much of the profile every profile-using build took in; a lost one and one without an audit are told."""
+    """Report how much of its profile each build used; a lost profile and a missing audit are to be looked at."""
     good, doubtful = [], []
     for build in used_builds(study, built.facts):
         audit = audit_of(build, built.audits)
@@ -79,21 +99,21 @@ def audited(study: dict[str, Any], built: Built) -> Finding:
         elif audit is not None:
             good.append(f"{name_of(build)}: {units_text(audit)}. {executed_share(audit)}")
     if not good and not doubtful:
-        return Finding("Profile used", "plain", "No build of this study was compiled with a profile.")
-    text = f"{len(good)} of {plural(len(good) + len(doubtful), 'build')} with a profile took it in as asked."
-    return Finding("Profile used", "look" if doubtful else "good", " ".join([*doubtful, text]), tuple(good))
+        return PROFILE_USED.plain("No build of this study was compiled with a profile.")
+    text = f"{len(good)} of {plural(len(good) + len(doubtful), 'build')} with a profile used it as demanded."
+    return PROFILE_USED.judged(not doubtful, " ".join([*doubtful, text]), tuple(good))
 
 
 def checked(study: dict[str, Any], built: Built) -> Finding:
-    """Say whether all builds answered the check's statements as their check reference did."""
-    title, checks = "Same answers", built.checks
+    """Report whether all builds answered the statements of the check as their check reference did."""
+    checks = built.checks
     if not checks:
-        return Finding(title, "look", "No build's answers were compared with those of another one.")
+        return SAME_ANSWERS.look("No build's answers were compared with those of another build.")
     known = {(check["server"], check["build"]) for check in checks}
     unknown = [build for build in used_builds(study, built.facts) if (build["server"], build["build"]) not in known]
     told = [_not_identical(one) for one in checks if not identical(one)]
     told += [f"{name_of(build)}: not checked" for build in unknown]
-    return Finding(title, "look" if told else "good", _compared(checks), tuple(told))
+    return SAME_ANSWERS.judged(not told, _compared(checks), tuple(told))
 
 
 def _not_identical(check: dict[str, Any]) -> str:
@@ -105,7 +125,7 @@ def _not_identical(check: dict[str, Any]) -> str:
 def _compared(checks: list[dict[str, Any]]) -> str:
     others = [check for check in checks if not is_reference(check)]
     if not others:
-        return "Each server has one build, so there was no other one to compare its answers with."
+        return "Each server has one build, so there was no other build to compare its answers with."
     counts = sorted({asked for check in others if not missing(asked := _asked(check))})
     asked = " to ".join(map(number, dict.fromkeys(counts[:1] + counts[-1:]))) or "an unknown number of"
     told = f"{sum(map(identical, others))} of {plural(len(others), 'build')} answered {asked} statements exactly as"
@@ -113,7 +133,7 @@ def _compared(checks: list[dict[str, Any]]) -> str:
 
 
 def is_reference(check: dict[str, Any]) -> bool:
-    """Tell whether a check compares the check reference with itself."""
+    """Return whether a check compares the check reference with itself."""
     return check.get("is_check_reference", check["build"] == check["reference_build"])
 
 
@@ -123,7 +143,7 @@ def _asked(check: dict[str, Any]) -> int | None:
 
 
 def identical(check: dict[str, Any]) -> bool:
-    """Tell whether every statement that was not skipped was answered identically."""
+    """Return whether every statement that was not skipped was answered identically."""
     asked = _asked(check)
     return not missing(asked) and not check.get("differences") and check.get("answered_identically") == asked
 
@@ -132,7 +152,7 @@ CHECK_HEAD = ("build", "server", "check reference", "statements", "skipped", "an
 
 
 def check_rows(checks: Iterable[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Return one row a check."""
+    """Return one row per check."""
     counts = ("statements", "skipped", "answered_identically", "tables_checksummed")
     return [
         (
@@ -146,20 +166,20 @@ def check_rows(checks: Iterable[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def proven(study: dict[str, Any], built: Built) -> Finding:
-    """Say whether builds differ in what was declared and in nothing else."""
-    title, proofs = "Builds differ as declared", built.proofs
+    """Report whether builds differ in what was declared and in nothing else."""
+    proofs = built.proofs
     servers = [server for server, _ in {(arm["server"], arm["build"]) for arm in study["variants"].values()}]
     if not proofs and len(servers) == len(set(servers)):
-        return Finding(title, "plain", "Each server has one build, so there were no two to tell apart.")
+        return DECLARED_DIFFERENCES.plain("Each server has one build, so there was no pair to compare.")
     if not proofs:
-        text = "Whether builds differ in what was declared, and in nothing else, was not looked at."
-        return Finding(title, "look", text)
+        text = "Whether builds differ in what was declared, and in nothing else, was not checked."
+        return DECLARED_DIFFERENCES.look(text)
     broken = [proof for proof in proofs if not proof["holds"]]
     told = [f"{_pair(proof)}: {proof['text']}" for proof in [*broken, *proofs]]
     by_kind = {kind: [proof["holds"] for proof in proofs if proof["kind"] == kind] for kind in PROVEN}
     parts = [f"{sum(held)} of {plural(len(held), 'pair')} {PROVEN[kind]}" for kind, held in by_kind.items() if held]
     text = f"{'; '.join(parts) or plural(len(proofs), 'comparison')}."
-    return Finding(title, "look" if broken else "good", text, tuple(dict.fromkeys(told)))
+    return DECLARED_DIFFERENCES.judged(not broken, text, tuple(dict.fromkeys(told)))
 
 
 def _pair(proof: dict[str, Any]) -> str:
@@ -167,11 +187,8 @@ def _pair(proof: dict[str, Any]) -> str:
     return listing(list(map(str, proof["builds"]))) + where
 
 
-FAILED_BUILDS_TITLE = "Builds that failed"
-
-
 def failure_stories(built: Built, profiles: Iterable[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return (what failed, reason) of builds, of audits and checks of builds that are there, and of trainings."""
+    """Return (name, reason) of failed builds and trainings, and of failed audits and checks of builds that exist."""
     parts = [(name_of(build), build["reason"]) for build in built.facts if has_failed(build)]
     made = {(build["server"], build["build"]) for build in sound_records(built.facts)}
     judged = [("audit", each) for each in built.audits] + [("check", each) for each in built.checks]
@@ -185,7 +202,7 @@ def failure_stories(built: Built, profiles: Iterable[dict[str, Any]]) -> list[tu
 
 
 def failure_reasons(study: dict[str, Any], built: Built) -> dict[str, str]:
-    """Return, by variant, the sentence on why nothing was measured with its build; A/A is left out."""
+    """Return the variants whose build failed, without A/A, with the sentence on why nothing was measured."""
     checks = {(check["server"], check["build"]): check for check in built.checks}
     found = {}
     for build in used_builds(study, built.facts):
@@ -200,10 +217,10 @@ def failure_reasons(study: dict[str, Any], built: Built) -> dict[str, str]:
 
 
 def failed_builds_finding(study: dict[str, Any], built: Built) -> Finding | None:
-    """Return the finding on variants whose build failed; None when all are there."""
+    """Return the finding on variants whose build failed; None when no build failed."""
     found = failure_reasons(study, built)
     if not found:
         return None
     arms = [name for name in study["variants"] if name != AA]
     text = f"{len(found)} of {plural(len(arms), 'variant')} were not measured, since their build failed."
-    return Finding(FAILED_BUILDS_TITLE, "look", text, tuple(f"{name}: {sentence}" for name, sentence in found.items()))
+    return FAILED_BUILDS.look(text, tuple(f"{name}: {sentence}" for name, sentence in found.items()))

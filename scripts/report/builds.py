@@ -1,4 +1,4 @@
-"""What the study's builds, trainings and datasets cost: seconds, CPU time, memory, sizes, disk."""
+"""The builds of a study: properties, arguments, sizes, and the cost of builds, trainings and datasets."""
 
 import shlex
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ ARGUMENT_PARTS = {"compile": "compile_arguments", "link": "link_arguments"}
 
 @dataclass(frozen=True)
 class Arguments:
-    """What builds were given: arguments all have, and those only some have, each with a mark a build."""
+    """The arguments that all builds were given, and those that only some were given, with one mark per build."""
 
     part: str
     shared: str
@@ -29,13 +29,13 @@ class Arguments:
 
 
 def input_of(build: Facts, facts: Iterable[Facts]) -> Facts | None:
-    """Return the facts of the build that BOLT made this one from; None for any other build, or when it is not there."""
+    """Return the facts of the build that BOLT made this one from; None for other builds, and when they are missing."""
     key = (build["server"], fact(build, "bolt.input_build"))
     return next((other for other in facts if (other["server"], other["build"]) == key), None)
 
 
 def arguments(facts: list[Facts]) -> tuple[Arguments, ...]:
-    """Return what compiler and linker were given in the builds of one server, as sets side by side."""
+    """Return the arguments of compiler and linker in the builds of one server, side by side."""
     return tuple(found for part in ARGUMENT_PARTS if (found := _side_by_side(part, facts)))
 
 
@@ -54,7 +54,7 @@ def _side_by_side(part: str, facts: list[Facts]) -> Arguments | None:
 
 
 def configure_commands(facts: list[Facts]) -> list[tuple[str, str]]:
-    """Return (builds, configure command), equal commands once."""
+    """Return (names of builds, their configure command), once per command."""
     by_command: dict[str, list[str]] = {}
     for build in facts:
         name = f"{build['build']} of {build['server']}"
@@ -85,7 +85,7 @@ SIZES = {"text_bytes": ".text", "file_bytes": "server file"}
 
 @dataclass(frozen=True)
 class BuildField:
-    """One value of one build: `state` is same or differs, against the first build; a smaller note under it."""
+    """One value of one build: `state` is `same` or `differs` from the first build; `note` is shown under it."""
 
     text: str
     state: str = ""
@@ -94,7 +94,7 @@ class BuildField:
 
 @dataclass(frozen=True)
 class Sided:
-    """A table with a column a build."""
+    """A table with one column per build."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, tuple[BuildField, ...]], ...]
@@ -102,7 +102,7 @@ class Sided:
 
 @dataclass(frozen=True)
 class ServerBuilds:
-    """The builds of one server: those variants use, those behind them, and the arguments of all."""
+    """The builds of one server: those that variants use, their stages and unused ones, and the arguments of all."""
 
     server: str
     measured: Sided
@@ -111,7 +111,7 @@ class ServerBuilds:
 
 
 def by_server(study: Facts, facts: list[Facts]) -> list[ServerBuilds]:
-    """Return the builds server by server in the study's order, those that variants use before the others."""
+    """Return the builds by server in the study's order, with those that variants use before the others."""
     used = [(arm["server"], arm["build"]) for name, arm in study["variants"].items() if name != AA]
     rank = {pair: place for place, pair in reversed(list(enumerate(used)))}
     ordered = sorted(facts, key=lambda build: rank.get((build["server"], build["build"]), len(rank)))
@@ -148,7 +148,7 @@ def _marked(text: str | None, first: str | None) -> BuildField:
 
 
 def _sized(build: Facts, key: str, first: Facts) -> BuildField:
-    """Return a size, with what it is more or less than the first build's."""
+    """Return a size, with its difference to that of the first build."""
     ours, base = build.get(key), first.get(key)
     if missing(ours) or missing(base) or build is first or not base:
         return BuildField(size(ours))
@@ -157,7 +157,7 @@ def _sized(build: Facts, key: str, first: Facts) -> BuildField:
 
 
 def _properties(study: Facts, build: Facts, facts: list[Facts]) -> dict[str, str]:
-    """Return what was declared and what the binary tells, by label; a bolted build was compiled as its input was."""
+    """Return declared properties and those read from the binary, by label; BOLT's input gives those of compiling."""
     declared = (study.get("builds") or {}).get(build["build"]) or {}
     made, compiled = build.get("stage"), input_of(build, facts) or build
     said = {
@@ -216,7 +216,7 @@ INSTRUMENTED = "instrumented"
 
 
 def cost_rows(facts: list[Facts], profiles: list[Facts], datasets: list[Facts]) -> list[tuple[str, ...]]:
-    """Return one row a build, training and dataset of the study, with HEAD's fields, and their sum."""
+    """Return one row per build, training and dataset with the fields of COST_HEAD, and one for their sum."""
     builds, trained = sound_records(facts), sound_records(profiles)
     made = [*map(_build_cost, builds), *map(_training_cost, trained), *map(_dataset_cost, datasets)]
     if not made:
@@ -259,21 +259,21 @@ def _dataset_cost(data: Facts) -> tuple[str, ...]:
 
 
 def layout_sentences(facts: list[Facts]) -> list[str]:
-    """Return what the sizes of builds that BOLT made do not show, nothing without such builds."""
+    """Return what the sizes of builds made by BOLT do not show; nothing without such builds."""
     named = [build["build"] for build in sound_records(facts) if build.get("stage") == "bolted"]
     if not named:
         return []
     return [
-        f"Of {listing(named)}, .text is what BOLT laid out anew; the code it moved away is in .text.cold, "
-        "and the old place of both, which takes room in the file and none in caches, in .bolt.org.text."
+        f"In {listing(named)}, .text is the code that BOLT laid out again; the code it moved away is in .text.cold. "
+        "The original of both is in .bolt.org.text, which takes room in the file but not in caches."
     ]
 
 
 def instrumentation_sentences(study: Facts, cells: pd.DataFrame, profiles: list[Facts]) -> list[str]:
-    """Return how fast each instrumented server was in training beside the reference, a sentence a profile.
+    """Return how fast each instrumented server was in training beside the reference, one sentence per profile.
 
-    The reference's value is that of the same workload, server and client count; a training with other client counts
-    cannot be set beside it, and the sentence says so.
+    The reference's value is that of the same workload, server and client count. A training with other client counts
+    cannot be compared, and the sentence says so.
     """
     reference = study["reference"]
     ours = cells[(cells["variant"] == reference) & (cells["metric"] == TPS.name)]
@@ -304,6 +304,6 @@ def _clients(runs: Iterable[Facts]) -> str:
 def _other(runs: Iterable[Facts], study: Facts) -> str:
     same = [run["workload"] for run in runs if run["workload"] in study["workloads"]]
     if not same:
-        return "on workloads that are not measured: how much slower it was is not known."
+        return "on workloads that are not measured: how much slower it was is unknown."
     measured = listing(list(map(str, study["clients"])))
-    return f"the runs were measured with {measured}: how much slower it was cannot be told from the two."
+    return f"the runs were measured with {measured}: how much slower it was cannot be derived from the two."

@@ -1,4 +1,4 @@
-"""What diagnoses found, for the page: sentences, flame graphs, tables, and the engine's own account."""
+"""The results of diagnoses for the page: sentences, flame graphs, tables, and the engine's own report."""
 
 import math
 from collections.abc import Iterator
@@ -17,11 +17,12 @@ from scripts.report.figures.flames import change_text, draw_flame_graph, profile
 from scripts.wording import brief, count, listing, percent, plural
 
 MOST_NAMED = 4
+NONE_DIFFERS = "No function differs by more than the error of counting samples."
 
 
 @dataclass(frozen=True)
 class Flames:
-    """One flame graph, with what it is of and how many samples it is made from."""
+    """One flame graph with its variant and its caption."""
 
     variant: str
     caption: str
@@ -31,7 +32,7 @@ class Flames:
 
 @dataclass(frozen=True)
 class CellView:
-    """What is shown of one cell."""
+    """The diagnoses of one cell."""
 
     title: str
     sentences: tuple[str, ...]
@@ -43,7 +44,7 @@ class CellView:
 
 
 def view(study: dict[str, Any], table: pd.DataFrame, records: list[dict[str, Any]]) -> list[CellView]:
-    """Return every cell that was looked into; `table` is cells.csv."""
+    """Return every diagnosed cell; `table` is cells.csv."""
     return [_cell_view(study, cell, place) for place, cell in enumerate(diagnosed_cells(study, table, records))]
 
 
@@ -66,7 +67,7 @@ def _cell_view(study: dict[str, Any], cell: DiagnosedCell, place: int) -> CellVi
 
 
 def _cpu_sentences(cell: DiagnosedCell) -> Iterator[str]:
-    """Tell of each variant beside the reference by how much functions differ, those that differ most."""
+    """Yield one sentence per variant on the functions whose CPU time differs most from the reference's."""
     theirs = cell.samples.get(cell.reference)
     for variant, ours in cell.samples.items():
         if theirs is None or variant == cell.reference or math.isnan(ours.cpu_us + theirs.cpu_us):
@@ -79,15 +80,15 @@ def _cpu_sentences(cell: DiagnosedCell) -> Iterator[str]:
         named = [
             f"{name} ({change_text(found[name].us)} ± {count(found[name].half_us)} µs)" for name in shown[:MOST_NAMED]
         ]
-        most = f"Most apart, by themselves: {listing(named)}." if named else "No function differs beyond counting."
+        most = f"Largest differences, in the functions themselves: {listing(named)}." if named else NONE_DIFFERS
         yield (
-            f"{variant} takes {count(ours.cpu_us)} µs of server CPU a transaction, {cell.reference} "
+            f"{variant} takes {count(ours.cpu_us)} µs of server CPU per transaction, {cell.reference} "
             f"{count(theirs.cpu_us)} µs. {most}"
         )
 
 
 def _wait_sentences(cell: DiagnosedCell) -> Iterator[str]:
-    """Tell of each variant what share of their time its connections waited, and for what most."""
+    """Yield one sentence per variant on the share of time that its connections waited, and for what most."""
     found = cell.of("waits")
     for variant, facts in found.items():
         rows = [row for row in facts["diagnosis"]["waits"] if row["who"] == "connections"]
@@ -99,12 +100,12 @@ def _wait_sentences(cell: DiagnosedCell) -> Iterator[str]:
         rest = "; for the rest they ran or waited untimed" if facts["diagnosis"]["samples"] is None else ""
         yield (
             f"Under {variant} connections spent {percent(client_s / all_s, 0)} of their time waiting for the load "
-            f"generator and {percent(own_s / all_s, 0)} in events that the server tells{named}{rest}."
+            f"generator and {percent(own_s / all_s, 0)} in events that the server reports{named}{rest}."
         )
 
 
 def _lost(cell: DiagnosedCell) -> Iterator[tuple[str, str]]:
-    """Yield (tools and variants, reason) of what came to nothing, one a reason."""
+    """Yield (tools and variants, reason) of failed diagnoses, once per reason."""
     reasons: dict[str, list[str]] = {}
     for tool, variant, reason in cell.failed():
         reasons.setdefault(reason, []).append(f"{tool} of {variant}")
@@ -120,7 +121,7 @@ def _flames(cell: DiagnosedCell) -> Iterator[Flames]:
         named = ours.total and 1 - sum(n for name, n in ours.own.items() if name.startswith("[")) / ours.total
         event = facts["diagnosis"]["event"].partition(":")[0]
         caption = (
-            f"{plural(ours.total, 'sample')} of {event}, {count(ours.cpu_us)} µs of server CPU a transaction; the "
+            f"{plural(ours.total, 'sample')} of {event}, {count(ours.cpu_us)} µs of server CPU per transaction; the "
             f"function is known in {percent(named, 0)} of them"
         )
         drawn = draw_flame_graph(ours, f"flame graph of {variant}", program, beside)
@@ -135,13 +136,13 @@ def _sync_figures(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Ite
 
 
 def _together(syncs: dict[str, dict[str, list[int]]]) -> dict[str, list[int]]:
-    """Return the durations of all kinds of calls as those of one."""
+    """Return the durations of all kinds of calls together."""
     every = sorted(pair for each in syncs.values() for pair in zip(each["duration_us"], each["count"], strict=True))
     return {"duration_us": [us for us, _ in every], "count": [number for _, number in every]}
 
 
 def _reports(cell: DiagnosedCell) -> Iterator[tuple[str, str, str]]:
-    """Yield (variant, before, after) of the engine's own account around one diagnosis of each variant."""
+    """Yield (variant, before, after): the engine's own reports around one diagnosis of each variant."""
     seen = set()
     for facts in cell.records:
         if facts["variant"] not in seen and (told := facts.get("engine_report")):

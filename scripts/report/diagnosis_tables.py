@@ -1,4 +1,4 @@
-"""Tables of diagnoses for the page: functions, waits, system calls, waits for the disk; a column a variant."""
+"""Tables of diagnoses for the page, one column per variant: functions, waits, system calls, waits for the disk."""
 
 import math
 from collections import Counter
@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.host import outcome
+from scripts.loadgen.output import value_at_rank
 from scripts.report.figures.flames import Samples, change_text, profile_difference, samples_of
 from scripts.report.value_tables import Cell as Field
 from scripts.servers import families
@@ -26,7 +27,7 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True)
 class DiagnosedCell:
-    """The diagnoses of one workload with one client count; `measured` gives a value of the study's own runs, if any."""
+    """The diagnoses of one workload at one client count; `measured` returns a value of the study's own runs, if any."""
 
     workload: str
     clients: int
@@ -36,13 +37,13 @@ class DiagnosedCell:
     measured: Callable[[str, str], float | None]
 
     def of(self, tool: str) -> dict[str, Facts]:
-        """Return variant -> record of what a tool found, the study's order, without those that found nothing."""
+        """Return variant -> record of a tool, in the study's order, without failed diagnoses."""
         found = {facts["variant"]: facts for facts in self.records if facts["tool"] == tool}
         ok = {name: facts for name, facts in found.items() if not outcome.has_failed(facts)}
         return {name: ok[name] for name in self.variants if name in ok}
 
     def failed(self) -> list[tuple[str, str, str]]:
-        """Return (tool, variant, reason) of the diagnoses that came to nothing."""
+        """Return (tool, variant, reason) of failed diagnoses."""
         lost = [facts for facts in self.records if outcome.has_failed(facts)]
         return [(facts["tool"], facts["variant"], str(facts.get("reason"))) for facts in lost]
 
@@ -53,19 +54,19 @@ class DiagnosedCell:
         return {name: samples_of(facts["diagnosis"], self.cpu_us(name, facts)) for name, facts in found.items()}
 
     def cpu_us(self, variant: str, facts: Facts) -> float:
-        """Return the server's CPU time a transaction: as the study measured it, else as in the diagnosis itself."""
+        """Return the server's CPU time per transaction: that of the study's own runs, else that of the diagnosis."""
         known = self.measured(variant, "cpu_us_per_tx")
         spent_s = facts["cpu"]["server_user_s"] + facts["cpu"]["server_system_s"]
         return known if known is not None else per_transaction(facts, spent_s * 1e6)
 
 
 def per_transaction(facts: Facts, amount: float) -> float:
-    """Return an amount of a window over its transactions, NaN without any."""
+    """Return an amount of a window per transaction; NaN without transactions."""
     return amount / facts["window"]["transactions"] if facts["window"]["transactions"] else float("nan")
 
 
 def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Facts]) -> list[DiagnosedCell]:
-    """Return the cells that were looked into, in the study's order; `table` is cells.csv."""
+    """Return the diagnosed cells in the study's order; `table` is cells.csv."""
     values = {
         (row.variant, row.workload, row.clients, row.metric): row.value
         for row in table.itertuples()
@@ -94,7 +95,7 @@ MOST_ROWS = 14
 
 @dataclass(frozen=True)
 class FieldTable:
-    """A table of fields: `rows` hold a label, a smaller line under it and the fields; `folded` begins closed."""
+    """A table of fields: `rows` hold a label, a smaller line under it and the fields; `folded` starts closed."""
 
     title: str
     head: tuple[str, ...]
@@ -105,7 +106,7 @@ class FieldTable:
 
 
 def slowed_sentences(cell: DiagnosedCell) -> FieldTable:
-    """Return how fast the server was beside each tool, as a ratio to the study's own runs where it has the cell."""
+    """Return how fast the server was beside each tool, as a ratio to the study's own runs of the cell, if any."""
     found = {tool: cell.of(tool) for tool in DIAGNOSIS_TOOLS}
     variants = tuple(name for name in cell.variants if any(name in of for of in found.values()))
 
@@ -121,19 +122,19 @@ def slowed_sentences(cell: DiagnosedCell) -> FieldTable:
         if found[tool]
     ]
     note = (
-        "TPS beside the tool over that of the study's own runs: the slower, the less its times say of a server alone."
+        "TPS beside the tool over TPS of the study's own runs: the lower, the less the tool's times say about a server."
     )
-    return FieldTable("What looking cost", variants, tuple(rows), note)
+    return FieldTable("What the tools cost", variants, tuple(rows), note)
 
 
 def function_tables(cell: DiagnosedCell) -> list[FieldTable]:
-    """Return where CPU time went: by whose code, by function itself, and by function with what it calls."""
+    """Return where CPU time went: by module, by function itself, and by function with everything it calls."""
     samples = cell.samples
     if not samples:
         return []
     note = (
-        "Share of the samples, and µs of server CPU a transaction. Differences to the reference with 95 % intervals of "
-        "counting samples alone: how one run differs from the next is not in them."
+        "Share of the samples, and µs of server CPU per transaction. Differences to the reference with 95 % intervals "
+        "from counting samples only: they do not include how one run differs from the next."
     )
     return [
         _counted("CPU time by whose code ran", cell, lambda one: one.modules, note),
@@ -175,10 +176,10 @@ def wait_tables(cell: DiagnosedCell) -> list[FieldTable]:
     looks = {facts["diagnosis"]["samples"] for facts in found.values()}
     how = "timed by the performance schema" if looks == {None} else "sampled, up to 20 times a second"
     note = (
-        f"µs waited a transaction, all connections together, number of waits, and the difference in µs to "
+        f"µs waited per transaction by all connections together, number of waits, and the difference in µs to "
         f"{cell.reference}; {how}. Waits overlap in time."
     )
-    own = "Among these are threads that wait for work."
+    own = "These include threads that wait for work."
     return [
         _waits("What connections waited for", "connections", cell, note),
         _waits("What the server's own threads waited for", "background", cell, own, folded=True),
@@ -203,7 +204,7 @@ def _compared(
     amount: Callable[[dict[str, Any]], float],
     field: Callable[[Facts, dict[str, Any] | None], Field],
 ) -> list[tuple[str, str, tuple[Field, ...]]]:
-    """Return a row for each of the names with the largest amounts, each field with its difference to the reference."""
+    """Return one row per name, those with the largest amounts; fields show the difference to the reference."""
     amounts = {
         variant: {name: per_transaction(found[variant], amount(row)) for name, row in of.items()}
         for variant, of in rows.items()
@@ -229,7 +230,7 @@ def _wait(facts: Facts, row: dict[str, Any] | None) -> Field:
 
 
 def client_words(event: str, found: dict[str, Facts]) -> str:
-    """Return a line on an event that is no wait of the server's."""
+    """Return the line under an event in which the server waits for the load generator; else nothing."""
     of_client = {each for facts in found.values() for each in families.of(facts["server"]["family"]).CLIENT_WAITS}
     return "for the load generator" if event in of_client else ""
 
@@ -243,12 +244,12 @@ def _largest(values: Iterable[tuple[str, float]]) -> list[str]:
 
 
 def system_call_tables(cell: DiagnosedCell) -> list[FieldTable]:
-    """Return which system calls a transaction made."""
+    """Return the system calls per transaction."""
     found = cell.of("syscalls")
     rows = {name: {row["name"]: row for row in facts["diagnosis"]["calls"]} for name, facts in found.items()}
     fields = _compared(cell, found, rows, lambda row: row["calls"], _call)
     note = (
-        "Calls a transaction, system time of a call, which costs more traced than alone, the share that failed, and "
+        "Calls per transaction, system time per call (tracing makes it longer), the share of calls that failed, and "
         f"the difference in calls to {cell.reference}."
     )
     return [FieldTable("System calls", tuple(found), tuple(fields), note)] if found else []
@@ -266,7 +267,7 @@ PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "longest": 1.0}
 
 
 def sync_tables(cell: DiagnosedCell) -> list[FieldTable]:
-    """Return how long the server waited for the disk at each call of fsync and its kin, a row a variant and call."""
+    """Return how long fsync and similar calls took, one row per variant and kind of call."""
     found = cell.of("fsyncs")
     rows = [
         (f"{name} {call}", "", _sync_fields(facts, durations))
@@ -275,7 +276,7 @@ def sync_tables(cell: DiagnosedCell) -> list[FieldTable]:
     ]
     silent = [name for name, facts in found.items() if not facts["diagnosis"]["syncs"]]
     note = f"None in the window: {', '.join(silent)}." if silent else ""
-    head = ("calls a second", "a transaction", *PERCENTILES, "share of the window")
+    head = ("calls per second", "per transaction", *PERCENTILES, "share of the window")
     return [FieldTable("Waits for the disk", head, tuple(rows), note, coloured=False)] if found else []
 
 
@@ -292,9 +293,5 @@ def _sync_fields(facts: Facts, durations: dict[str, list[int]]) -> tuple[Field, 
 
 def percentile_us(durations: dict[str, list[int]], share: float) -> int:
     """Return the duration that a share of the calls does not exceed, in microseconds."""
-    wanted, seen = share * sum(durations["count"]), 0
-    for us, number in zip(durations["duration_us"], durations["count"], strict=True):
-        seen += number
-        if seen >= wanted:
-            return us
-    return durations["duration_us"][-1]
+    counted = zip(durations["duration_us"], durations["count"], strict=True)
+    return value_at_rank(counted, share * sum(durations["count"]))

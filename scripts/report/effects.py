@@ -1,4 +1,4 @@
-"""The matrix of a study for the page: what each level does, what levels do together, and cell by cell."""
+"""Tables of factors, of a matrix, of held-out workloads, of published ratios and of throughput by client count."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,12 +10,13 @@ import pandas as pd
 from scripts.analysis import published, stats
 from scripts.analysis.effects import effect_label
 from scripts.analysis.held_out import splits
-from scripts.analysis.metrics import COLD, EVERY, METRICS, WARM, Metric, leading, of_study
+from scripts.analysis.metrics import COLD_TIME, EVERY, METRICS, WARM_TIME, Metric, leading, of_study
 from scripts.analysis.unpaired import log_values
-from scripts.report.value_tables import SHORT_WORDS, Cell, blocks_text, state
+from scripts.report.value_tables import Cell, blocks_text, state
 from scripts.report.verdict import Sentence, measured, unshown
-from scripts.vocabulary import AA, NO_DIFFERENCE, TOO_FEW
-from scripts.wording import NOTHING, interval, listing, percent, plural, ratio
+from scripts.report.words import interaction_word, short_interaction_word, short_verdict_word, verdict_word
+from scripts.vocabulary import AA, Verdict
+from scripts.wording import NOTHING, interval, listing, missing, percent, plural, ratio
 
 FACTOR_METRICS = {
     "tps": "TPS", "p95_ms": "p95", "cpu_us_per_tx": "server CPU per transaction",
@@ -26,7 +27,7 @@ PUBLISHED_METRICS = ("tps", "p95_ms", "cold_s", "warm_s")
 
 @dataclass(frozen=True)
 class FactorRow:
-    """One factor: what it is, the variants it is computed from, its server, a field a metric."""
+    """One factor: its name, the variants it is computed from, their server, one field per metric."""
 
     factor: str
     formula: str
@@ -41,7 +42,7 @@ def factor_head(study: dict[str, Any]) -> list[str]:
 
 
 def factor_rows(study: dict[str, Any], table: pd.DataFrame) -> list[FactorRow]:
-    """Return the rows of factors.csv for the page, one a contrast."""
+    """Return the rows of factors.csv for the page, one per contrast."""
     groups = table.groupby(["factor", "formula", "server"], sort=False)
     return [FactorRow(*key, tuple(_factor_cells(group, study["repetitions"]))) for key, group in groups]
 
@@ -49,22 +50,21 @@ def factor_rows(study: dict[str, Any], table: pd.DataFrame) -> list[FactorRow]:
 def _factor_cells(group: pd.DataFrame, planned: int) -> Iterable[Cell]:
     found = {row.metric: row for row in group.itertuples()}
     for name in (each for each in FACTOR_METRICS if each in found):
-        word = found[name].word
-        yield ratio_cell(found[name], word if isinstance(word, str) else None, EVERY[name], planned)
+        row = found[name]
+        word = "" if missing(row.verdict) else short_verdict_word(EVERY[name], row.verdict)
+        yield ratio_cell(row, planned, word, state(EVERY[name], row.verdict))
 
 
-def ratio_cell(row: Any, word: str | None, metric: Metric, planned: int) -> Cell:
-    """Return the field of a row of factors.csv, effects.csv or overall.csv: ratio, interval, blocks, word."""
+def ratio_cell(row: Any, planned: int, word: str = "", state: str = "") -> Cell:
+    """Return the field of a row of factors.csv, effects.csv or overall.csv: ratio, interval, blocks, words."""
     if row is None or not row.n_cells:
         return Cell(NOTHING, ("no whole block",), "hole")
-    note = blocks_text(row, planned)
-    if word:
-        note += f", {SHORT_WORDS.get(word, word)}"
-    return Cell(ratio(row.ratio), (interval(row.ratio_low, row.ratio_high), note), state(metric, word))
+    note = blocks_text(row, planned) + (f", {word}" if word else "")
+    return Cell(ratio(row.ratio), (interval(row.ratio_low, row.ratio_high), note), state)
 
 
 def held_out_rows(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[tuple[str, ...]]:
-    """Return (variant, trained workloads, ratio, held-out workloads, ratio) of variants measured on both kinds."""
+    """Return (variant, trained workloads, ratio, held-out workloads, ratio), of variants measured on both kinds."""
     return [
         (variant, listing(split.trained), measured(split.on_trained), listing(split.held_out),
          measured(split.on_held_out))
@@ -82,7 +82,7 @@ class BesideTable:
 
 
 def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[BesideTable]:
-    """Return one table a metric that was published and that is measured here too, for the workloads both have."""
+    """Return one table per metric that is both published and measured here, for the workloads that both have."""
     found = [_published_table(study, tables, EVERY[name]) for name in PUBLISHED_METRICS]
     return [table for table in found if table.rows]
 
@@ -98,12 +98,12 @@ def _published_table(study: dict[str, Any], tables: dict[str, pd.DataFrame], met
         *(f"{name} / {study['reference']}" for name in ours),
     )
     return BesideTable(
-        metric.label, head, tuple((side.workload, _published_side(side, theirs, ours, metric, study)) for side in sides)
+        metric.label, head, tuple((side.workload, _published_side(side, theirs, ours, study)) for side in sides)
     )
 
 
 def _published_side(
-    side: published.Beside, theirs: list[str], ours: list[str], metric: Metric, study: dict[str, Any]
+    side: published.Beside, theirs: list[str], ours: list[str], study: dict[str, Any]
 ) -> tuple[Cell, ...]:
     counted = ((side.everywhere, side.clients), (side.here, side.common))
     there = [
@@ -111,7 +111,7 @@ def _published_side(
         for means, count in counted
         for name in theirs
     ]
-    here = [ratio_cell(side.ours.get(name), None, metric, study["repetitions"]) for name in ours]
+    here = [ratio_cell(side.ours.get(name), study["repetitions"]) for name in ours]
     return (*there, *here)
 
 
@@ -120,7 +120,7 @@ LEAST_COUNTS = 3
 
 @dataclass(frozen=True)
 class Rung:
-    """Throughput with so many clients as a share of that with `best` of them; NaN bounds where there is no interval."""
+    """Throughput at one client count as a share of that at `best`; the bounds are NaN where there is no interval."""
 
     clients: int
     best: int
@@ -132,7 +132,7 @@ class Rung:
 
 @dataclass(frozen=True)
 class LadderTable:
-    """The ladder of one workload; `rows` hold a name and a field for each client count of `head`, then a sentence."""
+    """Throughput by client count of one workload; `rows` hold a name and one field per client count of `head`."""
 
     workload: str
     head: tuple[int, ...]
@@ -141,7 +141,7 @@ class LadderTable:
 
 
 def ladder_tables(study: dict[str, Any], found: dict[str, pd.DataFrame]) -> list[LadderTable]:
-    """Return the ladder of every workload that was published with three client counts or more and has as many here."""
+    """Return one table per workload that has three or more client counts, both published and here."""
     there = published.frame(study)
     there = there[there["metric"] == "tps"]
     return [
@@ -167,7 +167,7 @@ def _our_rungs(study: dict[str, Any], runs: pd.DataFrame, workload: str) -> dict
 
 
 def measured_rungs(logs: pd.DataFrame) -> Iterator[Rung]:
-    """Yield the ladder of a frame of log TPS, a row for each client count and a column for each repetition.
+    """Yield the rungs of a frame of log TPS with one row per client count and one column per repetition.
 
     Shares are geometric means over the repetitions that have both counts, with the t interval of their logs.
     """
@@ -202,9 +202,9 @@ def _bounds(rung: Rung) -> str:
 def _ladder_sentence(name: str, ladder: list[Rung]) -> str:
     last = ladder[-1]
     if last.clients == last.best:
-        return f"{name}: its highest mean is that with the most clients, {last.clients}."
+        return f"{name}: the mean is highest with the most clients, {last.clients}."
     sure = "" if np.isnan(last.low) else f" (95 % interval {_bounds(last)}, {plural(last.n, 'repetition')})"
-    kept = f"{percent(last.share, 0)}{sure} of its best, which is with {last.best}"
+    kept = f"{percent(last.share, 0)}{sure} of its best, which it has with {last.best}"
     return f"{name}: with {plural(last.clients, 'client')} {kept}."
 
 
@@ -212,7 +212,7 @@ Study = dict[str, Any]
 
 
 def matrix_view(study: Study, effects: pd.DataFrame) -> dict[str, Any]:
-    """Return what the page shows of a matrix; empty lists without one. `effects` is effects.csv."""
+    """Return the values of the page for a matrix; empty lists without one. `effects` is effects.csv."""
     overall = effects[effects["workload"].isna()]
     return {
         "effect_sentences": matrix_sentences(study, overall),
@@ -229,33 +229,40 @@ def _matrix_row(study: Study, group: pd.DataFrame) -> FactorRow:
     found = {row.metric: row for row in group.itertuples()}
     first = group.iloc[0]
     fields = (_matrix_field(found[name], study) for name in FACTOR_METRICS if name in found)
-    return FactorRow(effect_label(first["factor"], first["formula"]), first["factor"], "", tuple(fields))
+    return FactorRow(effect_label(first["formula"], first["n_factors"]), first["factor"], "", tuple(fields))
 
 
 def _matrix_field(row: Any, study: Study) -> Cell:
-    return ratio_cell(row, row.word if isinstance(row.word, str) else None, EVERY[row.metric], study["repetitions"])
+    if missing(row.verdict):
+        return ratio_cell(row, study["repetitions"])
+    if row.n_factors > 1:
+        return ratio_cell(row, study["repetitions"], short_interaction_word(row.verdict))
+    metric = EVERY[row.metric]
+    word = short_verdict_word(metric, row.verdict)
+    return ratio_cell(row, study["repetitions"], word, state(metric, row.verdict))
 
 
 def matrix_sentences(study: Study, overall: pd.DataFrame) -> list[Sentence]:
-    """Return one sentence an effect of one factor or two, on transactions per second and p95, as in effects.csv."""
+    """Return one sentence per effect of one or two factors, on the leading metric and a second one."""
     told = []
     for (factor, formula), group in _matrix_groups(overall[overall["n_factors"] <= 2]):
         found = {row.metric: row for row in group.itertuples()}
-        worse = [name for name, row in found.items() if row.word == EVERY[name].worse and row.n_factors == 1]
-        told.append(Sentence(_told(effect_label(factor, formula), factor, found, study), bool(worse)))
+        worse = [name for name, row in found.items() if row.verdict == EVERY[name].worse and row.n_factors == 1]
+        label = effect_label(formula, int(group["n_factors"].iloc[0]))
+        told.append(Sentence(_told(label, factor, found, study), bool(worse)))
     return told
 
 
 def _told(name: str, factor: str, found: dict[str, Any], study: Study) -> str:
     lead = leading(found)
-    other = WARM if lead is COLD else METRICS["p95_ms"]
+    other = WARM_TIME if lead is COLD_TIME else METRICS["p95_ms"]
     tps, p95 = found[lead.name], found[other.name]
     if not tps.n_cells:
-        return f"{name}: no block has all the variants it takes."
+        return f"{name}: no block has all the variants that this effect needs."
     counted = f"over {plural(tps.n_cells, 'cell')}, {plural(tps.n_repetitions, 'repetition')}"
     latency = f"; {other.label[0].lower()}{other.label[1:]} {measured(p95)}{_word(p95)}" if p95.n_cells else ""
     if tps.n_factors > 1:
-        what = f"{name} in {lead.label.lower()}: {measured(tps)} the product of what each does by itself"
+        what = f"{name} in {lead.label.lower()}: {measured(tps)} the product of the effects of each by itself"
     else:
         above, _, below = name.partition(" / ")
         what = f"{factor}, {above} instead of {below}: {measured(tps)} the {lead.label.lower()}"
@@ -263,46 +270,51 @@ def _told(name: str, factor: str, found: dict[str, Any], study: Study) -> str:
 
 
 def _word(row: Any) -> str:
-    """Return the word of an effect as the end of a clause; without enough blocks there is none."""
-    match row.word:
-        case word if word == TOO_FEW:
-            return ""
-        case word if word == NO_DIFFERENCE and not row.ratio_low <= 1 <= row.ratio_high:
-            return f": differs {unshown(row)}"
-        case word:
-            return f": {word}"
+    """Return the words for the verdict on an effect as the end of a clause; with too few blocks there are none."""
+    if row.verdict == Verdict.TOO_FEW_BLOCKS:
+        return ""
+    if row.verdict == Verdict.NO_DIFFERENCE and not row.ratio_low <= 1 <= row.ratio_high:
+        return f": differs {unshown(row)}"
+    if row.n_factors > 1:
+        return f": {interaction_word(row.verdict)}"
+    return f": {verdict_word(EVERY[row.metric], row.verdict)}"
 
 
 def matrix_cells(study: Study, effects: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return one table a metric of effects by cell, workloads in the study's order, for studies of several cells."""
-    ours = effects[effects["workload"].notna() & effects["metric"].isin(("tps", "p95_ms", COLD.name, WARM.name))]
+    """Return one table per metric of effects by cell, workloads in the study's order, for studies of several cells."""
+    ours = effects[
+        effects["workload"].notna() & effects["metric"].isin(("tps", "p95_ms", COLD_TIME.name, WARM_TIME.name))
+    ]
     ranks = ours["workload"].map({name: rank for rank, name in enumerate(study.get("workloads", ()))})
     ours = ours.assign(rank=ranks).sort_values(["rank", "clients"], kind="stable")
     tables = []
     for metric, rows in ours.groupby("metric", sort=False):
         places = list(dict.fromkeys(zip(rows["workload"], rows["clients"], strict=True)))
         head = [f"{workload}, {plural(int(clients), 'client')}" for workload, clients in places]
-        body = [
-            FactorRow(effect_label(*key), key[0], "", tuple(_matrix_field(row, study) for row in group.itertuples()))
-            for key, group in _matrix_groups(rows)
-        ]
+        body = [_matrix_cells_row(study, group) for _, group in _matrix_groups(rows)]
         tables.append({"title": EVERY[metric].label, "head": head, "rows": body})
     return tables
 
 
+def _matrix_cells_row(study: Study, group: pd.DataFrame) -> FactorRow:
+    first = group.iloc[0]
+    fields = tuple(_matrix_field(row, study) for row in group.itertuples())
+    return FactorRow(effect_label(first["formula"], first["n_factors"]), first["factor"], "", fields)
+
+
 def scaled_sentence(study: Study) -> str:
-    """Return what stands above a report made at the small scale; nothing at full size."""
+    """Return the sentence above a report made at the small scale; nothing at full size."""
     if "scaled" not in study:
         return ""
     changes = "; ".join(f"{name} {_value(full)} → {_value(small)}" for name, full, small in study["scaled"])
-    about = "Small scale, which shows what the study would tell and not what its full size gives"
-    return f"{about}: {changes or 'the same settings'}."
+    about = "Small scale: this shows the form of the report, not the results at full size"
+    return f"{about}. Changed: {changes or 'no setting'}."
 
 
 def _value(value: Any) -> str:
     match value:
         case None:
-            return "unsaid"
+            return "not set"
         case list():
             return listing([str(item) for item in value])
         case _:

@@ -1,4 +1,4 @@
-"""What the server did behind the transactions, for the page: files that grew, its change buffer, its own reports."""
+"""The storage engine for the page: sizes of files, InnoDB's change buffer, the engine's own reports."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ TABLE_KINDS, ALL_TABLES = "all tables", "whole data directory"
 
 @dataclass(frozen=True)
 class AllocatedTable:
-    """One workload and client count: a row a variant and edge, a field a table and one for everything."""
+    """One workload and client count: one row per variant and edge, one field per table and one for everything."""
 
     title: str
     head: tuple[str, ...]
@@ -31,7 +31,7 @@ class AllocatedTable:
 
 
 def allocated_tables(study: dict[str, Any], files: pd.DataFrame) -> list[AllocatedTable]:
-    """Return a table for every cell of a study in which tables have compressed pages; `files` is files.csv."""
+    """Return one table per workload and client count if the study compresses pages; `files` is files.csv."""
     laid = [variant.get("data", {}) for variant in study["variants"].values()]
     if not any(map(storage.compressed_page_options, [*study["datasets"].values(), *laid])):
         return []
@@ -65,7 +65,7 @@ def _summed(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def _allocated_field(part: pd.DataFrame, variant: str, edge: str, reference: str) -> Cell:
-    """Return the mean allocated size, its share of the apparent one, and its ratio to the reference's by block."""
+    """Return the mean allocated size, its share of the apparent size, and its ratio to the reference by block."""
     wide = part.pivot(index=list(BLOCK), columns="variant", values=f"{edge}_allocated_bytes")
     if variant not in wide or wide[variant].isna().all():
         return Cell(NOTHING, (), "hole", "not measured")
@@ -106,7 +106,7 @@ CHANGE_BUFFER_HEAD = (
 
 
 def change_buffer_rows(study: dict[str, Any], records: Iterable[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Return HEAD's fields of each cell, means over its ok runs; nothing when no run's buffer was ever used."""
+    """Return the fields of CHANGE_BUFFER_HEAD per cell, means over ok runs; nothing if no run used the buffer."""
     cells: dict[tuple, list[dict[str, dict[str, float]]]] = defaultdict(list)
     for facts in records:
         counters = facts.get("counters") or {}
@@ -160,7 +160,7 @@ HOLES = 0.01  # of the apparent size; a file's last block rounds up
 
 @dataclass(frozen=True)
 class SizeTable:
-    """One workload: a row a variant and client count, a field a kind of files."""
+    """One workload: one row per variant and client count, one field per kind of files."""
 
     workload: str
     head: tuple[str, ...]
@@ -168,7 +168,7 @@ class SizeTable:
 
 
 def size_tables(study: dict[str, Any], files: pd.DataFrame) -> list[SizeTable]:
-    """Return a table a workload with what its runs left on disk, the mean over the runs of a cell."""
+    """Return one table per workload with the sizes of files after its runs, means over the runs of a cell."""
     found = [_size_table(study, name, files[files["workload"] == name]) for name in study["workloads"]]
     return [table for table in found if table.rows]
 
@@ -204,7 +204,7 @@ def _size_notes(before: float, after: float, allocated: float) -> Iterable[str]:
 
 @dataclass(frozen=True)
 class EngineReport:
-    """The storage engine's account of one run, before and after the measuring call."""
+    """The storage engine's own reports of one run, before and after the measuring call."""
 
     variant: str
     run: str
@@ -212,20 +212,8 @@ class EngineReport:
     after: str
 
 
-def engine_view(
-    study: dict[str, Any], tables: dict[str, pd.DataFrame], records: list[tuple[str, dict[str, Any]]]
-) -> dict[str, Any]:
-    """Return the page's values; each is empty where the runs have no such data."""
-    return {
-        "file_tables": size_tables(study, tables["files"]),
-        "change_head": CHANGE_BUFFER_HEAD,
-        "changes": change_buffer_rows(study, (facts for _, facts in records)),
-        "engine_reports": engine_reports(study, records),
-    }
-
-
 def engine_reports(study: dict[str, Any], records: list[tuple[str, dict[str, Any]]]) -> list[EngineReport]:
-    """Return the reports around each variant's first ok run."""
+    """Return the reports of each variant's first ok run."""
     found = ((name, first_ok(records, variant=name)) for name in study["variants"])
     return [
         EngineReport(name, _run(facts), told["before"], told["after"])

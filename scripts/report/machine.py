@@ -1,4 +1,4 @@
-"""Where the data lay, for the page: what an fsync takes on each storage, and what that says about the results."""
+"""Machine, trainings, datasets, sources, storage and client host for the page."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ HOST_ROWS = {
 
 
 def training_rows(profiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what each profile was trained with and what came out."""
+    """Return one entry per profile: its training runs and its counters."""
     return [
         {
             "name": f"{profile['training']} of {profile['server']}",
@@ -41,7 +41,7 @@ def training_rows(profiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _counters(profile: dict[str, Any]) -> str:
-    """Write what was counted; a profile of BOLT knows only of what ran."""
+    """Return the counts of a profile in words; a profile of BOLT counts only what ran."""
     counts = {key: number(profile.get(key)) for key in ("files_nonzero", "files", "functions_nonzero", "functions")}
     if profile.get("tool") == "bolt":
         return f"{counts['functions_nonzero']} functions and {number(profile.get('branches'))} branches ran"
@@ -67,12 +67,12 @@ def machine_rows(records: list[tuple[str, dict]]) -> list[tuple[str, str]]:
 
 
 def written_options(values: list[Any]) -> str:
-    """Write one fact of several runs; several values, should there be any, side by side."""
+    """Return one fact of several runs as text; different values are separated by semicolons."""
     return "; ".join(dict.fromkeys(map(_word, values))) or NOTHING
 
 
 def dataset_rows(datasets: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Return one row a dataset: name, server, script, tables, rows a table, size, load time, snapshot checksum."""
+    """Return one row per dataset: name, server, script, tables, rows per table, size, load time, checksum."""
     return [
         (data["dataset"], data["server"], _filled(data), number(data.get("tables")), number(data.get("rows")),
          size(data.get("bytes")),
@@ -88,7 +88,7 @@ def _filled(data: dict[str, Any]) -> str:
 
 
 def source_rows(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return where the sources came from, with the checksums of what was fetched."""
+    """Return the origin of the sources, with the checksums of the fetched files."""
     return [
         {
             "server": source["server"],
@@ -113,7 +113,7 @@ CLIENT_COLUMNS = (
 
 
 def client_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[tuple[str, dict]]) -> dict[str, Any]:
-    """Return what the page says of a client host; nothing where the load generator ran beside the server."""
+    """Return the values of the page for a client host; no rows where sysbench ran on the host of the server."""
     own = [facts for _, facts in records if facts.get("client_host")]
     if not own:
         return {"hosts": []}
@@ -134,7 +134,7 @@ def client_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[tupl
 
 
 def _both_sides(records: list[dict[str, Any]], where: str) -> tuple[list[Any], list[Any]]:
-    """Return a fact of the server's host and of the client's, a value a run."""
+    """Return a fact of the server's host and of the client's host, one value per run."""
     return [fact(facts, where) for facts in records], [fact(facts, f"client_host.{where}") for facts in records]
 
 
@@ -147,7 +147,7 @@ def _way(reached_by: Mapping[str, Any]) -> str:
 
 
 def _network_rows(study: Mapping[str, Any], runs: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Return a row a cell: what went to the server and from it in the windows, the mean over the runs."""
+    """Return one row per cell: traffic to and from the server in the windows, means over the runs."""
     names = [name for name, _ in CLIENT_COLUMNS]
     ok = runs[(runs["outcome"] == "ok") & (runs["variant"] != AA)].astype(dict.fromkeys(names, float))
     means = ok.groupby(list(CELL))[names].mean()
@@ -168,7 +168,7 @@ STORAGE_HEAD = ("variant", "storage", "file system", "device", "shortest", "medi
 
 
 def storage_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[tuple[str, dict]]) -> dict[str, Any]:
-    """Return what the page says of storages; nothing for a study that names none."""
+    """Return the values of the page for storages; no rows for a study that names none."""
     named = any(variant.get("storage") for variant in study["variants"].values())
     rows = _storage_rows(study, records) if named and runs["fsync_p50_ms"].notna().any() else []
     if not rows:
@@ -178,7 +178,7 @@ def storage_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[tup
 
 
 def _storage_rows(study: Mapping[str, Any], records: list[tuple[str, dict]]) -> list[tuple[str, ...]]:
-    """Return a row a variant: where its data lay, and times of fsync over its runs, in ms."""
+    """Return one row per variant: where its data lay, and times of fsync over its runs, in ms."""
     found = []
     for name, variant in study["variants"].items():
         own = [facts for _, facts in records if facts["variant"] == name and fact(facts, "fsync_ms.p50") is not None]
@@ -198,7 +198,7 @@ def _several_values(records: list[dict[str, Any]], where: str) -> str:
 
 
 def _published_storage(study: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return a row a published variant with its shortest and longest time, both as published."""
+    """Return one row per published variant with its published shortest and longest time."""
     rows = published.frame(dict(study))
     found = []
     for name in dict.fromkeys(rows["variant"][rows["metric"].isin(published.OF_STORAGE)]):
@@ -209,7 +209,7 @@ def _published_storage(study: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _storage_sentences(study: Mapping[str, Any], runs: pd.DataFrame) -> Iterator[str]:
-    """Compose how far latency and fsync lie apart, a workload at a time, at the fewest clients: commits wait alone."""
+    """Yield, per workload, the differences in latency and fsync at the fewest clients, where commits wait alone."""
     reference, clients = study["reference"], min(study["clients"])
     chosen = runs[(runs["outcome"] == "ok") & (runs["clients"] == clients)]
     for workload in study["workloads"]:
@@ -231,7 +231,7 @@ def _storage_sentence(workload: str, clients: int, name: str, reference: str, ap
 
 
 def _times_apart(values: np.ndarray) -> str:
-    """Write a mean difference in ms with its t interval, as so much more or less."""
+    """Return a mean difference in ms with its t interval, as so much more or less."""
     mean, low, high = map(float, stats.t_interval(values))
     word, sign = ("more", 1) if mean >= 0 else ("less", -1)
     bounds = sorted((sign * low, sign * high))

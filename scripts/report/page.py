@@ -1,18 +1,17 @@
-"""The report: everything the page shows, as plain values."""
+"""The values of the report's page and summary, one function per section of the page."""
 
-from collections import ChainMap
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import published, stats
-from scripts.analysis import runs as analysis_runs
+from scripts.analysis import dictionary, published, stats
 from scripts.analysis.bounds import FULL
 from scripts.analysis.metrics import METRICS
 from scripts.analysis.published import FINDINGS
-from scripts.host import outcome
+from scripts.host.outcome import sound_records
 from scripts.report import audits as report_audits
 from scripts.report import (
     bounds,
@@ -35,81 +34,43 @@ from scripts.report.verdict import noise_sentence, study_answer
 from scripts.vocabulary import AA
 from scripts.wording import duration, percent, plural
 
+Values = dict[str, Any]
+Record = dict[str, Any]
+
 
 @dataclass(frozen=True)
 class Evidence:
-    """All a report is made of.
+    """Everything a report is made of.
 
-    `tables` holds those of render_report.TABLES by name; `records` the run files; `folder` is where the page lies.
-    `archive` names the archive that holds the run files, relative to `folder`; it is empty where they lie unpacked.
+    `tables` holds the tables of `render_report.TABLES` by name, `records` pairs of file name and record of a run,
+    `figures` SVG by name. `folder` is that of the page: links to the files of runs are relative to it. `archive` names
+    the archive that holds these files instead, relative to `folder`; it is empty where they lie unpacked.
     """
 
     study: dict[str, Any]
     tables: dict[str, pd.DataFrame]
-    records: list[tuple[str, dict[str, Any]]]
-    facts: list[dict[str, Any]]
-    audits: list[dict[str, Any]]
-    checks: list[dict[str, Any]]
-    proofs: list[dict[str, Any]]
-    profiles: list[dict[str, Any]]
-    sources: list[dict[str, Any]]
-    datasets: list[dict[str, Any]]
-    diagnoses: list[dict[str, Any]]
+    records: list[tuple[str, Record]]
+    facts: list[Record]
+    audits: list[Record]
+    checks: list[Record]
+    proofs: list[Record]
+    profiles: list[Record]
+    sources: list[Record]
+    datasets: list[Record]
+    diagnoses: list[Record]
     figures: dict[str, str]
     folder: Path
     archive: str = ""
 
-
-def load_view(
-    study: dict[str, Any], tables: dict[str, pd.DataFrame], records: list[tuple[str, dict[str, Any]]]
-) -> dict[str, Any]:
-    """Return the page's values; each is empty where the study has no such data."""
-    findings = (study.get("published") or {}).get("findings") or []
-    return {
-        "operations": workloads.operation_tables(study, tables["operations"], tables["comparisons"]),
-        "allocated": engine.allocated_tables(study, tables["files"]),
-        "renamed": report_runs.option_rows(study, records),
-        "published_findings": [tuple(finding[name] for name in FINDINGS) for finding in findings],
-    }
-
-
-def effects_view(evidence: Evidence) -> dict[str, Any]:
-    """Return what is faster or slower, where and by how much, beside what was published."""
-    study, tables = evidence.study, evidence.tables
-    return workloads.overviews(study, tables, evidence.figures) | {
-        "workloads": workloads.workload_rows(study, tables, evidence.figures),
-        "timed_sql": timed_sql.timed_sql_views(study, tables["statements"], evidence.records, evidence.figures),
-        **effects.matrix_view(study, tables["effects"]),
-        "factor_head": effects.factor_head(study),
-        "factors": effects.factor_rows(study, tables["factors"]),
-        "published": effects.published_tables(study, tables),
-        "ladders": effects.ladder_tables(study, tables),
-        "published_source": (study.get("published") or {}).get("source"),
-        "published_gaps": published.gaps(study),
-    }
-
-
-def reasons_view(evidence: Evidence) -> dict[str, Any]:
-    """Return what bound each cell, what a transaction cost the server, and what everything cost."""
-    study, tables = evidence.study, evidence.tables
-    return {
-        "full": percent(FULL.threshold, 0),
-        "bounds": bounds.rows(study, tables["bounds"]),
-        "bound_reasons": bounds.reasons(tables["bounds"]),
-        "efforts": bounds.efforts(study, tables["runs"], [facts for _, facts in evidence.records]),
-        **engine.engine_view(study, tables, evidence.records),
-        **load_view(study, tables, evidence.records),
-        **machine.storage_view(study, tables["runs"], evidence.records),
-        **machine.client_view(study, tables["runs"], evidence.records),
-        "held_out": effects.held_out_rows(study, tables),
-        "diagnoses": report_diagnoses.view(study, tables["cells"], evidence.diagnoses),
-        "cost_head": builds.COST_HEAD,
-        "costs": builds.cost_rows(evidence.facts, evidence.profiles, evidence.datasets),
-        "cost_notes": [
-            *builds.instrumentation_sentences(study, tables["cells"], evidence.profiles),
-            *builds.layout_sentences(evidence.facts),
-        ],
-    }
+    @property
+    def built(self) -> build_findings.Built:
+        """The records about builds."""
+        return build_findings.Built(
+            self.facts,
+            report_audits.known_audits(self.facts, self.audits),
+            self.checks,
+            [proof for record in self.proofs for proof in record["proofs"]],
+        )
 
 
 OVERALL = {
@@ -119,97 +80,196 @@ OVERALL = {
 }  # fmt: skip
 
 
-def view(evidence: Evidence) -> dict[str, Any]:
-    """Return the values the templates show, text unescaped, figures as markup."""
-    built = build_findings.Built(
-        evidence.facts,
-        report_audits.known_audits(evidence.facts, evidence.audits),
-        evidence.checks,
-        [proof for record in evidence.proofs for proof in record["proofs"]],
+def view(evidence: Evidence) -> Values:
+    """Return the values that the templates use: text is unescaped, figures are markup."""
+    study, runs = evidence.study, evidence.tables["runs"]
+    sections = {
+        "head": head_section(evidence),
+        "trust": trust_section(evidence),
+        "where": where_section(evidence),
+        "workloads": workload_sections(evidence),
+        "matrix": matrix_section(evidence),
+        "why": why_section(evidence),
+        "storage": machine.storage_view(study, runs, evidence.records),
+        "hosts": machine.client_view(study, runs, evidence.records),
+        "cost": cost_section(evidence),
+        "diagnosis": {"diagnoses": report_diagnoses.view(study, evidence.tables["cells"], evidence.diagnoses)},
+        "runs": run_section(evidence),
+        "builds": build_section(evidence),
+        "machine": machine_section(evidence),
+        "commands": command_section(evidence),
+        "method": method_section(evidence),
+    }
+    beside_speed = verdict.sentences_beside_speed(
+        study,
+        timed_sql=sections["workloads"]["timed_sql"],
+        ladders=sections["where"]["ladders"],
+        allocated=sections["why"]["allocated"],
+        storage_sentences=sections["storage"].get("storage_sentences", ()),
+        network=sections["hosts"].get("network", ()),
     )
-    parts = (
-        effects_view(evidence),
-        _run_view(evidence),
-        _origin_view(evidence),
-        reasons_view(evidence),
-    )
-    shown = dict(ChainMap(*parts))
-    beside = {"beside_speed": verdict.sentences_beside_speed(evidence.study, shown)}
-    return _answer_view(evidence, built) | _build_view(evidence, built) | beside | shown
+    return merged(sections | {"beside speed": {"beside_speed": beside_speed}})
 
 
-def _answer_view(evidence: Evidence, built: build_findings.Built) -> dict[str, Any]:
-    study, found = evidence.study, evidence.tables
-    times = found["runs"][["started_at", "ended_at"]]
-    began, ended = (
-        pd.to_datetime(times["started_at"].min(), unit="s"),
-        pd.to_datetime(times["ended_at"].max(), unit="s"),
-    )
-    cells = len(study["workloads"]) * len(study["clients"])
-    known = [name for name in OVERALL if name in measured_metrics(found["cells"])]
+def merged(sections: Mapping[str, Values]) -> Values:
+    """Return the values of all sections. Raises ValueError naming a value that two sections set, and the sections."""
+    values: Values = {}
+    owners: dict[str, str] = {}
+    for section, own in sections.items():
+        for name in own:
+            if name in owners:
+                raise ValueError(f"value {name!r} is set by the sections {owners[name]} and {section}, expected one")
+            owners[name] = section
+        values |= own
+    return values
+
+
+def head_section(evidence: Evidence) -> Values:
+    """Return what stands above all others: the answers, and which study gave them when."""
+    study, found, built = evidence.study, evidence.tables, evidence.built
+    doubts = build_findings.lost_profiles(study, built) | build_findings.failure_reasons(study, built)
     return {
         "study": study,
         "imported": study.get("imported"),
         "reference": study["reference"],
         "aa": AA,
         "colours": look_of(list(study["variants"]), study["reference"]).colours,
-        "partial": partial(study, found["runs"]),
+        "partial": partial_sentence(study, found["runs"]),
         "scaled": effects.scaled_sentence(study),
-        "answers": study_answer(
-            study, found, build_findings.lost_profiles(study, built) | build_findings.failure_reasons(study, built)
-        ),
-        **_trust_view(evidence, built),
-        "overall_head": [OVERALL[name] for name in known],
-        "overall": overall_rows(study, found["overall"], known),
-        "measured_at": ""
-        if pd.isna(began)
-        else f"{began:%Y-%m-%d %H:%M} UTC, {duration((ended - began).total_seconds())}",
-        "extent": f"{plural(len(found['runs']), 'run')}: {plural(len(study['variants']), 'variant')} in "
-        f"{plural(cells, 'cell')}, {plural(study['repetitions'], 'repetition')}",
+        "answers": study_answer(study, found, doubts),
+        "measured_at": _measured_at(found["runs"]),
+        "extent": _extent(study, found["runs"]),
     }
 
 
-def _trust_view(evidence: Evidence, built: build_findings.Built) -> dict[str, Any]:
-    study, found = evidence.study, evidence.tables
-    if study.get("imported"):
-        return {"noise": imported_findings.NOISE, "findings": imported_findings.findings(study, found["runs"])}
-    findings = report_findings.advised(report_findings.findings(study, found["runs"], found, built))
-    return {"noise": noise_sentence(found["noise"]), "findings": findings}
+def _measured_at(runs: pd.DataFrame) -> str:
+    began, ended = (pd.to_datetime(value, unit="s") for value in (runs["started_at"].min(), runs["ended_at"].max()))
+    return "" if pd.isna(began) else f"{began:%Y-%m-%d %H:%M} UTC, {duration((ended - began).total_seconds())}"
 
 
-def partial(study: dict[str, Any], runs: pd.DataFrame) -> str:
-    """Return the sentence that stands above a report made before the study's end; nothing for a whole one."""
+def _extent(study: dict[str, Any], runs: pd.DataFrame) -> str:
+    cells = len(study["workloads"]) * len(study["clients"])
+    arms, repetitions = plural(len(study["variants"]), "variant"), plural(study["repetitions"], "repetition")
+    return f"{plural(len(runs), 'run')}: {arms} in {plural(cells, 'cell')}, {repetitions}"
+
+
+def partial_sentence(study: dict[str, Any], runs: pd.DataFrame) -> str:
+    """Return the sentence above a report made before the end of its study; nothing for a whole study."""
     if not study.get("partial"):
         return ""
     there = int((runs["outcome"] != "missing").sum())
     return (
-        f"Partial: {there} of {plural(len(runs), 'planned run')}. What is missing is a hole, and no word is final: "
-        "who ends a study when its figures please finds effects by chance."
+        f"Partial: {there} of {plural(len(runs), 'planned run')}. Runs not yet made are shown as holes, and no verdict "
+        "is final: stopping a study as soon as its figures look right finds effects that are chance."
     )
 
 
-def _run_view(evidence: Evidence) -> dict[str, Any]:
-    records = sorted(evidence.records, key=lambda record: record[1].get("run_number") or 0)
-    unfold = len(records) <= report_runs.MOST_UNFOLDED
+def trust_section(evidence: Evidence) -> Values:
+    """Return the findings, the sentence on noise, and the warnings with their limits."""
+    study, found = evidence.study, evidence.tables
+    limits = {"limits": report_runs.warning_rows(_in_planned_order(evidence.records))}
+    if study.get("imported"):
+        return {
+            "noise": imported_findings.NOISE_TEXT,
+            "findings": imported_findings.findings(study, found["runs"]),
+            **limits,
+        }
+    findings = report_findings.findings(study, found["runs"], found, evidence.built)
+    return {"noise": noise_sentence(found["noise"]), "findings": findings, **limits}
+
+
+def where_section(evidence: Evidence) -> Values:
+    """Return the ratios over all cells, cell by cell, and beside published ones."""
+    study, tables = evidence.study, evidence.tables
+    known = [name for name in OVERALL if name in measured_metrics(tables["cells"])]
+    declared = study.get("published") or {}
+    return {
+        "overall_head": [OVERALL[name] for name in known],
+        "overall": overall_rows(study, tables["overall"], known),
+        "heat": workloads.heat_maps(study, tables["cells"], evidence.figures),
+        "forests": workloads.figures_of_all("forest", study, tables["cells"], evidence.figures),
+        "published": effects.published_tables(study, tables),
+        "published_source": declared.get("source"),
+        "published_findings": [tuple(finding[name] for name in FINDINGS) for finding in declared.get("findings") or []],
+        "published_gaps": published.gaps(study),
+        "ladders": effects.ladder_tables(study, tables),
+    }
+
+
+def workload_sections(evidence: Evidence) -> Values:
+    """Return the sections of the workloads: tables and figures, statements, operations, timed SQL."""
+    study, tables = evidence.study, evidence.tables
+    return {
+        "workloads": workloads.workload_rows(study, tables, evidence.figures),
+        "sent": workloads.sent_views(study, _in_planned_order(evidence.records)),
+        "timed_sql": timed_sql.timed_sql_views(study, tables["statements"], evidence.records, evidence.figures),
+        "operations": workloads.operation_tables(study, tables["operations"], tables["comparisons"]),
+    }
+
+
+def matrix_section(evidence: Evidence) -> Values:
+    """Return the effects of a matrix and their figures."""
+    study, tables = evidence.study, evidence.tables
+    return {
+        **effects.matrix_view(study, tables["effects"]),
+        "effect_figures": workloads.figures_of_all("effects", study, tables["cells"], evidence.figures),
+    }
+
+
+def why_section(evidence: Evidence) -> Values:
+    """Return what set the pace of each cell, what each factor brings, and what a transaction cost the server."""
+    study, tables = evidence.study, evidence.tables
+    return {
+        "full": percent(FULL.threshold, 0),
+        "bounds": bounds.rows(study, tables["bounds"]),
+        "bound_reasons": bounds.reasons(tables["bounds"]),
+        "efforts": bounds.efforts(study, tables["runs"], [facts for _, facts in evidence.records]),
+        "factor_head": effects.factor_head(study),
+        "factors": effects.factor_rows(study, tables["factors"]),
+        "factor_figures": workloads.figures_of_all("factors", study, tables["cells"], evidence.figures),
+        "held_out": effects.held_out_rows(study, tables),
+        "file_tables": engine.size_tables(study, tables["files"]),
+        "allocated": engine.allocated_tables(study, tables["files"]),
+        "change_head": engine.CHANGE_BUFFER_HEAD,
+        "changes": engine.change_buffer_rows(study, (facts for _, facts in evidence.records)),
+        "engine_reports": engine.engine_reports(study, evidence.records),
+    }
+
+
+def cost_section(evidence: Evidence) -> Values:
+    """Return the time and the bytes that builds, profiles and datasets took."""
+    cells = evidence.tables["cells"]
+    return {
+        "cost_head": builds.COST_HEAD,
+        "costs": builds.cost_rows(evidence.facts, evidence.profiles, evidence.datasets),
+        "cost_notes": [
+            *builds.instrumentation_sentences(evidence.study, cells, evidence.profiles),
+            *builds.layout_sentences(evidence.facts),
+        ],
+    }
+
+
+def run_section(evidence: Evidence) -> Values:
+    """Return every run; up to `runs.MOST_UNFOLDED` runs carry the details that their rows unfold to."""
+    unfold = len(evidence.records) <= report_runs.MOST_UNFOLDED
+    records = _in_planned_order(evidence.records)
     base = None if evidence.archive else evidence.folder
-    differing, settings = report_runs.variable_rows(evidence.study, records)
     return {
         "run_head": report_runs.run_head(evidence.study),
         "runs": [report_runs.run_view(file, facts, base, unfold) for file, facts in records],
         "archive": evidence.archive,
         "unfold": unfold,
-        "limits": report_runs.warning_rows(records),
-        "arms": report_runs.arm_views(evidence.study, records),
-        "loads": report_runs.load_views(evidence.study, records),
-        "sent": workloads.sent_views(evidence.study, records),
-        "differing": differing,
-        "settings": settings,
-        "machine": machine.machine_rows(records),
     }
 
 
-def _build_view(evidence: Evidence, built: build_findings.Built) -> dict[str, Any]:
-    facts = outcome.sound_records(built.facts)
+def _in_planned_order(records: Iterable[tuple[str, Record]]) -> list[tuple[str, Record]]:
+    return sorted(records, key=lambda record: record[1].get("run_number") or 0)
+
+
+def build_section(evidence: Evidence) -> Values:
+    """Return the builds, those that failed, the audits of profiles, the differential checks, the trainings."""
+    built = evidence.built
+    facts = sound_records(built.facts)
     return {
         "failed": build_findings.failure_stories(built, evidence.profiles),
         "servers": builds.by_server(evidence.study, facts),
@@ -218,17 +278,37 @@ def _build_view(evidence: Evidence, built: build_findings.Built) -> dict[str, An
         "bolts": report_audits.bolt_views(facts),
         "check_head": build_findings.CHECK_HEAD,
         "checks": build_findings.check_rows(built.checks),
+        "trainings": machine.training_rows(sound_records(evidence.profiles)),
     }
 
 
-def _origin_view(evidence: Evidence) -> dict[str, Any]:
+def machine_section(evidence: Evidence) -> Values:
+    """Return the machine and the datasets."""
     return {
-        "trainings": machine.training_rows(outcome.sound_records(evidence.profiles)),
-        "sources": machine.source_rows(evidence.sources),
+        "machine": machine.machine_rows(_in_planned_order(evidence.records)),
         "datasets": machine.dataset_rows(evidence.datasets),
+    }
+
+
+def command_section(evidence: Evidence) -> Values:
+    """Return command lines, option files and server variables."""
+    study, records = evidence.study, _in_planned_order(evidence.records)
+    differing, settings = report_runs.variable_rows(study, records)
+    return {
+        "arms": report_runs.arm_views(study, records),
+        "loads": report_runs.load_views(study, records),
+        "renamed": report_runs.option_rows(study, evidence.records),
+        "differing": differing,
+        "settings": settings,
+    }
+
+
+def method_section(evidence: Evidence) -> Values:
+    """Return the parameters of the statistics, the measured quantities, and the sources."""
+    return {
         "min_blocks": stats.MIN_BLOCKS,
         "alpha": stats.ALPHA,
         "metrics": list(METRICS.values()),
-        "columns": {name: meaning for name, (_, meaning) in analysis_runs.FACT_COLUMNS.items()}
-        | analysis_runs.DERIVED_COLUMNS,
+        "columns": {column.name: column.meaning for column in dictionary.TABLES["runs"]},
+        "sources": machine.source_rows(evidence.sources),
     }

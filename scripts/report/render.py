@@ -1,4 +1,4 @@
-"""The page and the summary of two studies, made from plain values by the templates."""
+"""Pages and summaries, made from plain values by the templates."""
 
 import base64
 import hashlib
@@ -9,6 +9,7 @@ import jinja2
 from markupsafe import Markup
 
 TEMPLATES = Path(__file__).with_name("templates")
+STRICT = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
 
 
 def markdown(text: object) -> str:
@@ -17,27 +18,20 @@ def markdown(text: object) -> str:
     return "".join(f"\\{sign}" if sign in "\\`*_|[]#~" else sign for sign in escaped)
 
 
-def render_study(values: dict[str, Any]) -> tuple[str, str]:
-    """Return (report.html, summary.md)."""
-    places = jinja2.FileSystemLoader(TEMPLATES)
-    strict = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    pages = jinja2.Environment(loader=places, autoescape=True, **strict)
-    script = (TEMPLATES / "script.js").read_text(encoding="utf-8")
+def render(template: str, values: dict[str, Any]) -> str:
+    """Return the text of a template, `report.html.j2` or another, with these values.
+
+    Values are escaped in HTML; in Markdown the template applies the filter `md` to each. Raises jinja2.UndefinedError
+    naming a value that is missing.
+    """
+    html = template.endswith(".html.j2")
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=html, **STRICT)
+    environment.filters["md"] = markdown
+    return environment.get_template(template).render(values, **(_inlined() if html else {}))
+
+
+def _inlined() -> dict[str, Any]:
+    """Return the style and the script of a page, with the checksum by which its policy allows the script."""
+    style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
     seal = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    inlined = {"style": Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")), "script": Markup(script)}
-    html = pages.get_template("report.html.j2").render(values, seal=seal, **inlined)
-    plain = jinja2.Environment(loader=places, autoescape=False, **strict)
-    plain.filters["md"] = markdown
-    return html, plain.get_template("summary.md.j2").render(values)
-
-
-def render_comparison(values: dict[str, Any]) -> tuple[str, str]:
-    """Return (report.html, summary.md)."""
-    strict = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    places = jinja2.FileSystemLoader(TEMPLATES)
-    style = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))
-    pages = jinja2.Environment(loader=places, autoescape=True, **strict)
-    plain = jinja2.Environment(loader=places, autoescape=False, **strict)
-    plain.filters["md"] = markdown
-    page = pages.get_template("comparison.html.j2").render(values, style=style)
-    return page, plain.get_template("comparison.md.j2").render(values)
+    return {"style": Markup(style), "script": Markup(script), "seal": seal}

@@ -1,4 +1,4 @@
-"""The study's options as each server has them, for the page: what is renamed, what a release lacks."""
+"""The runs for the page: rows, details, commands, server variables, warnings, options that a release renamed."""
 
 import os
 import shlex
@@ -22,7 +22,7 @@ SPARK_WIDTH, SPARK_HEIGHT = 240, 36
 
 @dataclass(frozen=True)
 class RunView:
-    """One run: the fields of its row, then what it unfolds to."""
+    """One run: the fields of its row, then the details that it unfolds to."""
 
     fields: tuple[str, ...]
     ok: bool
@@ -41,7 +41,7 @@ SQL_FIGURES = {"cold_s": "cold s", "warm_s": "warm s", "duration_s": "in all s"}
 
 
 def run_head(study: dict[str, Any]) -> tuple[str, ...]:
-    """Return the headings of a row's fields; a study with both kinds of loads has two for a figure."""
+    """Return the headings of a row's fields; with both kinds of loads, a figure has two names."""
     kinds = {"sql" in load for load in study["workloads"].values()}
     sides = [*([FIGURES.values()] if kinds != {True} else []), *([SQL_FIGURES.values()] if True in kinds else [])]
     figures = [" / ".join(each) for each in zip(*sides, strict=True)]
@@ -98,7 +98,7 @@ def _lines(facts: dict[str, Any], row: dict[str, Any]) -> tuple[tuple[str, str],
     window += f", {plural(row['errors'] or 0, 'error')}, {plural(row['reconnects'] or 0, 'reconnect')}"
     latency = [f"{name} {count(row[key])} ms" for name, key in (("mean", "latency_mean_ms"), ("p50", "p50_ms"))]
     latency += [f"{name} {count(row[f'{name}_ms'])} ms" for name in ("p95", "p99")]
-    cpu = f"user {count(row['cpu_user_us_per_tx'])} µs, system {count(row['cpu_system_us_per_tx'])} µs a transaction"
+    cpu = f"user {count(row['cpu_user_us_per_tx'])} µs, system {count(row['cpu_system_us_per_tx'])} µs per transaction"
     lines = (
         ("window", window if row["transactions"] is not None else ""),
         ("latency", ", ".join(latency) if row["p95_ms"] is not None else ""),
@@ -111,7 +111,7 @@ def _lines(facts: dict[str, Any], row: dict[str, Any]) -> tuple[tuple[str, str],
 
 
 def spark(facts: dict[str, Any]) -> str:
-    """Return the points of the per-second TPS as a line in a box of 240 by 36, from zero up; empty under two."""
+    """Return the points of TPS per second as a line in a box of 240 by 36, from zero up; empty with one point."""
     values = [value for value in fact(facts, "series.tps") or [] if not missing(value)]
     if len(values) < 2 or not max(values) > 0:
         return ""
@@ -121,7 +121,7 @@ def spark(facts: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class ArmView:
-    """How one variant was run: its server's command line and its option file."""
+    """The command line and the option file of one variant's server."""
 
     variant: str
     command: str
@@ -129,7 +129,7 @@ class ArmView:
 
 
 def first_ok(records: list[tuple[str, dict]], **wanted: str) -> dict[str, Any] | None:
-    """Return the facts of the first ok run whose fields have the wanted values."""
+    """Return the facts of the first ok run with these values, None without one."""
     for _, facts in records:
         if facts["outcome"] == "ok" and all(facts[key] == value for key, value in wanted.items()):
             return facts
@@ -157,7 +157,7 @@ def load_views(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[t
 
 
 def variable_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> tuple[list[tuple], list[tuple]]:
-    """Return (variables whose values differ between variants, the reference's variables): rows of name and values."""
+    """Return (variables that differ between variants, the reference's variables) as rows of name and values."""
     found = {name: (first_ok(records, variant=name) or {}).get("variables") or {} for name in study["variants"]}
     names = sorted(set().union(*found.values()))
     rows = [(name, tuple(str(found[variant].get(name, NOTHING)) for variant in found)) for name in names]
@@ -167,7 +167,7 @@ def variable_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> tup
 def warning_rows(records: list[tuple[str, dict]]) -> list[tuple[str, str, str, str, str]]:
     """Return (code, sentence, threshold, remedy, runs) of every limit, the most frequent first.
 
-    The sentence is that of the first run beyond it, or why the limit is there when no run is.
+    The sentence is that of the first run beyond the limit; without such a run it is the reason for the limit.
     """
     kinds = Counter(dict.fromkeys(THRESHOLDS, 0))
     examples: dict[str, str] = {code: limit.reason for code, limit in THRESHOLDS.items()}
@@ -194,7 +194,7 @@ LOOSE = "loose_"  # before the name of an option that a server of the MySQL fami
 
 
 def option_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[tuple[str, tuple[Cell, ...]]]:
-    """Return the options that not every variant has by the name they are written with: a field a variant."""
+    """Return the options that some variant has not under the name written in the study, one field per variant."""
     runs = {name: first_ok(records, variant=name) for name in study["variants"]}
     given = {name: variant.get("options") or {} for name, variant in study["variants"].items()}
     names = dict.fromkeys(name for options in given.values() for name in options)
@@ -203,7 +203,7 @@ def option_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[
 
 
 def _option_field(name: str, options: dict[str, Any], run: dict[str, Any] | None) -> Cell:
-    """Return what a variant's server has of an option; only what is not as written has a note."""
+    """Return the value of an option on a variant's server; a note says where its name differs or is missing."""
     family, release = (fact(run or {}, f"server.{key}") for key in ("family", "release"))
     if name not in options or family not in families.names() or release is None:
         return Cell(NOTHING)

@@ -1,4 +1,4 @@
-"""Timed SQL for the page: how it was done, what it cost, what its statements are, and what they showed."""
+"""Timed SQL for the page: sentences, tables, cost per statement, answers, and the text of the statements."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +8,13 @@ import pandas as pd
 from markupsafe import Markup
 
 from scripts.analysis import published, stats
-from scripts.analysis.metrics import COLD as COLD_TIME
-from scripts.analysis.metrics import SCRIPT
+from scripts.analysis.metrics import COLD_TIME, SCRIPT
 from scripts.report.figures.drawing import statements_name
 from scripts.report.runs import first_ok
-from scripts.report.value_tables import SHORT_WORDS, Cell, state
-from scripts.sql.times import COLD, WARM, seconds
-from scripts.vocabulary import AA
+from scripts.report.value_tables import Cell, state
+from scripts.report.words import arm_word, verdict_word
+from scripts.sql.times import seconds
+from scripts.vocabulary import AA, COLD, DIFFERENCES, WARM, Verdict
 from scripts.wording import (
     NARROW,
     NOTHING,
@@ -36,7 +36,7 @@ Records = list[tuple[str, dict[str, Any]]]
 
 
 def statement_sentences(study: Study, rows: pd.DataFrame) -> list[str]:
-    """Return one sentence per variant, cold and warm apart: in which statements it differs, and in how many not."""
+    """Return one sentence per variant and cache: in which statements it differs, and in how many it does not."""
     others = [name for name in study["variants"] if name not in (study["reference"], AA)]
     told = []
     for variant in others:
@@ -48,21 +48,20 @@ def statement_sentences(study: Study, rows: pd.DataFrame) -> list[str]:
 
 
 def _kinds(own: pd.DataFrame) -> Iterator[str]:
-    words = (COLD_TIME.below, COLD_TIME.above)
-    for word in words:
-        found = own[own["word"] == word].sort_values("ratio").itertuples()
+    for verdict in (Verdict.BELOW, Verdict.ABOVE):
+        found = own[own["verdict"] == verdict].sort_values("ratio").itertuples()
         if each := [
             f"{row.statement} ({times(row.ratio)}, {interval(row.ratio_low, row.ratio_high)})" for row in found
         ]:
-            yield f"{word} in {listing(each)}"
-    rest = own[~own["word"].isin(words)]
-    for word, alike in rest.groupby("word", sort=False):
+            yield f"{verdict_word(COLD_TIME, verdict)} in {listing(each)}"
+    rest = own[~own["verdict"].isin(DIFFERENCES)]
+    for verdict, alike in rest.groupby("verdict", sort=False):
         ends = dict.fromkeys((times(alike["ratio"].min()), times(alike["ratio"].max())))
-        yield f"{word} in {plural(len(alike), 'statement')} ({' to '.join(ends)})"
+        yield f"{verdict_word(COLD_TIME, verdict)} in {plural(len(alike), 'statement')} ({' to '.join(ends)})"
 
 
 def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str) -> dict[str, Any]:
-    """Return the table of one kind of pass: a row a statement, a column a variant, then the published ones."""
+    """Return the table of cold or warm passes: one row per statement, one column per variant, then published ones."""
     ours = {(row.variant, row.statement): row for row in rows[rows["cache"] == cache].itertuples()}
     theirs = published_s(study, workload, cache)
     body = [
@@ -74,7 +73,7 @@ def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str)
 
 
 def published_s(study: Study, workload: str, cache: str) -> dict[str, dict[str, float]]:
-    """Return published variant -> statement -> seconds, of a workload's figures with the metric `cold_s/STATEMENT`."""
+    """Return published variant -> statement -> seconds: the figures with a metric like `cold_s/STATEMENT`."""
     told, head = published.frame(study), f"{cache}_s/"
     found: dict[str, dict[str, float]] = {}
     for row in told[(told["workload"] == workload) & told["metric"].str.startswith(head)].itertuples():
@@ -91,9 +90,10 @@ def _statement_cell(row: Any, cache: str) -> Cell:
         )
     if missing(row.ratio):
         return Cell(_statement_seconds(row.value_s), (), "")
-    word = "A/A" if row.variant == AA else SHORT_WORDS.get(row.word, row.word)
+    metric = SCRIPT[f"{cache}_s"]
+    word = arm_word(row.variant, metric, row.verdict)
     notes = (f"{times(row.ratio)}  {interval(row.ratio_low, row.ratio_high)}", f"n {int(row.n_blocks)}, {word}")
-    return Cell(_statement_seconds(row.value_s), notes, state(SCRIPT[f"{cache}_s"], row.word))
+    return Cell(_statement_seconds(row.value_s), notes, state(metric, row.verdict))
 
 
 def _statement_seconds(value: float) -> str:
@@ -101,9 +101,9 @@ def _statement_seconds(value: float) -> str:
 
 
 def beside_reference(study: Study, workload: str, records: Records) -> dict[str, Any]:
-    """Return the table of statements that the file sets beside each other: a row a pair, a column a variant.
+    """Return the table of statements that the SQL file compares: one row per pair, one column per variant.
 
-    A field is the ratio of their cold seconds in one run, with the t interval over runs; published ones come last.
+    A field is the ratio of their cold seconds in one run, with the t interval over runs; published ratios come last.
     """
     sent = [one for _, facts in records for one in facts["timed_sql"]["statements"]]
     pairs = dict.fromkeys((one["name"], one["against"]) for one in sent if one["against"])
@@ -117,7 +117,7 @@ def beside_reference(study: Study, workload: str, records: Records) -> dict[str,
 
 
 def compared_arms(study: Study) -> list[str]:
-    """Return the variants without the reference's second."""
+    """Return the variants without A/A."""
     return [variant for variant in study["variants"] if variant != AA]
 
 
@@ -126,7 +126,7 @@ def _quotient(taken: dict[str, float], name: str, other: str) -> float | None:
 
 
 def against_sentences(table: dict[str, Any]) -> list[str]:
-    """Return the table that `against` returns as sentences, one a pair of statements."""
+    """Return the table of `beside_reference` as sentences, one per pair of statements."""
     told = []
     for name, cells in table["rows"]:
         known = [(arm, cell) for arm, cell in zip(table["head"], cells, strict=True) if cell.text != NOTHING]
@@ -154,7 +154,7 @@ EFFORT_HEAD = (
 def timed_sql_views(
     study: Study, table: pd.DataFrame, records: Records, figures: dict[str, str]
 ) -> dict[str, dict[str, Any]]:
-    """Return workload -> what the page shows of it, of those that are timed SQL. `table` is statements.csv."""
+    """Return workload -> values of the page, for workloads of timed SQL. `table` is statements.csv."""
     timed = {name: figure for name in study["workloads"] if (figure := statements_name(study, name))}
     return {
         name: _timed_sql_view(
@@ -187,32 +187,30 @@ def _timed_sql_view(study: Study, name: str, rows: pd.DataFrame, records: Record
 
 
 def cold_sentence(records: Records) -> str:
-    """Tell how cold the first pass was: what of the data directory's files stayed in the page cache."""
+    """Return the sentence on how cold the first pass was: which part of the data stayed in the page cache."""
     left = [(facts.get("page_cache") or {}).get("left_bytes") for _, facts in records]
     start = "The first pass is cold: its server was just started on a fresh copy of the data"
     if not left or None in left:
-        return f"{start}. Whether the page cache gave up the copy's files could not be told."
+        return f"{start}. Whether the page cache dropped the files of the copy is unknown."
     if max(left) == 0:
-        kept = "What disk and hypervisor kept is unknown"
-        return f"{start}, and none of the copy's bytes was left in the page cache. {kept}."
-    why = "as it does in a file system in memory"
+        kept = "What disk and hypervisor cached is unknown"
+        return f"{start}, and no byte of the copy was left in the page cache. {kept}."
+    why = "as with a file system in memory"
     return f"{start}, but up to {size(max(left))} of the copy stayed in the page cache, {why}."
 
 
 def left_out(records: Records) -> list[str]:
-    """Tell which statements some variants were not sent, which the times of the whole leave out."""
+    """Return one sentence per statement that some variants were not sent, which the total times leave out."""
     skipped: dict[str, list[str]] = {}
     for _, facts in records:
         for name in facts["timed_sql"]["skipped"]:
             skipped.setdefault(name, []).append(facts["variant"])
     whose = {name: listing(list(dict.fromkeys(variants))) for name, variants in skipped.items()}
-    return [
-        f"{name} is not for the release of {who}; the times of the whole leave it out." for name, who in whose.items()
-    ]
+    return [f"{name} does not apply to the release of {who}; total times leave it out." for name, who in whose.items()]
 
 
 def _effort_rows(row: Any, records: Records) -> tuple[str, ...]:
-    """Return what one statement cost the server: EFFORT_HEAD."""
+    """Return the cost of one statement with the fields of EFFORT_HEAD."""
     found = {
         one["answer_sha256"]
         for _, facts in records
@@ -226,7 +224,7 @@ def _effort_rows(row: Any, records: Records) -> tuple[str, ...]:
 
 
 def shown_answers(study: Study, records: Records) -> list[dict[str, Any]]:
-    """Return the tables that the file has shown, of each variant's first run and pass; A/A shows the reference's."""
+    """Return the answers that the SQL file asks to show, from each variant's first run and pass, without A/A."""
     found: dict[str, dict[str, Any]] = {}
     for variant in (name for name in study["variants"] if name != AA):
         facts = first_ok(records, variant=variant)
@@ -250,12 +248,12 @@ def _filled(variant: str, row: dict[str, str | None], columns: list[str]) -> tup
 
 
 def _lower(columns: list[str]) -> list[str]:
-    """Return names of columns as all families write them: MySQL 8 has those of its own tables in capitals."""
+    """Return names of columns in lower case: MySQL 8 writes those of its own tables in capitals."""
     return [name.lower() for name in columns]
 
 
 def statement_texts(study: Study, records: Records) -> list[tuple[str, str, str]]:
-    """Return (name, SQL, variants it was sent to) of all statements; nothing as variants where all were."""
+    """Return (name, SQL, variants it was sent to) per statement; the last is empty where it was sent to all."""
     sent: dict[tuple[str, str], list[str]] = {}
     variants = [name for name in study["variants"] if first_ok(records, variant=name)]
     for variant in variants:

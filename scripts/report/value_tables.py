@@ -1,4 +1,4 @@
-"""Tables of the published shape: one row a variant, one column a client count, then the ratios to the reference."""
+"""Tables of values and ratios: one row per variant, one column per client count or metric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import pandas as pd
 
 from scripts.analysis.metrics import EVERY, Metric
-from scripts.vocabulary import AA, CELL, NO_DIFFERENCE, TOO_FEW
+from scripts.report.words import arm_word
+from scripts.vocabulary import CELL, DIFFERENCES
 from scripts.wording import NOTHING, count, floor_percent, interval, listing, missing, plural, ratio
 
 SHOWN = ("tps", "p95_ms", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx", "cold_s", "warm_s")
 COLUMN_HEADS = ("TPS", "p95, ms", "CPU per transaction, µs", "of it user", "of it system", "cold, s", "warm, s")
-SHORT_WORDS = {NO_DIFFERENCE: "not shown", TOO_FEW: "too few"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One field: its main text, smaller lines under it, a state (good, bad, hole or empty) and more on hovering."""
+    """One field: its main text, smaller lines under it, a state (good, bad, hole or empty), a hint on hovering."""
 
     text: str
     notes: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Lookup:
             self.failed |= {tuple(key)} if outcome == "failed" else set()
 
     def metrics_of(self, workload: str) -> set[str]:
-        """Return the metrics to show of one workload: timed SQL and sysbench's loads have none in common."""
+        """Return the metrics of one workload: timed SQL and sysbench's loads have none in common."""
         return self.metrics & set(self.rows.loc[self.rows["workload"] == workload, "metric"])
 
 
@@ -68,7 +68,7 @@ def measured_metrics(cells: pd.DataFrame) -> set[str]:
 
 
 def repetitions(rows: pd.DataFrame) -> str:
-    """Write which repetitions the rows of a cell are."""
+    """Return the numbers of the repetitions of these rows in words."""
     numbers = [str(int(number)) for number in sorted(rows["repetition"])]
     return f"repetition{'s' if len(numbers) > 1 else ''} {listing(numbers)}"
 
@@ -76,7 +76,7 @@ def repetitions(rows: pd.DataFrame) -> str:
 def workload_tables(workload: str, study: dict, found: Lookup) -> list[ValueTable]:
     """Return the tables of one workload: TPS, p95, and CPU per transaction as sum, user and system.
 
-    With one client count a table of one column would be repeated five times; then there is one, a column a metric.
+    With one client count there would be five tables of one column; there is one with one column per metric instead.
     """
     if len(study["clients"]) == 1:
         return [_single(workload, study, found)]
@@ -121,23 +121,23 @@ def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
 
 
 def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
-    """Return the field of a ratio: interval, number of blocks and verdict word under it."""
+    """Return the field of a ratio: interval, number of blocks and verdict under it."""
     cell = found.cells.get((*key, metric.name))
     if cell is None or missing(cell.ratio):
         lost = cell is not None and not missing(cell.n_blocks)
         return Cell(NOTHING, ("no whole block",) if lost else (), "hole", "; ".join(found.reasons.get(key, [])))
-    word = "A/A" if key[0] == AA else SHORT_WORDS.get(cell.word, cell.word)
+    word = arm_word(key[0], metric, cell.verdict)
     notes = (interval(cell.ratio_low, cell.ratio_high), f"n {int(cell.n_blocks)}, {word}")
     lost = ((cell.n_split, "split"), (cell.n_incomplete, "incomplete"))
     notes += tuple(f"{int(blocks)} {how}" for blocks, how in lost if blocks)
-    return Cell(ratio(cell.ratio), notes, state(metric, cell.word), _hint(cell))
+    return Cell(ratio(cell.ratio), notes, state(metric, cell.verdict), _hint(cell))
 
 
-def state(metric: Metric, word: str | None) -> str:
-    """Return good or bad when a word says that something is better or worse, else nothing."""
-    if word not in (metric.above, metric.below):
+def state(metric: Metric, verdict: str | None) -> str:
+    """Return good or bad when a verdict shows that something is better or worse, else nothing."""
+    if verdict not in DIFFERENCES:
         return ""
-    return "bad" if word == metric.worse else "good"
+    return "bad" if verdict == metric.worse else "good"
 
 
 def _hint(cell: tuple) -> str:
@@ -149,7 +149,7 @@ def _hint(cell: tuple) -> str:
 
 
 def overall_rows(study: dict, overall: pd.DataFrame, names: Sequence[str]) -> list[Row]:
-    """Return the table of means over cells: one row a variant, one field a metric of `names`."""
+    """Return the table of means over cells: one row per variant, one field per metric of `names`."""
     found = {(row.variant, row.metric): row for row in overall.itertuples()}
     others, planned = [name for name in study["variants"] if name != study["reference"]], study["repetitions"]
     return [
@@ -159,7 +159,7 @@ def overall_rows(study: dict, overall: pd.DataFrame, names: Sequence[str]) -> li
 
 
 def blocks_text(row: tuple, planned: int) -> str:
-    """Write how many repetitions a mean rests on, and of how many when some are lost."""
+    """Return the number of repetitions behind a mean, and the planned number if some are lost."""
     of = f" of {planned}" if row.n_repetitions < planned else ""
     return f"n {int(row.n_repetitions)}{of}"
 
@@ -167,6 +167,6 @@ def blocks_text(row: tuple, planned: int) -> str:
 def _overall_cell(row: tuple | None, metric: Metric, planned: int) -> Cell:
     if row is None or not row.n_cells:
         return Cell(NOTHING, ("no whole block",), "hole")
-    word = "A/A" if row.variant == AA else SHORT_WORDS.get(row.word, row.word)
+    word = arm_word(row.variant, metric, row.verdict)
     lines = (interval(row.ratio_low, row.ratio_high), f"{blocks_text(row, planned)}, {word}")
-    return Cell(ratio(row.ratio), lines, state(metric, row.word))
+    return Cell(ratio(row.ratio), lines, state(metric, row.verdict))

@@ -1,4 +1,4 @@
-"""Each workload for the page, its figures and tables; and the figures over all workloads."""
+"""The workloads for the page: figures, tables, statements, operations; and the figures over all workloads."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms"
 
 @dataclass(frozen=True)
 class OperationTable:
-    """One quantity of one cell: a row an operation with its share of all calls, a field a variant."""
+    """One quantity of one cell: one row per operation with its share of all calls, one field per variant."""
 
     title: str
     rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
@@ -31,7 +31,7 @@ class OperationTable:
 def operation_tables(
     study: dict[str, Any], operations: pd.DataFrame, comparisons: pd.DataFrame
 ) -> dict[str, list[OperationTable]]:
-    """Return workload -> its tables, of the workloads whose operations are told apart."""
+    """Return workload -> its tables, for workloads whose script reports its operations."""
     paired = comparisons[(comparisons["status"] == "paired") & (comparisons["metric"] == "tps")]
     blocks = {(row.variant, row.workload, row.clients, row.repetition) for row in paired.itertuples()}
     found: dict[str, list[OperationTable]] = {}
@@ -52,7 +52,7 @@ def _operation_rows(study: dict[str, Any], cell: pd.DataFrame, metric: str, bloc
 
 
 def _operation_field(wide: pd.DataFrame, variant: str, reference: str, blocks: set[tuple]) -> Cell:
-    """Return the value of a variant, under it the ratio to the reference over the blocks whose pair counts."""
+    """Return the value of a variant, and under it the ratio to the reference over the whole pairs."""
     if missing(value := stats.geometric_mean(wide[variant])):
         return Cell(NOTHING, (), "hole", "not measured")
     counted = [(variant, *block) in blocks for block in wide.index]
@@ -70,7 +70,7 @@ LONGEST = 240
 
 @dataclass(frozen=True)
 class SentView:
-    """The statements of one event of a workload, as (text, times) of each group; `note` says which server logged it."""
+    """The statements of one event of a workload, as (text, times) per group; `note` says which server logged them."""
 
     summary: str
     note: str
@@ -78,7 +78,7 @@ class SentView:
 
 
 def sent_views(study: dict[str, Any], records: Sequence[tuple[str, dict[str, Any]]]) -> dict[str, list[SentView]]:
-    """Return workload -> what its event sends: once for all variants, or for each group that is sent the same."""
+    """Return workload -> the statements of one event, once per group of variants that are sent the same."""
     told = {(facts["workload"], facts["variant"]): facts["statements"] for _, facts in records if "statements" in facts}
     found: dict[str, list[SentView]] = {}
     for workload in study["workloads"]:
@@ -92,7 +92,7 @@ def sent_views(study: dict[str, Any], records: Sequence[tuple[str, dict[str, Any
 
 
 def statement_form(statement: str) -> str:
-    """Return a statement without its values and the numbers of its tables: statements of one form are alike."""
+    """Return the form of a statement: without its values and the numbers of its tables."""
     return LITERAL.sub("?", " ".join(statement.split()))
 
 
@@ -108,7 +108,7 @@ def _sent_view(alike: dict[str, dict], kinds: int) -> SentView:
 
 
 def grouped_statements(statements: Sequence[str]) -> list[tuple[str, int]]:
-    """Return (first of them, how many) of every group of statements of one form that follow each other."""
+    """Return (first statement, number) of every group of consecutive statements of one form."""
     groups = (list(group) for _, group in groupby(statements, key=statement_form))
     return [(group[0], len(group)) for group in groups]
 
@@ -121,7 +121,7 @@ def _short(statement: str) -> str:
 def workload_rows(
     study: dict[str, Any], tables: dict[str, pd.DataFrame], figures: dict[str, str]
 ) -> list[dict[str, Any]]:
-    """Return what the page shows of every workload; metrics without any value are left out."""
+    """Return the values of the page per workload; metrics without any value are left out."""
     lookup = Lookup(tables["cells"], tables["runs"])
 
     def known(name: str) -> list[str]:
@@ -146,17 +146,20 @@ def _command(load: dict[str, Any]) -> str:
     return " ".join([str(load.get("script") or load.get("sql") or ""), *options]).strip()
 
 
-def overviews(study: dict[str, Any], tables: dict[str, pd.DataFrame], figures: dict[str, str]) -> dict[str, Any]:
-    """Return the heat maps, key and maps a metric, the figures of all ratios, and those of factors and effects."""
-    known = measured_metrics(tables["cells"])
-    drawn = [metric for metric in drawn_metrics(study) if metric in known]
-    heat = {metric: _markup(figures, heat_names(study, metric)) for metric in drawn}
-    return {
-        "heat": [{"scale": charts[0], "maps": charts[1:]} for charts in heat.values() if len(charts) > 1],
-        "forests": _markup(figures, [f"forest-{metric}" for metric in drawn]),
-        "factor_figures": _markup(figures, [f"factors-{metric}" for metric in drawn]),
-        "effect_figures": _markup(figures, [f"effects-{metric}" for metric in drawn]),
-    }
+def heat_maps(study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the key and the heat maps of each metric that has some; `cells` is cells.csv."""
+    charts = [_markup(figures, heat_names(study, metric)) for metric in _drawn(study, cells)]
+    return [{"scale": several[0], "maps": several[1:]} for several in charts if len(several) > 1]
+
+
+def figures_of_all(kind: str, study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[Markup]:
+    """Return the figures of a kind (forest, factors or effects), one per metric that has values."""
+    return _markup(figures, [f"{kind}-{metric}" for metric in _drawn(study, cells)])
+
+
+def _drawn(study: dict[str, Any], cells: pd.DataFrame) -> list[str]:
+    known = measured_metrics(cells)
+    return [metric for metric in drawn_metrics(study) if metric in known]
 
 
 def _markup(figures: dict[str, str], names: Iterable[str]) -> list[Markup]:

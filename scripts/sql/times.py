@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-COLD, WARM = "cold", "warm"
+from scripts.vocabulary import COLD, WARM
 
 
 def by_statement(executions: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:

@@ -73,4 +73,4 @@ def findings_of(tree):
     names = ("comparisons", "cells", "overall", "overall_unflagged", "noise", "statements")
     found = {name: read_csv(tree.tables / f"{name}.csv") for name in names}
     runs = read_csv(tree.tables / "runs.csv")
-    return {finding.title: finding for finding in findings.findings(read(tree.study), runs, found, built(tree))}
+    return {finding.code: finding for finding in findings.findings(read(tree.study), runs, found, built(tree))}

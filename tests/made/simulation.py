@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import comparison
-from scripts.analysis.metrics import TPS
+from scripts.vocabulary import DIFFERENCES
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,9 @@ class Outcome:
 @cache
 def outcome(plan: Simulated, wrong: tuple[tuple[Any, str, Any], ...] = ()) -> Outcome:
     """Judge the studies with the product's functions; `wrong` names what is replaced: (module, name, stand-in)."""
-    studies = dict.fromkeys(names(plan), TPS)
-    swaps = [(comparison, "EVERY", studies), *wrong]
-    with _swapped(swaps):
+    with _swapped(wrong):
         runs = runs_of(plan)
-        compared = comparison.compare_pairs(comparison.pair_runs(runs, "baseline", None), studies)
+        compared = comparison.compare_pairs(comparison.pair_runs(runs, "baseline", None), names(plan))
         cells = comparison.cells(runs, compared, comparison.noise_floors(compared))
         judged, pairs = (table[table["variant"].isin(plan.judged)] for table in (cells, compared))
         means = comparison.overall_table(judged, pairs)
@@ -116,7 +114,7 @@ def outcome(plan: Simulated, wrong: tuple[tuple[Any, str, Any], ...] = ()) -> Ou
 
 
 def _worded(table: pd.DataFrame) -> float:
-    return float(table["word"].isin([TPS.above, TPS.below]).groupby(table["metric"]).any().mean())
+    return float(table["verdict"].isin(DIFFERENCES).groupby(table["metric"]).any().mean())
 
 
 def _holding(table: pd.DataFrame, truth: float) -> float:
@@ -124,7 +122,7 @@ def _holding(table: pd.DataFrame, truth: float) -> float:
     return float(((known["ratio_low"] <= truth) & (truth <= known["ratio_high"])).mean())
 
 
-def _swapped(swaps: list[tuple[Any, str, Any]]) -> ExitStack:
+def _swapped(swaps: tuple[tuple[Any, str, Any], ...]) -> ExitStack:
     stack = ExitStack()
     for module, name, stand_in in swaps:
         stack.enter_context(mock.patch.object(module, name, stand_in))

@@ -58,8 +58,8 @@ def test_speedup_of_the_stubs_reaches_the_table_exactly(finished):
     assert overall.loc[("pgo", "tps"), "ratio"] == pytest.approx(1.25, rel=1e-9)
     assert overall.loc[("other", "tps"), "ratio"] == pytest.approx(0.8, rel=1e-9)
     assert overall.loc[("pgo", "tps"), ["ratio_low", "ratio_high"]].tolist() == pytest.approx([1.25, 1.25], rel=1e-9)
-    assert overall.loc[("pgo", "tps"), ["n_cells", "n_repetitions", "word"]].tolist() == [2, 5, "faster"]
-    assert overall.loc[("other", "tps"), "word"] == "slower"
+    assert overall.loc[("pgo", "tps"), ["n_cells", "n_repetitions", "verdict"]].tolist() == [2, 5, "above"]
+    assert overall.loc[("other", "tps"), "verdict"] == "below"
 
 
 def test_speedup_of_the_stubs_stands_in_the_page(finished):

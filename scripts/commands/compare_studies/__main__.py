@@ -10,7 +10,7 @@ from scripts.commands.compare_studies.cells import Cells, headline, sentences, s
 from scripts.commands.compare_studies.studies import Finished, load_finished
 from scripts.host.entry import say, user_command
 from scripts.record import write_text
-from scripts.report.render import render_comparison
+from scripts.report.render import render
 
 COMPARISONS = Path("results/comparisons")
 SHOWN = ("tps", "p95_ms", "cpu_us_per_tx")
@@ -23,9 +23,9 @@ def main(a: Path, b: Path) -> None:
     """
     first, second = load_finished(a), load_finished(b)
     folder = COMPARISONS / f"{first.name}-{second.name}"
-    page, summary = render_comparison(comparison_view(first, second))
-    write_text(folder / "summary.md", summary)
-    write_text(folder / "report.html", page)
+    values = comparison_view(first, second)
+    write_text(folder / "summary.md", render("comparison.md.j2", values))
+    write_text(folder / "report.html", render("comparison.html.j2", values))
     say(f"[compare] {folder / 'report.html'}")
 
 

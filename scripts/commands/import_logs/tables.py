@@ -7,9 +7,9 @@ import pandas as pd
 
 from scripts.analysis.comparison import overall_table
 from scripts.analysis.runs import read_csv, write_csv
-from scripts.analysis.unpaired import CELL, NONE, Estimate, estimate, log_values, over
+from scripts.analysis.unpaired import NONE, Estimate, estimate, log_values, over
 from scripts.record import read
-from scripts.vocabulary import NO_FLOOR
+from scripts.vocabulary import WORKLOAD_CLIENTS, Verdict
 
 UNPAIRED = "unpaired"
 UNPAIRED_NOTE = "it is unknown which runs were made next to each other"
@@ -38,7 +38,7 @@ def unpaired(comparisons: pd.DataFrame) -> pd.DataFrame:
 def compared_cells(cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Return cells.csv with ratios of geometric means and Welch's intervals, for cells of one sysbench release.
 
-    `n_blocks` is the number of repetitions of the shorter side. There are no p values, and no words but one.
+    `n_blocks` is the number of repetitions of the shorter side. There are no p values, and no noise floor.
     """
     rows = [_cell(row, runs, reference) if row["variant"] != reference else row for row in cells.to_dict("records")]
     return pd.DataFrame(rows, columns=list(cells.columns))
@@ -50,7 +50,7 @@ def _cell(row: dict[str, Any], runs: pd.DataFrame, reference: str) -> dict[str, 
     found = estimate(over(one, sides)) if len(releases(runs, row, reference)) == 1 else NONE
     nothing = dict.fromkeys(("p_t", "p_holm", "p_sign_flip"), float("nan"))
     counts = {"n_blocks": found.n, "n_split": 0, "n_incomplete": 0}
-    return {**row, **nothing, **_ratio_columns(found), **counts, "word": NO_FLOOR}
+    return {**row, **nothing, **_ratio_columns(found), **counts, "verdict": Verdict.NO_NOISE_FLOOR}
 
 
 def releases(runs: pd.DataFrame, cell: dict[str, Any], reference: str) -> set[str]:
@@ -68,12 +68,12 @@ def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame,
 def _mean(row: dict[str, Any], cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> dict[str, Any]:
     ours = cells[(cells["variant"] == row["variant"]) & (cells["metric"] == row["metric"])]
     present = ours[ours["n_blocks"] > 0]
-    shared = list(present[CELL].itertuples(index=False, name=None))
+    shared = list(present[list(WORKLOAD_CLIENTS)].itertuples(index=False, name=None))
     sides = [(1, log_values(runs, row["variant"], row["metric"])), (-1, log_values(runs, reference, row["metric"]))]
     found = estimate(over(shared, sides))
     counts = {"n_cells": len(present), "n_cells_planned": len(ours), "n_pairs": int(present["n_blocks"].sum())}
     least = dict.fromkeys(("n_repetitions", "n_blocks_least"), found.n)
-    return {**row, **_ratio_columns(found), **counts, **least, "word": NO_FLOOR}
+    return {**row, **_ratio_columns(found), **counts, **least, "verdict": Verdict.NO_NOISE_FLOOR}
 
 
 def _ratio_columns(found: Estimate) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""How figures look, what they are called, and their common parts: colours and markers, dots, axes, notes."""
+"""The style and the names of figures, and their common parts: colours and markers, dots, axes, notes."""
 
 import io
 import re
@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from scripts.analysis.metrics import SCRIPT, of_study
 from scripts.vocabulary import AA
-from scripts.wording import number
+from scripts.wording import number, shortened
 
 INK_COLOUR = "#010203"  # stands for the reader's text colour until the SVG is written
 SVG_TAG = re.compile(r"<[^>]+>")
@@ -55,7 +55,7 @@ DRAWN = ("tps", "p95_ms", "cpu_us_per_tx")
 CURVES = ("tps", "p95_ms", "p99_ms", "cpu_us_per_tx")
 WIDTH_IN = 4.7
 MOST_DOTS = 2000  # in one figure
-LONGEST = 26  # letters of a label
+MOST_LABEL_LETTERS = 26
 CLOSEST = 0.055  # of the axis, between the numbers of two ticks
 # Okabe and Ito 2008, without the black and the yellow that one of the two backgrounds swallows; then two that stay
 # apart from these to protanopes and deuteranopes too
@@ -84,7 +84,7 @@ STYLE = {
 
 @dataclass(frozen=True)
 class Look:
-    """One colour and one marker a variant, the same in every figure and on the page."""
+    """One colour and one marker per variant, the same in every figure and on the page."""
 
     variants: tuple[str, ...]
     reference: str
@@ -93,9 +93,9 @@ class Look:
 
 
 def look_of(variants: Sequence[str], reference: str) -> Look:
-    """Return greys and a disc for the reference and A/A, palette and other markers in the study's order for the rest.
+    """Return grey discs for reference and A/A; colours and other markers, in the study's order, for the rest.
 
-    After eight variants the palette starts again with shifted markers, so that a pair of both stays unique up to 64.
+    After eight variants the colours repeat with shifted markers, so that up to 64 variants differ in one of the two.
     """
     others = [name for name in variants if name not in (reference, AA)]
     greys = {name: AA_COLOUR if name == AA else REFERENCE_COLOUR for name in variants}
@@ -115,9 +115,9 @@ def statements_name(study: dict[str, Any], workload: str) -> str | None:
 
 
 def value_metrics(study: dict[str, Any], workload: str) -> tuple[str, ...]:
-    """Return the metrics of which a workload has a figure {metric}-{workload}: curves need several client counts.
+    """Return the metrics with a figure {metric}-{workload}: curves need several client counts.
 
-    Timed SQL has one figure instead, of its statements.
+    Timed SQL has one figure of its statements instead.
     """
     if statements_name(study, workload):
         return ()
@@ -125,10 +125,9 @@ def value_metrics(study: dict[str, Any], workload: str) -> tuple[str, ...]:
 
 
 def heat_names(study: dict[str, Any], metric: str) -> list[str]:
-    """Return the names of a metric's heat maps, their key first; none when nothing is set beside the reference.
+    """Return the names of a metric's heat maps, their key first; none without a variant besides the reference.
 
-    With several client counts each variant has one, workloads by clients; with a single one it is workloads by
-    variants.
+    With several client counts there is one map per variant, workloads by clients; else one map, workloads by variants.
     """
     others = [name for name in study["variants"] if name not in (study["reference"], AA)]
     names = [f"heat-{metric}-{name}" for name in others] if len(study["clients"]) > 1 else [f"heat-{metric}"]
@@ -136,12 +135,12 @@ def heat_names(study: dict[str, Any], metric: str) -> list[str]:
 
 
 def seconds_names(study: dict[str, Any], workload: str) -> dict[int, str]:
-    """Return client count -> name of a workload's figure of runs second by second, of a study that samples counters."""
+    """Return client count -> name of a workload's figure by second; none unless the study samples counters."""
     return {clients: f"seconds-{workload}-{clients}" for clients in study["clients"] if study.get("series")}
 
 
 def figure_names(study: dict[str, Any], factors: bool) -> list[str]:
-    """Return the names of the figures of a study; `factors` tells that its table of factors has a row."""
+    """Return the names of the figures of a study; `factors` is whether its table of factors has a row."""
     loads, drawn = study["workloads"], drawn_metrics(study)
     names = [f"{metric}-{workload}" for workload in loads for metric in value_metrics(study, workload)]
     names += [name for workload in loads if (name := statements_name(study, workload))]
@@ -153,7 +152,7 @@ def figure_names(study: dict[str, Any], factors: bool) -> list[str]:
 
 
 def beside_published(study: dict[str, Any], workload: str) -> bool:
-    """Tell whether a workload has a figure of its ratios beside published ones: it needs several client counts."""
+    """Return whether a workload has a figure of its ratios beside published ones: it needs several client counts."""
     rows = (study.get("published") or {}).get("rows") or []
     return len(study["clients"]) > 1 and any(row["workload"] == workload and row["metric"] == "tps" for row in rows)
 
@@ -184,7 +183,7 @@ def _with_room(counts: list[int]) -> list[str]:
 
 
 def thinned(runs: pd.DataFrame, metric: str, notes: list[str]) -> pd.DataFrame:
-    """Return the runs to draw as dots: of more than MOST_DOTS every n-th by variant, clients and value, and say so."""
+    """Return the runs to draw as dots: of more than MOST_DOTS every n-th, which is added to `notes`."""
     if len(runs) <= MOST_DOTS:
         return runs
     notes.append(f"{number(MOST_DOTS)} of {number(len(runs))} runs are drawn; means and intervals are of all")
@@ -193,21 +192,21 @@ def thinned(runs: pd.DataFrame, metric: str, notes: list[str]) -> pd.DataFrame:
 
 
 def dots(axes: Axes, x: np.ndarray, y: np.ndarray, colour: str, size: float = 3.2) -> None:
-    """Draw faint dots as one path, a line of no length with round ends each: a tenth of the bytes of markers."""
+    """Draw faint dots as one path of zero-length lines with round ends: a tenth of the bytes of markers."""
     gap = np.full(len(y), np.nan)
     places = [np.column_stack([values, values, gap]).ravel() for values in (x, y)]
     axes.plot(*places, color=colour, alpha=0.4, linewidth=size, solid_capstyle="round", gid=f"dots-{len(axes.lines)}")
 
 
 def title(figure: Figure, text: str, aside: str = "") -> None:
-    """Write a figure's title at its left edge, and what it belongs to at its right one."""
+    """Write a figure's title at its left edge, and `aside` at its right edge."""
     figure.suptitle(text, x=0.01, ha="left", fontsize=10)
-    figure.text(0.99, 0.98, brief(aside), ha="right", va="top", fontsize=8.5, alpha=0.75)
+    figure.text(0.99, 0.98, label_text(aside), ha="right", va="top", fontsize=8.5, alpha=0.75)
 
 
-def brief(text: str) -> str:
-    """Return a name cut to the longest that a figure has room for."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def label_text(name: str) -> str:
+    """Return a name, shortened to what a figure has room for."""
+    return shortened(name, MOST_LABEL_LETTERS)
 
 
 def note(axes: Axes, notes: Sequence[str]) -> None:

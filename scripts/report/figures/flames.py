@@ -1,4 +1,4 @@
-"""Where a server's CPU time went: what perf's samples say of its functions, and how two servers differ in it."""
+"""Where a server's CPU time went, from perf's samples; flame graphs; the chart of fsync times."""
 
 import math
 import re
@@ -30,7 +30,7 @@ Stack = tuple[Frame, ...]
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of one diagnosis by stack, outermost call first; `cpu_us` is the server's CPU time a transaction."""
+    """The samples of one diagnosis by stack, outermost call first; `cpu_us` is server CPU time per transaction."""
 
     stacks: tuple[tuple[Stack, int], ...]
     cpu_us: float
@@ -47,7 +47,7 @@ class Samples:
 
     @cached_property
     def whole(self) -> Counter[str]:
-        """Return function -> samples in which it or something it called ran; once for each stack."""
+        """Return function -> samples in which it or a callee ran; recursion counts once per stack."""
         return self._counted(lambda stack: {name for name, _ in stack[1:]})
 
     @cached_property
@@ -83,9 +83,9 @@ def samples_of(diagnosis: dict[str, Any], cpu_us: float) -> Samples:
 
 @dataclass(frozen=True)
 class Difference:
-    """Microseconds of CPU a transaction that one server takes more than another; `half_us` is half the 95 % interval.
+    """Microseconds of CPU per transaction that a server takes more than another; `half_us` is half the 95 % interval.
 
-    The interval is that of counting samples alone: how one run differs from the next is not in it.
+    The interval comes from counting samples only: it does not include how one run differs from the next.
     """
 
     us: float
@@ -98,7 +98,7 @@ class Difference:
 
 
 def profile_difference(ours: Samples, our_count: int, theirs: Samples, their_count: int) -> Difference:
-    """Return how a count of samples differs from another's, both as time; a count varies by its square root."""
+    """Return the difference of two counts of samples as time; the standard error of a count is its square root."""
     each = [(ours.cpu_us / ours.total, our_count), (theirs.cpu_us / theirs.total, their_count)]
     spread = math.sqrt(sum(us * us * count for us, count in each))
     return Difference(ours.microseconds(our_count) - theirs.microseconds(their_count), SIGNIFICANT_Z * spread)
@@ -133,10 +133,10 @@ class Box:
 
 
 def draw_flame_graph(samples: Samples, label: str, program: str, reference: Samples | None = None) -> Markup:
-    """Return the flame graph of samples, callers below what they call, the callees of one in alphabetical order.
+    """Return the flame graph of samples: callers below their callees, callees in alphabetical order.
 
-    Boxes are coloured by whose code runs (`program` is the server's file name), or with a reference by how much more or
-    less CPU time a transaction takes in that function, wherever it is called from. What is too narrow is left out.
+    Boxes are coloured by module (`program` is the server's file name), or with a reference by how much more or less
+    CPU time per transaction the function takes, wherever it is called from. Boxes that are too narrow are left out.
     """
     boxes = _boxes(_tree(samples), samples.total)
     height = (max(box.depth for box in boxes) + 1) * ROW_HEIGHT
@@ -158,7 +158,7 @@ def _tree(samples: Samples) -> Node:
 
 
 def _boxes(root: Node, total: int) -> list[Box]:
-    """Lay the tree out, depth first, without recursion: stacks may be deeper than Python's."""
+    """Yield the boxes of the tree, depth first; without recursion, since stacks may be deeper than Python's limit."""
     found, waiting = [], [Box(root, 0, 0.0, GRAPH_WIDTH)]
     while waiting:
         box = waiting.pop()
@@ -190,7 +190,7 @@ def _cut(name: str, letters: int) -> str:
 
 
 def _by_module(program: str) -> Callable[[Node], tuple[str, str]]:
-    """Return the class of a node by whose code it is."""
+    """Return the class of a node by the module of its function."""
 
     def kind(node: Node) -> tuple[str, str]:
         match node.frame[1]:
@@ -205,7 +205,7 @@ def _by_module(program: str) -> Callable[[Node], tuple[str, str]]:
 
 
 def _by_change(ours: Samples, theirs: Samples) -> Callable[[Node], tuple[str, str]]:
-    """Return the class of a node by how its function's time differs, and that in words."""
+    """Return the class of a node by the difference in its function's time, and the difference in words."""
 
     def kind(node: Node) -> tuple[str, str]:
         name = node.frame[0]
@@ -223,12 +223,12 @@ def _by_change(ours: Samples, theirs: Samples) -> Callable[[Node], tuple[str, st
 
 
 def change_text(value: float) -> str:
-    """Write a difference with its sign."""
+    """Return a difference with its sign."""
     return f"{'+' if value > 0 else ''}{count(value)}"
 
 
 def draw_sync_chart(durations: dict[str, dict[str, list[int]]], look: Look, name: str) -> str:
-    """Return the chart of `durations`, by variant `duration_us` and `count`: the share of calls done by a time."""
+    """Return the chart of the share of calls done by a time; `durations` has `duration_us` and `count` by variant."""
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(WIDTH_IN, 2.7), layout="constrained")
         axes = figure.subplots()

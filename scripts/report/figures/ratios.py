@@ -22,14 +22,15 @@ from scripts.report.figures.drawing import (
     STYLE,
     WIDTH_IN,
     Look,
-    brief,
     client_axis,
     grid,
+    label_text,
     note,
     svg,
     title,
 )
-from scripts.vocabulary import AA, NO_DIFFERENCE, WORDLESS
+from scripts.report.words import WITHOUT_DIFFERENCE
+from scripts.vocabulary import AA, UNDECIDED, Verdict
 from scripts.wording import missing, number, plural
 
 BETTER, WORSE, FAINT = "#0f9d94", "#c46a1b", "#8a8f98"
@@ -44,7 +45,7 @@ PLAIN, FRAMED, HATCHED, CROSSED = "plain", "framed", "hatched", "crossed"
 
 @dataclass(frozen=True)
 class HeatGrid:
-    """Rows and columns of a heat map: client counts of `variant`; when that is None, the columns are variants."""
+    """Rows and columns of a heat map; the columns are client counts of `variant`, or variants when that is None."""
 
     workloads: Sequence[str]
     columns: Sequence[Any]
@@ -58,7 +59,7 @@ class HeatGrid:
 
 @dataclass(frozen=True)
 class HeatCell:
-    """What stands at one place of a heat map; `ratio` is None where there is none."""
+    """One field of a heat map; `ratio` is None where there is none."""
 
     x: float
     y: float
@@ -72,19 +73,19 @@ def scale_limit(cells: pd.DataFrame) -> float:
     return float(np.clip(logs.max(initial=0.0), LEAST_LIMIT, MOST_LIMIT))
 
 
-def mark_of(word: str | None, ratio: float | None) -> str:
-    """Return how a cell is marked: framed if a difference is shown, hatched without a word, crossed without a ratio."""
+def mark_of(verdict: str | None, ratio: float | None) -> str:
+    """Return how a cell is marked: framed with a difference, hatched without a verdict, crossed without a ratio."""
     if missing(ratio):
         return CROSSED
-    if missing(word) or word in WORDLESS:
+    if missing(verdict) or verdict in UNDECIDED:
         return HATCHED
-    return PLAIN if word == NO_DIFFERENCE else FRAMED
+    return PLAIN if verdict == Verdict.NO_DIFFERENCE else FRAMED
 
 
 def heat_chart(cells: pd.DataFrame, grid: HeatGrid, metric: Metric, full: float, look: Look, name: str) -> str:
     """Return the heat map of one metric: of one variant by clients, or of all variants at one client count.
 
-    `cells` holds the rows of cells.csv to show, one a place of the grid at most; `full` is what `limit` returns.
+    `cells` holds the rows of cells.csv to show, at most one per field; `full` is the result of `scale_limit`.
     """
     with mpl.rc_context({**STYLE, "hatch.linewidth": 0.6, "svg.hashsalt": name}):
         heads = 0 if grid.variant else max(map(len, grid.columns))
@@ -110,15 +111,15 @@ def scale_chart(metric: Metric, full: float, look: Look, name: str) -> str:
         axes.axis("off")
         ratios = np.exp(np.linspace(-full, full, 7))
         shown = [HeatCell(place, 0, ratio, PLAIN) for place, ratio in enumerate(ratios)]
-        samples = (FRAMED, f"{metric.above} or {metric.below}"), (PLAIN, NO_DIFFERENCE)
-        samples += (HATCHED, WORDLESS[0]), (CROSSED, "no ratio")
+        samples = (FRAMED, f"{metric.above} or {metric.below}"), (PLAIN, WITHOUT_DIFFERENCE[Verdict.NO_DIFFERENCE])
+        samples += (HATCHED, WITHOUT_DIFFERENCE[Verdict.TOO_FEW_BLOCKS]), (CROSSED, "no ratio")
         for place, (mark, text) in enumerate(samples):
             x, y = (-1.15, 4.1)[place % 2], 1.15 + place // 2 * 1.1
             ratio = None if mark == CROSSED else ratios[(4, 3, 3)[place]] if place else ratios[5]
             shown.append(HeatCell(x, y, ratio, mark))
             axes.text(x + 0.65, y, text, va="center", fontsize=8.5)
         _fill(axes, shown, metric, full, 8)
-        ends = ("worse", "better") if metric.above != metric.worse else ("better", "worse")
+        ends = ("worse", "better") if metric.worse == Verdict.BELOW else ("better", "worse")
         axes.text(-0.6, 0, ends[0], va="center", ha="right", fontsize=8.5)
         axes.text(6.6, 0, ends[1], va="center", fontsize=8.5)
         title(figure, f"{metric.label}, ratio to {look.reference}")
@@ -127,17 +128,17 @@ def scale_chart(metric: Metric, full: float, look: Look, name: str) -> str:
 
 def shade(ratio: float, metric: Metric, full: float) -> tuple[str, float]:
     """Return hue and opacity of a ratio: linear in its logarithm, transparent at 1, strongest at `full`."""
-    hue = BETTER if (ratio > 1) == (metric.above != metric.worse) else WORSE
+    hue = BETTER if (ratio > 1) == (metric.worse == Verdict.BELOW) else WORSE
     share = min(abs(np.log(ratio)) / full, 1.0) if ratio > 0 else 1.0
     return hue, MOST_OPAQUE * round(share * SHADE_STEPS) / SHADE_STEPS
 
 
 def _placed(cells: pd.DataFrame, grid: HeatGrid) -> Iterable[HeatCell]:
-    found = {(row.workload, getattr(row, grid.by)): (row.ratio, row.word) for row in cells.itertuples()}
+    found = {(row.workload, getattr(row, grid.by)): (row.ratio, row.verdict) for row in cells.itertuples()}
     for y, workload in enumerate(grid.workloads):
         for x, column in enumerate(grid.columns):
-            ratio, word = found.get((workload, column), (None, None))
-            yield HeatCell(x, y, None if missing(ratio) else ratio, mark_of(word, ratio))
+            ratio, verdict = found.get((workload, column), (None, None))
+            yield HeatCell(x, y, None if missing(ratio) else ratio, mark_of(verdict, ratio))
 
 
 def _fill(axes: Axes, cells: list[HeatCell], metric: Metric, full: float, size: float) -> None:
@@ -176,9 +177,9 @@ def _boxes(axes: Axes, cells: list[HeatCell], cross: bool = False, **style: Any)
 def _label(axes: Axes, grid: HeatGrid) -> None:
     axes.set_xlim(-0.5, max(len(grid.columns), LEAST_COLUMNS) - 0.5)
     axes.set_ylim(len(grid.workloads) - 0.5, -0.5)
-    axes.set_yticks(range(len(grid.workloads)), [brief(name) for name in grid.workloads], fontsize=8.5)
+    axes.set_yticks(range(len(grid.workloads)), [label_text(name) for name in grid.workloads], fontsize=8.5)
     size = 8.5 if len(grid.columns) <= MOST_LARGE else 7
-    axes.set_xticks(range(len(grid.columns)), [brief(str(column)) for column in grid.columns], fontsize=size)
+    axes.set_xticks(range(len(grid.columns)), [label_text(str(column)) for column in grid.columns], fontsize=size)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
     if grid.variant:
@@ -193,18 +194,18 @@ def _label(axes: Axes, grid: HeatGrid) -> None:
 def _variant_title(figure: Figure, look: Look, variant: str, text: str) -> None:
     handle = Line2D([], [], color=look.colours[variant], marker=look.markers[variant], linewidth=0, markersize=6, mew=0)
     style = {"frameon": False, "fontsize": 10, "handlelength": 0.8, "handletextpad": 0.5, "borderpad": 0}
-    figure.legend([handle], [f"{brief(variant)}: {text}"], loc="outside upper left", borderaxespad=0.2, **style)
+    figure.legend([handle], [f"{label_text(variant)}: {text}"], loc="outside upper left", borderaxespad=0.2, **style)
 
 
-INTERACTION = "#8a8f98"
+INTERACTION_COLOUR = "#8a8f98"
 MOST_ROWS = 60
 
 
 def forest_chart(cells: pd.DataFrame, metric: Metric, look: Look, name: str) -> str:
-    """Return the chart of ratios: one row a cell and variant, t interval, and the noise floor as a band around 1.
+    """Return the chart of ratios: one row per cell and variant, t interval, noise floor as a band around 1.
 
-    `cells` holds the rows of cells.csv of one metric, in the order to show. Of more than MOST_ROWS ratios only the
-    lowest and the highest have a row, and the figure says so.
+    `cells` holds the rows of cells.csv of one metric, in the order to show. Of more than MOST_ROWS ratios, only the
+    lowest and the highest get a row, and the figure says so.
     """
     every = cells[cells["ratio"].notna()]
     shown = every if len(every) <= MOST_ROWS else _extremes(every)
@@ -278,9 +279,10 @@ def ratio_ticks(low: float, high: float) -> list[float]:
 
 
 def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
-    """Return the chart of factors: one row a factor, t interval over repetitions, noise floor as a band around 1.
+    """Return the chart of factors: one row per factor, t interval over repetitions, noise floor as a band around 1.
 
-    `factors` holds the rows of factors.csv, or of effects.csv, of one metric, in the order to show.
+    `factors` holds the rows of factors.csv, or of effects.csv, of one metric, in the order to show, with the
+    column `interaction`.
     """
     shown = factors[factors["ratio"].notna()].reset_index(drop=True)
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
@@ -288,7 +290,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
         axes = figure.subplots()
         _floor_band(axes, shown)
         for place, row in enumerate(shown.itertuples()):
-            colour = INTERACTION if row.factor.startswith("interaction") else INK_COLOUR
+            colour = INTERACTION_COLOUR if row.interaction else INK_COLOUR
             if np.isfinite([row.ratio_low, row.ratio_high]).all():
                 axes.plot((row.ratio_low, row.ratio_high), (place, place), color=colour, linewidth=1.4)
             axes.plot(row.ratio, place, "o", color=colour, markersize=5)
@@ -300,7 +302,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
 
 
 def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric, look: Look, name: str) -> str:
-    """Return the chart of one workload's ratios against clients, ours with t intervals, published ones in grey.
+    """Return the chart of one workload's ratios by clients: ours with t intervals, published ones in grey.
 
     `cells` holds the workload's rows of cells.csv of one metric, `published` variant, clients and ratio.
     """

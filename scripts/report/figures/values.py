@@ -1,4 +1,4 @@
-"""Figures of timed SQL as SVG text: a bar for each variant, cold and warm, in pieces for the statements."""
+"""Figures of measured values as SVG text: curves by clients, lines by second, bars of timed SQL."""
 
 from collections.abc import Sequence
 
@@ -18,17 +18,16 @@ from scripts.report.figures.drawing import (
     STYLE,
     WIDTH_IN,
     Look,
-    brief,
     client_axis,
     dots,
     grid,
+    label_text,
     note,
     svg,
     thinned,
     title,
 )
-from scripts.sql.times import COLD, WARM
-from scripts.vocabulary import AA
+from scripts.vocabulary import AA, COLD, WARM
 from scripts.wording import NARROW, plural
 
 MOST_SCALE = 4  # of published values to ours on one axis
@@ -42,10 +41,10 @@ MOST_HOLES = 3  # named in a note
 def values_chart(
     runs: pd.DataFrame, metric: Metric, look: Look, name: str, published: pd.DataFrame | None = None
 ) -> str:
-    """Return the chart of one workload: every ok run a dot, geometric means with their t intervals.
+    """Return the chart of one workload: one dot per ok run, geometric means with their t intervals.
 
-    `runs` holds the workload's rows of runs.csv; what has no value is a gap, and named. With several client counts,
-    published values (variant, clients, value) of a machine of like speed are drawn as grey lines.
+    `runs` holds the workload's rows of runs.csv. Missing values are gaps, which a note names. With several client
+    counts, published values (variant, clients, value) of a machine of similar speed are drawn as grey lines.
     """
     measured = runs[(runs["outcome"] == "ok") & runs[metric.name].notna()]
     present = [variant for variant in look.variants if variant in set(measured["variant"])]
@@ -119,7 +118,7 @@ def _by_clients(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, vari
 
 
 def _beside(axes: Axes, runs: pd.DataFrame, metric: Metric, published: pd.DataFrame | None) -> None:
-    """Draw published values within our client counts, unless another machine's scale would flatten theirs or ours."""
+    """Draw published values within our client counts, unless their scale differs so much that one would look flat."""
     if published is None or runs.empty:
         return
     shown = published[published["clients"].between(runs["clients"].min(), runs["clients"].max())]
@@ -131,7 +130,7 @@ def _beside(axes: Axes, runs: pd.DataFrame, metric: Metric, published: pd.DataFr
 
 
 def legend(figure: Figure, axes: Axes, variants: list[str]) -> None:
-    """Name the lines of `axes` below a figure, those of `variants` first, then published ones."""
+    """Draw the legend below a figure: the lines of `variants` first, then published ones."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     told = [*variants, *(name for name in handles if name.startswith("published "))]
     if told:
@@ -159,9 +158,9 @@ TALL_IN, PANEL_IN = 1.2, 0.95
 
 
 def seconds_chart(series: pd.DataFrame, samples: pd.DataFrame, look: Look, name: str) -> str:
-    """Return the figure of one workload at one client count, a line a run: TPS, then each counter that ever moved.
+    """Return the figure of one workload at one client count, one line per run: TPS, then each counter that changed.
 
-    `series` and `samples` hold the rows of series.csv and counters.csv. Of a variant's runs the first three are drawn.
+    `series` and `samples` hold the rows of series.csv and counters.csv. The first three runs of a variant are drawn.
     """
     lines = {"Transactions per second": _tps(series), **{panel.heading: _each(samples, panel) for panel in PANELS}}
     moved = {heading: values for heading, values in lines.items() if values["value"].any()}
@@ -213,7 +212,7 @@ def _lines(axes: Axes, values: pd.DataFrame, look: Look) -> None:
 
 
 def thinned_series(line: pd.DataFrame) -> pd.DataFrame:
-    """Return `second` and `value` of a line, of more than MOST_POINTS points the means of as many stretches."""
+    """Return `second` and `value` of a line; more than MOST_POINTS points are averaged over as many stretches."""
     if len(line) <= MOST_POINTS:
         return line[["second", "value"]].sort_values("second")
     stretch = pd.cut(line["second"], MOST_POINTS, labels=False)
@@ -232,7 +231,7 @@ BAR_WIDTH, GROUP_GAP = 0.74, 0.9
 
 
 def statements_chart(rows: pd.DataFrame, variants: Sequence[str], name: str) -> str:
-    """Return the chart of one workload; `rows` are its rows of statements.csv. What was not measured has no bar."""
+    """Return the chart of one workload from its rows of statements.csv; what was not measured has no bar."""
     bars = [(cache, variant) for cache in (COLD, WARM) for variant in variants]
     table = rows.set_index(["cache", "variant", "statement"])["value_s"]
     bars = [bar for bar in bars if bar in table.index.droplevel("statement")]
@@ -253,16 +252,16 @@ def statements_chart(rows: pd.DataFrame, variants: Sequence[str], name: str) -> 
 def _pieces(
     axes: Axes, table: pd.Series, bars: list[tuple[str, str]], places: list[float], number: int, statement: str
 ) -> None:
-    """Draw a statement's piece of every bar, behind the pieces of those before it."""
+    """Draw the piece of a statement in every bar, to the right of the statements before it."""
     widths = [table.get((*bar, statement), 0.0) for bar in bars]
     starts = [patch.get_x() + patch.get_width() for patch in axes.containers[-1]] if axes.containers else 0.0
     hatch = HATCHES[number // len(COLOURS) % len(HATCHES)]
     style = {"color": COLOURS[number % len(COLOURS)], "linewidth": 0, "height": BAR_WIDTH, "hatch": hatch}
-    axes.barh(places, widths, left=starts, label=brief(statement), **style)
+    axes.barh(places, widths, left=starts, label=label_text(statement), **style)
 
 
 def _labels(axes: Axes, bars: list[tuple[str, str]], places: list[float]) -> None:
-    axes.set_yticks(places, [f"{brief(variant)}, {cache}" for cache, variant in bars], fontsize=8.5)
+    axes.set_yticks(places, [f"{label_text(variant)}, {cache}" for cache, variant in bars], fontsize=8.5)
     axes.set_ylim(max(places, default=0) + 0.6, -0.6)
     axes.xaxis.set_major_locator(MaxNLocator(8))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", NARROW)))

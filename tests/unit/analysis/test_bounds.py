@@ -1,4 +1,4 @@
-"""What bound a cell: shares of the CPUs, the word, and the sentence."""
+"""What set the pace of a cell: shares of the CPUs, the code, and the sentence."""
 
 import pandas as pd
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from scripts.analysis import bounds, timed_sql
 from scripts.analysis import runs as analysis_runs
 from scripts.jobs.compare_variants import main
+from scripts.report.bounds import bound_sentence
 from tests.made import synthetic
 
 PLAN = synthetic.Plan(workloads=("oltp",), variants={"baseline": 0.0}, repetitions=2)
@@ -30,26 +31,26 @@ def bound_of(clients=8, server=(0, 1), client=(2, 3), machine="kvm", **cpu):
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("bound", "told"),
     [
-        ("server CPU", {"server_user_s": 12.0, "server_system_s": 5.0, "client_user_s": 4.0}),
+        ("server_cpu", {"server_user_s": 12.0, "server_system_s": 5.0, "client_user_s": 4.0}),
         ("waiting", {"server_user_s": 12.0, "server_system_s": 4.9, "client_user_s": 4.0}),
-        ("load generator", {"server_user_s": 15.0, "client_user_s": 17.0}),
-        ("load generator", {"server_user_s": 18.0, "client_user_s": 19.0}),
-        ("server CPU", {"server_user_s": 9.0, "clients": 1}),
+        ("load_generator", {"server_user_s": 15.0, "client_user_s": 17.0}),
+        ("load_generator", {"server_user_s": 18.0, "client_user_s": 19.0}),
+        ("server_cpu", {"server_user_s": 9.0, "clients": 1}),
         ("waiting", {"server_user_s": 6.0, "client_user_s": 3.0, "clients": 1}),
-        ("server CPU", {"server_user_s": 12.0, "client_user_s": 6.0, "server": (0, 1), "client": (0, 1)}),
-        ("load generator", {"server_user_s": 8.0, "client_user_s": 10.0, "server": (0, 1), "client": (0, 1)}),
+        ("server_cpu", {"server_user_s": 12.0, "client_user_s": 6.0, "server": (0, 1), "client": (0, 1)}),
+        ("load_generator", {"server_user_s": 8.0, "client_user_s": 10.0, "server": (0, 1), "client": (0, 1)}),
     ],
 )
-def test_the_word_is_that_of_who_is_busy_for_85_of_100_of_what_it_could_use(word, told):
-    assert bound_of(**told).bound == word
+def test_the_pace_is_set_by_who_is_busy_for_85_of_100_of_what_it_could_use(bound, told):
+    assert bound_of(**told).bound == bound
 
 
 def test_what_was_not_measured_bounds_nothing_and_says_so():
     row = bound_of(server_user_s=None, client_user_s=1.0, host_user_s=1.0)
     assert (row.bound, row.n_measured) == (None, 0)
-    assert bounds.reason(row) == "What bound it was not measured."
+    assert bound_sentence(row) == "What set the pace was not measured."
 
 
 def test_the_shares_are_of_the_whole_hosts_time_and_add_up():
@@ -62,8 +63,8 @@ def test_the_shares_are_of_the_whole_hosts_time_and_add_up():
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("on a virtual machine (kvm) this measures mostly the wake-up of idle CPUs", {"clients": 1}),
-        ("take turns, and the wake-up of idle CPUs counts with them", {"clients": 1, "machine": None}),
+        ("on a virtual machine (kvm) this measures mostly the time to wake idle CPUs", {"clients": 1}),
+        ("take turns, and the time to wake idle CPUs counts as theirs", {"clients": 1, "machine": None}),
         ("waited for locks, log flushes or wake-ups", {"clients": 8}),
         ("idled 12.5 % of the time while a disk worked", {"clients": 8, "host_iowait_s": 5.0}),
         ("The server's CPUs set the pace (server 95.0 %", {"server_user_s": 19.0}),
@@ -71,11 +72,11 @@ def test_the_shares_are_of_the_whole_hosts_time_and_add_up():
     ],
 )
 def test_the_sentence_says_what_the_speedup_means(said, told):
-    spoken = bounds.reason(bound_of(**{"server_user_s": 2.0, **told})).replace("\u202f", " ")
+    spoken = bound_sentence(bound_of(**{"server_user_s": 2.0, **told}), with_shares=True).replace("\u202f", " ")
     assert said in spoken
 
 
-def test_a_cell_of_failed_runs_has_its_row_and_no_word(tmp_path):
+def test_a_cell_of_failed_runs_has_its_row_and_no_bound(tmp_path):
     lost = frozenset(("pgo", "oltp", 8, repetition) for repetition in (1, 2))
     tree = synthetic.write_tree(synthetic.Plan(workloads=("oltp",), repetitions=2, failures=lost), tmp_path)
     runs, _ = analysis_runs.collect(
@@ -88,7 +89,7 @@ def test_a_cell_of_failed_runs_has_its_row_and_no_word(tmp_path):
     found = analysis_runs.read_csv(tree.tables / "bounds.csv").set_index("variant")
     assert found.loc["pgo", ["n_runs", "n_measured"]].tolist() == [2, 0]
     assert found["bound"].isna().tolist() == [name == "pgo" for name in found.index]
-    assert found.loc["baseline", "bound"] == "server CPU"
+    assert found.loc["baseline", "bound"] == "server_cpu"
 
 
 def records(tree):

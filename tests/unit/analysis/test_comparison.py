@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from scripts import vocabulary
 from scripts.analysis import comparison, stats
 from scripts.analysis.metrics import METRICS
+from scripts.vocabulary import Verdict
 from tests.made import synthetic
 from tests.made.compared import frames, of
 
@@ -120,39 +120,39 @@ def test_holm_runs_over_the_variants_and_cells_of_a_metric_without_aa():
     assert tps[tps["variant"].isin(["aa", "baseline"])]["p_holm"].isna().all()
 
 
-def test_a_real_gain_gets_the_word_faster_and_aa_and_the_reference_get_none():
+def test_a_real_gain_gets_its_verdict_and_aa_and_the_reference_get_none():
     _, _, _, cells = frames()
-    assert set(of(cells)["word"]) == {"faster"}
-    assert set(of(cells, metric="cpu_us_per_tx")["word"]) == {"lower"}
-    assert cells[cells["variant"].isin(["aa", "baseline"])]["word"].isna().all()
+    assert set(of(cells)["verdict"]) == {"above"}
+    assert set(of(cells, metric="cpu_us_per_tx")["verdict"]) == {"below"}
+    assert cells[cells["variant"].isin(["aa", "baseline"])]["verdict"].isna().all()
 
 
 @pytest.mark.parametrize(
-    ("log_ratio", "blocks", "p_holm", "floor", "word"),
+    ("log_ratio", "blocks", "p_holm", "floor", "verdict"),
     [
-        (0.3, 5, 0.001, 0.02, "faster"),
-        (-0.3, 5, 0.001, 0.02, "slower"),
-        (0.3, 4, 0.001, 0.02, vocabulary.TOO_FEW),
-        (0.3, 5, 0.05, 0.02, vocabulary.NO_DIFFERENCE),
-        (0.3, 5, float("nan"), 0.02, vocabulary.NO_DIFFERENCE),
-        (0.01, 5, 0.001, 0.02, vocabulary.NO_DIFFERENCE),
-        (0.3, 5, 0.001, float("nan"), vocabulary.NO_FLOOR),
+        (0.3, 5, 0.001, 0.02, "above"),
+        (-0.3, 5, 0.001, 0.02, "below"),
+        (0.3, 4, 0.001, 0.02, Verdict.TOO_FEW_BLOCKS),
+        (0.3, 5, 0.05, 0.02, Verdict.NO_DIFFERENCE),
+        (0.3, 5, float("nan"), 0.02, Verdict.NO_DIFFERENCE),
+        (0.01, 5, 0.001, 0.02, Verdict.NO_DIFFERENCE),
+        (0.3, 5, 0.001, float("nan"), Verdict.NO_NOISE_FLOOR),
     ],
 )
-def test_a_word_needs_five_blocks_a_small_p_and_an_effect_above_the_floor(log_ratio, blocks, p_holm, floor, word):
-    assert comparison.verdict_word(METRICS["tps"], log_ratio, blocks, p_holm, floor) == word
+def test_a_difference_needs_five_blocks_a_small_p_and_more_than_the_floor(log_ratio, blocks, p_holm, floor, verdict):
+    assert comparison.verdict_on(log_ratio, blocks, p_holm, floor) == verdict
 
 
 def test_a_study_without_aa_gets_no_floor_and_no_word():
     plan = synthetic.Plan(workloads=("oltp",), variants={"baseline": 0.0, "pgo": 1.0})
     _, _, floors, cells = frames(plan)
     assert floors["floor_log_ratio"].isna().all()
-    assert set(of(cells)["word"]) == {vocabulary.NO_FLOOR}
+    assert set(of(cells)["verdict"]) == {Verdict.NO_NOISE_FLOOR}
 
 
 def test_four_repetitions_get_no_word_however_large_the_effect():
     _, _, _, cells = frames(synthetic.Plan(workloads=("oltp",), repetitions=4))
-    assert set(of(cells)["word"]) == {vocabulary.TOO_FEW}
+    assert set(of(cells)["verdict"]) == {Verdict.TOO_FEW_BLOCKS}
 
 
 def test_a_window_without_a_transaction_makes_the_cells_value_zero_and_not_missing():

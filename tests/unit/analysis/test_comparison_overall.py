@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts import vocabulary
 from scripts.analysis import stats
 from scripts.analysis.comparison import overall_table, without_flagged
+from scripts.vocabulary import Verdict
 from tests.made import run, synthetic
 from tests.made.compared import frames, of
 
@@ -31,14 +31,14 @@ def test_a_repetition_with_a_hole_does_not_count_as_complete():
     plan = synthetic.Plan(workloads=("simple_select", "oltp"), failures=frozenset([("pgo", "oltp", 8, 2)]))
     _, compared, _, cells = frames(plan)
     row = of(overall_table(cells, compared)).iloc[0]
-    assert (row["n_repetitions"], row["n_cells"], row["word"]) == (4, 2, vocabulary.TOO_FEW)
+    assert (row["n_repetitions"], row["n_cells"], row["verdict"]) == (4, 2, Verdict.TOO_FEW_BLOCKS)
 
 
 def test_a_cell_that_always_failed_is_left_out_and_counted():
     lost = frozenset(("pgo", "oltp", 8, repetition) for repetition in range(1, 6))
     _, compared, _, cells = frames(synthetic.Plan(workloads=("simple_select", "oltp"), failures=lost))
     row = of(overall_table(cells, compared)).iloc[0]
-    assert (row["n_cells"], row["n_cells_planned"], row["n_repetitions"], row["word"]) == (1, 2, 5, "faster")
+    assert (row["n_cells"], row["n_cells_planned"], row["n_repetitions"], row["verdict"]) == (1, 2, 5, "above")
 
 
 def test_a_variant_that_never_ran_has_a_row_without_a_ratio():
@@ -65,7 +65,7 @@ def test_without_flagged_is_the_study_in_which_the_flagged_pairs_were_lost():
     _, compared, _, cells = frames(edit=warn)
     _, fewer, _, fewer_cells = frames(edit=lose)
     found, expected = without_flagged(compared), overall_table(fewer_cells, fewer)
-    columns = ["variant", "metric", "ratio", "ratio_low", "ratio_high", "n_pairs", "n_above", "word"]
+    columns = ["variant", "metric", "ratio", "ratio_low", "ratio_high", "n_pairs", "n_above", "verdict"]
     by_name = [each[columns].sort_values(["variant", "metric"], ignore_index=True) for each in (found, expected)]
     pd.testing.assert_frame_equal(*by_name)
     every, left = of(overall_table(cells, compared)).iloc[0], of(found).iloc[0]
@@ -77,7 +77,7 @@ def test_scattered_holes_leave_no_whole_repetition_but_an_interval_and_a_word():
     plan = synthetic.Plan(workloads=("simple_select", "oltp"), repetitions=10, failures=frozenset(places))
     _, compared, _, cells = frames(plan)
     row = of(overall_table(cells, compared)).iloc[0]
-    assert (row["n_repetitions"], row["n_blocks_least"], row["word"]) == (0, 5, "faster")
+    assert (row["n_repetitions"], row["n_blocks_least"], row["verdict"]) == (0, 5, "above")
     assert 1 < row["ratio_low"] < row["ratio"] < row["ratio_high"]
 
 
@@ -90,9 +90,9 @@ def test_word_of_a_study_of_one_cell_is_the_words_of_its_cells():
         both = overall_table(cells, compared).merge(cells, on=["variant", "metric"], suffixes=("", "_cell"))
         judged = both[both["variant"] != "aa"]
         assert judged["p_holm"].to_numpy() == pytest.approx(judged["p_holm_cell"].to_numpy(), nan_ok=True)
-        assert (judged["word"] == judged["word_cell"]).all()
-        words |= set(judged["word"])
-    assert {"faster", vocabulary.NO_DIFFERENCE} <= words
+        assert (judged["verdict"] == judged["verdict_cell"]).all()
+        words |= set(judged["verdict"])
+    assert {"above", Verdict.NO_DIFFERENCE} <= words
 
 
 def with_warnings(codes_of):

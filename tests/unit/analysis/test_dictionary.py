@@ -42,8 +42,8 @@ def test_every_column_has_its_meaning_and_unit_in_the_order_of_the_table(tree, n
     assert (len(read_csv(tree.tables / f"{name}.csv")) > 0) == (name not in OF_SOME)
     with (tree.tables / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
         written = next(csv.reader(stream))
-    assert list(dictionary.columns(name)) == written
-    assert all(len(column.meaning) > 4 and column.unit for column in dictionary.columns(name).values())
+    assert dictionary.TABLES[name].names == written
+    assert all(len(column.meaning) > 4 and column.unit for column in dictionary.TABLES[name])
 
 
 def test_text_beside_the_tables_has_a_row_of_three_fields_for_every_column(tree):
@@ -51,37 +51,32 @@ def test_text_beside_the_tables_has_a_row_of_three_fields_for_every_column(tree)
     for name in dictionary.TABLES:
         part = text.split(f"## {name}.csv\n")[1].split("\n## ")[0]
         fields = [re.split(r"(?<!\\)\|", line)[1:-1] for line in part.splitlines() if line.startswith("| `")]
-        assert [first.strip(" `") for first, _, _ in fields] == list(dictionary.columns(name))
+        assert [first.strip(" `") for first, _, _ in fields] == dictionary.TABLES[name].names
 
 
 @pytest.mark.parametrize(
-    ("name", "unit"),
+    ("table", "name", "unit"),
     [
-        ("variant", "text"),
-        ("lowest_workload", "text"),
-        ("clients", "count"),
-        ("n_blocks", "count"),
-        ("flagged", "true or false"),
-        ("p95_ms", "ms"),
-        ("latency_mean_ms", "ms"),
-        ("p_holm", "probability"),
-        ("cpu_us_per_tx", "µs per transaction"),
-        ("host_user_s", "s"),
-        ("errors_per_s", "1/s"),
-        ("started_at", "s since 1970, UTC"),
-        ("ratio_low", "ratio"),
-        ("floor_log_ratio", "natural logarithm of a ratio"),
-        ("read_bytes", "bytes"),
-        ("steal_share", "share, 0 to 1"),
+        ("runs", "variant", "text"),
+        ("overall", "lowest_workload", "text"),
+        ("runs", "clients", "count"),
+        ("cells", "n_blocks", "count"),
+        ("comparisons", "flagged", "true or false"),
+        ("runs", "p95_ms", "ms"),
+        ("runs", "latency_mean_ms", "ms"),
+        ("cells", "p_holm", "probability"),
+        ("runs", "cpu_us_per_tx", "µs per transaction"),
+        ("runs", "host_user_s", "s"),
+        ("series", "errors_per_s", "1/s"),
+        ("runs", "started_at", "s since 1970, UTC"),
+        ("cells", "ratio_low", "ratio"),
+        ("noise", "floor_log_ratio", "natural logarithm of a ratio"),
+        ("executions", "read_bytes", "bytes"),
+        ("bounds", "steal_share", "share, 0 to 1"),
     ],
 )
-def test_name_of_a_column_tells_its_unit(name, unit):
-    assert dictionary.unit(name) == unit
-
-
-def test_column_whose_name_tells_no_unit_is_refused():
-    with pytest.raises(ValueError, match="column speediness: its name tells no unit"):
-        dictionary.unit("speediness")
+def test_columns_have_the_unit_of_their_numbers(table, name, unit):
+    assert dictionary.TABLES[table][name].unit == unit
 
 
 @pytest.mark.parametrize("name", export_tables.EXPORTED)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats as reference
 
-from scripts.analysis import comparison, effects, metrics
+from scripts.analysis import comparison, effects, metrics, tables
 from scripts.analysis import runs as analysis_runs
 from scripts.analysis.effects import factor_contrasts
 from tests.made import synthetic
@@ -103,7 +103,7 @@ def test_an_interaction_is_both_over_the_product_of_each_alone():
     assert row(table, "interaction of PGO and LTO")["ratio"] == pytest.approx(
         row(table, "PGO and LTO")["ratio"] / product
     )
-    assert not isinstance(found["word"], str)
+    assert not isinstance(found["verdict"], str)
 
 
 def test_one_cell_by_hand():
@@ -145,6 +145,7 @@ def test_runs_of_two_boots_or_too_far_apart_are_no_block():
 def test_the_table_of_a_study_without_factors_has_its_columns_and_no_row():
     declared = synthetic.study(synthetic.Plan())
     del declared["builds"]
-    assert list(
-        effects.factor_table(declared, pd.DataFrame(), pd.DataFrame(columns=["metric", "floor_log_ratio"]))
-    ) == list(effects.FACTOR_COLUMNS)
+    assert (
+        list(effects.factor_table(declared, pd.DataFrame(), pd.DataFrame(columns=["metric", "floor_log_ratio"])))
+        == tables.FACTORS.names
+    )

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.analysis import comparison, effects, metrics, stats
+from scripts.analysis import comparison, effects, metrics, stats, tables
 from scripts.report import effects as report_effects
-from scripts.vocabulary import AA
+from scripts.vocabulary import AA, DIFFERENCES
 from tests.made import synthetic
 from tests.made.rendering import Elements, rendered
 
@@ -106,7 +106,7 @@ def test_cells_follow_the_mean_over_them():
     tps = found[found["metric"] == "tps"]
     assert tps["ratio"].tolist() == pytest.approx([4 ** (1 / 3), 1, 2, 2])
     assert list(zip(tps["workload"][1:], tps["clients"][1:], strict=True)) == list(cells)
-    assert tps["word"].notna().tolist() == [True, False, False, False]
+    assert tps["verdict"].notna().tolist() == [True, False, False, False]
     tables = report_effects.matrix_cells(made, found)
     assert [cell.text for cell in tables[0]["rows"][0].cells] == ["2.00", "2.00", "1.000"]
 
@@ -124,18 +124,18 @@ def test_words_need_blocks_an_adjusted_p_and_the_floor():
     made, draw = study({name: FACTORS[name] for name in ("hash", "dw")}), noise(3)
     effect = {"dw_off": 0.2, "dw_on": 0.0}
     runs = runs_of(made, lambda variant, *place: effect.get(variant.rpartition(".")[2], 0.0) + draw())
-    words = overall(made, runs)["word"].tolist()
-    assert words == ["no difference shown", "faster", "no interaction shown"]
-    assert overall(made, runs, 0.3)["word"].tolist()[1] == "no difference shown"
+    words = overall(made, runs)["verdict"].tolist()
+    assert words == ["no_difference", "above", "no_difference"]
+    assert overall(made, runs, 0.3)["verdict"].tolist()[1] == "no_difference"
     few = runs[runs["repetition"] <= 4]
-    assert set(overall(made, few)["word"]) == {"too few blocks"}
-    assert set(overall(made, runs, float("nan"))["word"]) == {"no noise floor"}
+    assert set(overall(made, few)["verdict"]) == {"too_few_blocks"}
+    assert set(overall(made, runs, float("nan"))["verdict"]) == {"no_noise_floor"}
 
 
 def test_interaction_is_shown_when_two_options_do_more_together():
     made, draw = study({name: FACTORS[name] for name in ("hash", "dw")}), noise(4)
     found = overall(made, runs_of(made, lambda variant, *place: 0.3 * (variant == "ahi_off.dw_off") + draw()), 0.1)
-    assert found["word"].tolist()[2] == "interaction shown"
+    assert found["verdict"].tolist()[2] in DIFFERENCES
     # Four runs wander more than the two of a pair.
     assert found["floor_log_ratio"].tolist() == pytest.approx([0.1, 0.1, 0.1 * np.sqrt(2)])
 
@@ -191,7 +191,7 @@ def test_page_and_summary_show_the_matrix_and_the_small_scale(tmp_path):
 
 def test_study_without_a_matrix_has_an_empty_table_and_section():
     found = effects.matrix_table({"reference": "a"}, runs_of(study(), noise()), floors())
-    assert list(found) == list(effects.MATRIX_COLUMNS)
+    assert list(found) == tables.EFFECTS.names
     assert not len(found)
     assert report_effects.matrix_view({"reference": "a"}, found) == {
         "effect_sentences": [], "effect_rows": [], "effect_cells": [],

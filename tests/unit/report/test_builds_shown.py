@@ -87,8 +87,8 @@ def test_a_lost_profile_is_told_in_answer_findings_and_audit(builds):
     tree, page, summary = builds
     assert answer_of(tree, "as_published").sentences[0].bad
     assert "profile was lost: 0 of 612 units" in answer_of(tree, "as_published").sentences[0].text
-    assert findings_of(tree)["Profile used"].state == "look"
-    assert next(iter(findings_of(tree))) == "Profile used"
+    assert findings_of(tree)["profile_used"].state == "look"
+    assert next(iter(findings_of(tree))) == "profile_used"
     said = Elements(page).said()
     assert "#build2#sql#x.cc.gcda" in said
     assert "0 of 773 counter files sought were found" in said
@@ -101,7 +101,7 @@ def test_the_share_of_the_executed_code_is_one_sentence(builds):
 
 def test_a_bolted_build_is_audited_through_its_input(builds):
     tree, _, _ = builds
-    good = findings_of(tree)["Profile used"].details
+    good = findings_of(tree)["profile_used"].details
     assert any(line.startswith("pgo_lto_bolt of mariadb-10.11: 611 of 612") for line in good)
     assert "the input of pgo_lto_bolt" in Elements(builds[1]).said()
 
@@ -217,7 +217,7 @@ ONE = {"variants": {"a": {"server": "x", "build": "prebuilt"}, "b": {"server": "
 TWO = {"variants": {"a": {"server": "x", "build": "baseline"}, "b": {"server": "x", "build": "pgo"}}}
 
 
-@pytest.mark.parametrize(("study", "state", "told"), [(ONE, "plain", "one build"), (TWO, "look", "was not looked at")])
+@pytest.mark.parametrize(("study", "state", "told"), [(ONE, "plain", "one build"), (TWO, "look", "was not checked")])
 def test_missing_proofs_are_told_unless_there_was_nothing_to_prove(study, state, told):
     found = build_findings.proven(study, build_findings.Built([], [], [], []))
     assert found.state == state

@@ -6,17 +6,18 @@ import pytest
 
 from scripts import wording
 from scripts.report import build_findings, findings, verdict
+from scripts.vocabulary import Verdict
 from tests.made.rendering import findings_of
 
 
-def row_of(word, low, high, ratio=1.01, repetitions=5, cells=1):
+def row_of(verdict, low, high, ratio=1.01, repetitions=5, cells=1):
     values = {
         "ratio": ratio,
         "log_ratio": np.log(ratio),
         "p_holm": 0.06,
         "ratio_low": low,
         "ratio_high": high,
-        "word": word,
+        "verdict": verdict,
         "n_cells": cells,
         "n_cells_planned": 1,
         "n_blocks_least": repetitions,
@@ -28,14 +29,14 @@ def row_of(word, low, high, ratio=1.01, repetitions=5, cells=1):
 @pytest.mark.parametrize(
     ("row", "repetitions", "said"),
     [
-        (row_of("slower", 0.8, 0.9, 0.85), 5, "pgo is slower than baseline: 0.85"),
-        (row_of("no difference shown", 0.99, 1.03), 5, "No difference between pgo and baseline is shown: 1.010"),
-        (row_of("no difference shown", 1.005, 1.015), 5, "by less than the noise floor of ±2.0"),
-        (row_of("no difference shown", 1.02, 1.4, 1.2), 5, "one of so many comparisons may by chance (p 0.06 by Holm)"),
-        (row_of("too few blocks", 1.2, 1.6, 1.4, 3), 3, "Smoke test, no verdict under 5 repetitions: pgo gave 1.40"),
-        (row_of("too few blocks", 1.2, 1.6, 1.4, 4), 7, "a cell has 4 whole blocks of 7 and 5 are needed"),
-        (row_of("too few blocks", float("nan"), float("nan"), 1.4, 1), 1, "no interval: 1 complete repetition"),
-        (row_of("no noise floor", 1.2, 1.6, 1.4), 5, "without A/A runs no verdict is given"),
+        (row_of(Verdict.BELOW, 0.8, 0.9, 0.85), 5, "pgo is slower than baseline: 0.85"),
+        (row_of("no_difference", 0.99, 1.03), 5, "No difference between pgo and baseline is shown: 1.010"),
+        (row_of("no_difference", 1.005, 1.015), 5, "by less than the noise floor of ±2.0"),
+        (row_of("no_difference", 1.02, 1.4, 1.2), 5, "one of so many comparisons may by chance (p 0.06 by Holm)"),
+        (row_of("too_few_blocks", 1.2, 1.6, 1.4, 3), 3, "Smoke test, no verdict under 5 repetitions: pgo gave 1.40"),
+        (row_of("too_few_blocks", 1.2, 1.6, 1.4, 4), 7, "a cell has 4 whole blocks of 7 and 5 are needed"),
+        (row_of("too_few_blocks", float("nan"), float("nan"), 1.4, 1), 1, "no interval: 1 complete repetition"),
+        (row_of("no_noise_floor", 1.2, 1.6, 1.4), 5, "without A/A runs no verdict is given"),
     ],
 )
 def test_the_headline_says_no_more_than_the_data(row, repetitions, said):
@@ -44,21 +45,21 @@ def test_the_headline_says_no_more_than_the_data(row, repetitions, said):
 
 def test_split_blocks_and_failures_are_told_and_not_called_good(report_with_holes):
     found = findings_of(report_with_holes[0])
-    assert found["Blocks"].state == "look"
-    assert any("another boot" in line for line in found["Blocks"].details)
-    assert found["Runs"].text == "24 of 30 planned runs gave a measurement; 6 failed."
-    assert {line.partition(":")[0] for line in found["Runs"].details} == {
+    assert found["blocks"].state == "look"
+    assert any("another boot" in line for line in found["blocks"].details)
+    assert found["runs"].text == "24 of 30 planned runs gave a measurement; 6 failed."
+    assert {line.partition(":")[0] for line in found["runs"].details} == {
         "pgo, oltp, 8 clients, repetition 2", "pgo, oltp, 64 clients, repetitions 1, 2, 3, 4 and 5",
     }  # fmt: skip
-    assert "2 boots" in found["One machine"].text
+    assert "2 boots" in found["one_machine"].text
 
 
 def test_an_undisturbed_study_is_called_good(report):
     found = findings_of(report[0])
-    for title in ("Profile used", "Runs", "Blocks", "Order", "Alone", "One machine", "Cost of the workflow"):
-        assert found[title].state == "good", title
-    assert "10 of 10 blocks ran in the order drawn from seed 7" in found["Order"].text
-    assert "Both ran the same build-id" in found["The same build against itself"].text
+    for code in ("profile_used", "runs", "blocks", "order", "alone", "one_machine", "workflow_cost"):
+        assert found[code].state == "good", code
+    assert "10 of 10 blocks ran in the order drawn from seed 7" in found["order"].text
+    assert "Both ran the same build-id" in found["aa"].text
 
 
 def test_an_audit_under_its_threshold_or_absent_is_not_called_good():

@@ -56,7 +56,7 @@ def test_range_and_counts_of_cells_follow_the_headline(report):
 def test_layout_luck_is_named_beside_the_noise_floor(report):
     said = Elements(report[1]).said()
     assert "Noise floor" in said
-    assert "does not contain the luck of code layout" in said
+    assert "does not include the effect of code layout" in said
 
 
 def test_a_p95_that_got_worse_is_named_with_its_cell_and_marked(tmp_path):

@@ -44,7 +44,7 @@ def said(page):
 
 def test_failed_runs_are_counted_shown_with_their_reason_and_never_zero(case):
     _, count, tree, page, summary = case
-    found = findings_of(tree)["Runs"]
+    found = findings_of(tree)["runs"]
     assert (found.state, found.text) == ("look", f"{30 - count} of 30 planned runs gave a measurement; {count} failed.")
     assert all(f"failed, {DIED}" in line for line in found.details)
     assert page.count('class="run lost"') == count
@@ -131,10 +131,10 @@ def test_failed_build_is_told_first_with_its_reason_and_has_no_figures(unbuilt):
 
 def test_failed_build_is_a_finding_and_no_reproach_of_audit_or_check(unbuilt):
     found = findings_of(unbuilt[0])
-    assert next(iter(found)) == "Builds that failed"
-    assert found["Builds that failed"].text == "1 of 2 variants were not measured, since their build failed."
-    assert "never audited" not in found["Profile used"].text
-    assert not any("answers differently" in line for line in found["Same answers"].details)
+    assert next(iter(found)) == "failed_builds"
+    assert found["failed_builds"].text == "1 of 2 variants were not measured, since their build failed."
+    assert "never audited" not in found["profile_used"].text
+    assert not any("answers differently" in line for line in found["same_answers"].details)
 
 
 @pytest.mark.parametrize("kind", ["audits", "checks"])
@@ -178,7 +178,7 @@ def test_partial_report_says_so_at_the_very_top_and_missing_runs_are_holes(tmp_p
     assert said(page).strip().startswith("Partial: MariaDB")
     assert re.search(r'<header id="answer">\s*<p class="partial">Partial: 17 of 30 planned runs\.', page)
     assert summary.startswith("**Partial: 17 of 30 planned runs.")
-    found = findings_of(tree)["Runs"]
+    found = findings_of(tree)["runs"]
     assert found.text == "17 of 30 planned runs gave a measurement; 13 missing."
     assert all(line.endswith("missing, not measured yet") for line in found.details)
     assert "3 of 5 runs" in said(page)

@@ -29,9 +29,9 @@ def test_every_statement_has_a_ratio_with_its_interval_and_blocks(plain):
     assert rows["ratio"].to_numpy() == pytest.approx(0.5, rel=0.03)
     assert ((rows["ratio_low"] < rows["ratio"]) & (rows["ratio"] < rows["ratio_high"])).all()
     assert set(rows["n_blocks"]) == {5}
-    assert set(rows["word"]) == {"faster"}
+    assert set(rows["verdict"]) == {"below"}
     assert statements(tree, variant="baseline")["ratio"].isna().all()
-    assert statements(tree, variant="aa")["word"].isna().all()
+    assert statements(tree, variant="aa")["verdict"].isna().all()
 
 
 def test_ratio_of_a_statement_is_that_of_its_executions(plain):
@@ -65,7 +65,7 @@ def test_page_shows_statements_answers_and_what_was_shown_escaped(plain):
         assert text in said
     assert "SELECT '<b>count</b>'" in said
     assert "SELECT '<b>" not in page
-    assert "none of the copy's bytes was left in the page cache" in said
+    assert "no byte of the copy was left in the page cache" in said
     assert 'id="statements-oltp' in page
 
 
@@ -79,7 +79,7 @@ def test_published_seconds_stand_beside_ours_and_their_ratio_beside_that_of_our_
 
 def test_same_rows_everywhere_are_a_good_finding(plain):
     tree, *_ = plain
-    finding = findings_of(tree)["Same rows"]
+    finding = findings_of(tree)["same_rows"]
     assert finding.state == "good"
     assert finding.text.startswith("4 timed statements had the same number of rows with the same checksum")
 
@@ -89,9 +89,9 @@ def test_a_statement_that_answers_otherwise_has_no_ratio_and_is_told(tmp_path):
     row = statements(tree, variant="pgo", statement="join", cache="cold").iloc[0]
     assert (np.isnan(row["ratio"]), row["n_differ"], row["n_blocks"]) == (True, 5, 0)
     assert statements(tree, variant="pgo", statement="count", cache="cold")["n_blocks"].item() == 5
-    finding = findings_of(tree)["Same rows"]
+    finding = findings_of(tree)["same_rows"]
     assert finding.state == "look"
-    assert "pgo, oltp, join, cold: another answer than the reference in 5 blocks" in finding.details
+    assert "pgo, oltp, join, cold: an answer different from the reference's in 5 blocks" in finding.details
     assert "another answer" in Elements(page).said()
 
 
@@ -121,7 +121,7 @@ def test_a_failed_run_of_timed_sql_is_a_hole(tmp_path):
     plan = synthetic.Plan(workloads=("oltp",), clients=(1,), failures=frozenset({("pgo", "oltp", 1, 2)}))
     tree, *_ = rendered(plan, tmp_path, timed())
     assert set(statements(tree, variant="pgo")["n_blocks"]) == {4}
-    assert findings_of(tree)["Runs"].state == "look"
+    assert findings_of(tree)["runs"].state == "look"
 
 
 def test_a_study_in_which_all_timed_sql_failed_has_a_report(tmp_path):

@@ -6,7 +6,7 @@ from scripts.report.engine import TABLE_KINDS, AllocatedTable
 from scripts.report.value_tables import Cell
 
 STUDY = {"variants": {"none": {}, "lz4": {}, "aa": {}}, "reference": "none"}
-NOTHING = {"timed_sql": {}, "allocated": [], "ladders": []}
+NOTHING = {"timed_sql": {}, "allocated": [], "ladders": [], "storage_sentences": (), "network": ()}
 
 
 def row(variant, when, *notes):
@@ -23,7 +23,7 @@ def test_disk_space_of_each_other_variant_is_told_for_both_edges():
         row("published lz4", "after the load", "0.5 of it"),
     )
     table = AllocatedTable("linkbench, 8 clients", ("nodetable", TABLE_KINDS), rows)
-    (told,) = verdict.sentences_beside_speed(STUDY, {**NOTHING, "allocated": [table]})
+    (told,) = verdict.sentences_beside_speed(STUDY, **{**NOTHING, "allocated": [table]})
     assert told == (
         "linkbench, 8 clients: disk space of all tables of lz4 to that of none: "
         "0.55 × (0.54–0.56), n 5 before the load and 0.60 ×, n 5 after the load."
@@ -32,16 +32,16 @@ def test_disk_space_of_each_other_variant_is_told_for_both_edges():
 
 def test_traffic_of_each_cell_is_told():
     shown = {**NOTHING, "network": [("none", "oltp", "8", "20 000", "30.1", "21 000", "45", "20 001", "21 001")]}
-    assert verdict.sentences_beside_speed(STUDY, shown) == [
-        "none, oltp, 8 clients: 20 000 packets and 30.1 Mbit a second went to the server, "
+    assert verdict.sentences_beside_speed(STUDY, **shown) == [
+        "none, oltp, 8 clients: 20 000 packets and 30.1 Mbit per second went to the server, "
         "21 000 packets and 45 Mbit came from it."
     ]
 
 
 def test_pairs_of_statements_come_first_then_ladders_then_storage():
-    shown = {"timed_sql": {"queries": {"against_sentences": ["Time of a / b: 2 ×."]}}, "allocated": [],
+    shown = {**NOTHING, "timed_sql": {"queries": {"against_sentences": ["Time of a / b: 2 ×."]}},
              "storage_sentences": ["An fsync took 1 ms more."]}  # fmt: skip
     shown["ladders"] = [LadderTable("oltp", (), (), ("none: with 64 clients 90 % of its best.",))]
     told = ["Time of a / b: 2 ×.", "none: with 64 clients 90 % of its best.", "An fsync took 1 ms more."]
-    assert verdict.sentences_beside_speed(STUDY, shown) == told
-    assert verdict.sentences_beside_speed(STUDY, NOTHING) == []
+    assert verdict.sentences_beside_speed(STUDY, **shown) == told
+    assert verdict.sentences_beside_speed(STUDY, **NOTHING) == []

@@ -3,13 +3,12 @@
 import pandas as pd
 import pytest
 
-from scripts.analysis.bounds import CLIENT, SERVER, WAITING
+from scripts.analysis.bounds import Bound
 from scripts.measure.warnings import THRESHOLDS
 from scripts.report import bounds, builds
-from scripts.report import findings as report_findings
 from scripts.report import runs as report_runs
+from scripts.report.finding import Topic
 from scripts.report.value_tables import measured_metrics
-from scripts.report.verdict import Finding
 from tests.made import records, synthetic
 from tests.made.rendering import Elements, findings_of, rendered
 
@@ -26,25 +25,25 @@ def bound_row(variant, clients, server, client, bound):
 
 BOUNDS = pd.DataFrame(
     [
-        bound_row("baseline", 1, 0.5, 0.3, WAITING),
-        bound_row("pgo", 1, 0.4, 0.3, WAITING),
-        bound_row("baseline", 8, 0.99, 0.3, SERVER),
-        bound_row("pgo", 8, 0.9, 0.98, CLIENT),
+        bound_row("baseline", 1, 0.5, 0.3, Bound.WAITING),
+        bound_row("pgo", 1, 0.4, 0.3, Bound.WAITING),
+        bound_row("baseline", 8, 0.99, 0.3, Bound.SERVER_CPU),
+        bound_row("pgo", 8, 0.9, 0.98, Bound.LOAD_GENERATOR),
     ]
 )
 
 
 def test_each_cell_says_what_bound_it_and_a_full_load_generator_is_marked():
     one, eight = bounds.rows(STUDY, BOUNDS)
-    assert [cell.text for cell in one.cells] == [WAITING, WAITING]
-    assert [cell.text for cell in eight.cells] == [SERVER, CLIENT]
+    assert [cell.text for cell in one.cells] == ["waiting", "waiting"]
+    assert [cell.text for cell in eight.cells] == ["server CPU", "load generator"]
     assert [cell.state for cell in eight.cells] == ["", "bad"]
     assert "gains of the server are understated" in eight.cells[1].hint
 
 
 def test_one_client_on_a_virtual_machine_is_said_to_measure_wake_ups_with_the_cells_it_holds_for():
     said = dict(bounds.reasons(BOUNDS))
-    text = next(sentence for sentence in said if "wake-up of idle CPUs" in sentence)
+    text = next(sentence for sentence in said if "time to wake idle CPUs" in sentence)
     assert "virtual machine (kvm)" in text
     assert said[text] == "2 of 4 cells (oltp at 1)"
 
@@ -127,12 +126,12 @@ def test_what_the_sizes_of_a_bolted_build_hide_is_told_where_there_is_one():
 
 
 def test_only_findings_to_be_read_first_get_a_remedy(report_with_holes):
-    findings = report_findings.advised(findings_of(report_with_holes[0]).values())
+    findings = findings_of(report_with_holes[0]).values()
     looked = [finding for finding in findings if finding.state == "look"]
-    assert {"Runs", "Blocks"} <= {finding.title for finding in looked}
+    assert {"runs", "blocks"} <= {finding.code for finding in looked}
     assert all(finding.remedy for finding in looked)
     assert not any(finding.remedy for finding in findings if finding.state != "look")
-    assert report_findings.advised([Finding("of a new kind", "look", "")])[0].remedy == ""
+    assert Topic("of_a_new_kind", "Of a new kind").look("").remedy == ""
 
 
 def test_every_limit_stands_on_the_page_with_what_helps(report):
@@ -175,7 +174,7 @@ def test_a_metric_without_any_value_has_no_column_figure_or_sentence(tmp_path):
         assert "of it user" not in text
         assert "host CPU without client" not in text
     assert 'aria-label="cpu' not in page
-    assert "What bound each cell" not in page
+    assert "What set the pace of each cell" not in page
 
 
 def test_all_metrics_are_shown_as_holes_when_nothing_was_measured():

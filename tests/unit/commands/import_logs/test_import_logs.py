@@ -165,7 +165,7 @@ def test_the_report_gives_ratios_with_intervals_and_no_word(here):
     found = tables_of("shared")
     ours = found["cells"][(found["cells"]["variant"] == "pgo") & (found["cells"]["metric"] == "tps")]
     assert ((ours["ratio_low"] < np.exp(0.3)) & (np.exp(0.3) < ours["ratio_high"])).all()
-    assert set(found["cells"]["word"].dropna()) == {"no noise floor"} == set(found["overall"]["word"].dropna())
+    assert set(found["cells"]["verdict"].dropna()) == {"no_noise_floor"} == set(found["overall"]["verdict"].dropna())
     assert set(found["comparisons"]["status"]) == {"unpaired"}
     assert found["comparisons"]["log_ratio"].isna().all()
     folder = import_logs.STUDIES / "shared"

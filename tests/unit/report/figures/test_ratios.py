@@ -12,7 +12,7 @@ from scripts.jobs import plot_figures
 from scripts.report.figures import drawing
 from scripts.report.figures import ratios as figures_ratios
 from scripts.report.figures.ratios import BETTER, CROSSED, FRAMED, HATCHED, WORSE, HeatGrid
-from scripts.vocabulary import NO_DIFFERENCE, NO_FLOOR, TOO_FEW
+from scripts.vocabulary import Verdict
 from tests.made import synthetic
 from tests.made.compared import frames
 from tests.unit.report.figures.test_values import NAMESPACE, texts
@@ -23,7 +23,7 @@ PAPERS = {"#ffffff": "#1c2024", "#15181b": "#e4e7ea"}
 
 
 def cells(*rows):
-    return pd.DataFrame(rows, columns=["variant", "workload", "clients", "ratio", "word"])
+    return pd.DataFrame(rows, columns=["variant", "workload", "clients", "ratio", "verdict"])
 
 
 def marked(svg, mark):
@@ -34,21 +34,22 @@ def marked(svg, mark):
 
 
 @pytest.mark.parametrize(
-    ("ratio", "word", "mark"),
+    ("ratio", "verdict", "mark"),
     [
-        (1.4, "faster", "framed"), (0.7, "slower", "framed"), (1.2, "higher", "framed"),
-        (1.01, NO_DIFFERENCE, "plain"), (1.4, TOO_FEW, "hatched"), (1.4, NO_FLOOR, "hatched"), (1.4, None, "hatched"),
-        (None, None, "crossed"), (float("nan"), TOO_FEW, "crossed"),
+        (1.4, Verdict.ABOVE, "framed"), (0.7, Verdict.BELOW, "framed"), (1.2, "above", "framed"),
+        (1.01, Verdict.NO_DIFFERENCE, "plain"), (1.4, Verdict.TOO_FEW_BLOCKS, "hatched"),
+        (1.4, Verdict.NO_NOISE_FLOOR, "hatched"), (1.4, None, "hatched"),
+        (None, None, "crossed"), (float("nan"), Verdict.TOO_FEW_BLOCKS, "crossed"),
     ],
 )  # fmt: skip
-def test_a_cell_is_marked_by_its_verdict(ratio, word, mark):
-    assert figures_ratios.mark_of(word, ratio) == mark
+def test_a_cell_is_marked_by_its_verdict(ratio, verdict, mark):
+    assert figures_ratios.mark_of(verdict, ratio) == mark
 
 
 def test_every_place_of_the_grid_has_its_figure_or_a_cross():
     shown = cells(
-        ("pgo", "a", 1, 1.404, "faster"), ("pgo", "a", 8, 1.01, NO_DIFFERENCE),
-        ("pgo", "b", 1, 12.34, TOO_FEW), ("pgo", "b", 8, np.nan, None),
+        ("pgo", "a", 1, 1.404, Verdict.ABOVE), ("pgo", "a", 8, 1.01, Verdict.NO_DIFFERENCE),
+        ("pgo", "b", 1, 12.34, Verdict.TOO_FEW_BLOCKS), ("pgo", "b", 8, np.nan, None),
     )  # fmt: skip
     chart = figures_ratios.heat_chart(shown, HeatGrid(["a", "b"], [1, 8, 64], "pgo"), TPS, 1.0, LOOK, "heat-tps-pgo")
     found = texts(chart)
@@ -62,7 +63,7 @@ def test_every_place_of_the_grid_has_its_figure_or_a_cross():
 
 
 def test_what_has_no_ratio_has_no_colour_and_no_zero():
-    holes = cells(("pgo", "a", 1, np.nan, None), ("pgo", "a", 8, np.nan, TOO_FEW))
+    holes = cells(("pgo", "a", 1, np.nan, None), ("pgo", "a", 8, np.nan, Verdict.TOO_FEW_BLOCKS))
     chart = figures_ratios.heat_chart(holes, HeatGrid(["a"], [1, 8], "pgo"), TPS, 1.0, LOOK, "heat-tps-pgo")
     assert marked(chart, CROSSED) == 2
     assert not marked(chart, "shade")
@@ -108,7 +109,9 @@ def test_text_on_the_strongest_colour_is_legible_on_light_and_dark(paper, hue):
 def test_the_key_shows_both_ends_and_all_marks():
     chart = figures_ratios.scale_chart(TPS, np.log(2), LOOK, "scale-tps")
     found = texts(chart)
-    assert {"0.50", "1.00", "2.00", "faster or slower", NO_DIFFERENCE, TOO_FEW, "no ratio"} <= set(found)
+    assert {"0.50", "1.00", "2.00", "faster or slower", "no difference shown", "too few blocks", "no ratio"} <= set(
+        found
+    )
     assert found.index("worse") < found.index("better")
     assert [marked(chart, mark) for mark in (FRAMED, HATCHED, CROSSED)] == [1, 1, 1]
 
@@ -153,7 +156,7 @@ def test_a_cell_that_failed_is_a_hole():
 def test_the_largest_map_is_small_and_names_are_text():
     names = [f"oltp_<b>&{place:02}" for place in range(25)]
     counts = [2**place for place in range(12)]
-    shown = cells(*(("pgo", name, count, 1.5, "faster") for name in names for count in counts))
+    shown = cells(*(("pgo", name, count, 1.5, Verdict.ABOVE) for name in names for count in counts))
     chart = figures_ratios.heat_chart(shown, HeatGrid(names, counts, "pgo"), TPS, 1.0, LOOK, "heat-tps-pgo")
     assert len(chart) < 150_000
     assert set(names) <= set(texts(chart))
