@@ -16,6 +16,15 @@ OPERATION_SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
 COLD, WARM = "cold", "warm"
 
 
+class PairStatus(StrEnum):
+    """Whether a run and the reference's run of the same block count as a pair; the tables hold these codes."""
+
+    PAIRED = "paired"
+    SPLIT = "split"
+    INCOMPLETE = "incomplete"
+    UNPAIRED = "unpaired"
+
+
 class Verdict(StrEnum):
     """What a comparison with the reference shows; the tables hold these codes."""
 

@@ -9,7 +9,7 @@ import pandas as pd
 from scripts.analysis import stats
 from scripts.analysis.metrics import METRICS
 from scripts.analysis.tables import CELLS, COMPARISONS, NOISE, OVERALL
-from scripts.vocabulary import AA, BLOCK, CELL, UNDECIDED, WORKLOAD_CLIENTS, Verdict
+from scripts.vocabulary import AA, BLOCK, CELL, UNDECIDED, WORKLOAD_CLIENTS, PairStatus, Verdict
 
 NOT_MEASURED = "not_measured"
 SAME_HOST_COLUMNS = {
@@ -34,17 +34,17 @@ def pair_runs(runs: pd.DataFrame, reference: str, block_span_s: float | None) ->
         axis=1
     )
     doubts = [
-        (pairs["outcome_reference"] != "ok", "incomplete", _failure(pairs, "_reference")),
-        (pairs["outcome"] != "ok", "incomplete", _failure(pairs, "")),
+        (pairs["outcome_reference"] != "ok", PairStatus.INCOMPLETE, _failure(pairs, "_reference")),
+        (pairs["outcome"] != "ok", PairStatus.INCOMPLETE, _failure(pairs, "")),
         *(
-            (pairs[key] != pairs[f"{key}_reference"], "split", f"another {what}")
+            (pairs[key] != pairs[f"{key}_reference"], PairStatus.SPLIT, f"another {what}")
             for key, what in SAME_HOST_COLUMNS.items()
         ),
-        (~(span_s <= (block_span_s or np.inf)), "split", _span_text(span_s, block_span_s)),
+        (~(span_s <= (block_span_s or np.inf)), PairStatus.SPLIT, _span_text(span_s, block_span_s)),
     ]
     conditions = [condition.to_numpy(dtype=bool) for condition, _, _ in doubts]
     told = {
-        "status": np.select(conditions, [status for _, status, _ in doubts], "paired"),
+        "status": np.select(conditions, [str(status) for _, status, _ in doubts], str(PairStatus.PAIRED)),
         "note": np.select(conditions, [_texts(text, len(pairs)) for _, _, text in doubts], ""),
     }
     return pd.concat([pairs, pd.DataFrame(told, index=pairs.index)], axis=1)
@@ -81,7 +81,7 @@ def compare_pairs(pairs: pd.DataFrame, names: Iterable[str] = tuple(METRICS)) ->
         for name in names
     ]
     table = pd.concat(parts, ignore_index=True)
-    usable = (table["status"] == "paired") & (table["value"] > 0) & (table["reference_value"] > 0)
+    usable = (table["status"] == PairStatus.PAIRED) & (table["value"] > 0) & (table["reference_value"] > 0)
     quotient = table["value"] / table["reference_value"].where(usable)
     table["log_ratio"] = np.log(quotient.where(usable))
     table["ratio"] = quotient.where(usable)
@@ -181,7 +181,7 @@ def compared(comparisons: pd.DataFrame) -> pd.DataFrame:
     The interval is `stats.t_interval` of the log ratios of the cell's blocks, turned back into ratios.
     """
     keys = [*CELL, "metric"]
-    lost = {f"n_{status}": comparisons["status"] == status for status in ("split", "incomplete")}
+    lost = {f"n_{status}": comparisons["status"] == status for status in (PairStatus.SPLIT, PairStatus.INCOMPLETE)}
     counts = comparisons[keys].assign(**lost).groupby(keys, sort=False).sum()
     wide = comparisons.pivot(index=keys, columns="repetition", values="log_ratio").reindex(counts.index)
     values = wide.to_numpy(dtype=float)

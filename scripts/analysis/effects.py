@@ -85,17 +85,17 @@ def _steps(group: list[Arm]) -> Iterator[Contrast]:
         if len(differing) == 1:
             factor = differing[0]
             lower, upper = (second, first) if second.factors[factor] is None else (first, second)
-            base = _said(lower, group, without=factor)
+            base = _factor_names(lower, group, without=factor)
             rank = (ON_TOP if base else ALONE, CONTRAST_WORDS.index(factor))
             yield _quotient(_step(factor, lower, upper, base, group), upper, lower, rank)
 
 
 def _step(factor: str, lower: Arm, upper: Arm, base: str, group: list[Arm]) -> str:
     """Return the name of a step: PGO alone, PGO on top of LTO, clang-16 instead of gcc-12, with PGO."""
-    name = _name(factor, upper, group)
+    name = _factor_name(factor, upper, group)
     if lower.factors[factor] is None:
         return f"{name} on top of {base}" if base else f"{name} alone"
-    changed = f"{name} instead of {_name(factor, lower, group)}"
+    changed = f"{name} instead of {_factor_name(factor, lower, group)}"
     return f"{changed}, with {base}" if base else changed
 
 
@@ -106,8 +106,8 @@ def _together(group: list[Arm]) -> Iterator[Contrast]:
             continue
         if both.has(*PAIR) != (True, True):
             continue
-        base = _said(lower, group)
-        names = f"{_name('profile', both, group)} and LTO"
+        base = _factor_names(lower, group)
+        names = f"{_factor_name('profile', both, group)} and LTO"
         yield _quotient(f"{names} on top of {base}" if base else names, both, lower, (TOGETHER, 0))
         wanted = [{**lower.factors, name: both.factors[name]} for name in PAIR]
         alone = [next((arm for arm in group if arm.factors == factors), None) for factors in wanted]
@@ -126,7 +126,7 @@ def _interaction(names: str, both: Arm, neither: Arm, alone: list[Arm]) -> Contr
     return Contrast(f"interaction of {names}", formula, both.server, terms, (TOGETHER, 1))
 
 
-def _name(factor: str, arm: Arm, group: list[Arm]) -> str:
+def _factor_name(factor: str, arm: Arm, group: list[Arm]) -> str:
     """Return a factor's name, with its value where the group has several: PGO (read)."""
     value = arm.factors[factor]
     if factor not in NAMES:
@@ -135,11 +135,11 @@ def _name(factor: str, arm: Arm, group: list[Arm]) -> str:
     return f"{NAMES[factor]} ({value})" if several else NAMES[factor]
 
 
-def _said(arm: Arm, group: list[Arm], without: str = "") -> str:
+def _factor_names(arm: Arm, group: list[Arm], without: str = "") -> str:
     """Return the factors of an arm: `PGO + LTO`; the toolchain only where it differs from the group's first."""
     usual = {"toolchain": group[0].factors["toolchain"]}
     kept = [name for name in CONTRAST_WORDS if name != without and arm.factors[name] not in (None, usual.get(name))]
-    return " + ".join(_name(name, arm, group) for name in kept)
+    return " + ".join(_factor_name(name, arm, group) for name in kept)
 
 
 def factor_table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pandas as pd
 from scripts.analysis import stats
 from scripts.analysis.comparison import over_workloads
 from scripts.analysis.metrics import EVERY
+from scripts.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.wording import listing
 
 COLUMNS = ["metric", "variant", "workload", "clients", "value"]
@@ -94,9 +95,9 @@ def ratios(study: dict[str, Any], rows: pd.DataFrame, metric: str) -> pd.DataFra
     """Return published ratios of one metric: variant, workload, clients, ratio to the published base variant."""
     chosen = rows[rows["metric"] == metric]
     base = chosen[chosen["variant"] == base_of(study, rows)]
-    pairs = chosen.merge(base, on=["workload", "clients"], suffixes=("", "_base"))
+    pairs = chosen.merge(base, on=list(WORKLOAD_CLIENTS), suffixes=("", "_base"))
     pairs = pairs[pairs["variant"] != pairs["variant_base"]]
-    return pairs.assign(ratio=pairs["value"] / pairs["value_base"])[["variant", "workload", "clients", "ratio"]]
+    return pairs.assign(ratio=pairs["value"] / pairs["value_base"])[[*CELL, "ratio"]]
 
 
 @dataclass(frozen=True)

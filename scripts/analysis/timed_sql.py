@@ -8,7 +8,7 @@ import pandas as pd
 
 from scripts.analysis.comparison import compared, judged, noise_floors
 from scripts.analysis.tables import EXECUTIONS, STATEMENT_COSTS, STATEMENTS
-from scripts.vocabulary import BLOCK, CELL, COLD, RUN, WARM
+from scripts.vocabulary import BLOCK, CELL, COLD, RUN, WARM, PairStatus
 
 # Joins the names of workload and statement, since the functions for cells have one column for both.
 BETWEEN = "\t"
@@ -65,7 +65,7 @@ def _pairs(runs: pd.DataFrame, comparisons: pd.DataFrame, reference: str) -> pd.
     pairs = ours.merge(theirs, on=[*BLOCK, "statement", "cache"], suffixes=("", "_reference"))
     status = comparisons[[*RUN, "status"]].drop_duplicates()
     pairs = pairs.merge(status, on=list(RUN))
-    paired, same = pairs["status"] == "paired", pairs["answer"] == pairs["answer_reference"]
+    paired, same = pairs["status"] == PairStatus.PAIRED, pairs["answer"] == pairs["answer_reference"]
     pairs["status"] = pairs["status"].mask(paired & ~same, "differ")
     pairs["log_ratio"] = np.log(pairs["value"] / pairs["value_reference"]).where(paired & same)
     return pairs

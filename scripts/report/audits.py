@@ -57,7 +57,7 @@ def audit_of(build: dict[str, Any], audits: Iterable[dict[str, Any]]) -> dict[st
     return next((found[name] for name in names if name in found), None)
 
 
-def lost(audit: dict[str, Any]) -> bool:
+def is_lost(audit: dict[str, Any]) -> bool:
     """Return whether less of the profile was used than the audit demands."""
     return not (audit.get("matched_share") or 0) >= audit.get("threshold", 1)
 
@@ -102,7 +102,7 @@ def _view(audit: dict[str, Any], facts: list[dict[str, Any]]) -> AuditView:
     unknown = listing([COLUMNS[key] for key in COLUMNS if key not in known])
     return AuditView(
         name=f"{audit['build']} of {audit['server']}{_made_from(audit, facts)}",
-        lost=lost(audit),
+        lost=is_lost(audit),
         sentence=f"{executed_share(audit)} Training {audit.get('training', UNKNOWN)}: {_counted(audit)}.",
         head=("directory", *(COLUMNS[key] for key in known), "of the units that ran", "of the executed code"),
         rows=tuple((part["directory"], *(number(part.get(key)) for key in known), *_shares(part)) for part in parts),

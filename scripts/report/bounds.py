@@ -43,7 +43,7 @@ class Effort:
     none: tuple[str, ...]
 
 
-def rows(study: dict[str, Any], bounds: pd.DataFrame) -> list[BoundRow]:
+def bound_rows(study: dict[str, Any], bounds: pd.DataFrame) -> list[BoundRow]:
     """Return bounds.csv, one row per workload and client count; nothing when no cell's CPU time is known."""
     found = {(row.workload, row.clients, row.variant): row for row in bounds.itertuples() if not missing(row.bound)}
     return [

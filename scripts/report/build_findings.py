@@ -6,7 +6,7 @@ from typing import Any
 
 from scripts.host.outcome import has_failed, sound_records
 from scripts.measure.record import fact
-from scripts.report.audits import audit_of, executed_share, lost, units_text
+from scripts.report.audits import audit_of, executed_share, is_lost, units_text
 from scripts.report.finding import Finding, Topic
 from scripts.vocabulary import AA
 from scripts.wording import NOTHING, brief, listing, missing, number, plural
@@ -73,7 +73,7 @@ def lost_profiles(study: dict[str, Any], built: Built) -> dict[str, str]:
     found = {}
     for build in used_builds(study, built.facts):
         audit = audit_of(build, built.audits)
-        if audit is None or not lost(audit):
+        if audit is None or not is_lost(audit):
             continue
         sentence = f"Its profile was lost: {units_text(audit)}. It is no measurement of a profile-guided build."
         arms = [name for name, arm in study["variants"].items() if name != AA and _runs(arm, build)]
@@ -94,13 +94,13 @@ def audited(study: dict[str, Any], built: Built) -> Finding:
             continue
         if audit is None and has_profile(study, build):
             doubtful.append(f"{name_of(build)}: compiled with a profile, but never audited.")
-        elif audit is not None and lost(audit):
+        elif audit is not None and is_lost(audit):
             doubtful.append(f"{name_of(build)}: the profile is lost, {units_text(audit)}. {executed_share(audit)}")
         elif audit is not None:
             good.append(f"{name_of(build)}: {units_text(audit)}. {executed_share(audit)}")
     if not good and not doubtful:
         return PROFILE_USED.plain("No build of this study was compiled with a profile.")
-    text = f"{len(good)} of {plural(len(good) + len(doubtful), 'build')} with a profile used it as demanded."
+    text = f"{len(good)} of {plural(len(good) + len(doubtful), 'build')} with a profile used as much of it as required."
     return PROFILE_USED.judged(not doubtful, " ".join([*doubtful, text]), tuple(good))
 
 

@@ -43,7 +43,7 @@ class CellView:
     reports: tuple[tuple[str, str, str], ...]
 
 
-def view(study: dict[str, Any], table: pd.DataFrame, records: list[dict[str, Any]]) -> list[CellView]:
+def diagnosis_views(study: dict[str, Any], table: pd.DataFrame, records: list[dict[str, Any]]) -> list[CellView]:
     """Return every diagnosed cell; `table` is cells.csv."""
     return [_cell_view(study, cell, place) for place, cell in enumerate(diagnosed_cells(study, table, records))]
 

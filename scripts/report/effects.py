@@ -244,32 +244,34 @@ def _matrix_field(row: Any, study: Study) -> Cell:
 
 def matrix_sentences(study: Study, overall: pd.DataFrame) -> list[Sentence]:
     """Return one sentence per effect of one or two factors, on the leading metric and a second one."""
-    told = []
+    sentences = []
     for (factor, formula), group in _matrix_groups(overall[overall["n_factors"] <= 2]):
         found = {row.metric: row for row in group.itertuples()}
         worse = [name for name, row in found.items() if row.verdict == EVERY[name].worse and row.n_factors == 1]
         label = effect_label(formula, int(group["n_factors"].iloc[0]))
-        told.append(Sentence(_told(label, factor, found, study), bool(worse)))
-    return told
+        sentences.append(Sentence(_effect_sentence(label, factor, found, study), bool(worse)))
+    return sentences
 
 
-def _told(name: str, factor: str, found: dict[str, Any], study: Study) -> str:
+def _effect_sentence(name: str, factor: str, found: dict[str, Any], study: Study) -> str:
     lead = leading(found)
     other = WARM_TIME if lead is COLD_TIME else METRICS["p95_ms"]
     tps, p95 = found[lead.name], found[other.name]
     if not tps.n_cells:
         return f"{name}: no block has all the variants that this effect needs."
     counted = f"over {plural(tps.n_cells, 'cell')}, {plural(tps.n_repetitions, 'repetition')}"
-    latency = f"; {other.label[0].lower()}{other.label[1:]} {measured(p95)}{_word(p95)}" if p95.n_cells else ""
+    latency = (
+        f"; {other.label[0].lower()}{other.label[1:]} {measured(p95)}{_verdict_clause(p95)}" if p95.n_cells else ""
+    )
     if tps.n_factors > 1:
         what = f"{name} in {lead.label.lower()}: {measured(tps)} the product of the effects of each by itself"
     else:
         above, _, below = name.partition(" / ")
         what = f"{factor}, {above} instead of {below}: {measured(tps)} the {lead.label.lower()}"
-    return f"{what}, {counted}{_word(tps)}{latency}."
+    return f"{what}, {counted}{_verdict_clause(tps)}{latency}."
 
 
-def _word(row: Any) -> str:
+def _verdict_clause(row: Any) -> str:
     """Return the words for the verdict on an effect as the end of a clause; with too few blocks there are none."""
     if row.verdict == Verdict.TOO_FEW_BLOCKS:
         return ""

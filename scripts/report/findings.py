@@ -12,7 +12,7 @@ from scripts.report.finding import Finding, State, Topic
 from scripts.report.value_tables import repetitions
 from scripts.report.verdict import measured, noise_sentence
 from scripts.report.words import verdict_word
-from scripts.vocabulary import AA, BLOCK, CELL
+from scripts.vocabulary import AA, BLOCK, CELL, PairStatus
 from scripts.wording import brief, duration, floor_percent, listing, missing, percent, plural
 
 AA_TOPIC = Topic(
@@ -230,11 +230,13 @@ def blocks_finding(comparisons: pd.DataFrame) -> Finding:
     """Count the whole, split and incomplete pairs; list the split ones with their reasons."""
     pairs = comparisons[["variant", "status", "note", *BLOCK]].drop_duplicates()
     status = pairs["status"].value_counts()
-    split = pairs[pairs["status"] == "split"]
-    text = f"{status.get('paired', 0)} of {plural(len(pairs), 'pair')} (variant and reference in one block) are whole"
-    text += f", {len(split)} split, {status.get('incomplete', 0)} incomplete. Split pairs are left out of intervals."
+    paired = status.get(PairStatus.PAIRED, 0)
+    split = pairs[pairs["status"] == PairStatus.SPLIT]
+    text = f"{paired} of {plural(len(pairs), 'pair')} (variant and reference in one block) are whole"
+    incomplete = status.get(PairStatus.INCOMPLETE, 0)
+    text += f", {len(split)} split, {incomplete} incomplete. Split pairs are left out of intervals."
     told = tuple(f"{run_name(row)}: {row.note}" for row in split.itertuples())
-    return BLOCKS.judged(status.get("paired", 0) == len(pairs), text, told)
+    return BLOCKS.judged(paired == len(pairs), text, told)
 
 
 def warnings_finding(runs: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> Finding:

@@ -9,7 +9,7 @@ import pandas as pd
 from scripts.analysis.metrics import METRICS
 from scripts.report.finding import Finding, Topic
 from scripts.report.findings import outcomes_finding
-from scripts.vocabulary import CELL
+from scripts.vocabulary import WORKLOAD_CLIENTS
 from scripts.wording import listing, plural
 
 NOISE_FLOOR = Topic("noise_floor", "Noise floor")
@@ -42,27 +42,27 @@ ABSENT_TEXT = (
 
 def findings(study: dict[str, Any], runs: pd.DataFrame) -> list[Finding]:
     """Return the findings in the order to show; `study["imported"]` holds folder, files, unread, pattern and dates."""
-    told = study["imported"]
+    imported = study["imported"]
     return [
         NOISE_FLOOR.look(NOISE_TEXT),
         PAIRS.look(PAIRS_TEXT),
-        order(runs),
-        unread(told),
-        failed(runs),
-        releases(runs),
-        warned(runs),
-        percentiles(runs),
+        order_finding(runs),
+        unread_finding(imported),
+        failures_finding(runs),
+        releases_finding(runs),
+        warnings_finding(runs),
+        percentiles_finding(runs),
         SPAN.plain(SPAN_TEXT),
         ABSENT.plain(ABSENT_TEXT),
     ]
 
 
-def order(runs: pd.DataFrame) -> Finding:
+def order_finding(runs: pd.DataFrame) -> Finding:
     """Report whether the variants were measured in turns, as far as the dates of the logs show it."""
     timed = runs[runs["started_at"].notna()].sort_values("started_at")
     if len(timed) < (runs["outcome"] == "ok").sum():
         return ORDER.look("When the runs were made is unknown: a drift of the machine would look like an effect.")
-    cells = [list(rows["variant"]) for _, rows in timed.groupby(["workload", "clients"]) if len(rows) > 1]
+    cells = [list(rows["variant"]) for _, rows in timed.groupby(list(WORKLOAD_CLIENTS)) if len(rows) > 1]
     apart = [cell for cell in cells if _stretches(cell) == len(set(cell)) < len(cell)]
     if apart:
         text = f"In {len(apart)} of {plural(len(cells), 'cell')} all runs of one variant were made before those of the "
@@ -74,35 +74,33 @@ def _stretches(variants: list[str]) -> int:
     return 1 + sum(before != after for before, after in pairwise(variants))
 
 
-def unread(told: dict[str, Any]) -> Finding:
+def unread_finding(imported: dict[str, Any]) -> Finding:
     """Report the files that could not be read, with the reasons."""
-    lost = told["unread"]
-    text = (
-        f"{told['files']} of {plural(told['files'] + len(lost), 'file')} in {told['folder']} were read by the pattern"
-    )
+    lost = imported["unread"]
+    files = f"{imported['files']} of {plural(imported['files'] + len(lost), 'file')} in {imported['folder']}"
     details = tuple(f"{file}: {reason}" for file, reason in lost)
-    return FILES.judged(not lost, f"{text} {told['pattern']}.", details)
+    return FILES.judged(not lost, f"{files} were read with the pattern {imported['pattern']}.", details)
 
 
-def failed(runs: pd.DataFrame) -> Finding:
+def failures_finding(runs: pd.DataFrame) -> Finding:
     """Count the logs with a measurement; list the others with sysbench's messages."""
     ok = int((runs["outcome"] == "ok").sum())
     told = f"; {plural(len(runs) - ok, 'log')} end in a failure" if ok < len(runs) else ""
     return replace(outcomes_finding(runs, LOGS), text=f"{ok} of {plural(len(runs), 'log')} have a measurement{told}.")
 
 
-def releases(runs: pd.DataFrame) -> Finding:
+def releases_finding(runs: pd.DataFrame) -> Finding:
     """List the releases of sysbench; cells whose sides differ in it have no ratio."""
     found = runs.groupby("sysbench_version").size()
     text = listing([f"{version} in {plural(int(amount), 'log')}" for version, amount in found.items()])
     if len(found) < 2:
         return SYSBENCH.plain(f"{text}.")
-    by_cell = runs[runs["outcome"] == "ok"].groupby(list(CELL[1:]))["sysbench_version"].nunique()
+    by_cell = runs[runs["outcome"] == "ok"].groupby(list(WORKLOAD_CLIENTS))["sysbench_version"].nunique()
     mixed = f"{plural(int((by_cell > 1).sum()), 'cell')} with more than one release"
     return SYSBENCH.look(f"{text}; {mixed}. A ratio is given only within one release.")
 
 
-def warned(runs: pd.DataFrame) -> Finding:
+def warnings_finding(runs: pd.DataFrame) -> Finding:
     """Count the warnings: a log can show only errors, reconnects and drift within a call."""
     codes = runs["warning_codes"].astype(object).fillna("").str.split(";").explode()
     counted = codes[codes != ""].value_counts()
@@ -112,7 +110,7 @@ def warned(runs: pd.DataFrame) -> Finding:
     return WARNINGS.look(f"{text[0].upper()}{text[1:]}. None was dropped.")
 
 
-def percentiles(runs: pd.DataFrame) -> Finding:
+def percentiles_finding(runs: pd.DataFrame) -> Finding:
     """List the percentiles of latency that are known."""
     known = [name for name in ("p50_ms", "p95_ms", "p99_ms") if runs[name].notna().any()]
     text = listing([METRICS[name].label for name in known]) or "No percentile"

@@ -82,26 +82,9 @@ OVERALL = {
 
 def view(evidence: Evidence) -> Values:
     """Return the values that the templates use: text is unescaped, figures are markup."""
-    study, runs = evidence.study, evidence.tables["runs"]
-    sections = {
-        "head": head_section(evidence),
-        "trust": trust_section(evidence),
-        "where": where_section(evidence),
-        "workloads": workload_sections(evidence),
-        "matrix": matrix_section(evidence),
-        "why": why_section(evidence),
-        "storage": machine.storage_view(study, runs, evidence.records),
-        "hosts": machine.client_view(study, runs, evidence.records),
-        "cost": cost_section(evidence),
-        "diagnosis": {"diagnoses": report_diagnoses.view(study, evidence.tables["cells"], evidence.diagnoses)},
-        "runs": run_section(evidence),
-        "builds": build_section(evidence),
-        "machine": machine_section(evidence),
-        "commands": command_section(evidence),
-        "method": method_section(evidence),
-    }
+    sections = sections_of(evidence)
     beside_speed = verdict.sentences_beside_speed(
-        study,
+        evidence.study,
         timed_sql=sections["workloads"]["timed_sql"],
         ladders=sections["where"]["ladders"],
         allocated=sections["why"]["allocated"],
@@ -109,6 +92,28 @@ def view(evidence: Evidence) -> Values:
         network=sections["hosts"].get("network", ()),
     )
     return merged(sections | {"beside speed": {"beside_speed": beside_speed}})
+
+
+def sections_of(evidence: Evidence) -> dict[str, Values]:
+    """Return the values of each section, by the id that most sections have on the page."""
+    study, tables, records = evidence.study, evidence.tables, evidence.records
+    return {
+        "head": head_section(evidence),
+        "trust": trust_section(evidence),
+        "where": where_section(evidence),
+        "workloads": workload_sections(evidence),
+        "matrix": matrix_section(evidence),
+        "why": why_section(evidence),
+        "storage": machine.storage_view(study, tables["runs"], records),
+        "hosts": machine.client_view(study, tables["runs"], records),
+        "diagnosis": {"diagnoses": report_diagnoses.diagnosis_views(study, tables["cells"], evidence.diagnoses)},
+        "cost": cost_section(evidence),
+        "runs": run_section(evidence),
+        "builds": build_section(evidence),
+        "machine": machine_section(evidence),
+        "commands": command_section(evidence),
+        "method": method_section(evidence),
+    }
 
 
 def merged(sections: Mapping[str, Values]) -> Values:
@@ -221,7 +226,7 @@ def why_section(evidence: Evidence) -> Values:
     study, tables = evidence.study, evidence.tables
     return {
         "full": percent(FULL.threshold, 0),
-        "bounds": bounds.rows(study, tables["bounds"]),
+        "bounds": bounds.bound_rows(study, tables["bounds"]),
         "bound_reasons": bounds.reasons(tables["bounds"]),
         "efforts": bounds.efforts(study, tables["runs"], [facts for _, facts in evidence.records]),
         "factor_head": effects.factor_head(study),

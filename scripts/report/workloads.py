@@ -14,7 +14,7 @@ from scripts.analysis import held_out, stats
 from scripts.loadgen.sysbench import option_text
 from scripts.report.figures.drawing import drawn_metrics, heat_names, seconds_names, value_metrics
 from scripts.report.value_tables import Cell, Lookup, measured_metrics, workload_tables
-from scripts.vocabulary import AA, BLOCK
+from scripts.vocabulary import AA, BLOCK, WORKLOAD_CLIENTS, PairStatus
 from scripts.wording import NOTHING, count, interval, listing, missing, percent, plural, times
 
 SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms": "p99 latency"}
@@ -32,10 +32,10 @@ def operation_tables(
     study: dict[str, Any], operations: pd.DataFrame, comparisons: pd.DataFrame
 ) -> dict[str, list[OperationTable]]:
     """Return workload -> its tables, for workloads whose script reports its operations."""
-    paired = comparisons[(comparisons["status"] == "paired") & (comparisons["metric"] == "tps")]
+    paired = comparisons[(comparisons["status"] == PairStatus.PAIRED) & (comparisons["metric"] == "tps")]
     blocks = {(row.variant, row.workload, row.clients, row.repetition) for row in paired.itertuples()}
     found: dict[str, list[OperationTable]] = {}
-    for (workload, clients), cell in operations.groupby(["workload", "clients"], sort=False):
+    for (workload, clients), cell in operations.groupby(list(WORKLOAD_CLIENTS), sort=False):
         where = f", {clients} clients" if len(study["clients"]) > 1 else ""
         for name, label in SHOWN_OPERATIONS.items():
             rows = tuple(_operation_rows(study, cell, name, blocks))

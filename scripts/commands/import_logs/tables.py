@@ -9,9 +9,8 @@ from scripts.analysis.comparison import overall_table
 from scripts.analysis.runs import read_csv, write_csv
 from scripts.analysis.unpaired import NONE, Estimate, estimate, log_values, over
 from scripts.record import read
-from scripts.vocabulary import WORKLOAD_CLIENTS, Verdict
+from scripts.vocabulary import WORKLOAD_CLIENTS, PairStatus, Verdict
 
-UNPAIRED = "unpaired"
 UNPAIRED_NOTE = "it is unknown which runs were made next to each other"
 
 
@@ -29,8 +28,8 @@ def write_imported_tables(study: Path, tables: Path) -> None:
 def unpaired(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return comparisons.csv without ratios; pairs with a missing or failed run keep their status."""
     table = comparisons.copy()
-    loose = table["status"] != "incomplete"
-    table.loc[loose, "status"] = UNPAIRED
+    loose = table["status"] != PairStatus.INCOMPLETE
+    table.loc[loose, "status"] = str(PairStatus.UNPAIRED)
     table.loc[loose, "note"] = UNPAIRED_NOTE
     return table.assign(log_ratio=float("nan"), ratio=float("nan"))
 

@@ -34,7 +34,7 @@ BOUNDS = pd.DataFrame(
 
 
 def test_each_cell_says_what_bound_it_and_a_full_load_generator_is_marked():
-    one, eight = bounds.rows(STUDY, BOUNDS)
+    one, eight = bounds.bound_rows(STUDY, BOUNDS)
     assert [cell.text for cell in one.cells] == ["waiting", "waiting"]
     assert [cell.text for cell in eight.cells] == ["server CPU", "load generator"]
     assert [cell.state for cell in eight.cells] == ["", "bad"]
@@ -50,7 +50,7 @@ def test_one_client_on_a_virtual_machine_is_said_to_measure_wake_ups_with_the_ce
 
 def test_without_cpu_time_nothing_is_said_of_what_bound_cells():
     unknown = BOUNDS.assign(bound=None)
-    assert bounds.rows(STUDY, unknown) == []
+    assert bounds.bound_rows(STUDY, unknown) == []
     assert bounds.reasons(unknown) == []
 
 

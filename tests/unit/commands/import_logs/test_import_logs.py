@@ -187,7 +187,7 @@ def test_cells_of_two_releases_of_sysbench_have_no_ratio(here):
     found = compared(here)
     row = found["cells"].query("variant == 'pgo' and metric == 'tps'").iloc[0]
     assert np.isnan(row["ratio"])
-    finding = imported_findings.releases(found["runs"])
+    finding = imported_findings.releases_finding(found["runs"])
     assert "0.5 in 5 logs" in finding.text
     assert "1 cell with more than one release" in finding.text
 
@@ -217,12 +217,12 @@ def test_dates_tell_whether_variants_were_measured_in_turns(here, order, said):
         turn, second = int(path.stem[-1]), path.parent.name == "pgo"
         os.utime(path, (0, 1e9 + 100 * (turn * 2 + second if order == "turns" else turn + 10 * second)))
     found = compared(here, f'path: "{made_logs.LAID_OUT}"\ndate: mtime\n')
-    assert said in imported_findings.order(found["runs"]).text
+    assert said in imported_findings.order_finding(found["runs"]).text
 
 
 def test_without_dates_the_order_is_unknown(here):
     tree(here / "logs")
-    assert "unknown" in imported_findings.order(compared(here)["runs"]).text
+    assert "unknown" in imported_findings.order_finding(compared(here)["runs"]).text
 
 
 @pytest.mark.parametrize(
