@@ -100,7 +100,7 @@ def test_totals_leave_out_what_a_release_is_not_sent(tmp_path):
     runs = read_csv(tree.tables / "runs.csv").set_index("variant")
     assert runs.loc["baseline", "cold_s"].to_numpy() == pytest.approx(1.3125, rel=0.03)
     assert runs.loc["pgo", "cold_s"].to_numpy() == pytest.approx(0.65625, rel=0.03)
-    assert "count is not for the release of pgo; the times of the whole leave it out." in Elements(page).said()
+    assert "count does not apply to the release of pgo; total times leave it out." in Elements(page).said()
 
 
 def test_beside_a_load_of_sysbench_each_keeps_its_own_quantities(tmp_path):

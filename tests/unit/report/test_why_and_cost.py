@@ -121,7 +121,7 @@ def test_what_the_sizes_of_a_bolted_build_hide_is_told_where_there_is_one():
     plain = {"build": "pgo", "stage": "optimised"}
     assert builds.layout_sentences([plain]) == []
     (sentence,) = builds.layout_sentences([plain, {"build": "pgo_bolt", "stage": "bolted"}])
-    assert sentence.startswith("Of pgo_bolt, .text is")
+    assert sentence.startswith("In pgo_bolt, .text is")
     assert ".bolt.org.text" in sentence
 
 
