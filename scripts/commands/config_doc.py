@@ -19,16 +19,16 @@ NEEDED = "needed"
 INTRODUCTION = """# The config file
 
 One YAML file is one study: `config.yaml`, the default one, or a file under `studies/`. It is complete by itself;
-what it names without saying more comes from `catalog/`. `make config-doc` writes this page from
+entries that it only names come from `catalog/`. `make config-doc` writes this page from
 `rules/config.schema.yaml`, which also completes and explains keys in editors that know the YAML language server.
 
     snakemake --cores all                                   the study of config.yaml
     snakemake --cores all --configfile studies/quick.yaml   another one
     snakemake --cores all --config repetitions=7            one key given on the command line
-    snakemake --cores all --config scale=small              what the study would tell, at its own smaller settings
-    snakemake -n                                            everything wrong with it, each with its line, or the plan
+    snakemake --cores all --config scale=small              the study at its own smaller settings
+    snakemake -n                                            every mistake in it with its line, or the plan
 
-Keys are unknown unless they stand here, and every mistake is told before anything runs.
+Keys that are not listed here are errors. All mistakes are reported at once, before anything runs.
 """
 READING = """## What YAML reads otherwise than it looks
 
@@ -42,12 +42,12 @@ READING = """## What YAML reads otherwise than it looks
 | `1:`, `on:` as a key | a key that is no text | `"1":` |
 | a key twice | the last of them | one of them |
 
-All of these are told with their line.
+All of these are reported with their line.
 """
 
 
 def page(root: Path) -> str:
-    """Return the page of a checkout as Markdown: all keys in a table, then a section a key."""
+    """Return the page of a checkout as Markdown: all keys in a table, then a section per key."""
     schema = config_schema.read(root)
     found = {kind: config_text.read_text(root / "catalog" / file).value[kind] for kind, file in CATALOG.items()}
     keys = [
@@ -64,7 +64,7 @@ def _names(schema: Schema) -> str:
 
 
 def _section(key: str, one: Schema, schema: Schema, found: list[str]) -> str:
-    """Return all there is to know of one key of a study; `found` are the catalog's entries."""
+    """Return the section of one key of a study; `found` are the names of the catalog's entries."""
     lines = [f"## {key}\n", one["description"], "", f"Value: {expected(one)}."]
     lines += [_default_in_full(one, key in schema["required"]), ""]
     lines += [f"The catalog has {', '.join(f'`{name}`' for name in found)}.\n"] if found else []
@@ -75,14 +75,14 @@ def _section(key: str, one: Schema, schema: Schema, found: list[str]) -> str:
 
 
 def _parts(key: str, one: Schema, schema: Schema) -> Iterator[str]:
-    """Yield what stands inside a key: the keys of its entries, of its alternatives, and what its names must be."""
+    """Yield the keys of a key's entries and alternatives, and the form of its names."""
     alternatives = [one, *one.get("oneOf", [])]
     entry = one.get("additionalProperties") or next((part for part in alternatives if "properties" in part), {})
     whole = config_schema.entry(schema, key) if key in CATALOG else entry
     if "properties" in entry:
         named = f"`{key}.NAME`" if one.get("additionalProperties") else f"`{key}`"
-        told = "description" in entry and entry is not one
-        yield f"{named}: {_sentence(entry)}\n" if told else f"Keys of {named}:\n"
+        described = "description" in entry and entry is not one
+        yield f"{named}: {_sentence(entry)}\n" if described else f"Keys of {named}:\n"
         yield _table(_rows(entry, whole.get("required", [])))
         yield from (f"{text}\n" for text in _needs(whole))
         for inner, part in entry["properties"].items():
@@ -92,7 +92,7 @@ def _parts(key: str, one: Schema, schema: Schema) -> Iterator[str]:
 
 
 def _inside(path: str, part: Schema) -> Iterator[str]:
-    """Yield the keys of a mapping inside an entry, or of the kinds of mapping a list can have."""
+    """Yield the keys of a mapping inside an entry, or of the kinds of mapping that a list holds."""
     if "properties" in part:
         yield f"`{path}`: {_sentence(part)}\n"
         yield _table(_rows(part, part.get("required", [])))
@@ -109,7 +109,7 @@ def _rows(entry: Schema, required: list[str]) -> list[tuple[str, ...]]:
 
 
 def _needs(whole: Schema) -> Iterator[str]:
-    """Yield the keys that are needed only with a certain kind."""
+    """Yield the keys that only one kind of entry needs."""
     for rule in whole.get("allOf", []):
         ((key, condition),) = rule["if"]["properties"].items()
         names = ", ".join(f"`{name}`" for name in rule["then"]["required"])
@@ -123,8 +123,8 @@ def _default(one: Schema, is_needed: bool) -> str:
 
 
 def _default_in_full(one: Schema, is_needed: bool) -> str:
-    said = _default(one, is_needed)
-    return "Needed in every study." if said == NEEDED else f"Default: {said}." if said else "Can be left out."
+    default = _default(one, is_needed)
+    return "Needed in every study." if default == NEEDED else f"Default: {default}." if default else "Can be left out."
 
 
 def _sentence(one: Schema) -> str:

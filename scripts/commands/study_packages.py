@@ -1,4 +1,4 @@
-"""Print the distribution's packages that a study needs beside the usual ones: of its toolchains and kinds of source."""
+"""Print the distribution's packages that a study's toolchains, servers and sources need beside the usual ones."""
 
 import argparse
 import sys
@@ -11,9 +11,9 @@ from scripts.config.study import Study
 from scripts.plan.diagnoses import settings
 
 MANAGERS = ("apt", "dnf")
-# Packages that fetch a kind of source, the same in both.
+# Kind of source -> packages that fetch it, of the same name in both.
 FETCHERS = {"maven": ["maven"]}
-# What a tool of `diagnose` needs. Debian's perf has another name in Ubuntu, and is left to the user.
+# Tool of `diagnose` -> packages. Debian's perf has another name in Ubuntu, and is left to the user.
 LOOKING = {"syscalls": ["strace"], "fsyncs": ["strace"]}
 
 
@@ -36,7 +36,7 @@ def _fetchers(source: dict[str, Any]) -> list[str]:
 
 
 def main(config: Path, manager: str, scale: str = "") -> None:
-    """Print one package a line. Raises ConfigError when the study has mistakes."""
+    """Print one package per line. Raises ConfigError when the study has mistakes."""
     sys.stdout.writelines(f"{name}\n" for name in packages(study_of(config, scale), manager))
 
 

@@ -1,4 +1,4 @@
-"""The small scale of a study: its section `small` laid over the rest of it, and what that changes."""
+"""Expansion of a study: its matrix to variants, and its section `small` laid over the rest."""
 
 import math
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ Levels = dict[str, str]
 def matrix_levels(config: dict[str, Any]) -> dict[str, Levels]:
     """Return variant -> {factor: level} of every combination; the last factor changes first, as in a table.
 
-    Nothing where there is no matrix, or none that can be expanded.
+    Empty without a matrix, or with one that cannot be expanded.
     """
     factors = _factors(config)
     if not factors or not math.prod(map(len, factors.values())) <= MOST_VARIANTS:
@@ -48,12 +48,12 @@ def _variant(config: dict[str, Any], levels: Levels) -> dict[str, Any]:
 
 
 def origin_of(config: dict[str, Any], path: KeyPath) -> KeyPath:
-    """Return where a config that is not expanded says what stands at a key path; other paths as they are."""
+    """Return the key path in the config as written of a key path in the expanded config."""
     return path if at(config, path[:2]) is not None else written_at(config, path)
 
 
 def written_at(config: dict[str, Any], path: KeyPath) -> KeyPath:
-    """Return where the matrix says what stands at a key path of one of its variants; other paths as they are."""
+    """Return the matrix's key path behind a key path of one of its variants; other paths unchanged."""
     levels = matrix_levels(config).get(path[1]) if len(path) > 1 and path[0] == "variants" else None
     if levels is None:
         return path
@@ -66,7 +66,7 @@ def written_at(config: dict[str, Any], path: KeyPath) -> KeyPath:
 
 
 def matrix_mistakes(config: dict[str, Any]) -> Iterator[Mistake]:
-    """Find what makes levels ambiguous: names used twice, options that two factors set, too many combinations."""
+    """Yield names used twice, options that two factors set, and too many combinations."""
     factors, own = _factors(config), config.get("variants")
     where = (MATRIX_SECTION, FACTORS)
     for (first, one), (second, other) in combinations(factors.items(), 2):
@@ -99,13 +99,13 @@ def declared_scales(config: dict[str, Any]) -> tuple[str, ...]:
 
 
 def scale_mistakes(config: dict[str, Any]) -> Iterator[Mistake]:
-    """Find a scale that the study does not have."""
+    """Yield a mistake if the study lacks the scale it asks for."""
     if asked_scale(config) == SMALL and SMALL not in config:
         yield Mistake((SCALE,), "'small', but the study has no key `small` that says what is smaller")
 
 
 def states_key(small: Any, path: KeyPath) -> bool:
-    """Tell whether the section `small` has something at a key path."""
+    """Return whether the section `small` has a value at a key path."""
     parent = at(small, path[:-1])
     return bool(path) and ((isinstance(parent, dict) and path[-1] in parent) or at(small, path) is not None)
 
@@ -113,7 +113,7 @@ def states_key(small: Any, path: KeyPath) -> bool:
 def scaled(config: dict[str, Any], documents: tuple[Document, ...]) -> dict[str, Any]:
     """Return the config at its small scale, under a name of its own; mappings merge, other values replace.
 
-    What `--config` gives stays: it is what differs from the config files `documents`.
+    Values of `--config` are kept: those that differ from the config files `documents`.
     """
     over = config.get(SMALL)
     if not isinstance(over, dict) or not isinstance(config.get("study"), str):
@@ -129,7 +129,7 @@ def _overlaid(under: Any, over: Any, written: Any) -> Any:
 
 
 def _written_scale(config: dict[str, Any], documents: tuple[Document, ...]) -> dict[str, Any]:
-    """Return the content of all config files, a later one wins; of a template only what became of it is known."""
+    """Return the merged content of all config files, a later one wins; with a template among them the config itself."""
     if not documents or any(document.is_template for document in documents):
         return config
     merged: dict[str, Any] = {}
@@ -145,7 +145,7 @@ def _merged_scale(under: Any, over: Any) -> Any:
 
 
 def scale_settings(full: dict[str, Any], small: dict[str, Any]) -> list[Setting]:
-    """Return (key path, full, small) of every setting that the section `small` changes; None is said nowhere.
+    """Return (key path, full, small) of every setting that the section `small` changes; None where it is not set.
 
     Both hold a config and its entries, the catalog's under them.
     """

@@ -1,4 +1,4 @@
-"""Mistakes in the names of a config: those that lead nowhere, and those that are taken."""
+"""Mistakes in the names of a config: unknown references and reserved names."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from scripts.config import cross_checks
 from scripts.config.mistakes import Mistake, suggestion
 from scripts.vocabulary import AA
 
-# What the keys of a section's entries name.
+# (section, key) -> the section whose entries the key names.
 REFERENCES = {
     ("variants", "server"): "servers",
     ("variants", "build"): "builds",
@@ -24,7 +24,7 @@ BY_ITSELF = ("builds", PREBUILT)
 
 
 def references(config: dict[str, Any], entries: dict, known: dict[str, set[str]]) -> Iterator[Mistake]:
-    """Find names that lead nowhere, in a config and the entries it makes, whatever else is wrong with these."""
+    """Yield references to unknown names in a config and its entries, those with other mistakes included."""
     for path, name, kind in named(config, entries):
         if isinstance(name, str) and kind in known and name not in known[kind] and (kind, name) != BY_ITSELF:
             yield Mistake(path, f"{name!r} is unknown{suggestion(name, known[kind])}")
@@ -51,7 +51,7 @@ def _entries(section: Any) -> dict[str, Any]:
 
 
 def taken(config: dict[str, Any]) -> Iterator[Mistake]:
-    """Find names the workflow keeps for itself."""
+    """Yield declared names that the workflow reserves."""
     if AA in _entries(config.get("variants")):
         yield Mistake(
             ("variants", AA), "the name is the workflow's own, for the reference a second time; choose another"

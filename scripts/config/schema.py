@@ -53,12 +53,12 @@ def entry(schema: Schema, kind: str) -> Schema:
 
 
 def needed(schema: Schema, kind: str) -> set[str]:
-    """Return the keys that a whole entry of `kind` cannot do without, whatever its other keys say."""
+    """Return the keys that every whole entry of `kind` must have."""
     return set(entry(schema, kind).get("required", []))
 
 
 def _is_integer(_: Any, value: Any) -> bool:
-    # JSON Schema takes 5.0 for a whole number; Python's range does not.
+    # JSON Schema accepts 5.0 as a whole number; Python's range does not.
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -67,7 +67,7 @@ def _is_number(_: Any, value: Any) -> bool:
 
 
 def _whole_pattern(validator: Any, pattern: str, value: Any, schema: Schema) -> Iterator[ValidationError]:
-    # `$` alone would let a newline at the end pass.
+    # `$` alone would accept a newline at the end.
     if isinstance(value, str) and not re.fullmatch(pattern, value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
@@ -78,7 +78,7 @@ def _format(validator: Any, name: str, value: Any, schema: Schema) -> Iterator[V
 
 
 def _is_path(text: str) -> bool:
-    # Else the first look at such a file would end in another error than that it is not there, or a terminal obey it.
+    # Opening another path would end in a confusing error; a terminal would obey control characters in the message.
     longest_bytes = max(map(len, text.encode("utf-8", "replace").split(b"/")))
     if longest_bytes > LONGEST_NAME_BYTES or not text.isprintable():
         return False

@@ -1,4 +1,4 @@
-"""The study in full, as reports show it: every entry resolved, and the planned order of its blocks."""
+"""The whole study for its report: resolved entries, and the planned order of its blocks."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from scripts.plan.recipes import Plan
 
 
 def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
-    """Return the study with options, workloads, datasets and trainings it uses, and the text of its config files."""
+    """Return the study with the options, workloads, datasets and trainings it uses, and the text of its files."""
     study, config = plan.study, plan.study.config
     blocks = dict.fromkeys((run.workload, run.clients, run.repetition) for run in plan.runs)
     builds = list(dict.fromkeys(variant["build"] for variant in study.variants.values()))
@@ -37,7 +37,7 @@ def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
 
 
 def extras(study: Study) -> dict[str, Any]:
-    """Return the matrix, the client host and what the small scale changes, of a study that has them."""
+    """Return the matrix, the client host and the settings of the small scale, where a study has them."""
     arms = expansion.matrix_levels(study.config)
     scaled = [[".".join(map(str, path)), full, small] for path, full, small in study.scaled]
     factors = {name: list(levels) for name, levels in study.config["matrix"]["factors"].items()} if arms else {}
@@ -55,13 +55,13 @@ def trainings_of(plan: Plan, build: str) -> list[str]:
 
 
 def loads_of(plan: Plan, trainings: list[str]) -> list[str]:
-    """Return the workloads of these trainings; a workload that is not among them is held out."""
+    """Return the workloads of these trainings; every other workload is held out."""
     entries = plan.study.entries["trainings"]
     return list(dict.fromkeys(load for name in trainings for load in entries[name]["workloads"]))
 
 
 def build_facts(plan: Plan, build: str) -> dict[str, Any]:
-    """Return what is declared of a build, every key with its value: what a factor table tells builds apart by."""
+    """Return a build's declaration with all defaults, by which factor tables distinguish builds."""
     if build == PREBUILT:
         return {"prebuilt": True}
     declared = plan.study.entries["builds"][build]

@@ -1,4 +1,4 @@
-"""The order of the runs: repetition outermost, then block, then an order drawn for the block."""
+"""The order of the runs: by repetition, then by block, then drawn at random within the block."""
 
 import random
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def runs_in_order(study: Study) -> list[Run]:
 
 
 def block_order(study: Study, workload: str, clients: int, repetition: int) -> list[str]:
-    """Return the variants of a block in an order that depends on the seed and the block's name only."""
+    """Return the variants of a block in an order that depends only on the seed and the block's name."""
     order = sorted(study.variants)
     random.Random(f"{study.config['seed']}/{workload}/{clients}/{repetition}").shuffle(order)
     return order

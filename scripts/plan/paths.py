@@ -1,4 +1,4 @@
-"""Where the things of a plan are, under results/."""
+"""Paths of everything a plan makes, under results/."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -12,7 +12,7 @@ from scripts.record import digest
 
 
 class Paths:
-    """Paths of a plan, relative to the working directory; each name with its digest is worked out once."""
+    """Paths of a plan, relative to the working directory; each digest is computed once."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -35,7 +35,7 @@ class Paths:
 
     @once
     def dataset(self, variant: str, workload: str) -> str:
-        """Return the folder of the dataset that a variant meets a workload on."""
+        """Return the folder of the dataset of a variant under a workload."""
         server = self.plan.study.variants[variant]["server"]
         name = self.plan.study.entries["workloads"][workload]["dataset"]
         made = self.plan.dataset_digest(server, name, self.plan.options(variant), self.plan.data(variant))
@@ -43,12 +43,12 @@ class Paths:
 
     @once
     def variant_part(self, variant: str) -> str:
-        """Return the part of a run's path that tells the variant."""
+        """Return the part of a run's path that identifies the variant."""
         return f"{variant}-{digest(self.plan.variant(variant))}"
 
     @once
     def load_part(self, variant: str, workload: str) -> str:
-        """Return the part of a run's path that tells the workload."""
+        """Return the part of a run's path that identifies the load."""
         return f"{workload}-{digest(self.plan.load(variant, workload))}"
 
     def run(self, run: Run) -> str:
@@ -58,7 +58,7 @@ class Paths:
 
     @cached_property
     def builds(self) -> dict[str, tuple[str, str]]:
-        """Return folder -> (server, build) of what variants and the datasets' loader need, stages behind them apart."""
+        """Return folder -> (server, build) of the builds of variants and of the datasets' loader, without stages."""
         variants = self.plan.study.variants.values()
         pairs = {(variant["server"], variant["build"]) for variant in variants}
         pairs |= {(variant["server"], self.plan.loader(variant["server"])) for variant in variants}
@@ -89,7 +89,7 @@ class Paths:
 
     @cached_property
     def measured_builds(self) -> dict[str, tuple[str, str]]:
-        """Return folder -> (server, build) of what variants use."""
+        """Return folder -> (server, build) of the builds of variants."""
         pairs = dict.fromkeys((variant["server"], variant["build"]) for variant in self.plan.study.variants.values())
         return {self.build(*pair): pair for pair in pairs}
 
@@ -100,7 +100,7 @@ class Paths:
 
     @once
     def judged(self, server: str, build: str) -> list[str]:
-        """Return the audits and the check of a build, none of which may have failed where it is measured."""
+        """Return the audits and the check of a build, all of which must pass before it is measured."""
         audits = [f"{self.build(server, name)}/audit.json" for name in (build, *self.plan.stages.behind(build))]
         return [audit for audit in audits if audit in self.audits] + [f"{self.answers(server, build)}/check.json"]
 
@@ -145,7 +145,7 @@ class Paths:
         return {path: number for number, path in enumerate(self.runs, start=1)}
 
     def place(self, path: str) -> dict[str, Any]:
-        """Return what a run should know that decides nothing about it: its place in the study, its storage's folder."""
+        """Return the context of a run that does not affect its result: its place in the study, its storage's folder."""
         run, study = self.runs[path], self.plan.study
         left = len(self.runs) - self.numbers[path]
         storage = study.variants[run.variant].get("storage")
@@ -162,7 +162,7 @@ class Paths:
             "left_s": left * stated_s(study),
             **({"sql": load["sql"]} if "sql" in (load := study.entries["workloads"][run.workload]) else {}),
             "storage": study.config["storage"][storage] if storage else None,
-            # One run for each variant and workload tells, after its window, what one event sends.
+            # One run per variant and workload logs, after its window, the statements of an event.
             "log_statements": run.repetition == 1 and run.clients == min(study.config["clients"]),
         }
 
@@ -177,7 +177,7 @@ BuildPair = tuple[str, str]
 def tolerated_folders(paths: Paths) -> list[str]:
     """Return the folders of builds, stages, profiles and checks that may fail.
 
-    A build may when its entry says `may_fail`; a stage or a profile when all its users may.
+    A build may fail when its entry has `may_fail`; a stage or a profile when all builds that use it may.
     """
     every = {*paths.builds.values(), *paths.stages.values()}
     needed = set(_needed_builds(paths))
@@ -188,7 +188,7 @@ def tolerated_folders(paths: Paths) -> list[str]:
 
 
 def _needed_builds(paths: Paths) -> Iterator[BuildPair]:
-    """Yield server and name of every build and stage without which the study cannot go on."""
+    """Yield server and name of every build and stage whose failure stops the study."""
     plan = paths.plan
     for server, build in paths.builds.values():
         if not plan.study.entries["builds"].get(build, {}).get("may_fail"):

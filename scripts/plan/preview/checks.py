@@ -10,7 +10,7 @@ from scripts.config.text import ConfigError, KeyPath
 from scripts.loadgen import lua, sysbench
 from scripts.loadgen.run import FILL_SCRIPT
 from scripts.plan.preview.due import Due
-from scripts.sources.kinds import filled_source, kind_of, source_path
+from scripts.sources.kinds import kind_of, source_path, with_version
 
 ScriptOptions = tuple[KeyPath, str, dict[str, Any]]
 
@@ -43,7 +43,10 @@ def check_archives(server: str, entry: dict[str, Any], found: Found) -> None:
     """
     missing = {}
     for place, source in enumerate(entry["sources"]):
-        if kind_of(source) == "file" and not (path := source_path(filled_source(source["file"], entry))).is_file():
+        if (
+            kind_of(source) == "file"
+            and not (path := source_path(with_version(source["file"], entry["version"]))).is_file()
+        ):
             missing[place] = path
     others = {place: kind_of(source) for place, source in enumerate(entry["sources"]) if place not in missing}
     for place, path in missing.items():

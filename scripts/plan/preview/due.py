@@ -1,4 +1,4 @@
-"""What of a plan is to be made: what is not there, and what stands on something that is made again."""
+"""Which outputs of a plan are due: missing ones, and those that depend on due ones."""
 
 import os
 import time
@@ -56,10 +56,10 @@ Values = tuple[Any, Any]
 
 
 def source_changes(recipe: dict[str, Any], first_kind: str, known: dict[str, Any]) -> dict[str, Values]:
-    """Return key -> (fetched, declared) of what of a source recipe the record `known` of fetched sources contradicts.
+    """Return key -> (fetched, declared) of the values that differ between a source recipe and the record `known`.
 
-    The recipe's checksum is that of the first of the declared sources, whose kind is `first_kind`; what was fetched
-    from another kind has none to compare.
+    The recipe's checksum is that of the first declared source, whose kind is `first_kind`; a tree fetched from another
+    kind has no checksum to compare.
     """
     sums = {file["sha256"] for file in known.get("files", [])}
     found = {
@@ -77,9 +77,9 @@ RECORDS = {"build": "identity.json", "profile": "profile.json", "dataset": "data
 
 @dataclass(frozen=True)
 class Thing:
-    """A source, build, profile or dataset; `name` is a build's, a training's, a dataset's, for a source its server's.
+    """A source, build, profile or dataset; `name` is that of the build, training or dataset, of a source the server's.
 
-    `stage` is the build that a profile's training runs on.
+    `stage` is the instrumented build that a profile's training runs on.
     """
 
     kind: str
@@ -95,9 +95,9 @@ class Thing:
 
 
 class Due:
-    """What of a plan is to be made, by looking once at what is there.
+    """The outputs of a plan that are due, by the files that exist at first use.
 
-    A thing is due when its record is missing or something it stands on is due: then `root` is what it all comes from.
+    A thing is due when its record is missing or a thing it depends on is due; `root` is the missing thing behind it.
     """
 
     def __init__(self, paths: Paths, listing: Listing) -> None:
@@ -107,7 +107,7 @@ class Due:
 
     @cached_property
     def things(self) -> dict[str, list[Thing]]:
-        """Return everything runs stand on, by kind, in the order of making."""
+        """Return everything that runs depend on, by kind, in the order of making."""
         paths = self.paths
         used = [*paths.stages.items(), *paths.builds.items()]
         builds = {folder: Thing("build", *pair, folder) for folder, pair in used}
@@ -131,7 +131,7 @@ class Due:
         return Thing("build", server, build, self.paths.build(server, build))
 
     def needs(self, thing: Thing) -> list[Thing]:
-        """Return what a thing stands on directly; a dataset may have been loaded by any build of its server."""
+        """Return the direct dependencies of a thing; a dataset has none: any build of its server may have loaded it."""
         paths, server = self.paths, thing.server
         if thing.kind == "build":
             profile = paths.profile(server, thing.name)
@@ -145,11 +145,11 @@ class Due:
         return []
 
     def missing(self, thing: Thing) -> bool:
-        """Tell whether a thing is not there."""
+        """Return whether the record of a thing is missing."""
         return not self.listing.has(thing.record)
 
     def source_changes(self, server: str) -> dict[str, Values]:
-        """Return what a server declares of its sources and what was fetched for it last, by key where they differ."""
+        """Return key -> (fetched last, declared) of the values in which a server's sources differ."""
         plan = self.paths.plan
         kind = kinds.kind_of(plan.study.entries["servers"][server]["sources"][0])
         records = [self.listing.record(f"{folder}/source.json") for folder in self.listing.versions(SOURCES, server)]
@@ -157,7 +157,7 @@ class Due:
         return source_changes(plan.source(server), kind, known) if known else {}
 
     def root(self, thing: Thing) -> Thing | None:
-        """Return what makes a thing due: itself when it is missing, else what it stands on; None when it is whole."""
+        """Return the missing thing that makes a thing due, which may be itself; None when it is not due."""
         if thing not in self._roots:
             roots = map(self.root, self.needs(thing))
             self._roots[thing] = thing if self.missing(thing) else next(filter(None, roots), None)
@@ -165,13 +165,13 @@ class Due:
 
     @cached_property
     def report(self) -> bool:
-        """Tell whether the study's report is missing or stands on runs still to be measured."""
+        """Return whether the study's report or a run or diagnosis behind it is missing."""
         wanted = [*self.paths.runs, *Diagnoses(self.paths).of_paths]
         missing = any(not self.listing.has(path) for path in wanted)
         return missing or not self.listing.has(f"{self.paths.study}/report.html")
 
     def of(self, kind: str) -> list[Thing]:
-        """Return the things of a kind to make: none of them is when the report stands on nothing that is missing."""
+        """Return the things of a kind to make: none when nothing behind the report is missing."""
         return [thing for thing in self.things[kind] if self.report and self.root(thing)]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How many bytes what is due fetches, copies and keeps: as last time, else as stated here and in the catalog."""
+"""Estimates of time and bytes: from the last records on this machine, else as stated here and in the catalog."""
 
 import os
 from collections.abc import Iterable
@@ -19,12 +19,12 @@ INSTRUMENTED_COST = 1.3
 # CPU minutes of a plain compile per MiB of unpacked sources with their archive, and how many times an archive's size
 # these are. Measured: PostgreSQL 15 5.6 minutes for 22 MiB, MariaDB 10.11 33 for 110, MySQL 5.6 about 7 for 31.
 CPU_MINUTES_PER_MIB, UNPACKED_TIMES = 0.05, 6
-# Seconds of what is not compiled: BOLT took 27 s and 8 s for MariaDB on two cores.
+# Seconds of stages without a compiler: BOLT took 27 s and 8 s for MariaDB on two cores.
 QUICK_S = {BOLT_INSTRUMENTED: 30, "bolted": 10, PREBUILT: 10}
 # A data directory is initialised before it is filled.
 EMPTY_S = 5
 CHECK_S = 5
-# Snakemake's part between two runs.
+# Seconds that Snakemake takes between two runs.
 BETWEEN_S = 1
 
 
@@ -38,14 +38,14 @@ class Estimate:
 
 
 def total(parts: Iterable[Estimate]) -> Estimate:
-    """Return the sum of estimates; it is measured where all parts are."""
+    """Return the sum of estimates, measured if all parts are."""
     known = list(parts)
     by_size = any(part.by_size for part in known)
     return Estimate(sum(part.seconds for part in known), all(part.measured for part in known), by_size)
 
 
 class Durations:
-    """Estimates for what is due, on `cores` cores."""
+    """Durations of the due outputs on `cores` cores."""
 
     def __init__(self, due: Due, runs: RunReasons, cores: int) -> None:
         self.due = due
@@ -59,9 +59,9 @@ class Durations:
         return {"build": self.build, "profile": self.training, "dataset": self.loading}[thing.kind](thing)
 
     def build(self, thing: Thing) -> Estimate:
-        """Return that of a compile: the last of its kind here, else any other's CPU time, else the catalog's.
+        """Return the estimate of a build: as its kind last took here, else by any build's CPU time, else as stated.
 
-        Without CPU minutes in the catalog it follows from the size of the sources.
+        Without CPU minutes in the catalog the estimate follows from the size of the sources.
         """
         plan = self.due.paths.plan
         kind, lto = plan.stages.of(thing.name).kind, bool(plan.build(thing.server, thing.name).get("lto"))
@@ -82,7 +82,7 @@ class Durations:
         entry = self.study.entries["servers"][server]
         source = entry["sources"][0]
         match kinds.kind_of(source):
-            case "file" if (file := kinds.source_path(kinds.filled_source(source["file"], entry))).is_file():
+            case "file" if (file := kinds.source_path(kinds.with_version(source["file"], entry["version"]))).is_file():
                 return file.stat().st_size / MIB * UNPACKED_TIMES
             case "directory" if (folder := kinds.source_path(source["directory"])).is_dir():
                 return sum(file.lstat().st_size for file in folder.rglob("*")) / MIB
@@ -91,7 +91,7 @@ class Durations:
         return families.of(entry["family"]).SOURCE_MIB
 
     def facts(self, server: str) -> list[dict[str, Any]]:
-        """Return the facts of a server's builds on this machine, the last first, without those of failed ones."""
+        """Return the facts of a server's successful builds on this machine, the latest first."""
         folder = f"results/builds/{server}"
         files = [f"{folder}/{name}/facts.json" for name in self.listing.names(folder)]
         found = {
@@ -105,12 +105,12 @@ class Durations:
         return facts["wall_s"] if same else facts["cpu_s"] / self.cores
 
     def training(self, thing: Thing) -> Estimate:
-        """Return that of a training: its workloads, and starting and stopping the server for each."""
+        """Return the estimate of a training: its workloads, and a server's start and stop for each."""
         declared = self.study.entries["trainings"][thing.name]
         return Estimate(len(declared["workloads"]) * (declared["seconds"] + OVERHEAD_S), measured=False)
 
     def loading(self, thing: Thing) -> Estimate:
-        """Return that of loading a dataset: as another of the server took for its rows, else as stated."""
+        """Return the estimate of loading a dataset: as the server's nearest one took for its rows, else as stated."""
         _, name, _, data = self.due.paths.datasets[thing.folder]
         rows = kept_rows(self.due.paths.plan.tables(name, data))
         folder = f"results/datasets/{thing.server}"
@@ -123,7 +123,7 @@ class Durations:
 
     @cached_property
     def run(self) -> Estimate:
-        """Return that of one run: warm-up, window, and what the study's runs took beside them."""
+        """Return the estimate of one run: warm-up, window, and the other phases of the study's runs."""
         sample = self.runs.sample(f"{self.due.paths.study}/runs")
         known = (self.listing.record(sample) if sample else None) or {}
         load = (known.get("recipe") or {}).get("load") or {}
@@ -158,7 +158,7 @@ class Size:
 
     @property
     def least_mib(self) -> float:
-        """Return what is certain of it: an estimate may be wrong by half."""
+        """Return the lower bound: an estimate may be wrong by half."""
         return (self.mib or 0) / (1 if self.measured else 2)
 
 
@@ -168,12 +168,12 @@ def amount_text(mib: float) -> str:
 
 
 def total_mib(parts: Iterable[Size]) -> float:
-    """Return the sum of what is known."""
+    """Return the sum of the known sizes."""
     return sum(part.mib or 0 for part in parts)
 
 
 class Sizes:
-    """Sizes of what is due."""
+    """Sizes of the due outputs."""
 
     def __init__(self, due: Due, durations: Durations) -> None:
         self.due = due
@@ -186,8 +186,8 @@ class Sizes:
         return families.of(self.plan.family(server))
 
     def fetched(self, thing: Thing) -> Size:
-        """Return what fetching a server's sources transfers: nothing when they are on disk, else as the catalog says,
-        else what an earlier fetch brought.
+        """Return the size that fetching a server's sources transfers: 0 when they are on disk, else as the catalog
+        states, else that of an earlier fetch.
         """
         entry = self.plan.study.entries["servers"][thing.server]
         if kinds.kind_of(entry["sources"][0]) in LOCAL:
@@ -201,7 +201,7 @@ class Sizes:
         return Size(None, measured=False)
 
     def snapshot(self, folder: str) -> Size:
-        """Return a dataset's snapshot: as its record tells, else as rows and an empty data directory make it."""
+        """Return the size of a dataset's snapshot: as recorded, else that of its rows and an empty data directory."""
         known = self.listing.record(f"{folder}/dataset.json")
         if known:
             return Size(known["bytes"] / MIB, measured=True)
@@ -210,7 +210,7 @@ class Sizes:
         return Size(stated.EMPTY_MIB + kept_rows(self.plan.tables(name, data)) * stated.ROW_BYTES / MIB, measured=False)
 
     def installed(self, thing: Thing) -> Size:
-        """Return a build's install tree: as large as the last of its kind here, else as stated."""
+        """Return the size of a build's install tree: that of the last of its kind here, else as stated."""
         kind = self.plan.stages.of(thing.name).kind
         known = [facts for facts in self.durations.facts(thing.server) if facts["stage"] == kind]
         if known:
@@ -218,7 +218,7 @@ class Sizes:
         return Size(self.stated(thing.server).INSTALL_MIB, measured=False)
 
     def copied(self) -> Size:
-        """Return what cloning snapshots copies over all runs and trainings that are due."""
+        """Return the size of all snapshots cloned for the due runs and trainings."""
         paths = self.due.paths
         runs = [
             Size(size.mib * len(due), size.measured)
@@ -249,7 +249,7 @@ class Sizes:
         return study.config["storage"][name] if name else None
 
     def kept(self) -> dict[str, Size]:
-        """Return what stays under results/, by what it is."""
+        """Return the sizes that stay under results/, by kind."""
         sources = [Size(self.stated(thing.server).SOURCE_MIB, measured=False) for thing in self.due.of("source")]
         builds = [self.installed(thing) for thing in self.due.of("build")]
         snapshots = [self.snapshot(thing.folder) for thing in self.due.of("dataset")]

@@ -1,4 +1,4 @@
-"""Limits a study would hit, told before it hits them; those of file systems here, those of servers beside."""
+"""Limits that a study would hit: of file systems, memory, open files, processes and connections."""
 
 import re
 import resource
@@ -20,9 +20,9 @@ FILE_SYSTEM_ROOT = Path("/")
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit that would be hit: what it is about, what to do, and whether it is certain to be hit.
+    """A limit that would be hit: text, remedy, and whether it is certain to be hit.
 
-    With `refused` it is one of counts, not of estimates: clients beyond it are not granted, so none are sent.
+    A `refused` limit is a count, not an estimate: clients beyond it would be refused, so the study does not start.
     """
 
     text: str
@@ -63,7 +63,7 @@ def read_headroom(root: Path = FILE_SYSTEM_ROOT) -> Headroom:
 
 
 def read_processes(root: Path = FILE_SYSTEM_ROOT) -> tuple[str, int | None]:
-    """Return the tightest limit on processes and threads, and how many it allows, None without one."""
+    """Return the name of the tightest limit on processes and threads, and its number, None without a limit."""
     kernel = {f"kernel.{name}": _number(root / "proc/sys/kernel" / name) for name in ("pid_max", "threads-max")}
     counts = {
         "`ulimit -u`": _bounded(resource.getrlimit(resource.RLIMIT_NPROC)[0]),
@@ -130,7 +130,7 @@ def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Calla
 
 
 def file_limits(clients: int, demands: list["Demands"], headroom: Headroom) -> Iterator[Limit]:
-    """Yield what the load generator cannot open, and what servers that hold every connection themselves cannot."""
+    """Yield the limits on files of the load generator, and of servers that hold all connections in one process."""
     soft, hard = headroom.open_files, headroom.most_open_files
     carried = many.client_parts(clients)[0]
     if soft is not None and (needed := carried + OWN_FILES) > soft:
@@ -145,7 +145,7 @@ def file_limits(clients: int, demands: list["Demands"], headroom: Headroom) -> I
 
 
 def process_limits(clients: int, headroom: Headroom) -> Iterator[Limit]:
-    """Yield what cannot be started: a client is a thread of the load generator, and one or a process of the server."""
+    """Yield the limit on processes: a client is a thread of the load generator, and one or a process of the server."""
     most = headroom.processes
     if most is not None and 2 * clients + OWN_PROCESSES > most:
         text = f"processes: {most} may run, {clients} clients need about {2 * clients + OWN_PROCESSES}"
@@ -180,21 +180,21 @@ class Demands:
         return {**defaults, **{name.replace("-", "_"): value for name, value in plan.options(self.variant).items()}}
 
     def connections(self) -> Iterator[Limit]:
-        """Yield that the server grants fewer connections than there are clients."""
+        """Yield a limit if the server grants fewer connections than there are clients."""
         granted, needed = self.options.get("max_connections"), self.clients + OWN_CONNECTIONS
         if granted is not None and int(granted) < needed:
             text = f"max_connections: {granted} are granted, {self.clients} clients and ours need {needed}"
             yield Limit(text, f"state `max_connections: {needed}` under `options`", certain=True, refused=True)
 
     def waiting(self) -> Iterator[Limit]:
-        """Yield that fewer connections may wait at a socket than come at a time: libpq, which does not block, fails."""
+        """Yield a limit if more clients connect at a time than a socket queues: libpq does not block, and fails."""
         kept = self.headroom.waiting
         if self.family.CONNECTING_FAILS and kept is not None and self.clients > kept:
             text = f"waiting connections: net.core.somaxconn is {kept}, {self.clients} clients connect at a time"
             yield Limit(text, f"`sysctl net.core.somaxconn={self.clients}`", certain=False)
 
     def memory(self, system: Callable) -> Iterator[Limit]:
-        """Yield that it needs more memory than there is."""
+        """Yield a limit if the variant needs more memory than there is."""
         least_mib, most_mib = self.memory_mib(system)
         available_mib, what = self.headroom.available_mib, self.headroom.memory_limit
         if most_mib > available_mib:
@@ -233,7 +233,7 @@ class DiskDemand:
 def find_limits(
     due: Due, sizes: Sizes, headroom: Headroom, cache: str, system: Callable = storage.file_system_of
 ) -> list[Limit]:
-    """Return the limits that what is due would hit, those that are certain first.
+    """Return the limits that the due outputs would hit, certain ones first.
 
     `cache` is the folder of build trees and clones; `system` tells the file system of a path.
     """
@@ -244,7 +244,7 @@ def find_limits(
 
 
 def disk_limits(due: Due, sizes: Sizes, cache: str, system: Callable) -> Iterator[Limit]:
-    """Yield the file systems that are too small for what they would have to hold at the same time."""
+    """Yield a limit for each file system that is too small for what it would hold at one time."""
     demands: dict[int, list[DiskDemand]] = defaultdict(list)
     for demand in demanded(due, sizes, cache):
         demands[system(demand.path).number].append(demand)

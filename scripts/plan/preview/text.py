@@ -1,4 +1,4 @@
-"""The plan: what a study would make and why, how long and how much that would be, and which limits it would hit."""
+"""The plan as text: what a study would make and why, time, bytes, and the limits it would hit."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -20,14 +20,14 @@ from scripts.wording import plural
 
 
 def diagnosis_paths(due: Due) -> list[str]:
-    """Return the diagnoses to make: those that are not there, and those that stand on something made again."""
+    """Return the diagnoses to make: missing ones, and those that depend on things made again."""
     planned = Diagnoses(due.paths).of_paths
     again = {path for path, one in planned.items() if due.behind(one.variant, one.workload)} if due.report else set()
     return [path for path in planned if path in again or not due.listing.has(path)]
 
 
 def diagnosis_estimate(due: Due, durations: Durations) -> Estimate:
-    """Return that of all diagnoses to make: runs with a window of their own length."""
+    """Return the estimate of all diagnoses to make: runs with a window of their own length."""
     each = durations.run
     asked = Diagnoses(due.paths).settings or {"seconds": 0}
     longer_s = asked["seconds"] - due.paths.plan.study.config["measure_s"]
@@ -137,7 +137,7 @@ def difference_text(difference: Difference) -> str:
 
 
 def measured_lines(runs: RunReasons) -> list[str]:
-    """Return the reasons of runs, with the variants and workloads they are of."""
+    """Return the reasons of runs with their variants and workloads."""
     whole: dict[Reason, tuple[Reason, Counter[tuple[str, str]]]] = {}
     for reason, counted in runs.table.items():
         whole.setdefault(merged_reason(reason), (reason, Counter()))[1].update(counted)
@@ -150,7 +150,7 @@ def measured_lines(runs: RunReasons) -> list[str]:
 
 
 def groups_text(counted: Counter[tuple[str, str]], variants: list[str], workloads: list[str]) -> str:
-    """Return of which variants and workloads runs are, where these are not all."""
+    """Return the variants and workloads of runs, each where it is not all of the study's."""
     arms = [name for name in variants if any(group[0] == name for group in counted)]
     loads = [name for name in workloads if any(group[1] == name for group in counted)]
     return (f" of {listed_names(arms)}" if arms != variants else "") + (
@@ -159,7 +159,7 @@ def groups_text(counted: Counter[tuple[str, str]], variants: list[str], workload
 
 
 def listed_names(names: Iterable[str]) -> str:
-    """Return names, the first few of many."""
+    """Return names as a list; of many the first few."""
     known = list(dict.fromkeys(names))
     more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
     return ", ".join(known[:MOST_NAMES]) + more
@@ -173,14 +173,14 @@ def shortened_lines(lines: Iterable[str]) -> list[str]:
 
 
 def given_up_lines(due: Due) -> list[str]:
-    """Return a line on builds that failed before and are not tried again by themselves."""
+    """Return a line on builds that failed before and are not tried again."""
     known = {thing: due.listing.record(thing.record) or {} for thing in due.things["build"]}
     names = [f"{thing.server} {thing.name}" for thing, facts in known.items() if outcome.has_failed(facts)]
     return [f"  failed    {listed_names(names)}: not tried again unless `make retry` removes it"] if names else []
 
 
 def summed_text(durations: Durations) -> str:
-    """Return the line on time, compiling and measuring apart from the rest."""
+    """Return the line on time: compiling, measuring, and the rest."""
     seconds = {phase: estimate.seconds for phase, estimate in durations.phases.items()}
     apart = {"compiling": seconds.pop("compile"), "measuring": seconds.pop("measure")}
     parts = [
@@ -225,7 +225,7 @@ def plan_text(paths: Paths, cores: int) -> str:
 
 
 def refusals(paths: Paths) -> list[str]:
-    """Return the limits, one a line, beyond which the clients of what is due would not be granted what they need."""
+    """Return the limits, one per line, that would refuse clients what they need."""
     due = Due(paths, Listing())
     sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
     found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
@@ -233,7 +233,7 @@ def refusals(paths: Paths) -> list[str]:
 
 
 def bytes_line(due: Due, sizes: Sizes) -> list[str]:
-    """Return what is copied and kept; what is fetched stands at its phase."""
+    """Return the line on bytes to copy and to keep; bytes to fetch stand at their phase."""
     copied, kept = sizes.copied(), sizes.kept()
     results = storage.file_system_of("results")
     places = {sizes.storage(variant) or str(cache_path()) for variant, _ in due.groups}
@@ -262,7 +262,7 @@ def machine_line(paths: Paths, durations: Durations) -> list[str]:
 
 
 def misplaced(paths: Paths) -> list[Limit]:
-    """Return the limit that a placement this machine cannot give is."""
+    """Return a limit if this machine cannot satisfy the placement."""
     try:
         client_host.here(paths.plan.study.config)
     except ValueError as error:

@@ -128,7 +128,7 @@ def test_page_explains_every_key_with_its_bounds():
     page = config_doc.page(CHECKOUT)
     for key in SCHEMA["properties"]:
         assert f"\n## {key}\n" in page
-    assert "| `rows` | Rows of each table, about 250 bytes a row. | a whole number from 1 to 1000000000 |  |" in page
+    assert "| `rows` | Rows of each table, about 250 bytes per row. | a whole number from 1 to 1000000000 |  |" in page
     assert "Needed with script `oltp_read_write`: `tables`, `rows`." in page
     assert "Needed with kind `bolt`: `bolt`, `merge_fdata`." in page
     assert "`servers.NAME.sources` with `maven`: A ready-made server from a Maven repository." in page
