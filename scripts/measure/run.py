@@ -93,7 +93,7 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
         )
         phases.end("start")
         with server.blamed():
-            unread = servers_options.demand(server, install, setting.recipe["variant"].get("options", {}))
+            unread = servers_options.require_values(server, install, setting.recipe["variant"].get("options", {}))
             filled = fill(setting, server, phases)
             measured = timed_sql.run if "sql" in setting.load else load.run_sysbench_load
             facts = measured(setting, server, data, phases)

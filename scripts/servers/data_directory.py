@@ -20,7 +20,7 @@ from scripts.sources.tree import tree_sha256
 
 
 def demand_page_compression(tables: Mapping[str, Any], folder: Path) -> None:
-    """Refuse to store compressed pages where no hole can be punched. Raises ValueError naming option and folder."""
+    """Raise ValueError naming option and folder if tables have compressed pages and `folder` cannot punch holes."""
     if (option := compressed_page_options(tables)) and not punches_holes(folder):
         raise ValueError(f"{TABLE_OPTION}: {option!r} {no_holes_text(folder)}")
 
@@ -29,22 +29,21 @@ DATA = "data"
 
 
 def pack(data: Path, snapshot: Path) -> tuple[str, int]:
-    """Keep a stopped server's data directory as `snapshot`; returns (SHA-256 of the content, allocated bytes)."""
+    """Copy a stopped server's data directory to `snapshot`; return (SHA-256 of the content, allocated bytes)."""
     snapshot.mkdir(parents=True, exist_ok=True)
     _copy(data, snapshot / DATA)
     return tree_sha256(snapshot / DATA), allocated_bytes(snapshot / DATA)
 
 
 def allocated_bytes(folder: Path) -> int:
-    """Return the bytes a tree takes on disk, holes left out."""
+    """Return the bytes a tree takes on disk, without its holes."""
     return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
 
 
 def verify(snapshot: Path, sha256: str) -> None:
-    """Refuse a snapshot that is not the one described.
+    """Raise ValueError naming the snapshot unless it has this content.
 
-    The content is read when a file's size or time changed since it was last read, else sizes and times are enough.
-    Raises ValueError naming the snapshot.
+    The content is read only if a file's size or time changed since the last reading.
     """
     if not (snapshot / DATA).is_dir():
         raise ValueError(
@@ -72,7 +71,7 @@ def _stamp(folder: Path, sha256: str) -> str:
 
 @contextlib.contextmanager
 def cloned(snapshot: Path, storage: str | None) -> Iterator[Path]:
-    """Clone a snapshot into a new data directory owned by the server's user; it is removed afterwards."""
+    """Yield a clone of a snapshot as a data directory owned by the server's user; remove it afterwards."""
     with workspace(storage) as folder:
         _copy(snapshot / DATA, folder / DATA)
         workplace.give(folder)
@@ -81,15 +80,15 @@ def cloned(snapshot: Path, storage: str | None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def workspace(storage: str | None) -> Iterator[Path]:
-    """Have a folder for a data directory and what belongs to it; it is removed afterwards."""
+    """Yield a folder for a data directory and its option file; remove it afterwards."""
     with workplace.data_directory(storage) as folder:
         yield folder
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a tree by sharing its blocks where the file system can, else by copying what is not a hole.
+    """Copy a tree: share its blocks if the file system can, else copy everything but holes.
 
-    Raises ValueError with what cp said, such as of a full disk.
+    Raises ValueError with the output of cp, for example about a full disk.
     """
     shares = shares_blocks(source, target.parent)
     how = ["--reflink=always"] if shares else ["--reflink=never", "--sparse=always"]
@@ -101,12 +100,12 @@ def _copy(source: Path, target: Path) -> None:
         preexec_fn=lambda: process.die_with_parent(signal.SIGKILL),
     )
     if done.returncode != 0:
-        said = "\n".join(done.stderr.splitlines()[:3])
-        raise ValueError(f"{target}: no whole copy of {source} ({allocated_bytes(source) >> 20} MiB): {said}")
+        output = "\n".join(done.stderr.splitlines()[:3])
+        raise ValueError(f"{target}: no whole copy of {source} ({allocated_bytes(source) >> 20} MiB): {output}")
 
 
 def shares_blocks(source: Path, folder: Path) -> bool:
-    """Tell whether files of `source` can be cloned into `folder` without copying (reflink)."""
+    """Return whether files of `source` can be cloned into `folder` without copying (reflink)."""
     sample = next(path for path in source.rglob("*") if path.is_file())
     with tempfile.TemporaryDirectory(dir=folder) as probe:
         command = ["cp", "--reflink=always", str(sample), probe]
@@ -114,7 +113,7 @@ def shares_blocks(source: Path, folder: Path) -> bool:
 
 
 def drain() -> float:
-    """Write all dirty pages of the machine to disk; returns the seconds it took."""
+    """Write all dirty pages of the machine to disk; return the seconds this took."""
     begin_s = time.monotonic()
     os.sync()
     return time.monotonic() - begin_s

@@ -1,4 +1,4 @@
-"""Whether a server runs with the options it was given: their values are read back, whatever its log says."""
+"""The options a server starts with, and the check that it runs with them: their values are read back."""
 
 import contextlib
 from pathlib import Path
@@ -15,10 +15,11 @@ def server_options(family: families.Family, recipe: dict[str, Any]) -> dict[str,
     return {**family.default_options(round(facts.meminfo_mib()["MemTotal"])), **recipe.get("options", {})}
 
 
-def demand(server: Server, install: Path, given: dict[str, Any]) -> dict[str, list[str]]:
-    """Refuse a server that has another value of an option of the study; returns those that cannot be read back, if any.
+def require_values(server: Server, install: Path, given: dict[str, Any]) -> dict[str, list[str]]:
+    """Raise ServerFailed if a server runs with other values than the study's options state.
 
-    Raises ServerFailed naming each option, the value given and the value it runs with.
+    The message names each option, the stated value and the server's. Returns those that cannot be read back under
+    `options_unread`, nothing if there are none.
     """
     if not given:
         return {}
@@ -28,11 +29,11 @@ def demand(server: Server, install: Path, given: dict[str, Any]) -> dict[str, li
     asked = asked_of(family, install, given)
     answers = {name: family.option_taken(name, value, settings) for name, value in asked.items()}
     if changed := [name for name, answer in answers.items() if answer is False]:
-        told = "; ".join(
+        changes = "; ".join(
             f"options.{name}: {asked[name]!r}, but it runs with {_shown(settings, name)}" for name in changed
         )
         program = Path(server.command[0]).name
-        raise ServerFailed(f"{program} did not take {told}; write what it can take (log: {server.log})")
+        raise ServerFailed(f"{program} did not take {changes}; write what it can take (log: {server.log})")
     unread = sorted(name for name, answer in answers.items() if answer is None)
     return {"options_unread": unread} if unread else {}
 
@@ -48,7 +49,7 @@ def _shown(settings: dict[str, Any], name: str) -> str:
 
 
 def asked_of(family: Family, install: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a study as the release names them, with those of our defaults that they change."""
+    """Return the options of a study under the release's names, with the defaults that they change."""
     defaults = server_options(family, {})
     usual, own = family.options_of_release(install, defaults), family.options_of_release(install, given)
     whole = family.options_of_release(install, {**defaults, **given})

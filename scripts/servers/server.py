@@ -1,4 +1,4 @@
-"""Start and stop a database server: its own session, one private socket, gone when we are gone."""
+"""Start and stop a database server: in its own session, on a private socket, never outliving this process."""
 
 import contextlib
 import os
@@ -19,35 +19,35 @@ FIRST_COMPLAINTS, LAST_LINES = 5, 15
 
 
 def log_opening(command: str) -> str:
-    """Return the line that a server's log begins with at each start."""
+    """Return the line that each start writes into the server's log."""
     return f"$ {command}\n"
 
 
 def since_start(log: Path) -> list[str]:
-    """Return the lines since the last start, an empty list when there is no log."""
+    """Return the lines of a log since the last start, an empty list without a log."""
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     return ("\n" + text).rpartition("\n$ ")[2].splitlines()[1:]
 
 
-def log_story(program: Path, what: str, log: Path, family: Family) -> str:
-    """Tell what became of a server: `what`, its first complaint, its log; then its complaints and its last lines.
+def failure_message(program: Path, what: str, log: Path, family: Family) -> str:
+    """Return a message about a failed server: `what`, its first complaint, its log; then complaints and last lines.
 
-    Servers that stop in an orderly way say more after their complaint than fits into the last lines.
+    A server that stops in an orderly way logs more after its complaint than fits into the last lines.
     """
     lines = since_start(log)
-    found = [(line, told) for line in lines if (told := family.COMPLAINT.search(line))]
+    found = [(line, match) for line in lines if (match := family.COMPLAINT.search(line))]
     why = next(filter(None, found[0][1].groups()), "").replace(f"{program}: ", "") if found else ""
-    last = lines[-LAST_LINES:] or ["(it said nothing)"]
+    last = lines[-LAST_LINES:] or ["(it logged nothing)"]
     earlier = [line for line, _ in found[:FIRST_COMPLAINTS] if line not in last]
     head = f"{program.name} {what}{': ' if why else ''}{why}; its last lines (log: {log}):"
     return "\n".join([head, *earlier, *last])
 
 
 def options_not_taken(log: Path, family: Family) -> Iterator[tuple[str, str]]:
-    """Yield (option, the server's words) of each option that the server runs without, or with another value."""
+    """Yield (option, text of the log) per option that the server ignores or gives another value."""
     for line in since_start(log):
-        if told := family.NOT_TAKEN.search(line):
-            words, *names = told.groups()
+        if match := family.NOT_TAKEN.search(line):
+            words, *names = match.groups()
             yield next(filter(None, names)).replace("-", "_"), words
 
 
@@ -71,16 +71,16 @@ class Server:
     oom_kills: int | None = field(default_factory=usage.oom_kills)
 
     def connect(self) -> Any:
-        """Open a connection of our own. Raises ServerFailed with the driver's words when the server gives none."""
+        """Open a connection of our own. Raises ServerFailed with the driver's message if that fails."""
         try:
             return self.family.connect(self.sockets)
         except Exception as error:  # each family's driver has its own errors
             raise ServerFailed(self._story(f"gave no connection ({error})")) from error
 
     def stop(self, *, keep_data: bool) -> None:
-        """Stop the server cleanly and wait for its end; `keep_data` says that its data directory is used again.
+        """Stop the server cleanly and wait for its end; `keep_data`: its data directory is used again.
 
-        Raises ServerFailed when it had ended before, ends with a status other than 0, or does not end in time.
+        Raises ServerFailed if it had ended before, ends with a status other than 0, or does not end in time.
         """
         if self.process.poll() is not None:
             raise ServerFailed(self._story(f"ended by itself with status {self.process.returncode}"))
@@ -95,7 +95,7 @@ class Server:
             raise ServerFailed(self._story(f"ended with status {status} when asked to stop"))
 
     def wait_ready(self) -> None:
-        """Wait until the server answers. Raises ServerFailed when it ends or takes more than 120 s."""
+        """Wait until the server answers. Raises ServerFailed if it ends or takes more than 120 s."""
         deadline_s = time.monotonic() + READY_WITHIN_S
         while True:
             if self.process.poll() is not None:
@@ -109,7 +109,7 @@ class Server:
             time.sleep(0.02)
 
     def demand_options(self, options: dict[str, Any]) -> None:
-        """Refuse a server that runs with other values than it was given. Raises ServerFailed naming each of them."""
+        """Raise ServerFailed naming each option whose value the server replaced, by its log."""
         given = {name.replace("-", "_"): value for name, value in options.items()}
         refused = [
             f"options.{name}: {given[name]!r}, but it says: {words}"
@@ -122,7 +122,7 @@ class Server:
 
     @contextlib.contextmanager
     def blamed(self, when: str = "under load") -> Iterator[None]:
-        """Turn any error of the body into ServerFailed when the server is dead: its death is the cause, not ours."""
+        """Turn any error of the body into ServerFailed if the server is dead, for then its death is the cause."""
         try:
             yield
         except Exception as error:
@@ -137,7 +137,7 @@ class Server:
     def _story(self, what: str) -> str:
         if self.oom_kills is not None and (killed := usage.oom_kills() - self.oom_kills):
             what += f", after the kernel killed for lack of memory ({killed} in /proc/vmstat's oom_kill)"
-        return log_story(Path(self.command[0]), what, self.log, self.family)
+        return failure_message(Path(self.command[0]), what, self.log, self.family)
 
 
 @contextlib.contextmanager
@@ -151,7 +151,7 @@ def running(
     cpus: Sequence[int] | None = None,
     environment: dict[str, str] | None = None,
 ) -> Iterator[Server]:
-    """Run a server on a data directory, on the given CPUs; whatever happens, nothing of it is left afterwards."""
+    """Run a server on a data directory, on the given CPUs; afterwards none of its processes is left."""
     with workplace.socket_directory() as sockets:
         option_file = write_options(family, install, data.parent, options)
         family.fit_data(install, data, options)

@@ -251,7 +251,7 @@ GMT = "2026-11-21 19:31:50.590 GMT [2323] "
 def test_first_line_about_a_server_that_did_not_start_says_why(tmp_path, family, lines, why):
     log = tmp_path / "log"
     log.write_text("\n".join([OPENING, *lines, ""]))
-    head, *rest = server.log_story(Path("/b/mysqld"), "did not start", log, families.of(family)).splitlines()
+    head, *rest = server.failure_message(Path("/b/mysqld"), "did not start", log, families.of(family)).splitlines()
     assert head == f"mysqld did not start: {why}; its last lines (log: {log}):"
     assert any(why in line for line in rest)
     assert rest[-1] == lines[-1]
@@ -260,8 +260,8 @@ def test_first_line_about_a_server_that_did_not_start_says_why(tmp_path, family,
 
 def test_server_that_said_nothing_is_told_so(tmp_path):
     (tmp_path / "log").write_text("$ /b/mysqld\n")
-    told = server.log_story(Path("/b/mysqld"), "did not start", tmp_path / "log", families.of("mysql"))
-    assert told == f"mysqld did not start; its last lines (log: {tmp_path}/log):\n(it said nothing)"
+    told = server.failure_message(Path("/b/mysqld"), "did not start", tmp_path / "log", families.of("mysql"))
+    assert told == f"mysqld did not start; its last lines (log: {tmp_path}/log):\n(it logged nothing)"
 
 
 @pytest.mark.parametrize(

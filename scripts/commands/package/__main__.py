@@ -29,7 +29,7 @@ LEFT_OUT = frozenset({SNAKEMAKE_STAMP})
 def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
     """Write the package of a variant of the study in `config`, and return its path, which holds the build's digest.
 
-    Raises ValueError naming the variant when it is unknown, not built yet, or cannot be taken away.
+    Raises ValueError naming the variant if it is unknown, not built yet, or cannot be packed.
     """
     paths = paths_of(config, scale)
     folder = built(paths, variant, config, scale)
@@ -66,14 +66,14 @@ def built(paths: Paths, variant: str, config: Path, scale: str) -> Path:
 
 
 def judgements(paths: Paths, variant: str, folder: Path) -> list[Path]:
-    """Return the records that are there of a build, its audits and its check: none may be that of a failure."""
+    """Return the existing records of a build, its audits and its check; a failure in any of them forbids a package."""
     server, build = (paths.plan.study.variants[variant][key] for key in ("server", "build"))
     judged = [Path(file) for file in paths.judged(server, build)]
     return [folder / "identity.json", *(file for file in judged if file.is_file())]
 
 
 def described(paths: Paths, variant: str, folder: Path, install: Path) -> readme.About:
-    """Gather what the README tells."""
+    """Gather the content of the README."""
     plan, identity = paths.plan, record.read(folder / "identity.json")
     family = families.of(identity["family"])
     made = [name for name in (plan.stages.input(identity["build"]), identity["build"]) if name]
@@ -96,7 +96,7 @@ def described(paths: Paths, variant: str, folder: Path, install: Path) -> readme
 
 
 def answer(paths: Paths, variant: str) -> tuple[str, ...]:
-    """Return what the study's summary says of a variant; nothing when it measured another build of that name."""
+    """Return the summary's paragraphs on a variant; none if the study measured another build of that name."""
     summary = Path(paths.study) / "summary.md"
     measured = Path(paths.study) / "runs" / paths.variant_part(variant)
     if not (summary.is_file() and measured.is_dir()):
@@ -128,7 +128,7 @@ def pack(package: Path, top: str, install: Path, written: dict[str, tuple[str, i
 
 
 def files(install: Path) -> Iterator[Path]:
-    """Yield what is below an install tree, folders before what is in them."""
+    """Yield the paths below an install tree, folders before their content."""
     for path in sorted(install.rglob("*")):
         if path.name not in LEFT_OUT:
             yield path
@@ -138,7 +138,7 @@ def _add(tar: tarfile.TarFile, path: Path, name: str, install: Path) -> None:
     if path.is_symlink():
         target = str(path.readlink())
         if problem := link_problem(str(path.relative_to(install)), target):
-            raise ValueError(f"{path}: {problem}; a server that is installed on this machine cannot be taken away")
+            raise ValueError(f"{path}: {problem}; a server that is installed on this machine cannot be packed")
         info = _info(name, 0o777, 0)
         info.type, info.linkname = tarfile.SYMTYPE, target
         tar.addfile(info)

@@ -1,4 +1,4 @@
-"""The README of a package: what was built how, whether its profile was used, what was measured, how to start it."""
+"""The README of a package: how to start the server, how it was built and profiled, and what was measured."""
 
 import re
 import shlex
@@ -14,9 +14,9 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True)
 class About:
-    """What a README tells. `audit` is None when there is none, `answer` holds Markdown paragraphs.
+    """The content of a README. `audit` is None if there is none, `answer` holds Markdown paragraphs.
 
-    `profiles` are those the build was made with, named with their digest; `options` the server options of the study's
+    `profiles` are the profiles of the build, named with their digest; `options` the server options of the study's
     variant as an option file; `commands` is the package's server.sh.
     """
 

@@ -41,7 +41,7 @@ CMAKE_OPTIONS: list[tuple[Release, str]] = [
 ]
 UNTIL_8 = {"ENABLE_DTRACE=OFF", "WITH_EMBEDDED_SERVER=OFF", "WITH_RAPID=OFF"}
 BUNDLES_BOOST: Release = (8, 3)
-# Sources older than their compiler's default language; before 8.0 they bring their own -O3 -g unless told not to.
+# Sources older than their compiler's default language; before 8.0 they add -O3 -g unless an option prevents it.
 STANDARDS: list[tuple[Release, str]] = [((5, 7), "gnu++98"), ((8, 0), "gnu++14")]
 OLD_FLAGS = "-fno-strict-aliasing -fno-omit-frame-pointer -DDBUG_OFF"
 

@@ -72,20 +72,20 @@ def number(release: str) -> Release:
 
 
 def unknown_options(release: str, options: dict[str, Any]) -> list[str]:
-    """Return one line for each option that a release lacks or whose value cannot be read: name, value, what is wrong.
+    """Return one line `name: reason` per option that a release lacks or whose value cannot be read.
 
-    Of a release that is not stated in full, such as 8.0, nothing is said. An option that the release has under another
-    name, or that is off where it is lacking, is none of them.
+    A release that is not stated in full, such as 8.0, gives none. Options that the release has under another name, and
+    options that it lacks but that are off, are no mistakes.
     """
     return _mistakes(_plain(options), release) if FULL.match(release) else []
 
 
 def named(options: dict[str, Any], release: str) -> dict[str, Any]:
-    """Return `options` as a release names them.
+    """Return `options` under the names of a release.
 
-    An option the release lacks is translated where it has another name for the same; left out when its value is off or
-    `loose_` is written before its name; else refused. Raises ValueError naming every such option, its value and since
-    or until when MySQL has it.
+    An option that the release lacks is translated if it has another name there; left out if its value is off or its
+    name begins with `loose_`; else refused: ValueError names each such option, its value and the first release with or
+    without it.
     """
     at, plain = number(release), _plain(options)
     asked = [name for name in plain if name.startswith(LOOSE) and name not in SINCE]
@@ -165,8 +165,8 @@ def _redo_log(options: dict[str, Any], at: Release) -> dict[str, Any]:
         wanted = capacity if capacity is not None else size and in_bytes(size) * count
         return {**rest, **({"innodb_redo_log_capacity": wanted} if wanted else {})}
     wanted = size if capacity is None else in_bytes(capacity) // count
-    told = {"innodb_log_files_in_group": count} if "innodb_log_files_in_group" in options else {}
-    return {**rest, **({"innodb_log_file_size": wanted} if wanted else {}), **told}
+    files_in_group = {"innodb_log_files_in_group": count} if "innodb_log_files_in_group" in options else {}
+    return {**rest, **({"innodb_log_file_size": wanted} if wanted else {}), **files_in_group}
 
 
 def _binary_log(options: dict[str, Any], at: Release) -> dict[str, Any]:

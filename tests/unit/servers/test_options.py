@@ -96,14 +96,14 @@ class Server:
 
 def test_options_of_a_study_that_a_server_changed_are_refused_each_with_both_values():
     with pytest.raises(ServerFailed) as caught:
-        servers_options.demand(Server(), "install", {"pool": 3, "one": 1})
+        servers_options.require_values(Server(), "install", {"pool": 3, "one": 1})
     told = "database did not take options.pool: 3, but it runs with '2'; options.two: 1, but it runs with '2'; write"
     assert str(caught.value).startswith(told)
     assert "log: server.log" in str(caught.value)
 
 
 def test_defaults_that_no_study_gave_are_not_asked_for():
-    assert servers_options.demand(Server(), "install", {"pool": 2, "instrument": "x"}) == {
+    assert servers_options.require_values(Server(), "install", {"pool": 2, "instrument": "x"}) == {
         "options_unread": ["instrument"]
     }
-    assert servers_options.demand(Server(), "install", {}) == {}
+    assert servers_options.require_values(Server(), "install", {}) == {}
