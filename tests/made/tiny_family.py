@@ -32,7 +32,7 @@ CATALOG: dict[str, Any] = {
     "family": "tiny",
     "product": "Tiny",
     "version": "1.2",
-    "sources": [{"file": "~/tiny-1.2.tar.gz"}],
+    "sources": [{"debian": "tiny"}],
 }
 
 
