@@ -1,4 +1,4 @@
-"""Mistakes in the sense of a config: what is sound in itself but does not go together, or leads to no file."""
+"""Mistakes across keys of a config: values that contradict each other or name no file."""
 
 import ipaddress
 import re
@@ -26,7 +26,7 @@ from scripts.sql import files
 
 
 def client_host_mistakes(config: dict[str, Any], workloads: dict[str, dict[str, Any]]) -> Iterator[Mistake]:
-    """Find what goes wrong with a client host; `workloads` are the whole ones by name."""
+    """Yield mistakes about the client host; `workloads` are the complete entries by name."""
     if not (client := config.get("client")):
         return
     if (address := client.get("address")) and (text := _unreachable(address)):
@@ -72,7 +72,7 @@ def diagnosed_names(config: dict[str, Any]) -> Iterator[tuple[tuple, Any, str]]:
 
 
 def diagnosis_mistakes(config: dict[str, Any], workloads: dict[str, dict[str, Any]]) -> Iterator[Mistake]:
-    """Find workloads that cannot be looked into, of other studies or without a window; `workloads` are whole."""
+    """Yield workloads that cannot be diagnosed: not of this study, or without a window; `workloads` are complete."""
     if "diagnose" not in config:
         return
     ours = config.get("workloads", {})
@@ -87,7 +87,7 @@ def diagnosis_mistakes(config: dict[str, Any], workloads: dict[str, dict[str, An
 
 
 def outside_lua_mistakes(config: dict[str, Any], entries: dict[str, dict[str, dict]]) -> Iterator[tuple[tuple, str]]:
-    """Yield (key path, what is wrong) of scripts that cannot be read, or whose modules are not told apart."""
+    """Yield (key path, text) of scripts that cannot be read, or whose modules share a name and differ."""
     seen: dict[str, Path] = {}
     for where, script in declared_scripts(config, entries):
         try:
@@ -100,11 +100,11 @@ def outside_lua_mistakes(config: dict[str, Any], entries: dict[str, dict[str, di
         for name, file in modules.items():
             other = seen.setdefault(name, file)
             if file_sha256(other) != file_sha256(file):
-                yield where, f"{file} and {other} differ, and Lua tells them by their name alone: rename one of them"
+                yield where, f"{file} and {other} differ, and Lua distinguishes them by name only: rename one of them"
 
 
 def page_compression_mistakes(config: Mapping[str, Any], entries: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Find tables with compressed pages whose snapshots or data directories would lie where no hole can be."""
+    """Yield tables with compressed pages whose file system cannot punch holes."""
     variants = config.get("variants", {})
     workloads = (entries["workloads"].get(name) or {} for name in config.get("workloads", {}))
     used = sorted({str(workload.get("dataset")) for workload in workloads})
@@ -130,10 +130,10 @@ def _punches(place: Path) -> bool:
     try:
         return punches_holes(place)
     except OSError:
-        return True  # not ours to judge: that nothing can be written there is told elsewhere
+        return True  # a place that cannot be written to is reported elsewhere
 
 
-# What a study without any load of sysbench need not say, and what it then means.
+# Keys that a study of timed SQL alone may leave out, and their values then.
 NO_WINDOW = {"warmup_s": 0, "measure_s": 0}
 
 
@@ -147,7 +147,7 @@ def fitted_workload(schema: Schema, config: dict[str, Any], entries: dict[str, A
 
 
 def sql_mistakes_of_workload(path: tuple, workload: dict[str, Any], root: Path) -> Iterator[Mistake]:
-    """Find what is wrong with a workload of timed SQL by itself, its file included, or what only timed SQL has."""
+    """Yield mistakes of one workload about timed SQL, its file included."""
     if "sql" not in workload:
         if "passes" in workload:
             yield Mistake((*path, "passes"), f"{workload['passes']!r}, expected none: only timed SQL has passes")
@@ -168,7 +168,7 @@ def sql_mistakes_of_workload(path: tuple, workload: dict[str, Any], root: Path) 
 
 
 def sql_mistakes_of_study(config: dict[str, Any], entries: dict[str, Any]) -> Iterator[Mistake]:
-    """Find what does not go together with timed SQL; `entries` are the whole and sound ones."""
+    """Yield keys of a study that contradict timed SQL; `entries` are the complete ones without mistakes."""
     timed = {name: load for name, load in entries["workloads"].items() if "sql" in load}
     used = [name for name in config.get("workloads", {}) if name in timed]
     if used and config.get("clients", [1]) != [1]:
@@ -198,7 +198,7 @@ SYSBENCH_SCRIPTS = (
     "select_random_points",
     "select_random_ranges",
 )
-# Flags that are a key of a build, which makes the stages and the audit that belong to them.
+# Key of a build -> flags it stands for; the key also makes the stages and the audit.
 KEYED_FLAGS = {
     "lto": re.compile(r"-flto(=.*)?"),
     "profile": re.compile(r"-fprofile-(use|generate|instr|arcs).*|-fauto-profile.*|--coverage"),
@@ -207,14 +207,14 @@ KEYED_FLAGS = {
 
 @dataclass(frozen=True)
 class Sense:
-    """What of a config is sound in itself, the sound and whole ones of its entries, and the checkout."""
+    """The parts of a config and its entries without mistakes in themselves, and the checkout `root`."""
 
     config: dict[str, Any]
     entries: dict[str, dict[str, dict[str, Any]]]
     root: Path
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Find everything that does not make sense."""
+        """Yield every contradiction between keys, and every reference to a file that does not exist."""
         for name, variant in self.config.get("variants", {}).items():
             yield from self._variant(("variants", name), variant)
         for name, server in self.entries["servers"].items():
@@ -230,7 +230,7 @@ class Sense:
             yield from self._script(("datasets", name), {"script": FILL_SCRIPT, **dataset})
         yield from sql_mistakes_of_study(self.config, self.entries)
         yield from diagnosis_mistakes(self.config, self.entries["workloads"])
-        yield from (Mistake(*told) for told in outside_lua_mistakes(self.config, self.entries))
+        yield from (Mistake(*found) for found in outside_lua_mistakes(self.config, self.entries))
         yield from page_compression_mistakes(self.config, self.entries)
         yield from _loader(self.entries["builds"].get(LOADER, {}))
         yield from _block_span(self.config)
@@ -248,7 +248,7 @@ class Sense:
         yield from self._script((*path, "data"), {"script": FILL_SCRIPT, **variant.get("data", {})})
 
     def _options(self, path: tuple, server: dict[str, Any], own: dict[str, Any]) -> Iterator[Mistake]:
-        """Find options that the workflow sets itself, and options that the server's release is known to lack."""
+        """Yield options that the workflow sets itself, and options that the server's release is known to lack."""
         family = families.of(server["family"])
         for where, options in ((("options",), self.config.get("options", {})), ((*path, "options"), own)):
             for name, value in options.items():
@@ -263,7 +263,7 @@ class Sense:
         return family.owned_option(name) or (FROM_CLIENT if for_client else "")
 
     def _tools(self, path: tuple, build: dict[str, Any]) -> Iterator[Mistake]:
-        """Find toolchains of the wrong kind."""
+        """Yield toolchains of the wrong kind."""
         compiler = self.entries["toolchains"].get(build.get("toolchain", DEFAULT_TOOLCHAIN), {})
         tool = self.entries["toolchains"].get(build.get("bolt_toolchain", DEFAULT_BOLT), {})
         if compiler.get("kind", "gcc") == "bolt":
@@ -277,7 +277,7 @@ class Sense:
             yield Mistake((*path, "published"), text)
 
     def _script(self, path: tuple, declared: dict[str, Any]) -> Iterator[Mistake]:
-        """Find scripts nobody has, and options that have a key of their own in a study."""
+        """Yield scripts that do not exist, and options that have a key of their own in a study."""
         script = declared["script"]
         named = script not in SYSBENCH_SCRIPTS and not lua.is_outside(script)
         if script == "bulk_insert":
@@ -299,7 +299,7 @@ class Sense:
 
 
 def _sources(path: tuple, sources: list[dict[str, Any]]) -> Iterator[Mistake]:
-    """Find sources that would never be used, or would make another thing of the server."""
+    """Yield sources that would never be used, or that mix ready-made servers with sources."""
     for place, source in enumerate(sources):
         kind = kind_of(source)
         if kind in SOLE_KINDS and len(sources) > 1:

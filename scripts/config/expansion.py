@@ -71,7 +71,9 @@ def matrix_mistakes(config: dict[str, Any]) -> Iterator[Mistake]:
     where = (MATRIX_SECTION, FACTORS)
     for (first, one), (second, other) in combinations(factors.items(), 2):
         for level in one.keys() & other.keys():
-            yield Mistake((*where, second, level), f"{first} has a level of this name, too; variants are told by them")
+            yield Mistake(
+                (*where, second, level), f"{first} has a level of this name, too; variants are named after levels"
+            )
         for option in _set_by(one) & _set_by(other):
             yield Mistake((*where, second), f"sets {option}, as {first} does, and only one of them can")
     if (count := math.prod(map(len, factors.values()))) > MOST_VARIANTS:

@@ -1,4 +1,4 @@
-"""The client host: whether it lets us in, has a sysbench, and what the server would listen on for it."""
+"""The client host: whether it can be entered and has a sysbench, and the address the server listens on for it."""
 
 from scripts.commands.doctor.finding import Finding, Findings, ok
 from scripts.commands.doctor.needs import Needs

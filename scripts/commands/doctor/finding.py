@@ -1,4 +1,4 @@
-"""What a check says: a fact, and where it is not as it should be, why that matters and what changes it."""
+"""The result of a check: a fact and, unless it is as it should be, why that matters and what changes it."""
 
 import subprocess
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ SET_UP = "make setup (with the same STUDY=)"
 class Finding:
     """One line of fact about `name`; `state` is ok, note, warning (figures suffer) or problem (the study stops).
 
-    What is not ok has a `why` and a `change`: a command for the user to run, which nobody else ever runs, or a step.
+    Unless it is ok it has a `why` and a `change`: a command or a step for the user; never run automatically.
     """
 
     state: str
@@ -28,7 +28,7 @@ Findings = Iterator[Finding]
 
 
 def ok(name: str, fact: str) -> Finding:
-    """Return a finding that is as it should be."""
+    """Return a finding of state ok."""
     return Finding("ok", name, fact)
 
 

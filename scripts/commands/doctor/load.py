@@ -1,4 +1,4 @@
-"""What else the machine does right now, over a short look."""
+"""The load of other processes on the machine, sampled over a few seconds."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Settings of CPU and kernel that change how fast a server runs, or how steadily."""
+"""Settings of CPU and kernel that affect a server's speed, or its steadiness."""
 
 import ctypes
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ ADJTIMEX_BYTES = 512
 
 
 def check_confines(host: Host, machine: Machine, topology: Topology, config: Mapping[str, Any]) -> Findings:
-    """Judge where the study would run."""
+    """Judge the machine, container and CPUs that the study would run on."""
     yield virtual(host.virtualisation)
     yield container(host.container)
     yield quota(host.cpu_quota, len(topology.cpus))
@@ -29,7 +29,7 @@ def check_confines(host: Host, machine: Machine, topology: Topology, config: Map
 def virtual(found: str | None) -> Finding:
     """Judge a hypervisor."""
     if found is None:
-        return ok("machine", "no virtual one, as far as it tells")
+        return ok("machine", "not virtual, as far as can be seen")
     why = "neighbours take CPU time, caches and disk; steal is the part of it that shows"
     return Finding("note", "machine", f"virtual ({found})", why, "measure on a machine of its own, or at quiet hours")
 
@@ -37,16 +37,16 @@ def virtual(found: str | None) -> Finding:
 def container(found: str | None) -> Finding:
     """Judge a container."""
     if found is None:
-        return ok("container", "none, as far as it tells")
+        return ok("container", "none, as far as can be seen")
     why = "the lock that lets one study measure at a time ends at the container, and other containers may run"
-    return Finding("note", "container", found, why, "see to it that nothing else runs on the machine meanwhile")
+    return Finding("note", "container", found, why, "make sure that nothing else runs on the machine meanwhile")
 
 
 def quota(found: float | None, cpus: int) -> Finding:
     """Judge a cgroup's quota of CPU time."""
     if found is None or found >= cpus:
         return ok("CPU quota", "none" if found is None else f"{found:.1f}, not below the {cpus} CPUs")
-    why = "who has used it up stands still for the rest of a tenth of a second, and that is in p95"
+    why = "a process that used it up stands still for the rest of a tenth of a second, which shows in p95"
     if found >= 2:
         why += "; `placement: automatic` hands out only as many CPUs as it runs"
     change = "set no limit (docker: no --cpus; systemd: CPUQuota=), and whole CPUs instead (docker: --cpuset-cpus)"
@@ -85,14 +85,14 @@ def autogroup(machine: Machine) -> Finding:
 
 
 def clock_state() -> int:
-    """Ask the kernel about the time of day, changing nothing; below 0 when it does not tell."""
+    """Return the kernel's state of the time of day, changing nothing; below 0 where it is not known."""
     return ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(ADJTIMEX_BYTES))
 
 
 def clock(state: int) -> Finding:
     """Judge whether the time of day may be set in the middle of a study."""
     if state != TIME_ERROR:
-        return ok("time of day", "kept in step" if state >= 0 else "not told")
+        return ok("time of day", "kept in step" if state >= 0 else "not known")
     why = "a step tears a block apart or makes it look short; windows are timed by another clock and do not suffer"
     return Finding("note", "time of day", "nothing keeps it in step", why, "sudo timedatectl set-ntp true")
 
@@ -139,7 +139,7 @@ def boost(machine: Machine) -> Finding:
 
 
 def rates(machine: Machine) -> Findings:
-    """Say when cores differ in their highest clock rate, as on CPUs with two kinds of cores."""
+    """Yield a warning if cores differ in their highest clock rate, as on CPUs with two kinds of cores."""
     files = sorted((machine.root / CPU_DIRECTORY).glob("cpu[0-9]*/cpufreq/cpuinfo_max_freq"))
     found = sorted({number for file in files if (number := machine.number(str(file.relative_to(machine.root))))})
     # Cores of one kind differ by some per cent where firmware names the best ones.
@@ -163,7 +163,7 @@ def huge_pages(found: str | None) -> Finding:
 def siblings(smt: bool | None) -> Finding:
     """Judge SMT."""
     if not smt:
-        return ok("SMT", "off" if smt is False else "not told")
+        return ok("SMT", "off" if smt is False else "not known")
     why = "a thread is slower while its sibling is busy; `placement: automatic` hands out whole cores, which helps"
     return Finding("note", "SMT", "on", why, "echo off | sudo tee /sys/devices/system/cpu/smt/control")
 
@@ -171,7 +171,7 @@ def siblings(smt: bool | None) -> Finding:
 def clocksource(found: str | None, machine: Machine) -> Finding:
     """Judge how long reading the clock takes."""
     if found is None or found in QUICK_CLOCKS:
-        return ok("clock source", found or "not told")
+        return ok("clock source", found or "not known")
     why = "reading it takes a system call, and servers and sysbench read the clock for every statement"
     others = (machine.text(f"{CLOCKSOURCE}/available_clocksource") or "").split()
     better = next((name for name in QUICK_CLOCKS if name in others), None)
@@ -180,12 +180,12 @@ def clocksource(found: str | None, machine: Machine) -> Finding:
 
 
 def mitigations(machine: Machine) -> Finding:
-    """Say how many of the kernel's guards against flaws of the CPU are at work."""
+    """Return which of the kernel's mitigations of CPU vulnerabilities are active."""
     files = sorted((machine.root / CPU_DIRECTORY / "vulnerabilities").glob("*"))
     texts = {file.name: machine.text(str(file.relative_to(machine.root))) or "" for file in files}
     active = [name for name, text in texts.items() if text.startswith("Mitigation")]
     if not active:
-        return ok("mitigations", "none at work")
+        return ok("mitigations", "none active")
     why = "they slow system calls, for all variants alike: ratios hold, figures of other machines do not compare"
-    change = "nothing to change; give this line beside the figures"
+    change = "nothing to change; publish this line with the figures"
     return Finding("note", "mitigations", ", ".join(active), why, change)

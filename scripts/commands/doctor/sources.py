@@ -1,4 +1,4 @@
-"""Whether the sources of the study's servers can be had: asked, not fetched."""
+"""Whether the sources of the study's servers are available: asked for, not fetched."""
 
 import tempfile
 import urllib.request
@@ -23,7 +23,7 @@ Look = Callable[[Source, dict[str, Any]], str]
 
 
 def check(needs: Needs, results: Path = Path("results")) -> Findings:
-    """Say for each server what is here already, or which of its sources can be had."""
+    """Yield for each server the sources that were fetched, or which of its sources is available."""
     with tempfile.TemporaryDirectory() as folder:
         for server, entry in needs.servers.items():
             if identity := fetched(needs, server, results):
@@ -33,7 +33,7 @@ def check(needs: Needs, results: Path = Path("results")) -> Findings:
 
 
 def fetched(needs: Needs, server: str, results: Path) -> Path | None:
-    """Return the record of a server's sources when they are here; what cannot be read is told by the search for it."""
+    """Return the record of a server's fetched sources, None without one; the search reports unreadable sources."""
     try:
         digest = record.digest(Plan(needs.study, Path()).source(server))
     except ValueError:
@@ -43,7 +43,7 @@ def fetched(needs: Needs, server: str, results: Path) -> Path | None:
 
 
 def offered(server: str, entry: dict[str, Any], look: Look) -> Finding:
-    """Go through a server's sources in their order, as fetching does, up to one that can be had."""
+    """Try a server's sources in their order, as fetching does, up to one that is available."""
     name, failures = f"source of {server}", []
     for source in source_candidates(entry["sources"]):
         try:
@@ -64,7 +64,7 @@ BY_HAND = "check network and proxies, or name an archive of yours as {{file: PAT
 
 
 def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
-    """Return what one source offers. Raises one of FAILURES, which tells why it cannot be had."""
+    """Return what one source offers. Raises one of FAILURES when it is not available."""
     match kind_of(source):
         case "debian":
             return debian_package(source["debian"], entry["version"], folder)
@@ -75,8 +75,8 @@ def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
             process.run(["git", "ls-remote", "--quiet", repository, "HEAD"], cwd=folder, environment=git.ENVIRONMENT)
             return f"git repository {repository} answers; whether it has the commit shows when it is fetched"
         case "maven":
-            told = process.run(["mvn", "--version"], cwd=folder).output.splitlines()[0]
-            return f"{told}; the artifact is not asked for before it is fetched"
+            version = process.run(["mvn", "--version"], cwd=folder).output.splitlines()[0]
+            return f"{version}; the artifact is looked up when it is fetched"
         case "installed":
             product = families.products()
             program = installed.find_program(source_path(source["installed"]), "installed", product)
@@ -88,23 +88,23 @@ def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
 
 
 def debian_package(package: str, series: str, folder: Path) -> str:
-    """Return a source package of a series that apt offers; the package lists are a copy that is thrown away."""
+    """Return a source package of a series that apt offers; a temporary copy of the package lists is used."""
     debian.require_tools()
     versions, failures = debian.offered_by_apt(str(write_configuration(folder / "apt")), package, folder)
     if matching := debian.matching_versions(versions, series):
         return f"source package {package} {matching[0]}"
-    told = f"apt offers {', '.join(versions) or 'nothing'} as source package {package}, wanted {series}"
-    raise SourceError("\n".join([told, *failures]))
+    offer = f"apt offers {', '.join(versions) or 'nothing'} as source package {package}, wanted {series}"
+    raise SourceError("\n".join([offer, *failures]))
 
 
 def mirror(urls: list[str]) -> str:
-    """Return the first URL that answers. Raises ValueError with what each said."""
+    """Return the first URL that answers. Raises ValueError with the error of each."""
     failures = []
     for url in urls:
         try:
             request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": "source-fetch/1"})
-            with urllib.request.urlopen(request, timeout=ANSWER_S) as told:
-                size = told.headers.get("Content-Length")
+            with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:
+                size = answer.headers.get("Content-Length")
             return f"{url}" + (f" ({int(size) / 1e6:.0f} MB)" if size else "")
         except FAILURES as error:
             failures.append(f"{url}: {error}")

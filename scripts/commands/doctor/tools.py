@@ -21,13 +21,13 @@ MAIN = "int part(int);\nint main(int argc, char **argv) { (void)argv; return par
 PART = "int part(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += 8; return sum; }\n"
 TRIAL_S = 60
 SHOWN = 300
-PROFILE_WHY = "without these flags a profile is not found again, in silence"
+PROFILE_WHY = "without these flags the compiler silently ignores the profile"
 LTO_WHY = "link-time optimisation needs ar, ranlib and nm that know the compiler's own object files"
-BOLT_WHY = "BOLT instruments and lays out servers with these very options"
+BOLT_WHY = "BOLT instruments and optimises servers with these options"
 
 
 def check_compilers(needs: Needs, machine: Machine, find: Find = toolchain.find) -> Findings:
-    """Find each toolchain, and try what the study's builds do with it."""
+    """Yield for each toolchain whether it is installed and passes the trials of the study's builds."""
     names = dict.fromkeys([*needs.compilers(), *(name for name, _ in needs.bolts)])
     found = {}
     for name in names:
@@ -66,7 +66,7 @@ def trial_finding(name: str, tool: Toolchain, trial: Trial, why: str) -> Finding
 
 
 def error_text(error: Exception) -> str:
-    """Return an error as one line: of a command that failed its name, its status and the end of what it said."""
+    """Return an error as one line: of a failed command its name, status and the end of its output."""
     text = str(error)
     if isinstance(error, subprocess.CalledProcessError):
         text = f"{error.cmd[0]}: exit {error.returncode}: {(error.stderr or '')[-SHOWN:]}"
@@ -106,7 +106,7 @@ def _run(folder: Path, *command: str) -> None:
 
 
 def branch_records(machine: Machine) -> Finding:
-    """Say whether the CPU records branches; BOLT's own counting stands in for that everywhere."""
+    """Return whether the CPU records branches, which is not needed: BOLT instruments the server."""
     known = machine.number("sys/bus/event_source/devices/cpu/caps/branches")
     fact = f"{known} branches deep" if known else "none here"
     return ok("branch records", f"{fact}; not used, BOLT instruments the server itself")
@@ -117,7 +117,7 @@ VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 def check_tools(needs: Needs, machine: Machine) -> Findings:
-    """Say which versions of the programs are there, and which are missing."""
+    """Yield the versions of the programs, and which are missing."""
     for names, servers in wanted_programs(needs).items():
         yield program_finding(names, servers, machine.ask)
     yield load_generator(needs.drivers, sysbench.read_capabilities)
@@ -134,12 +134,12 @@ def wanted_programs(needs: Needs) -> dict[tuple[str, ...], list[str]]:
 
 def program_finding(names: tuple[str, ...], servers: list[str], ask: Callable[..., str | None]) -> Finding:
     """Look for a program under its names."""
-    told = next((text for name in names if (text := ask(name, "--version")) is not None), None)
-    if told is None:
+    answer = next((text for name in names if (text := ask(name, "--version")) is not None), None)
+    if answer is None:
         why = f"compiling {', '.join(servers)} needs it"
         return Finding("problem", names[0], "not found on PATH, or does not run", why, SET_UP)
-    version = VERSION.search(told)
-    return ok(names[0], version[0] if version else told.strip().splitlines()[0])
+    version = VERSION.search(answer)
+    return ok(names[0], version[0] if version else answer.strip().splitlines()[0])
 
 
 def load_generator(drivers: set[str], read: Callable[[], sysbench.Capabilities]) -> Finding:

@@ -118,15 +118,15 @@ SIZE_TEXT = re.compile(r"(\d+)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
 def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Callable) -> list[Limit]:
-    """Return the limits that the variants to be measured would hit; `system` tells the file system of a path."""
+    """Return the limits that the variants to be measured would hit; `system` returns the file system of a path."""
     demands = [Demands(due, sizes, headroom, variant) for variant in sorted({run.variant for run in due.runs.values()})]
     clients = max(run.clients for run in due.runs.values())
     alike: dict[Limit, list[str]] = {}
     for demand in demands:
         for limit in [*demand.connections(), *demand.waiting(), *demand.memory(system)]:
             alike.setdefault(limit, []).append(demand.variant)
-    told = [replace(limit, text=f"{limit.text} ({', '.join(variants)})") for limit, variants in alike.items()]
-    return [*file_limits(clients, demands, headroom), *process_limits(clients, headroom), *told]
+    joined = [replace(limit, text=f"{limit.text} ({', '.join(variants)})") for limit, variants in alike.items()]
+    return [*file_limits(clients, demands, headroom), *process_limits(clients, headroom), *joined]
 
 
 def file_limits(clients: int, demands: list["Demands"], headroom: Headroom) -> Iterator[Limit]:
@@ -235,7 +235,7 @@ def find_limits(
 ) -> list[Limit]:
     """Return the limits that the due outputs would hit, certain ones first.
 
-    `cache` is the folder of build trees and clones; `system` tells the file system of a path.
+    `cache` is the folder of build trees and clones; `system` returns the file system of a path.
     """
     found = list(disk_limits(due, sizes, cache, system))
     if due.runs:

@@ -93,7 +93,7 @@ def test_modules_of_one_name_and_two_contents_are_refused(script, tmp_path):
     (other / "tpcc_like.lua").rename(other / "second.lua")
     study = uses(script)
     study["workloads"]["second"] = {"script": str(other / "second.lua"), "dataset": "tpcc"}
-    with pytest.raises(ConfigError, match=r"workloads\.second\.script: .*tpcc_like_sales\.lua differ, and Lua tells"):
+    with pytest.raises(ConfigError, match=r"workloads\.second\.script: .*tpcc_like_sales\.lua differ, and Lua distin"):
         plan(**study)
 
 

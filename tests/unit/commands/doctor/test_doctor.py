@@ -98,7 +98,7 @@ def test_settings_in_proc_and_sys(tmp_path, check, files, state, parts):
         (doctor_machine.huge_pages(None), "ok", []),
         (doctor_machine.huge_pages("madvise"), "ok", ["madvise"]),
         (doctor_machine.huge_pages("always"), "note", ["echo madvise"]),
-        (doctor_machine.siblings(None), "ok", ["not told"]),
+        (doctor_machine.siblings(None), "ok", ["not known"]),
         (doctor_machine.siblings(False), "ok", ["off"]),
         (doctor_machine.siblings(True), "note", ["smt/control"]),
         (doctor_machine.virtual(None), "ok", []),
@@ -110,7 +110,7 @@ def test_settings_in_proc_and_sys(tmp_path, check, files, state, parts):
         (doctor_machine.quota(2.0, 8), "note", ["2.0 of 8 CPUs", "only as many"]),
         (doctor_machine.quota(1.5, 8), "warning", ["1.5 of 8 CPUs", "--cpuset-cpus"]),
         (doctor_machine.clock(0), "ok", ["in step"]),
-        (doctor_machine.clock(-1), "ok", ["not told"]),
+        (doctor_machine.clock(-1), "ok", ["not known"]),
         (doctor_machine.clock(5), "note", ["set-ntp"]),
         (doctor_machine.placement(TWO_CPUS, ALONE), "ok", ["server CPU 0, load generator 1"]),
         (doctor_machine.placement(replace(TWO_CPUS, quota=1.0), ALONE), "warning", ["only one CPU", "quota of 1.0"]),
@@ -407,7 +407,7 @@ def test_archiver_without_the_plugin_is_noticed(compiler, tmp_path):
 def test_compiler_without_the_profile_flags_is_a_problem(compiler):
     bad = replace(compiler, probe=("-fno-such-flag-anywhere",))
     findings = findings_of_compilers(needs(), lambda _name, _entry: bad)
-    expect(findings["gcc-12 profile"], "problem", "-fno-such-flag-anywhere", "in silence")
+    expect(findings["gcc-12 profile"], "problem", "-fno-such-flag-anywhere", "silently")
 
 
 @pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="needs BOLT 16")
