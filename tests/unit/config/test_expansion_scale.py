@@ -89,7 +89,7 @@ def test_small_scale_of_a_study_without_one_is_an_error_that_names_the_key(tmp_p
 def test_prune_keeps_the_results_of_every_scale(tmp_path):
     file = tmp_path / "study.yaml"
     file.write_text(yaml.safe_dump(config(small=SMALLER)))
-    assert [study.name for study in prune.checked([file]).values()] == ["small", "small-small"]
+    assert [study.name for study in prune.checked_studies([file]).values()] == ["small", "small-small"]
 
 
 def test_command_that_makes_the_report_says_the_scale(tmp_path):
