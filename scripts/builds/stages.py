@@ -50,7 +50,7 @@ class Stages:
         self.builds = builds
 
     def of(self, name: str) -> Stage:
-        """Return a build or a stage behind one by its name."""
+        """Return a build or a stage by its name."""
         if name == PREBUILT:
             return Stage(PREBUILT, {})
         return self._behind[name] if name in self._behind else Stage(kind_of(self.builds[name]), self.builds[name])
@@ -71,7 +71,7 @@ class Stages:
         return relocatable(stage.declared) if stage.kind in BOLTED else None
 
     def behind(self, name: str) -> list[str]:
-        """Return all stages that a build needs, in the order of need."""
+        """Return all stages that a build needs, directly or through another stage."""
         used = self.profile(name)
         direct = [stage for stage in (self.input(name), used.stage if used else None) if stage]
         every = [found for stage in direct for found in [stage, *self.behind(stage)]]
@@ -83,7 +83,7 @@ class Stages:
 
     @cached_property
     def _behind(self) -> dict[str, Stage]:
-        """Return every stage behind any build, by name."""
+        """Return name -> stage for all stages that any build needs."""
         found = {}
         for declared in self.builds.values():
             if "profile" in declared:
@@ -110,7 +110,7 @@ def split_flags(flags: str | list[str]) -> list[str]:
 
 
 def served(declared: Declared) -> Declared:
-    """Return what an instrumented stage has of the build it serves: neither LTO nor BOLT changes what is counted."""
+    """Return the keys an instrumented stage inherits from its build: neither LTO nor BOLT changes the counters."""
     kept = {key: declared.get(key) for key in ("toolchain", "debug_information", "published")}
     return {key: value for key, value in {**kept, "flags": split_flags(declared.get("flags", []))}.items() if value}
 
@@ -128,7 +128,7 @@ def instrumented(declared: Declared) -> str:
 
 
 def relocatable(declared: Declared) -> str:
-    """Return the name of the stage that is a build linked so that BOLT can take it apart."""
+    """Return the name of the stage that is a build linked as BOLT needs its input."""
     kept = without_bolt(declared)
     return f"{RELOCATABLE}_{kept.get('toolchain', DEFAULT_TOOLCHAIN)}_{digest(kept)[:6]}"
 

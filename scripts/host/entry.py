@@ -1,4 +1,4 @@
-"""The outside of an entry script: the command line that a rule gives it, and the life it leads."""
+"""Command-line front end of entry scripts: arguments, death with the parent, errors as one sentence."""
 
 import argparse
 import contextlib
@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from scripts.host.process import die_with_parent
 def become_entry_script() -> None:
     """Tie this process to its parent and turn INT, TERM and HUP into SystemExit, so that `finally` runs.
 
-    Under the workflow, which tells its process id in WORKFLOW_PID, a job whose parent died before this ends as well.
+    The workflow puts its process id into WORKFLOW_PID. If that process died before this call, raise SystemExit.
     """
     parent = int(os.environ.get("WORKFLOW_PID", os.getppid()))
     die_with_parent()
@@ -31,7 +31,7 @@ def become_entry_script() -> None:
 
 @contextlib.contextmanager
 def entry(log: Path) -> Iterator[None]:
-    """Run the body of an entry script: tied to its parent, errors as one sentence that ends with the log's name."""
+    """Run the body of an entry script, tied to its parent; report an error as one sentence and the log's name."""
     become_entry_script()
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -39,17 +39,17 @@ def entry(log: Path) -> Iterator[None]:
     except (subprocess.SubprocessError, ValueError, OSError, RuntimeError) as error:
         with log.open("a", encoding="utf-8") as stream:
             stream.write(f"\nERROR {type(error).__name__}: {error}\n")
-        # What fails while a job leaves, or because its group was struck with it, is not why it ends.
+        # Errors raised while terminating are consequences of the signal, not causes.
         signals.leave_if_signalled()
         say(f"{error}\n(log: {log})")
         raise SystemExit(1) from error
-    # What is made is made: a signal while Python ends must not have Snakemake take it for unfinished.
+    # The outputs are complete: ending by a signal from here on would make Snakemake discard them.
     lifetime.ignore_signals()
 
 
 @contextlib.contextmanager
 def user_command() -> Iterator[None]:
-    """Run the body of a command that a user types: what is wrong is told in its own words, with status 1."""
+    """Run the body of a command that a user types; print its errors and end with status 1."""
     try:
         yield
     except (ValueError, OSError) as error:
@@ -58,13 +58,13 @@ def user_command() -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """Tell the user one thing, on standard error."""
+    """Print a message to the user on standard error."""
     sys.stderr.write(text.rstrip("\n") + "\n")
     sys.stderr.flush()
 
 
 def say_waiting(holders: tuple[int, ...]) -> None:
-    """Tell that the machine is not free, and who has it."""
+    """Print that the machine is not free, and the processes that hold it."""
     say(f"waiting for this machine: processes {', '.join(map(str, holders)) or 'unknown'} measure or compile on it")
 
 
@@ -79,20 +79,30 @@ def started_s() -> float:
     return max(time.time() - age_s, boot_s)
 
 
-Taken = dict[str, Any]
-RECIPE: Taken = {"type": json.loads, "required": True}
+# Keyword arguments of argparse's add_argument.
+Option = dict[str, Any]
+RECIPE: Option = {"type": json.loads, "required": True}
 
 
-def run(main: Callable[..., None], description: str | None, *paths: str, **others: Taken) -> None:
-    """Call `main` with the command line's arguments by name, as an entry script (see process.entry).
+def run(main: Callable[..., None], description: str | None, *paths: str, **others: Option) -> None:
+    """Call `main` with the command line's arguments by name, as an entry script (see `entry`).
 
-    `paths` are required paths, `log` is one of them always; `others` holds how argparse takes every other argument.
+    `paths` and `log` are required paths; `others` are the options of argparse for every other argument.
     """
+    arguments = _parsed(description, [*paths, "log"], others)
+    with entry(arguments["log"]):
+        main(**arguments)
+
+
+def call(main: Callable[..., None], description: str | None, *paths: str, **others: Option) -> None:
+    """Call `main` with the command line's arguments by name; its rule sends output and traceback to the log."""
+    main(**_parsed(description, paths, others))
+
+
+def _parsed(description: str | None, paths: Iterable[str], others: dict[str, Option]) -> dict[str, Any]:
     parser = argparse.ArgumentParser(description=description)
-    for name in (*paths, "log"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    for name, how in others.items():
-        parser.add_argument(f"--{name}", **how)
-    arguments = parser.parse_args()
-    with entry(arguments.log):
-        main(**vars(arguments))
+    for name in paths:
+        parser.add_argument(f"--{name.replace('_', '-')}", type=Path, required=True)
+    for name, options in others.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", **options)
+    return vars(parser.parse_args())

@@ -1,4 +1,6 @@
-"""What is ended and removed even when this process is killed: a small process of its own waits for our end.
+"""Turn termination signals into SystemExit, and clean up even if this process is killed.
+
+A watcher process kills process groups and removes folders when this process dies, even by SIGKILL.
 
 The kernel sends a signal to the child of a process that dies (see process.die_with_parent), not to its grandchildren,
 such as the compilers below ninja, and it removes no folders.
@@ -23,23 +25,23 @@ _received_again: list[int] = []
 
 
 def heed_signals() -> None:
-    """Turn INT, TERM and HUP into SystemExit from now on."""
+    """Turn INT, TERM and HUP into SystemExit from now on, reliably, so that `finally` blocks run."""
     for number in ENDING:
         signal.signal(number, _leave)
     sys.unraisablehook = _leave_after_all
 
 
 def ignore_signals() -> None:
-    """Go on to the end whatever signal comes: INT, TERM and HUP are dropped from now on."""
+    """Ignore INT, TERM and HUP from now on."""
     for number in ENDING:
         signal.signal(number, lambda *_: None)
 
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """Put off INT, TERM and HUP to the end of the body, which starts what could not be ended while half started.
+    """Delay INT, TERM and HUP to the end of the body, so that a process that is being started can be ended.
 
-    Nothing is started any more once one of them came before.
+    Raises SystemExit at once if a signal was received before.
     """
     signals.leave_if_signalled()
     if threading.current_thread() is not threading.main_thread():
@@ -57,7 +59,7 @@ def signals_held() -> Iterator[None]:
 
 
 def _leave(number: int, _frame: object) -> None:
-    # A second signal, which Ctrl-C and Snakemake may both send, must not cut the cleaning short.
+    # A second signal, which Ctrl-C and Snakemake may both send, must not interrupt the clean-up.
     if not signals.received or _received_again:
         _received_again.clear()
         signals.received.append(number)
@@ -65,9 +67,9 @@ def _leave(number: int, _frame: object) -> None:
 
 
 def _leave_after_all(unraisable: "sys.UnraisableHookArgs") -> None:
-    """Try again when SystemExit was raised where Python drops exceptions: in a hook of fork, in a `__del__`.
+    """Send the signal again if SystemExit was raised where Python drops exceptions: in a hook of fork, in a `__del__`.
 
-    A second signal must find nothing to raise until this is left, where Python would drop it again.
+    It is sent after this function returned: within it Python would drop the exception again.
     """
     if isinstance(unraisable.exc_value, SystemExit):
         threading.Timer(AGAIN_AFTER_S, _strike_again, [signals.received[0]]).start()
@@ -80,9 +82,9 @@ def _strike_again(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-# It keeps a list of `group N` and `folder P`, reads what to put before it and to drop from it, and at the end of file,
-# which is our end, works it off. What kills our process group does not reach it. A folder is renamed first, since its
-# place may be used again at once; it is removed again while what still dies may write there.
+# It keeps a list of lines `group N` and `folder P`, to which it reads additions and removals, and works the list off at
+# the end of file, which this process's death causes. A signal to our process group does not reach it. A folder is
+# renamed first, since its path may be used again at once, and removed repeatedly while dying processes may write to it.
 WATCHER_CODE = r"""
 trap "" INT TERM HUP
 while IFS=" " read -r verb what; do
@@ -119,7 +121,7 @@ _watcher: list[IO[bytes]] = []
 
 @contextlib.contextmanager
 def kill_group_at_death(leader: int) -> Iterator[None]:
-    """While in the body, have the process group of `leader` killed when this process dies without leaving it."""
+    """Kill the process group of `leader` if this process dies within the body."""
     what = f"group {leader}"
     _send(what)
     try:
@@ -129,7 +131,7 @@ def kill_group_at_death(leader: int) -> Iterator[None]:
 
 
 def remove_folder_at_death(path: Path) -> Callable[[], None]:
-    """Have a folder removed when this process dies, unless what is returned was called before: it is gone then.
+    """Remove a folder when this process dies, unless the returned function was called before.
 
     Raises ValueError when its path has a line break.
     """
@@ -148,9 +150,9 @@ def _send(line: str) -> None:
 
 
 def _start_watcher() -> IO[bytes]:
-    """Start the watcher, not as a child of ours, and return the pipe it reads.
+    """Start the watcher, not as a child of this process, and return the pipe that it reads.
 
-    It is in a session of its own from its first moment on: a signal to our group would end it before its trap is set.
+    It starts in its own session: a signal to our process group could end it before its trap is set.
     """
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     command = ["setsid", "--fork", "sh", "-c", WATCHER_CODE, "guard"]

@@ -1,6 +1,5 @@
-"""Compare the variants: what runs.csv says about them, as the other tables of a study."""
+"""Compare the variants of a study: from tables/runs.csv and executions.csv to its other tables."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,21 @@ from scripts.analysis import bounds, effects, timed_sql
 from scripts.analysis.comparison import cells, compare_pairs, noise_floors, overall_table, pair_runs, without_flagged
 from scripts.analysis.metrics import SCRIPT, of_study
 from scripts.analysis.runs import read_csv, write_csv
+from scripts.host import entry
 from scripts.record import read
 
 
 def suited(table: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
-    """Return the rows of metrics that their workload has: timed SQL its own, sysbench's loads all others."""
+    """Return the rows whose metric applies to their workload: timed SQL has its own, sysbench's loads all others."""
     timed = [name for name, load in study["workloads"].items() if "sql" in load]
     return table[table["metric"].isin(SCRIPT) == table["workload"].isin(timed)].reset_index(drop=True)
 
 
 def main(study: Path, tables: Path) -> None:
-    """Read runs.csv and executions.csv in `tables` and write the other tables beside them."""
+    """Write the other tables beside runs.csv and executions.csv in the folder `tables`.
+
+    `study` is the resolved study, study.json.
+    """
     declared = read(study)
     runs = read_csv(tables / "runs.csv")
     pairs = pair_runs(runs, declared["reference"], declared.get("block_span_s"))
@@ -40,7 +43,4 @@ def main(study: Path, tables: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
-    parser.add_argument("--tables", type=Path, required=True, help="folder that holds runs.csv, and to write to")
-    main(**vars(parser.parse_args()))
+    entry.call(main, __doc__, "study", "tables")

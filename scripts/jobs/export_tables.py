@@ -1,6 +1,5 @@
-"""Write what the tables of a study mean, tables/README.md, and the tables as one JSON, tables/results.json."""
+"""Describe the tables of a study in tables/README.md, and export them as one JSON file, tables/results.json."""
 
-import argparse
 import csv
 import json
 import math
@@ -9,6 +8,7 @@ from typing import Any
 
 from scripts.analysis import dictionary
 from scripts.analysis.columns import BOOLEAN, COUNT, TEXT, Table
+from scripts.host import entry
 from scripts.record import FORMAT, read, write_text
 
 EXPORTED = tuple(name for name in dictionary.TABLES if name not in ("series", "counters", "files"))
@@ -51,7 +51,10 @@ def _json_value(path: Path, line: int, table: Table, name: str, field: str) -> A
 
 
 def main(study: Path, tables: Path) -> None:
-    """Read the CSV tables in `tables` and write both files beside them."""
+    """Write README.md and results.json beside the CSV tables in the folder `tables`.
+
+    `study` is the resolved study, study.json.
+    """
     declared = read(study)
     columns = {
         name: {column.name: {"meaning": column.meaning, "unit": column.unit} for column in dictionary.TABLES[name]}
@@ -65,7 +68,4 @@ def main(study: Path, tables: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
-    parser.add_argument("--tables", type=Path, required=True, help="folder with the CSV tables, and to write to")
-    main(**vars(parser.parse_args()))
+    entry.call(main, __doc__, "study", "tables")

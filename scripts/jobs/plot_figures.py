@@ -1,6 +1,5 @@
-"""Draw the figures of a study from its tables: figures/{name}.svg, named as `drawing.figure_names` says."""
+"""Draw the figures of a study from its tables: figures/{name}.svg for each name of `figure_names`."""
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from scripts.analysis import published
 from scripts.analysis.effects import effect_label
 from scripts.analysis.metrics import EVERY, METRICS, TPS, Metric
 from scripts.analysis.runs import read_csv
+from scripts.host import entry
 from scripts.record import read, write_text
 from scripts.report.figures import ratios as figures_ratios
 from scripts.report.figures.drawing import (
@@ -39,7 +39,10 @@ def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
 
 
 def main(study: Path, tables: Path, figures: Path) -> None:
-    """Write the figures of values, of ratios and factors, the heat maps, and the ones beside published figures."""
+    """Write all figures of a study into the folder `figures`.
+
+    `study` is the resolved study, study.json; `tables` is the folder with runs, cells, factors and effects.csv.
+    """
     declared = read(study)
     found = {name: read_csv(tables / f"{name}.csv") for name in ("runs", "cells", "factors", "effects")}
     found["cells"] = in_order(found["cells"], declared)
@@ -123,10 +126,4 @@ def by_statement(study: dict, folder: Path) -> Iterator[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
-    parser.add_argument(
-        "--tables", type=Path, required=True, help="folder that holds runs, cells, factors and effects.csv"
-    )
-    parser.add_argument("--figures", type=Path, required=True, help="folder to write to")
-    main(**vars(parser.parse_args()))
+    entry.call(main, __doc__, "study", "tables", "figures")

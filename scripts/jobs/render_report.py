@@ -1,11 +1,11 @@
 """Render report.html and summary.md of a study from its tables, figures and records."""
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from scripts.analysis.runs import listed, read_csv, read_records
+from scripts.host import entry
 from scripts.record import read, write_text
 from scripts.report.figures.drawing import figure_names
 from scripts.report.page import Evidence, view
@@ -67,13 +67,5 @@ def _lean(files: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
-    parser.add_argument("--runs-list", type=Path, required=True, help="file with the path of one run's JSON a line")
-    parser.add_argument("--tables", type=Path, required=True, help="folder with the CSV tables")
-    parser.add_argument("--figures", type=Path, required=True, help="folder with the SVG figures")
-    for name in RECORDS:
-        parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=f"JSON records: {name}")
-    parser.add_argument("--output", type=Path, required=True, help="report.html")
-    parser.add_argument("--summary", type=Path, required=True, help="summary.md")
-    main(**vars(parser.parse_args()))
+    records = {name: {"type": Path, "nargs": "*", "default": []} for name in RECORDS}
+    entry.call(main, __doc__, "study", "runs_list", "tables", "figures", "output", "summary", **records)

@@ -20,7 +20,7 @@ CDROM = re.compile(r"^\s*cdrom:", re.IGNORECASE)
 
 
 def source_line(line: str) -> str | None:
-    """Turn a line of a *.list file into its deb-src line; None for comments, CD-ROMs and blanks."""
+    """Return the deb-src line for a line of a *.list file, None for comments, CD-ROMs and blank lines."""
     found = re.match(r"\s*deb(?:-src)?\s+(?:\[(?P<options>[^]]*)\]\s*)?(?P<rest>[^#]+)", line)
     if not found or CDROM.match(found["rest"]):
         return None
@@ -30,18 +30,18 @@ def source_line(line: str) -> str | None:
 
 
 def source_option(name: str) -> bool:
-    """Tell whether an option of an apt source may stay: not those that would turn signature checks off."""
+    """Return whether an option of an apt source may be kept, because it does not turn signature checks off."""
     return not name.lower().rstrip("+-").startswith(("trusted", "allow-"))
 
 
 def source_list(text: str) -> str:
-    """Turn a one-line-style *.list file into one of deb-src lines, each once."""
+    """Return the text of a *.list file with each of its lines once, as deb-src."""
     lines = dict.fromkeys(line for line in map(source_line, text.splitlines()) if line)
     return "".join(f"{line}\n" for line in lines)
 
 
 def source_stanza(stanza: str) -> str | None:
-    """Turn one deb822 stanza into its deb-src form; None for CD-ROMs and stanzas without Types."""
+    """Return the deb-src form of a deb822 stanza, None for CD-ROMs and stanzas without Types."""
     kept, keep, has_types = [], True, False
     for line in stanza.splitlines():
         if line.startswith("#"):
@@ -59,7 +59,7 @@ def source_stanza(stanza: str) -> str | None:
 
 
 def source_deb822(text: str) -> str:
-    """Turn a deb822-style *.sources file into one of deb-src stanzas, each once."""
+    """Return the text of a *.sources file with each of its stanzas once, as deb-src."""
     stanzas = dict.fromkeys(map(source_stanza, re.split(r"\n[ \t]*\n", text)))
     return "\n".join(stanza for stanza in stanzas if stanza)
 
@@ -73,7 +73,7 @@ def system_lists() -> tuple[Path, Path]:
 
 
 def write_lists(system_list: Path, system_parts: Path, parts: Path) -> int:
-    """Write deb-src copies of the system's package lists into `parts`; return how many hold a source."""
+    """Write deb-src copies of the system's package lists into `parts`; return the number of lists with a source."""
     shutil.rmtree(parts, ignore_errors=True)
     parts.mkdir(parents=True)
     named = sorted(system_parts.iterdir()) if system_parts.is_dir() else []
@@ -97,7 +97,7 @@ def write_configuration(folder: Path) -> Path:
         (folder / name).mkdir(parents=True, exist_ok=True)
     configuration = folder / "apt.conf"
     configuration.write_text(
-        # the hooks clean the system's caches, which is not ours to do
+        # the hooks would clean the system's caches
         "#clear APT::Update::Post-Invoke;\n"
         "#clear APT::Update::Post-Invoke-Success;\n"
         'Dir::Etc::sourcelist "/dev/null";\n'
@@ -116,7 +116,7 @@ def write_configuration(folder: Path) -> Path:
 _log = logging.getLogger(__name__)
 
 PROGRESS_S = 2
-# apt 2.6 waits for ever for its own helpers when they cannot write, and half a minute for a host that does not answer.
+# apt 2.6 waits for ever for its own helpers if they cannot write, and half a minute for a host that does not answer.
 STALLED_S = 120
 
 
@@ -141,7 +141,7 @@ def upstream_version(version: str) -> str:
 
 
 def in_series(release: str, series: str) -> bool:
-    """Tell whether a release is the series itself or one of its point releases: 10.11.18 of 10.11, not 10.110."""
+    """Return whether a release is the series itself or one of its point releases: 10.11.18 of 10.11, not 10.110."""
     return release == series or release.startswith(f"{series}.")
 
 
@@ -218,7 +218,7 @@ def fetch_package(package: str, series: str, downloads: Path) -> SourcePackage:
     """Download the newest version of a source package in a series, signatures checked by apt.
 
     An archive may list a version before it has its files: then the next older one of the series is taken. Raises
-    SourceError naming package, series, the versions offered and what apt said.
+    SourceError naming package, series, the versions offered and apt's errors.
     """
     require_tools()
     downloads.mkdir(parents=True, exist_ok=True)
@@ -228,14 +228,14 @@ def fetch_package(package: str, series: str, downloads: Path) -> SourcePackage:
         try:
             return fetch_version(configuration, package, version, downloads)
         except (SourceError, CommandFailed) as error:
-            _log.warning("%s %s is listed but cannot be had; looking for an older one", package, version)
+            _log.warning("%s %s is listed but not available; trying an older one", package, version)
             failures.append(str(error))
-    told = f"source package {package}: offered {', '.join(offered) or 'nothing'}; wanted {series}"
-    raise SourceError("\n".join([told, *failures]))
+    problem = f"source package {package}: offered {', '.join(offered) or 'nothing'}; wanted {series}"
+    raise SourceError("\n".join([problem, *failures]))
 
 
 def offered_by_apt(configuration: str, package: str, downloads: Path) -> tuple[list[str], list[str]]:
-    """Return (versions, failures): one list that cannot be updated does not make the others useless."""
+    """Return (versions, failures): the lists that could be updated are used even if another could not."""
     versions, failures = [], []
     for argv in (["apt-get", "update"], ["apt-cache", "showsrc", "--only-source", package]):
         try:
@@ -257,6 +257,6 @@ def fetch_version(configuration: str, package: str, version: str, downloads: Pat
 
 
 def unpack_package(package: SourcePackage, target: Path) -> None:
-    """Unpack with the distribution's patches applied into the new directory `target`."""
+    """Unpack a source package, with the distribution's patches applied, into the new directory `target`."""
     target.parent.mkdir(parents=True, exist_ok=True)
     run_apt(["dpkg-source", "--no-copy", "-x", str(package.dsc.absolute()), str(target.absolute())], target.parent)

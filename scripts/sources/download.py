@@ -1,4 +1,4 @@
-"""Bring one file from the first mirror that has it, checked while it streams."""
+"""Download one file from the first mirror that has it, and check its digest on the way."""
 
 import hashlib
 import logging
@@ -31,7 +31,7 @@ def name_of(url: str) -> str:
 def fetch(mirrors: list[str], sha256: str, folder: Path) -> Path:
     """Return the file in `folder` whose content has this sha256 (hex), fetching it only if it is not there yet.
 
-    Mirrors are tried in order. Raises SourceError with one line a mirror, and the place for a file brought by hand.
+    Mirrors are tried in order. Raises SourceError with one line per mirror, and the path for a file brought by hand.
     """
     target = folder / name_of(mirrors[0])
     if target.is_file():
@@ -72,7 +72,7 @@ def fetch_one(url: str, sha256: str, target: Path) -> Path:
 
 
 def _why(error: Exception) -> str:
-    """Return what a mirror's failure was; a reason within an error of urllib is an error of the network."""
+    """Return the cause of a mirror's failure; urllib keeps errors of the network in `reason`."""
     cause = getattr(error, "reason", None) if isinstance(error, urllib.error.URLError) else error
     if isinstance(cause, TimeoutError):
         return f"no answer within {TIMEOUT_S} s"
@@ -80,14 +80,14 @@ def _why(error: Exception) -> str:
 
 
 def stream_through(source: IO[bytes], out: IO[bytes], size_bytes: int | None, name: str) -> tuple[str, int]:
-    """Copy to `out`, telling progress; return (sha256 hex, bytes copied)."""
-    digest, got_bytes, told_at = hashlib.sha256(), 0, time.monotonic()
+    """Copy to `out` and log the progress; return (sha256 hex, bytes copied)."""
+    digest, got_bytes, logged_s = hashlib.sha256(), 0, time.monotonic()
     while chunk := source.read(CHUNK_BYTES):
         digest.update(chunk)
         out.write(chunk)
         got_bytes += len(chunk)
-        if time.monotonic() - told_at > PROGRESS_S:
-            told_at = time.monotonic()
+        if time.monotonic() - logged_s > PROGRESS_S:
+            logged_s = time.monotonic()
             whole = f" of {size_bytes / 2**20:.0f} MiB ({got_bytes / size_bytes:.0%})" if size_bytes else " MiB"
             log.info("%s: %.0f%s", name, got_bytes / 2**20, whole)
     out.flush()

@@ -1,4 +1,4 @@
-"""Have one commit of a git repository, with its submodules, as a plain tree."""
+"""Fetch one commit of a git repository, with its submodules, and unpack it as a plain tree."""
 
 import logging
 import posixpath
@@ -11,15 +11,15 @@ from scripts.sources import SourceError, archive
 
 log = logging.getLogger(__name__)
 
-# A submodule's URL comes with the commit, so transports that run commands (ext::) stay shut; nobody is there to answer.
+# A submodule's URL comes with the commit, so transports that run commands (ext::) are not allowed; nor are questions.
 ENVIRONMENT = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-# What a checkout holds, an archive of git's must hold, whatever the commit's own attributes leave out or fill in.
+# With these `git archive` writes all files of a checkout, unchanged, whatever the commit's own attributes say.
 ATTRIBUTES = "* -export-ignore -export-subst\n"
 DEPTH_MAX = 5
 
 
 def location(text: str) -> str:
-    """Return a repository as git takes it from any working directory: paths absolute, URLs as they are."""
+    """Return a repository's path as an absolute one, a URL unchanged."""
     is_url = "://" in text or re.match(r"[^/~.][^/]*:", text)
     return text if is_url else str(Path(text).expanduser().resolve())
 
@@ -60,7 +60,7 @@ def _git(bare: Path, *arguments: str) -> str:
 
 
 def has(bare: Path, commit: str) -> bool:
-    """Tell whether a commit is in a bare repository with all its files."""
+    """Return whether a bare repository has a commit with all its files."""
     try:
         _git(bare, "rev-list", "--objects", "--no-walk", "--quiet", commit)
     except process.CommandFailed:
@@ -102,7 +102,7 @@ def submodules(bare: Path, commit: str) -> dict[str, str]:
 
 
 def submodule_urls(bare: Path, commit: str) -> dict[str, str]:
-    """Return path -> URL as .gitmodules of a commit says."""
+    """Return path -> URL of the submodules in a commit's .gitmodules."""
     if not _git(bare, "ls-tree", "--name-only", commit, "--", ".gitmodules").strip():
         return {}
     wanted = ("--get-regexp", r"^submodule\..*\.(path|url)$")
@@ -114,7 +114,7 @@ def submodule_urls(bare: Path, commit: str) -> dict[str, str]:
 
 
 def joined(repository: str, url: str) -> str:
-    """Return a submodule's URL; `../name.git` is relative to the repository it stands in (gitmodules(5))."""
+    """Return a submodule's URL; `../name.git` is relative to the repository that has the submodule (gitmodules(5))."""
     if not url.startswith(("./", "../")):
         return location(url)
     head, below = re.fullmatch(r"(\w+://[^/]*/|[^/:]+:)?(.*)", repository).groups()

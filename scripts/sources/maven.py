@@ -1,4 +1,4 @@
-"""Fetch one file by its Maven coordinates, through the command mvn: Maven's own configuration says from where."""
+"""Fetch one file by its Maven coordinates with the command mvn, from the repositories of Maven's own configuration."""
 
 import logging
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from scripts.sources import SourceError
 
 log = logging.getLogger(__name__)
 
-# Named with its version: without one Maven takes whatever is newest.
+# With a version, because Maven would otherwise take the newest.
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """What names a file in a Maven repository; an empty classifier means that it has none."""
+    """Coordinates of a file in a Maven repository; the classifier is empty if it has none."""
 
     group: str
     artifact: str
@@ -49,7 +49,7 @@ def parse(text: str) -> Coordinates:
 def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
     """Return the file of these coordinates in `downloads`, checked if `sha256` (hex) is given.
 
-    A file that is there and right is kept. Raises SourceError or CommandFailed with what Maven said.
+    A file that is there and right is kept. Raises SourceError, or CommandFailed with Maven's last lines.
     """
     wanted = parse(text)
     file = downloads / wanted.file_name
@@ -61,7 +61,7 @@ def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
     argv = ["mvn", "-B", "-q", COPY, f"-Dartifact={wanted.argument}", f"-DoutputDirectory={downloads.absolute()}"]
     process.run([*argv, "-Dmdep.overWriteReleases=true", "-Dmdep.overWriteSnapshots=true"], cwd=downloads)
     if not file.is_file():
-        raise SourceError(f"maven: {text}: Maven ended well, but {file} is not there")
+        raise SourceError(f"maven: {text}: Maven ended with status 0, but {file} is not there")
     if sha256 and (found := file_sha256(file)) != sha256:
         raise SourceError(f"maven: {text}: sha256 is {found}, expected {sha256}")
     return file

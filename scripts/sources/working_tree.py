@@ -1,4 +1,4 @@
-"""A directory of the user's as the sources of a server: which files belong to it, their digest, and a copy of them."""
+"""A directory of the user as the sources of a server: its files, their digest, and a copy of them."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ RACY_NS = 2_000_000_000
 
 
 def file_state(status: os.stat_result) -> str:
-    """Return what tells a changed file from the same one: size, times of content and inode in ns, inode.
+    """Return the state by which a change of a file is noticed: size, times of content and inode in ns, inode.
 
     No program can set the time of the inode's last change. Text, because 30 000 status objects keep the garbage
     collector as busy as all the rest.
@@ -32,7 +32,7 @@ def file_state(status: os.stat_result) -> str:
 def file_digests(base: Path, files: Mapping[str, str]) -> dict[str, str]:
     """Return name -> SHA-256 (hex) of regular files below `base`, given as name -> state.
 
-    What is remembered lies in the user's cache folder, one file for each `base`; a damaged memory is as good as none.
+    Known digests are kept in the user's cache folder, one file per `base`; a damaged one is ignored.
     """
     memory = _memory(base)
     known, digests, kept = _recall(memory), {}, {}
@@ -76,7 +76,7 @@ LIST_FILES = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standa
 
 @dataclass(frozen=True)
 class Content:
-    """What a directory holds, by names relative to it: state of each file, which can be executed, targets of links."""
+    """Entries of a directory by relative name: state of each file, executable files, targets of links."""
 
     files: dict[str, str]
     executables: frozenset[str]
@@ -95,9 +95,9 @@ def content_sha256(root: Path) -> str:
 
 
 def copy(root: Path, target: Path) -> str:
-    """Copy what counts of a directory into the new directory `target`; return the digest of the copy (hex).
+    """Copy the content of a directory into the new directory `target`; return the digest of the copy (hex).
 
-    The digest is of what was written, so it differs from content_sha256(root) when that changed meanwhile.
+    The digest is of the copy, so it differs from content_sha256(root) if that changed meanwhile.
     """
     found = tree_content(root)
     target.mkdir(parents=True)
@@ -109,7 +109,7 @@ def copy(root: Path, target: Path) -> str:
 
 
 def tree_content(root: Path) -> Content:
-    """Find what counts of a directory; anything but files and links that stay inside it is refused."""
+    """Return the content of a directory. Raises SourceError for others than files and links within it."""
     if not root.is_dir():
         raise SourceError(f"directory: {root}: no such directory")
     files, executables, links = {}, set(), {}
@@ -128,7 +128,7 @@ def tree_content(root: Path) -> Content:
 
 
 def target_of(link: Path, name: str) -> str:
-    """Return where a symbolic link leads, refusing one that leads out of the tree it has `name` in."""
+    """Return the target of the link called `name` in its tree. Raises SourceError if it could lead out of the tree."""
     target = str(link.readlink())
     if problem := link_problem(name, target):
         raise SourceError(f"directory: {link}: {problem}, which would not be part of the copy")
@@ -136,9 +136,9 @@ def target_of(link: Path, name: str) -> str:
 
 
 def entries(top: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield (name, status) of what counts in a tree, whose path ends with a slash.
+    """Yield (name, status) of the content of a tree, whose path ends with a slash.
 
-    Text instead of pathlib, and one lstat a file: this is asked at every start, and trees have 30 000 files.
+    Text instead of pathlib, and one lstat per file: this runs at every start, and trees have 30 000 files.
     """
     below = [""]
     while below:
@@ -148,7 +148,7 @@ def entries(top: str) -> Iterator[tuple[str, os.stat_result]]:
             try:
                 status = os.lstat(folder + name)
             except FileNotFoundError:
-                continue  # deleted, and git still tracks it
+                continue  # deleted, but still tracked by git
             if stat.S_ISDIR(status.st_mode):
                 below.append(f"{inner}{name}/")
             else:
@@ -166,8 +166,8 @@ def _listed(folder: str) -> set[str]:
     except FileNotFoundError as error:
         raise SourceError(f"directory: {folder} is a git working tree, and the command git is missing") from error
     if answer.returncode:
-        told = answer.stderr.decode(errors="replace").strip()
-        raise SourceError(f"directory: {folder}: git cannot list its files: {told}")
+        reason = answer.stderr.decode(errors="replace").strip()
+        raise SourceError(f"directory: {folder}: git cannot list its files: {reason}")
     return {name.rstrip("/") for name in os.fsdecode(answer.stdout).split("\0") if name}
 
 
