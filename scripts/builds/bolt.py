@@ -1,4 +1,4 @@
-"""BOLT: its command lines, and what it says about the profile it was given."""
+"""BOLT: its command lines, and its own figures about the profile it used."""
 
 import re
 from pathlib import Path
@@ -43,7 +43,7 @@ def instrument_command(bolt: str, program: Path, made: Path, folder: Path, *, fo
 
 
 def optimise_command(bolt: str, program: Path, made: Path, profile: Path) -> list[str]:
-    """Return the command that lays a program out anew by a profile."""
+    """Return the command that optimises a program's layout with a profile."""
     return [bolt, str(program), f"-data={profile}", *OPTIMISE, "-o", str(made)]
 
 
@@ -53,7 +53,7 @@ def merge_command(merge_fdata: str, files: list[Path], merged: Path) -> list[str
 
 
 def facts_from_log(text: str) -> dict[str, Any]:
-    """Return what BOLT said of the profile: functions with one, and how much of the counted branches it could use.
+    """Return from BOLT's output the functions with a profile, and the share of the counted branches that it could use.
 
     Raises ValueError when it said nothing, or that no function has a profile.
     """

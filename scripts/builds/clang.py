@@ -1,4 +1,4 @@
-"""What clang made of a profile: counters of functions beside the compiles that used them, and what those said."""
+"""Profiles of clang: counters of functions, the compiles that used them, and their warnings."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ NO_SYMBOL = re.compile(r"[-:;<>/\"']")
 
 
 def read_functions(folder: Path, profdata: str) -> dict[str, int]:
-    """Return functions and the sums of their counters; a local one's name has its source file in front.
+    """Return function -> sum of its counters; the name of a local function begins with its source file.
 
     Raises ValueError when llvm-profdata, which belongs to the compiler that wrote the profile, cannot read it.
     """
@@ -35,7 +35,7 @@ def read_functions(folder: Path, profdata: str) -> dict[str, int]:
 
 
 def _parsed(lines: Iterable[str]) -> Counter[str]:
-    """Return sums by name: functions of one name in several programs are one function here."""
+    """Return name -> sum of counters; functions of one name in several programs are counted as one."""
     found: Counter[str] = Counter()
     name = ""
     for line in lines:

@@ -29,7 +29,7 @@ FOLDERS = {"published_instrumented": "build-generate", "published": "build-use"}
 
 @dataclass(frozen=True)
 class Compiled:
-    """What compiling gave: seconds of each step, cost, the configure command, the folder of the wrapper's records."""
+    """Result of compiling: seconds of each step, cost, the configure command, the folder of the wrapper's records."""
 
     steps_s: dict[str, float]
     usage: Usage
@@ -73,7 +73,7 @@ def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
 
 @contextlib.contextmanager
 def build_tree(tree_sha256: str, cache: Path, stage: str = "plain") -> Iterator[Path]:
-    """Have an empty build tree whose path depends only on the sources' content, alone; it is removed afterwards.
+    """Make an empty build tree for this process alone, at a path that depends only on the sources; remove it on exit.
 
     Sources that are generated while compiling, such as a parser, hold its path, and gcc compares a function's path with
     that in its profile (seen: both of MariaDB's parsers were "coverage mismatches" when each build had its own tree).
@@ -110,7 +110,7 @@ def compile_server(
         "LC_MESSAGES": "C",
         "LANGUAGE": "",
         "PATH": toolchain.search_path(),
-        # Build tools and the programs of configure checks may be instrumented too; their counters are nobody's profile.
+        # Build tools and the programs of configure checks may be instrumented too; their counters are not used.
         "GCOV_PREFIX": str(build.parent / "compile-time-counters"),
         "LLVM_PROFILE_FILE": str(build.parent / "compile-time-counters" / "%p.profraw"),
     }
@@ -163,7 +163,7 @@ def _first_errors(log: Path, offset: int, count: int = 6) -> str:
 
 @contextlib.contextmanager
 def _progress(label: str, log: Path, records: Path) -> Iterator[None]:
-    """Say now and then how far a compile has come: steps done as the build tool counts them, else units."""
+    """Report the progress of a compile now and then: steps as the build tool counts them, otherwise units."""
     done, begin_s = threading.Event(), time.monotonic()
 
     def report() -> None:

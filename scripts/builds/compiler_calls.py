@@ -1,4 +1,7 @@
-"""Names of units: an object below the build tree, gcc's counter file for it, and what people call it."""
+"""Calls of the compiler while a server was built: the objects, arguments and warnings, and which units were linked.
+
+A unit has three names: its object below the build tree, gcc's counter file, and a short path for people.
+"""
 
 import gzip
 import json
@@ -23,7 +26,7 @@ COUNTED_FUNCTION = re.compile(r"^(?P<object>.*?):\s*[0-9a-f]+ \w __profc_(?P<fun
 
 @dataclass(frozen=True)
 class CompilerCall:
-    """One call: the object relative to the build tree, the argv, whether it linked, what the compiler said.
+    """One call: the object relative to the build tree, the argv, whether it linked, the compiler's messages.
 
     `linked` names what the linker took in as it said it, paths within the build tree relative to it; `functions` are
     those that clang instrumented in the object, `folder` is where the compiler was called.
@@ -110,7 +113,7 @@ def compiled_units(calls: Iterable[CompilerCall]) -> list[CompilerCall]:
 
 
 def effective_arguments(calls: Iterable[CompilerCall]) -> list[str]:
-    """Return, sorted, the arguments of these calls that bear on the code made: optimisation, machine, profile, link."""
+    """Return, sorted, the arguments that affect the machine code: optimisation, machine, profile, link."""
     return sorted({argument for call in calls for argument in call.arguments if EFFECTIVE_ARGUMENT.match(argument)})
 
 
@@ -180,7 +183,7 @@ def unit_name(counter_file: str) -> str:
 
 
 def unit_directory(unit: str, depth: int = 2) -> str:
-    """Return the first folders of a unit as `unit_name` gives it; a leading `src`, which says nothing, is left out."""
+    """Return the first folders of a unit as `unit_name` gives it; a leading `src` is left out."""
     folders = unit.removeprefix("src/").split("/")[:-1]
     return "/".join(folders[:depth]) or "."
 
@@ -202,7 +205,7 @@ def sought_name(call: CompilerCall) -> str:
 
 
 def uses_profile(call: CompilerCall) -> bool:
-    """Tell whether a command line asks for a profile, and nothing after that takes it back."""
+    """Return whether a command line uses a profile, with no later argument against it."""
     asked = [argument for argument in call.arguments if re.match(r"-f(no-)?profile-use(=|$)", argument)]
     return bool(asked) and not asked[-1].startswith("-fno-")
 

@@ -10,7 +10,7 @@ from scripts.servers import families
 # Where an instrumented program writes counters, below GCOV_PREFIX; without that variable writing to it fails loudly.
 COUNTERS = "/counters"
 MERGED = "merged.profdata"
-# What BOLT wants of the server it takes apart (llvm-bolt's README): relocations, and functions in one piece.
+# BOLT needs relocations in its input, and functions in one piece (llvm-bolt's README).
 RELOCATABLE = ("-fno-reorder-blocks-and-partition",)
 RELOCATIONS = ("-Wl,--emit-relocs",)
 # Traced twice, the linker names every object it takes in, members of archives too.
@@ -27,7 +27,7 @@ class Flags:
     link: tuple[str, ...] = LINK
 
     def facts(self) -> dict[str, list[str]]:
-        """Return what a build's facts keep of the flags."""
+        """Return the flags as a build's facts record them."""
         return {key: list(getattr(self, key)) for key in ("common", "profile", "lto", "link")}
 
 
@@ -41,7 +41,7 @@ def instrument_flags(build: Path) -> tuple[str, ...]:
 
 
 def profile_flags(build: Path, counters: Path) -> tuple[str, ...]:
-    """Return the flags of a unit that gcc optimises with a profile; what it misses is said, and audited."""
+    """Return the flags of a unit that gcc optimises with a profile; it warns about what is missing, for the audit."""
     return (
         f"-fprofile-use={counters}",
         "-fprofile-correction",
@@ -74,7 +74,7 @@ def clang_instrument_flags() -> tuple[str, ...]:
 
 
 def clang_profile_flags(merged: Path) -> tuple[str, ...]:
-    """Return the flags of a unit that clang optimises with a merged profile; what it misses is said, and audited."""
+    """Return the flags of a unit that clang optimises with a merged profile; it warns about what is missing."""
     return (
         f"-fprofile-use={merged}",
         "-Wprofile-instr-out-of-date",
@@ -97,7 +97,7 @@ def build_flags(
     return Flags(
         common=(*recipe.get("flags", []), *(RELOCATABLE if relocatable else ())),
         profile=_profile(recipe, chosen, build, profile, source),
-        # A number, as `auto` would ask make's jobserver, which is not there.
+        # A number, because `auto` would need make's jobserver.
         lto=(f"-flto={threads}",) if recipe.get("lto") else (),
         link=(*LINK, *(RELOCATIONS if relocatable else ())),
     )
@@ -120,7 +120,7 @@ def _profile(recipe: dict, chosen: Toolchain, build: Path, profile: Path | None,
 
 
 def published_options(recipe: dict, profile: Path | None) -> list[str]:
-    """Return what the published recipe gives to configure for this stage, where the product has options for it."""
+    """Return the published recipe's options of configure for this stage, if the product has them."""
     if not recipe.get("published"):
         return []
     use = profile is not None
@@ -129,7 +129,7 @@ def published_options(recipe: dict, profile: Path | None) -> list[str]:
 
 
 def require_fit(profile: Path, chosen: Toolchain, source: Path) -> None:
-    """Refuse a profile of other sources or of another compiler. Raises ValueError naming both."""
+    """Raise ValueError, naming both, for a profile of other sources or of another compiler."""
     trained = record.read(profile)
     for key, here in (("compiler", f"{chosen.name} {chosen.version}"), ("source_path", str(source))):
         if trained[key] != here:

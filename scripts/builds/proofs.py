@@ -1,4 +1,4 @@
-"""Proofs between builds of one server: those that should differ do, and in nothing else than what was declared."""
+"""Proofs between builds of one server: they differ where they should, and only in what was declared."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from scripts.record import canonical
 
 Facts = dict[str, Any]
 MEASURED = ("plain", "optimised", "published", "bolted")
-# Flags that only say which profile to read and what to tell about it.
+# Flags that only select the profile and the warnings about it.
 PROFILE = re.compile(
     r"-f(no-)?profile-|-W(no-)?(error=)?(missing-profile|coverage-mismatch|profile-instr|backend-plugin)|-pgo-warn-"
 )
@@ -29,13 +29,13 @@ class Proof:
     text: str
 
     def facts(self) -> Facts:
-        """Return what a record keeps of it."""
+        """Return the proof as a record has it."""
         return {**asdict(self), "builds": list(self.builds)}
 
 
 @dataclass(frozen=True)
 class Made:
-    """A build: its facts, and the compiler's calls, None where there were none."""
+    """A build: its facts, and the compiler's calls, None if it was not compiled."""
 
     facts: Facts
     calls: tuple[CompilerCall, ...] | None
@@ -54,7 +54,7 @@ def prove(builds: Iterable[Made]) -> list[Proof]:
 
 
 def declared(facts: Facts, without_profile: bool = False) -> str:
-    """Return as text to compare what a build was declared to be made with, without what BOLT needs of its input."""
+    """Return the declared flags of a build as text to compare, without those that BOLT needs in its input."""
     flags, tools = facts.get("flags") or {}, facts.get("toolchain") or {}
     stage_flags = {*RELOCATABLE, *RELOCATIONS} if facts["stage"] == "relocatable" else set()
     kept = {
@@ -66,7 +66,7 @@ def declared(facts: Facts, without_profile: bool = False) -> str:
 
 
 def _steady(argument: str) -> str:
-    """Return an argument without what only says with how many jobs to do it."""
+    """Return an argument without its number of jobs."""
     return re.sub(r"^-flto=\d+$", "-flto", argument)
 
 
@@ -128,7 +128,7 @@ def _difference(told: dict[str, frozenset]) -> str:
 
 
 def _commands(made: Made) -> dict[str, frozenset[tuple[str, ...]]]:
-    """Return by object or program the set of its command lines, without flags of profile, BOLT's input and trace."""
+    """Return object or program -> set of its command lines, without flags of profile, BOLT's input and trace."""
     found: dict[str, set[tuple[str, ...]]] = {}
     for call in made.calls or ():
         found.setdefault(call.unit, set()).add(tuple(_kept(call.arguments)))
@@ -145,7 +145,7 @@ def _kept(arguments: tuple[str, ...]) -> Iterator[str]:
 
 
 def demand(proofs: Iterable[Proof]) -> None:
-    """Refuse builds that a proof does not hold for. Raises ValueError with all of them."""
+    """Raise ValueError with all proofs that do not hold."""
     broken = [proof.text for proof in proofs if not proof.holds]
     if broken:
         raise ValueError("builds do not differ as declared:\n" + "\n".join(broken))

@@ -16,7 +16,7 @@ COMMANDS = {
     "clang": ("cc", "cxx", "ar", "ranlib", "nm", "profdata"),
     "bolt": ("bolt", "merge_fdata"),
 }
-# How each kind tells its version: the command by its key, the option, where in the answer it stands.
+# How each kind is asked for its version: the command's key, the option, the pattern in the answer.
 ASKED = {
     "gcc": ("cc", "-dumpfullversion", r"^\s*(\d+[\d.]*)"),
     "clang": ("cc", "-dumpversion", r"^\s*(\d\S*)"),
@@ -49,7 +49,7 @@ class Toolchain:
         return os.pathsep.join(usual if folder in usual else [folder, *usual])
 
     def facts(self) -> dict[str, str]:
-        """Return what a build's facts keep of the toolchain."""
+        """Return the toolchain as a build's facts record it."""
         shown = {key: self.commands[key] for key in ("cc", "cxx", "bolt") if key in self.commands}
         return {"name": self.name, "kind": self.kind, "version": self.version, **shown}
 
@@ -111,9 +111,9 @@ def _output(*command: str) -> str:
 
 
 def probe_profile_flags(toolchain: Toolchain) -> None:
-    """Refuse a compiler that cannot make a profile which another build directory finds again.
+    """Raise ValueError if a profile of this compiler could not be found from another build directory.
 
-    Raises ValueError naming the compiler, its version, the flags, and what it said.
+    It names the compiler, its version, the flags, and the compiler's messages.
     """
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "probe.c"

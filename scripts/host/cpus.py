@@ -1,4 +1,4 @@
-"""Which CPUs the server and the load generator get: disjoint, whole cores of one NUMA node where there are enough."""
+"""Choose the CPUs of server and load generator: disjoint, whole cores of one NUMA node if there are enough."""
 
 import os
 import re
@@ -51,7 +51,7 @@ def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) 
 
 
 def _read_cpu(directory: Path, number: int) -> Cpu:
-    # core_id is unique only within a die or cluster; the siblings are told the same way everywhere.
+    # core_id is unique only within a die or cluster; the list of siblings is correct everywhere.
     siblings = re.match(r"\d+", _text(directory / "topology/thread_siblings_list"))
     package = _text(directory / "topology/physical_package_id")
     return Cpu(
@@ -188,7 +188,7 @@ def automatic_placement(topology: Topology) -> Placement:
 
 
 def _units(topology: Topology) -> tuple[list[Unit], str]:
-    """Return what is handed out whole, and its name: cores of the largest node, all cores, or a core's CPUs."""
+    """Return the units to share out and their name: cores of the largest node, all cores, or a core's CPUs."""
     cores = _grouped(topology.cpus, _core)
     nodes = _grouped(topology.cpus, lambda cpu: cpu.node)
     largest = max(nodes, key=lambda node: len(_cores_of(cores, node)))
@@ -232,7 +232,7 @@ def server_alone(topology: Topology, wanted: str | Mapping[str, Any], client_hos
 
 
 def stated_placement(topology: Topology, wanted: Mapping[str, Any]) -> Placement:
-    """Take a study's own CPU sets. Raises ValueError naming what is wrong with them."""
+    """Return the CPU sets that a study states. Raises ValueError naming what is wrong with them."""
     if set(wanted) != {"server", "client"}:
         found = ", ".join(map(str, wanted)) or "nothing"
         raise ValueError(f"placement: has {found}, expected exactly the keys server and client")
@@ -247,7 +247,7 @@ def stated_placement(topology: Topology, wanted: Mapping[str, Any]) -> Placement
 
 
 def _spread(topology: Topology, server: Unit) -> str:
-    """Say where the server's memory will be; nothing on a machine that has one node and one socket."""
+    """Return a note on which nodes hold the server's memory; empty on a machine with one node and one socket."""
     cpus = [cpu for cpu in topology.cpus if cpu.number in server]
     nodes, sockets = sorted({cpu.node for cpu in cpus}), {cpu.socket for cpu in cpus}
     if len(nodes) > 1:

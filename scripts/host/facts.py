@@ -1,4 +1,7 @@
-"""What went over a host's network interfaces, from /proc/net/dev; it is run on client hosts too (Python 3.8)."""
+"""Facts of a host: CPUs, memory, kernel, limits of cgroups, traffic of its network interfaces.
+
+Client hosts run this file too, with Python 3.8 and without the other modules: it imports the standard library alone.
+"""
 
 import contextlib
 import os
@@ -16,7 +19,7 @@ MEMORY_LIMITS = ("memory.max", "memory.limit_in_bytes")
 
 @dataclass(frozen=True)
 class Host:
-    """Facts of a machine; None means that it does not tell (a virtual machine has no governor, for one).
+    """Facts of a machine; None means unknown (a virtual machine has no governor, for one).
 
     `virtualisation` and `container` hold a technology's name, None for none; `cpu_quota` is the cgroup's limit in
     CPUs; `thp` is the mode of transparent huge pages.
@@ -88,7 +91,7 @@ def read_memory_limit_mib(root: Path = Path("/")) -> float | None:
 
 
 def _cgroup_folders(root: Path, controller: str) -> set[Path]:
-    """Return where limits of this process may stand: a container sees its own cgroup as the root."""
+    """Return the files that may limit this process: a container sees its own cgroup as the root."""
     base = root / "sys/fs/cgroup"
     found = {base, base / controller}
     for _, controllers, path in (line.split(":", 2) for line in (_text(root, "proc/self/cgroup") or "").splitlines()):
@@ -116,7 +119,7 @@ def virtualisation_from(cpuinfo: str, vendor: str | None) -> str | None:
 
 
 def _detect(kind: str, root: Path) -> str | None:
-    # The program looks at the running machine, so it says nothing about another root.
+    # The program looks at the running machine, not at another root.
     if root != Path("/"):
         return None
     # Not through `host.process`, which is not shipped to client hosts.
@@ -176,7 +179,7 @@ def traffic_counters(root: Path = Path("/")) -> dict[str, dict[str, int]]:
 def traffic_rates(
     before: dict[str, dict[str, int]], after: dict[str, dict[str, int]], seconds: float
 ) -> dict[str, str | float] | None:
-    """Return the interface that most packets went over, and what went over it in a second; None without interfaces.
+    """Return the interface with the most packets, and its traffic per second; None without interfaces.
 
     Of a bridge or a bond and its parts, one is counted.
     """

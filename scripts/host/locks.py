@@ -1,6 +1,6 @@
-"""One lock for the whole machine: who measures has it alone, who compiles shares it.
+"""One lock for the whole machine, exclusive for measurements and shared for compiles, and one per working directory.
 
-The kernel drops it at any death of its holder. It does not reach into other containers or virtual machines.
+The kernel releases a lock when its holder dies. Other containers and virtual machines are not covered.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ def hold_checkout(folder: Path) -> None:
 
 
 def checkout_holder(folder: Path) -> int | None:
-    """Return the Snakemake that noted itself in a working directory and lives on this machine; takes no lock."""
+    """Return the process id of the Snakemake that runs in a working directory on this machine; takes no lock."""
     try:
         process = int((folder / ".lock").read_text(encoding="utf-8"))
         words = Path(f"/proc/{process}/cmdline").read_bytes()
@@ -62,7 +62,7 @@ def _silent(holders: tuple[int, ...]) -> None:
 
 @contextlib.contextmanager
 def exclusive(waiting: Callable[[tuple[int, ...]], None] = _silent, directory: Path | None = None) -> Iterator[float]:
-    """Have the machine alone; yields the seconds waited.
+    """Hold the machine's lock exclusively; yield the seconds waited.
 
     `waiting` is called once, with the process ids of the holders, if the lock is not free at once.
     Raises OSError or ValueError naming the lock file when it cannot be trusted.
@@ -73,7 +73,7 @@ def exclusive(waiting: Callable[[tuple[int, ...]], None] = _silent, directory: P
 
 @contextlib.contextmanager
 def shared(waiting: Callable[[tuple[int, ...]], None] = _silent, directory: Path | None = None) -> Iterator[float]:
-    """Use the machine beside others that share it, never beside a measurement; yields the seconds waited."""
+    """Hold the machine's lock together with others, never during a measurement; yield the seconds waited."""
     with _held(fcntl.LOCK_SH, waiting, directory) as waited_s:
         yield waited_s
 
@@ -83,7 +83,7 @@ def _held(mode: int, waiting: Callable[[tuple[int, ...]], None], directory: Path
     place = directory or lock_directory()
     begin_s = time.monotonic()
     with _opened(place / f"{HOST_LOCK_NAME}.turn") as turn, _opened(place / f"{HOST_LOCK_NAME}.lock") as lock:
-        # flock favours nobody: without a turn of its own, a measurement would starve behind overlapping compiles.
+        # flock is not fair: without this second lock, a measurement would starve behind overlapping compiles.
         _take(turn, fcntl.LOCK_EX, waiting, about=lock)
         _take(lock, mode, waiting, about=lock)
         fcntl.flock(turn, fcntl.LOCK_UN)
@@ -137,7 +137,7 @@ def _open(path: Path) -> int:
 
 
 def _holders(handle: int) -> tuple[int, ...]:
-    """Return who holds a lock on an open file, from /proc/locks; empty when the kernel does not tell."""
+    """Return the processes that hold a lock on an open file, from /proc/locks; empty if unknown."""
     facts = os.fstat(handle)
     wanted = f"{os.major(facts.st_dev):02x}:{os.minor(facts.st_dev):02x}:{facts.st_ino}"
     with contextlib.suppress(OSError):

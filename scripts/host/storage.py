@@ -1,6 +1,7 @@
-"""Pages that InnoDB compresses and leaves holes behind: who asks for it, and whether a file system can make holes.
+"""Storage: file systems, what they can do (clone files, punch holes), how fast fsync is, and the page cache.
 
-Where it cannot, the server stores whole pages and says nothing but a warning to the client that made the table.
+InnoDB's compressed pages leave holes in files. If the file system has none, the server stores whole pages and only
+warns the client that made the table.
 """
 
 import ctypes
@@ -40,7 +41,7 @@ def file_system_of(path: str | Path) -> FileSystem:
 
 
 def can_reflink(source: FileSystem, target: FileSystem) -> bool:
-    """Tell whether files are cloned from one place to another without copying, as far as the type tells."""
+    """Return whether files are probably cloned between two places without copying, by the file system's type."""
     return source.number == target.number and source.name in REFLINKING
 
 
@@ -105,7 +106,7 @@ MOST_CACHED_FILES = 500
 
 
 def drop_cached(folder: Path) -> dict[str, Any]:
-    """Have the kernel forget the cached pages of all files below a folder; they are written to storage first.
+    """Write all files below a folder to storage, and drop them from the page cache.
 
     Returns `cached_bytes` before and `left_bytes` after: None where no command tells. A file in memory (tmpfs) has
     nothing but cached pages; so these stay, as do those the kernel would not give up.
@@ -127,7 +128,7 @@ def _advise_dontneed(file: Path) -> None:
 
 
 def cached_bytes(files: list[Path]) -> int | None:
-    """Return the bytes of files that lie in the page cache, as fincore(1) counts them; None without that command."""
+    """Return the bytes of files that are in the page cache, by fincore(1); None without that command."""
     parts = [files[place : place + MOST_CACHED_FILES] for place in range(0, len(files), MOST_CACHED_FILES)]
     try:
         counts = [output_of([*DROP_COMMAND, *part]) for part in parts]
@@ -146,13 +147,13 @@ HOLE_TRIAL_BYTES = 64 * 1024
 
 
 def compressed_page_options(tables: Mapping[str, Any]) -> str | None:
-    """Return the options of tables that ask for compressed pages, None when they do not; `tables` is a dataset's."""
+    """Return the options of a dataset's `tables` if they ask for compressed pages, otherwise None."""
     text = str((tables.get("options") or {}).get(TABLE_OPTION, ""))
     return text if ASKS_COMPRESSED_PAGES.search(text) else None
 
 
 def punches_holes(folder: Path) -> bool:
-    """Tell whether holes can be punched into files of a folder, tried on one without a name.
+    """Return whether holes can be punched into files of a folder, tried on one without a name.
 
     Raises OSError when no file can be made there.
     """

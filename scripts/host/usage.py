@@ -1,4 +1,4 @@
-"""What machine, server and load generator have used so far, and the difference between two such samples."""
+"""Resources used by machine, server and load generator, and the difference between two samples."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from scripts.host.facts import meminfo_mib
 
 @dataclass(frozen=True)
 class ProcessTimes:
-    """What a process and its descendants have used, those already ended and waited for included.
+    """Resources used by a process and its descendants, including those that ended and were waited for.
 
     Context switches are those of the threads alive now, of so many `processes`. None: the system does not let us read
     it.
@@ -54,7 +54,7 @@ def process_times(pid: int) -> ProcessTimes:
 
 
 def sum_of_processes(every: Sequence[ProcessTimes]) -> ProcessTimes:
-    """Return what several processes have used in all."""
+    """Return the sum of the resources that several processes used."""
     names = [each.name for each in fields(ProcessTimes)]
     return ProcessTimes(**{name: _sum_times(getattr(times, name) for times in every) for name in names})
 
@@ -164,7 +164,7 @@ def cpu_times(root: Path = Path("/")) -> CpuTimes:
 
 
 def pressure_s(resource: str, root: Path = Path("/")) -> float | None:
-    """Return for how long some task has waited for `resource` since boot (PSI); None without PSI."""
+    """Return the seconds since boot in which some task waited for `resource` (PSI); None without PSI."""
     try:
         text = (root / "proc/pressure" / resource).read_text()
     except OSError:
@@ -183,7 +183,7 @@ def oom_kills(root: Path = Path("/")) -> int | None:
 
 
 def usage_between(before: Sample, after: Sample) -> dict[str, dict]:
-    """Return what was used between two samples: the parts `cpu`, `pressure`, `memory` and `io` of a run's facts.
+    """Return the resources used between two samples: the parts `cpu`, `pressure`, `memory` and `io` of a run's facts.
 
     Keys and units are those of the run file; None where either sample has none.
     """

@@ -1,4 +1,4 @@
-"""What a server answered, in a form two servers can be compared by: text that says type and value, and error codes."""
+"""Answers of a server in a form that can be compared: values as text with their type, and error codes."""
 
 import contextlib
 import gzip
@@ -12,15 +12,15 @@ from typing import Any
 
 from scripts import record
 
-# The drivers' errors of a lost connection carry no answer of the server.
+# The drivers' errors for a lost connection contain no answer of the server.
 CLIENT_ERRNO = range(2000, 3000)
-# What the PostgreSQL driver makes of a COMMIT that the server answers with ROLLBACK.
+# The PostgreSQL driver's error for a COMMIT that the server answers with ROLLBACK.
 FAILED_BLOCK = "in failed transaction block"
 SHUT_DOWN = ("57P01", "57P02", "57P03")
 
 
 class ConnectionLost(RuntimeError):
-    """The server went away instead of answering; the text is the driver's."""
+    """The connection was lost before an answer; the text is the driver's."""
 
 
 def value_text(value: Any) -> str | None:
@@ -45,7 +45,7 @@ def row_texts(row: Sequence[Any]) -> list[str | None]:
 
 
 def error_code(error: Exception) -> str:
-    """Return SQLSTATE or errno of a driver's error. Raises ConnectionLost when it has none, so is no answer."""
+    """Return SQLSTATE or errno of a driver's error. Raises ConnectionLost if it has none."""
     match error.args:
         case [int(number), *_] if number and number not in CLIENT_ERRNO:
             return f"errno {number}"
@@ -58,7 +58,7 @@ def error_code(error: Exception) -> str:
 
 @contextlib.contextmanager
 def connections_opened(connect: Callable[[], Any]) -> Iterator[Any]:
-    """Have a connection; after an error it is closed without another one, which would hide the cause."""
+    """Yield a connection and close it; an error of closing does not hide an error of the body."""
     connection = connect()
     try:
         yield connection
@@ -138,7 +138,7 @@ SCAN = "SELECT COUNT(*), SUM(balance) FROM accounts"
 
 
 def concurrency(connect: Callable[[], Any]) -> dict[str, Any]:
-    """Let connections work at once on new tables; `connect` opens one that is in the right database.
+    """Run transactions on new tables over several connections at once; `connect` opens one in the right database.
 
     Returns the different answers of the full scans and the final rows; `known` tells what they must be.
     Raises ValueError when a statement fails other than by a conflict; ConnectionLost when the server goes away.
@@ -162,7 +162,7 @@ def concurrency(connect: Callable[[], Any]) -> dict[str, Any]:
 
 
 def known() -> dict[str, list[list[int]]]:
-    """Return what follows from the work alone: each scan's only answer, and the final rows."""
+    """Return the outcome that follows from the work alone: each scan's only answer, and the final rows."""
     amounts = [_amount(connection, number) for connection in range(CONNECTIONS) for number in range(TRANSFERS)]
     whole = [[ACCOUNTS, ACCOUNTS * OPENING]]
     return {
@@ -174,7 +174,7 @@ def known() -> dict[str, list[list[int]]]:
 
 
 def violations(outcome: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return name -> (what came out, what is known) of the parts of an outcome that are wrong by themselves."""
+    """Return name -> (found, expected) for the parts of an outcome that are wrong whatever the reference."""
     return {
         name: (outcome[name], rows)
         for name, rows in known().items()
@@ -228,7 +228,7 @@ def _transfer(connect: Callable[[], Any], number: int, start: threading.Barrier)
 
 
 def _committed(connection: Any, statements: list[str]) -> bool:
-    """Send a transaction; tell whether it was committed, False when a conflict undid it."""
+    """Send a transaction; return whether it was committed, False if a conflict undid it."""
     for text in ("BEGIN", *statements, "COMMIT"):
         error = ask_statements(connection, text)["error"]
         if error in AGAIN:

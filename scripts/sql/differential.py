@@ -1,4 +1,7 @@
-"""Compare a build's answers with those of its check reference, a build of the same server: all must be identical."""
+"""The differential check: ask a build's server statements, and compare the answers with those of its check reference.
+
+The check reference is a build of the same server; all answers must be identical.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -32,7 +35,7 @@ KEY = (
 
 
 def question(name: str, release: str, install: Path, log: Path) -> dict[str, Any]:
-    """Start a server of the family `name` on a new data directory, and ask it everything, as `answer` does."""
+    """Return the answers, as `answer` does, of a server of the family `name`, started on a new data directory."""
     family = families.of(name)
     options = {**server_options(family, {}), **family.CHECK_OPTIONS}
     with shared(say_waiting), data_directory.workspace(None) as folder:
@@ -45,7 +48,7 @@ def question(name: str, release: str, install: Path, log: Path) -> dict[str, Any
 
 
 def answer(server: Server, family: str, release: str) -> dict[str, Any]:
-    """Ask a server that has just been initialised everything; returns {answers, skipped, tables, concurrency}."""
+    """Send all statements to a newly initialised server; return {answers, skipped, tables, concurrency}."""
     asked = files.read_check(ROOT, family)
     chosen = [statement for statement in asked if statement.suits(family, release)]
     return {
@@ -126,7 +129,7 @@ CONCURRENCY = "outcome of concurrency: "
 
 
 def demand_comparable(given: dict, expected: dict) -> None:
-    """Refuse answers of two servers, two releases or to different statements. Raises ValueError naming both values."""
+    """Raise ValueError, naming both values, for answers of two servers, two releases or to different statements."""
     for key in SAME:
         if given[key] != expected[key]:
             raise ValueError(
@@ -137,7 +140,7 @@ def demand_comparable(given: dict, expected: dict) -> None:
 
 
 def differences(given: dict, expected: dict) -> list[dict[str, Any]]:
-    """Return what was answered differently: {asked, answer, reference}, statements first, then tables, concurrency."""
+    """Return the differences, each {asked, answer, reference}: statements first, then tables, then concurrency."""
     ours, theirs = (dict(_answer_name(one)) for one in (given, expected))
     # A fixed outcome is known without a reference, so a reference that is broken itself is found as well.
     known = {f"{CONCURRENCY}{name}": rows for name, (_, rows) in violations(given["concurrency"]).items()}
@@ -164,7 +167,7 @@ def _answer_name(one: dict) -> Iterator[tuple[str, Any]]:
 
 
 def story(given: dict, expected: dict, found: list[dict[str, Any]]) -> str:
-    """Return what a user is told of differences, the first ten with both answers."""
+    """Return the message about differences, with both answers for the first ten."""
     shown = "\n".join(_shown(difference) for difference in found[:MOST_SHOWN])
     more = f"\n… and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
     return (

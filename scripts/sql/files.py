@@ -1,9 +1,10 @@
-"""Timed SQL: a file of named statements, and which of them a release is sent.
+"""Files of SQL statements: those of the differential check, and timed SQL.
 
-A statement ends with `;`. The line before it says what it is: `-- name: NAME` is timed, `-- show: NAME` is sent and its
-rows are shown, not timed, `-- prepare: NAME` is only sent. `-- since: mysql 8.0, mariadb 10.3` names the families that
-can answer it and the first release of each; of several statements with one name the last that suits a release counts.
-`-- against: NAME` sets a timed statement beside one above it: the report tells how much longer it took, run by run.
+A statement of timed SQL ends with `;`. The line before it is its directive: `-- name: NAME` is timed, `-- show: NAME`
+is sent and its rows are shown, not timed, `-- prepare: NAME` is only sent. `-- since: mysql 8.0, mariadb 10.3` names
+the families that can answer it and the first release of each; of several statements with one name the last that suits
+a release counts.
+`-- against: NAME` compares a timed statement with one above it: the report shows how much longer it took, run by run.
 """
 
 import hashlib
@@ -36,12 +37,12 @@ class Statement:
     since: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     def suits(self, family: str, release: str) -> bool:
-        """Tell whether a release such as 8.0.36 of a family can answer it."""
+        """Return whether a release such as 8.0.36 of a family can answer it."""
         return suits_release(self.since, family, release)
 
 
 def suits_release(since: tuple[tuple[str, tuple[int, ...]], ...], family: str, release: str) -> bool:
-    """Tell whether a release of a family can answer what `since` says of family -> first release; all, if nothing."""
+    """Return whether `since`, family -> first release, includes a release of a family; an empty one includes all."""
     return not since or any(name == family and release_numbers(release) >= first for name, first in since)
 
 
@@ -185,7 +186,7 @@ def timed_sql_path(root: Path, file: str) -> Path:
 
 
 def timed_sql_recipe(root: Path, workload: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a workload of timed SQL sends: the content of its file, how often, on which tables."""
+    """Return the load of a workload of timed SQL: the digest of its file, the number of passes, the tables."""
     return {
         "sql": Path(workload["sql"]).name,
         "passes": workload.get("passes", PASSES),

@@ -1,4 +1,4 @@
-"""How long the statements of one run of timed SQL took: cold, the first pass after the start, and warm, the others."""
+"""Times of the statements of one run of timed SQL: cold, the first pass after the start, and warm, the others."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
