@@ -1,6 +1,8 @@
-"""Build database servers, benchmark them, and report what got faster; the packages are told apart in README.md."""
+"""Build database servers, benchmark them, and report what got faster; README.md describes the packages."""
 
 from pathlib import Path
+
+__version__ = "0.9.0"
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parent

@@ -1,4 +1,4 @@
-"""Read and write the JSON records of the workflow; a record is whole or it is not there."""
+"""Read and write the JSON records of the workflow. A record is complete or absent: it is renamed into place."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from scripts import signals
+from scripts import release, signals
 
 FORMAT = 1
 
@@ -19,7 +19,12 @@ def canonical(value: Any) -> str:
 
 def digest(value: Any) -> str:
     """Return the first 12 hexadecimal digits of the SHA-256 of the canonical JSON of `value`."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()[:12]
+    return sha256(value)[:12]
+
+
+def sha256(value: Any) -> str:
+    """Return the SHA-256 of the canonical JSON of `value`, in hexadecimal."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
 def file_sha256(path: Path) -> str:
@@ -29,7 +34,7 @@ def file_sha256(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file under a temporary name and rename it into place.
+    """Write a file under a temporary name and rename it into place; it has the permissions that the umask allows.
 
     Raises SystemExit if a termination signal was received.
     """
@@ -51,14 +56,19 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write(path: Path, facts: dict[str, Any]) -> None:
-    """Write a record: `facts` with the format number in front."""
+    """Write a record that other jobs depend on: the format number, then `facts`; equal facts give equal bytes."""
     write_text(path, json.dumps({"format": FORMAT, **facts}, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_signed(path: Path, facts: dict[str, Any]) -> None:
+    """Write the record of what was measured or made once, with the release and commit of the workflow that did it."""
+    write(path, {"workflow": release.workflow(), **facts})
 
 
 def read(path: Path) -> dict[str, Any]:
     """Read a record.
 
-    Raises ValueError naming the file when it is no JSON or was written by a newer release.
+    Raises ValueError naming the file when it is not JSON or was written by a newer release.
     """
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
@@ -68,3 +78,8 @@ def read(path: Path) -> dict[str, Any]:
     if number > FORMAT:
         raise ValueError(f"{path}: format {number} is newer than this release reads ({FORMAT}); update the checkout")
     return facts
+
+
+def part(facts: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return an object inside a record, empty when the record has none or null."""
+    return facts.get(name) or {}

@@ -107,7 +107,7 @@ def keep_build(recipe: dict[str, Any], release: str, reason: str, identity: Path
     shutil.rmtree(install, ignore_errors=True)
     install.mkdir(parents=True)
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": release}
-    record.write(facts, {**names, "recipe": recipe, "stage": recipe["stage"], **failure_facts(reason)})
+    record.write_signed(facts, {**names, "recipe": recipe, "stage": recipe["stage"], **failure_facts(reason)})
     record.write(identity, {**names, **failure_facts(reason)})
 
 

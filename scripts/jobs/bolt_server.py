@@ -56,7 +56,7 @@ def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity
     declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": None, "bolt": about}
     known, effort = binary.identify(made), {**_effort(steps_s, usage), "threads": 1}
     sizes = {**binary.section_sizes(made, install), "server_file": family.SERVER}
-    record.write(facts, {**names, "recipe": recipe, **declared, **effort, **known, **sizes})
+    record.write_signed(facts, {**names, "recipe": recipe, **declared, **effort, **known, **sizes})
     place = {"profile_folder": str(written)} if recipe["stage"] == "bolt_instrumented" else {}
     kept = {"server_file": family.SERVER, "source_path": given["source_path"], **place}
     record.write(identity, {**names, **known, **kept})

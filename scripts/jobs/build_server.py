@@ -91,7 +91,7 @@ def _describe(recipe: dict, described: dict, link: Path, out: Outputs, made: dic
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": described["release"]}
     known = binary.identify(out.install / file)
     sizes = {**binary.section_sizes(out.install / file, out.install), "server_file": file}
-    record.write(
+    record.write_signed(
         out.facts, {**names, "recipe": recipe, "source_sha256": described["tree_sha256"], **made, **known, **sizes}
     )
     record.write(out.identity, {**names, **known, "server_file": file, "source_path": str(link)})

@@ -31,7 +31,7 @@ def main(recipe: dict, place: dict, identity: Path, dataset: Path, diagnosis: Pa
         facts = known | outcome.failure_facts(why)
     else:
         facts = diagnosed(recipe, place, identity, dataset, text, log)
-    record.write(diagnosis, {**facts, "recipe": recipe, "tool": name})
+    record.write_signed(diagnosis, {**facts, "recipe": recipe, "tool": name})
     say(line(name, facts))
 
 

@@ -45,7 +45,7 @@ def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path,
         **binary.binary_facts(program),
         "has_build_id": known["build_id"] is not None,
     }
-    record.write(facts, {**shown, "recipe": recipe, **dict.fromkeys(UNKNOWN), **known, **sizes, "told": told})
+    record.write_signed(facts, {**shown, "recipe": recipe, **dict.fromkeys(UNKNOWN), **known, **sizes, "told": told})
     origin = str(parts[family.SERVER].resolve()) if here else described["origin"]
     record.write(identity, {**names, **known, "server_file": family.SERVER, "source_path": origin})
 

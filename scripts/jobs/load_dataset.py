@@ -35,7 +35,7 @@ def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threa
         sha256, size = data_directory.pack(data, snapshot_folder)
     shown = {"server": recipe["server"], "dataset": recipe["dataset"], **recipe["tables"]}
     described = {**shown, "bytes": size, "snapshot_sha256": sha256}
-    record.write(dataset, {**described, "recipe": recipe, "load_s": time.monotonic() - begin_s})
+    record.write_signed(dataset, {**described, "recipe": recipe, "load_s": time.monotonic() - begin_s})
     say(
         f"[dataset {recipe['server']} {recipe['dataset']}] {size / 2**20:.0f} MiB in {time.monotonic() - begin_s:.0f} s"
     )

@@ -12,7 +12,7 @@ from scripts.measure.run import facts_of
 def main(recipe: dict, place: dict, identity: Path, dataset: Path, run: Path, text: Path, log: Path) -> None:
     """Write `run` and `text`, and tell the user what came of it."""
     facts = facts_of(recipe, place, identity, dataset, text, log)
-    record.write(run, facts)
+    record.write_signed(run, facts)
     say(line(facts))
 
 

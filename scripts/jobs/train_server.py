@@ -39,10 +39,10 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
         shutil.rmtree(counters, ignore_errors=True)
         counters.mkdir(parents=True)
         names = {"server": recipe["server"], "training": recipe["training"], "trained": recipe["instrumented"]["name"]}
-        record.write(profile, {**names, "recipe": recipe, "tool": None, **outcome.failure_facts(reason)})
+        record.write_signed(profile, {**names, "recipe": recipe, "tool": None, **outcome.failure_facts(reason)})
 
     with outcome.as_result(profile.parent, give_up, CommandFailed, ServerFailed, SysbenchFailed):
-        record.write(profile, {"recipe": recipe, **train(recipe, identity, datasets, counters, log)})
+        record.write_signed(profile, {"recipe": recipe, **train(recipe, identity, datasets, counters, log)})
 
 
 def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, log: Path) -> dict[str, Any]:
