@@ -17,6 +17,8 @@ rule build_server:
     wildcard_constraints:
         build=names_of(COMPILED),
     priority: 2000000
+    conda:
+        "../envs/python.yaml"
     threads: all_cores
     resources:
         host=1,
@@ -52,6 +54,8 @@ rule bolt_server:
     wildcard_constraints:
         build=names_of(BOLTED),
     priority: 2000000
+    conda:
+        "../envs/python.yaml"
     threads: all_cores
     resources:
         host=1,
@@ -83,6 +87,8 @@ rule install_prebuilt:
     wildcard_constraints:
         build=PREBUILT,
     priority: 2000000
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -113,6 +119,8 @@ rule audit_build:
     wildcard_constraints:
         build=names_of(COMPILED),
     priority: 2000000
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:

@@ -10,6 +10,8 @@ rule answer_statements:
     log:
         "results/logs/answer_statements/{server}/{build}-{digest}.log",
     priority: 4000000
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -34,6 +36,8 @@ rule compare_answers:
     log:
         "results/logs/compare_answers/{server}/{build}-{digest}.log",
     priority: 4000000
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:

@@ -10,6 +10,8 @@ rule choose_loader:
     log:
         "results/logs/choose_loader/{server}.log",
     priority: 4000000
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     shell:
@@ -28,6 +30,8 @@ rule load_dataset:
     log:
         "results/logs/load_dataset/{server}/{dataset}-{digest}.log",
     priority: 4000000
+    conda:
+        "../envs/python.yaml"
     threads: all_cores
     resources:
         host=1,

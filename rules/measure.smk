@@ -9,6 +9,8 @@ rule finish_preparations:
         "results/studies/{study}/prepared.txt",
     log:
         "results/logs/finish_preparations/{study}.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     shell:
@@ -33,6 +35,8 @@ rule measure_run:
         variant="|".join(map(re.escape, PLAN.study.variants)),
         workload="|".join(map(re.escape, PLAN.study.workloads)),
     priority: order_of_run
+    conda:
+        "../envs/python.yaml"
     resources:
         host=HOST,
     params:
@@ -67,6 +71,8 @@ rule diagnose_run:
         tool="[a-z]+",
         variant="|".join(map(re.escape, PLAN.study.variants)),
         workload="|".join(map(re.escape, PLAN.study.workloads)),
+    conda:
+        "../envs/python.yaml"
     resources:
         host=HOST,
     params:

@@ -10,6 +10,8 @@ rule describe_study:
         runs="results/studies/{study}/runs.txt",
     log:
         "results/logs/describe_study/{study}.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -30,6 +32,8 @@ rule prove_builds:
         "results/studies/{study}/proofs.json",
     log:
         "results/logs/prove_builds/{study}.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -59,6 +63,8 @@ rule plot_figures:
         figures=directory("results/studies/{study}/figures"),
     log:
         "results/logs/plot_figures/{study}.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -102,6 +108,8 @@ rule render_report:
         summary="results/studies/{study}/summary.md",
     log:
         "results/logs/render_report/{study}.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -135,6 +143,8 @@ rule publish_report:
         "results/report.html",
     log:
         "results/logs/publish_report/default.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     shell:

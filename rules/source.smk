@@ -8,6 +8,8 @@ rule fetch_source:
         identity="results/sources/{server}-{digest}/source.json",
     log:
         "results/logs/fetch_source/{server}-{digest}.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:

@@ -16,6 +16,8 @@ rule collect_runs:
         executions="results/studies/{study}/tables/executions.csv",
     log:
         "results/logs/collect_runs/{study}.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -48,6 +50,8 @@ rule compare_variants:
         statements="results/studies/{study}/tables/statements.csv",
     log:
         "results/logs/compare_variants/{study}.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:
@@ -72,6 +76,8 @@ rule export_tables:
         json="results/studies/{study}/tables/results.json",
     log:
         "results/logs/export_tables/{study}.log",
+    conda:
+        "../envs/python.yaml"
     resources:
         host=1,
     params:

@@ -12,6 +12,8 @@ rule train_server:
     log:
         "results/logs/train_server/{server}/{training}-{digest}.log",
     priority: 3000000
+    conda:
+        "../envs/python.yaml"
     resources:
         host=HOST,
     params:

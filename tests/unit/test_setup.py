@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 CHECKOUT = Path(__file__).parents[2]
 BORROWED = [
@@ -315,6 +316,12 @@ def test_all_that_is_asked_for_is_pinned():
 
 def test_test_environment_holds_the_workflows_packages_at_the_same_versions():
     assert pins("requirements.txt").items() <= pins("requirements-dev.txt").items()
+
+
+def test_conda_environment_names_the_same_versions():
+    described = yaml.safe_load((CHECKOUT / "envs/python.yaml").read_text())["dependencies"]
+    versions = dict(entry.split("=") for entry in described if not entry.startswith("python="))
+    assert versions.items() <= pins("requirements.txt").items()
 
 
 @pytest.mark.parametrize("name", ["apt.txt", "apt-test.txt", "dnf.txt"])

@@ -55,11 +55,10 @@ def test_job_replaces_the_shell_so_that_it_is_a_direct_child(name):
     assert f"exec python -m scripts.jobs.{name} " in RULES[name]
 
 
-def test_snakemake_lint_misses_nothing_but_a_conda_environment(tmp_path):
-    """Conda's compilers would be others than those the toolchains name, and it has no sysbench."""
+def test_snakemake_lint_is_content(tmp_path):
     answer = snakemake(tmp_path, "--lint")
-    found = set(re.findall(r"^ +\* (.*):$", answer.text, re.M))
-    assert found == {"Specify a conda environment or container for each rule."}, answer.text
+    assert answer.status == 0, answer.text
+    assert "Congratulations, your workflow is in a good condition!" in answer.text
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
