@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts import record
+from scripts import record, release
 from scripts.builds import toolchain
 from scripts.host import outcome
 from scripts.host.process import CommandFailed
@@ -115,7 +115,8 @@ def test_build_that_failed_has_all_its_outputs_and_they_say_so(folder, monkeypat
     expected = {"server": "tiny", "family": "postgresql", "build": "fragile", "release": "1.2", "outcome": "failed",
                 "reason": "no such flag", "format": 1}  # fmt: skip
     assert record.read(out["identity"]) == expected
-    assert record.read(out["facts"]) == {**expected, "stage": "plain", "recipe": RECIPE}
+    signed = {"workflow": release.workflow(), "stage": "plain", "recipe": RECIPE}
+    assert record.read(out["facts"]) == {**expected, **signed}
     assert [list(out[name].iterdir()) for name in ("install", "headers")] == [[], []]
     assert json.loads(gzip.decompress(out["calls"].read_bytes())) == {"format": 1, "calls": []}
 
