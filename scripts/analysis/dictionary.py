@@ -1,47 +1,13 @@
 """The data dictionary of a study's tables: every column with meaning and unit, as values and as a text."""
 
-import re
+from scripts.analysis import run_tables, tables
+from scripts.analysis.columns import Table
+from scripts.analysis.metrics import METRICS
 
-from scripts.analysis import runs, tables
-from scripts.analysis.columns import COUNT, TEXT, Column, Table
-from scripts.analysis.metrics import COUNTERS, METRICS
-
-# How the name of a column of `scripts.analysis.runs` tells its unit: the first pattern found decides.
-UNITS = (
-    (r"^(clients|repetition|position|run_number|cpus|transactions|second|pass)$|^n_|_clients$", COUNT),
-    (r"^(errors|reconnects|warnings|context_switches|calls)$", COUNT),
-    (r"_us_per_tx$", "µs per transaction"),
-    (r"_at$", "s since 1970, UTC"),
-    (r"_share$", "share, 0 to 1"),
-    (r"_bytes$", "bytes"),
-    (r"_ms$", "ms"),
-    (r"_bytes_per_s$", "bytes/s"),
-    (r"^(tps|qps)$|_per_s$", "1/s"),
-    (r"_s$", "s"),
-)
-
-
-def unit(name: str) -> str:
-    """Return the unit of a column of `scripts.analysis.runs`. Raises ValueError when no pattern fits its name."""
-    if name in COUNTERS and not name.endswith("_bytes"):
-        return COUNT
-    if name in runs.TEXT_COLUMNS | {"part", "kind"}:
-        return TEXT
-    found = next((unit for pattern, unit in UNITS if re.search(pattern, name)), None)
-    if found is None:
-        raise ValueError(f"column {name}: its name tells no unit; expected one of scripts.analysis.dictionary.UNITS")
-    return found
-
-
-def _table(name: str, row: str, meanings: dict[str, str]) -> Table:
-    return Table(name, row, tuple(Column(column, meaning, unit(column)) for column, meaning in meanings.items()))
-
-
-RUNS = {name: meaning for name, (_, meaning) in runs.FACT_COLUMNS.items()} | runs.DERIVED_COLUMNS
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        _table("runs", "a run", RUNS),
+        run_tables.RUNS,
         tables.COMPARISONS,
         tables.CELLS,
         tables.OVERALL,
@@ -50,20 +16,12 @@ TABLES: dict[str, Table] = {
         tables.FACTORS,
         tables.EFFECTS,
         tables.BOUNDS,
-        _table("series", "a second of a run", runs.SERIES_COLUMNS),
-        _table(
-            "counters",
-            "a reading of the server's counters, in runs of a study with `series`",
-            runs.SAMPLE_COLUMNS,
-        ),
-        _table("files", "a part of a run's data directory", runs.FILE_COLUMNS),
+        run_tables.SERIES,
+        run_tables.COUNTER_SERIES,
+        run_tables.FILES,
         tables.EXECUTIONS,
         tables.STATEMENTS,
-        _table(
-            "operations",
-            "an operation of a run, where the load's script tells them apart",
-            runs.OPERATION_COLUMNS,
-        ),
+        run_tables.OPERATIONS,
     )
 }
 INTRODUCTION = """# Tables of {study}

@@ -1,13 +1,13 @@
 """Timed SQL by statement: tidy tables of all executions, and of every statement beside the reference's."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scripts.analysis.comparison import compared, judged, noise_floors
 from scripts.analysis.tables import EXECUTIONS, STATEMENT_COSTS, STATEMENTS
+from scripts.measure.record import Run
 from scripts.vocabulary import BLOCK, CELL, COLD, RUN, WARM, PairStatus
 
 # Joins the names of workload and statement, since the functions for cells have one column for both.
@@ -15,14 +15,14 @@ BETWEEN = "\t"
 MEANS = tuple(column.name for column in STATEMENT_COSTS)
 
 
-def executions(records: Iterable[tuple[str, dict[str, Any]]]) -> pd.DataFrame:
+def executions(records: Iterable[Run]) -> pd.DataFrame:
     """Return executions.csv from pairs of file name and raw facts: one row per execution of a statement."""
     rows = [
-        {**{name: facts[name] for name in RUN}, "pass": one["pass"], "cache": COLD if one["pass"] == 1 else WARM,
+        {**dict(zip(RUN, run.key, strict=True)), "pass": one["pass"], "cache": COLD if one["pass"] == 1 else WARM,
          "statement": one["statement"], "statement_s": one["seconds"], "n_rows": one["rows"],
          **{name: one[name] for name in ("answer_sha256", *MEANS)}}
-        for _, facts in records
-        for one in (facts.get("timed_sql") or {}).get("executions") or []
+        for run in records
+        for one in run.timed_sql.executions or []
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=EXECUTIONS.names).astype({"n_rows": "Int64"})
 

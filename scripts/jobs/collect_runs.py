@@ -1,4 +1,4 @@
-"""Collect the raw facts of a study's runs into tables/runs.csv, the tables of its parts beside it."""
+"""Collect the records of a study's runs into tables/runs.csv and the tables beside it."""
 
 import argparse
 from pathlib import Path
@@ -13,9 +13,9 @@ def main(study: Path, runs_list: Path, tables: Path) -> None:
     """Write the tables into the folder `tables`."""
     records = list(read_records(listed(runs_list), without=("variables", "option_file", "histogram", "engine_report")))
     runs, series = collect(read(study), records)
-    write_csv(analysis_runs.sample_table(facts for _, facts in records), tables / "counters.csv")
-    write_csv(analysis_runs.file_table(facts for _, facts in records), tables / "files.csv")
-    write_csv(analysis_runs.operation_table(facts for _, facts in records), tables / "operations.csv")
+    write_csv(analysis_runs.sample_table(records), tables / "counters.csv")
+    write_csv(analysis_runs.file_table(records), tables / "files.csv")
+    write_csv(analysis_runs.operation_table(records), tables / "operations.csv")
     write_csv(timed_sql.executions(records), tables / "executions.csv")
     write_csv(series, tables / "series.csv")
     write_csv(runs, tables / "runs.csv")

@@ -1,16 +1,16 @@
-"""Diagnose one cell: a run as any other, beside which one tool looks into the server; it counts in no comparison."""
+"""Diagnose one cell: one extra run, which counts in no comparison, with one tool attached to the server."""
 
 import contextlib
 from pathlib import Path
 from typing import Any
 
-from scripts import record
 from scripts.host import entry, outcome
 from scripts.host.cpus import read_topology
 from scripts.host.entry import say, say_waiting
 from scripts.host.locks import shared
 from scripts.loadgen import client_host
 from scripts.measure import diagnosis as measure_diagnosis
+from scripts.measure import record
 from scripts.measure.run import facts_of
 from scripts.measure.tracer import ToolFailed
 from scripts.servers import data_directory, families
@@ -18,9 +18,9 @@ from scripts.wording import brief
 
 
 def main(recipe: dict, place: dict, identity: Path, dataset: Path, diagnosis: Path, text: Path, log: Path) -> None:
-    """Write `diagnosis`, a run's record and what the tool found, and `text`.
+    """Write `diagnosis`, the record of the run with what the tool found, and `text`, the output of sysbench.
 
-    That a tool cannot be used here is a result, as is a failure of the server; see measure_run for the others.
+    A tool that cannot be used on this machine is a result, as is a failure of the server.
     """
     name = recipe["tool"]
     for folder in (log.parent, text.parent):
@@ -31,19 +31,19 @@ def main(recipe: dict, place: dict, identity: Path, dataset: Path, diagnosis: Pa
         facts = known | outcome.failure_facts(why)
     else:
         facts = diagnosed(recipe, place, identity, dataset, text, log)
-    record.write_signed(diagnosis, {**facts, "recipe": recipe, "tool": name})
-    say(line(name, facts))
+    record.write(diagnosis, {**facts, "recipe": recipe, "tool": name}, record.Diagnosis)
+    say(line(record.read_diagnosis(diagnosis)))
 
 
 def diagnosed(recipe: dict, place: dict, identity: Path, dataset: Path, text: Path, log: Path) -> dict[str, Any]:
-    """Run the load with the tool beside it; returns the facts of the run, `diagnosis` among them."""
+    """Run the load with the tool attached; returns the facts of the run with `diagnosis`, what the tool found."""
     name, cpus = recipe["tool"], client_host.place_on_hosts(read_topology(), recipe["load"]).client_cpus
     with (
         data_directory.workspace(None) as folder,
         contextlib.closing(measure_diagnosis.tool_of(name, folder, log.with_suffix(f".{name}.log"), cpus)) as tool,
     ):
         facts = facts_of(
-            looked_into(recipe), place, identity, dataset, text, log, at_edge=measure_diagnosis.Window(tool)
+            recipe_with_tool(recipe), place, identity, dataset, text, log, at_edge=measure_diagnosis.Window(tool)
         )
         if outcome.has_failed(facts):
             return facts
@@ -54,19 +54,19 @@ def diagnosed(recipe: dict, place: dict, identity: Path, dataset: Path, text: Pa
             return {**facts, **outcome.failure_facts(str(failure))}
 
 
-def looked_into(recipe: dict[str, Any]) -> dict[str, Any]:
-    """Return the recipe of the run itself: with the options that a tool asks of the server."""
+def recipe_with_tool(recipe: dict[str, Any]) -> dict[str, Any]:
+    """Return the recipe of the run itself, with the server options that the tool needs."""
     variant = recipe["variant"]
     asked = families.of(variant["family"]).WAIT_OPTIONS if recipe["tool"] == "waits" else {}
     return {**recipe, "variant": {**variant, "options": {**variant.get("options", {}), **asked}}}
 
 
-def line(tool: str, facts: dict[str, Any]) -> str:
-    """Return the line a diagnosis tells the user."""
-    head = "[diagnosis {run_number}/{runs_total}] {variant} {workload} {clients} clients, ".format(**facts) + tool
-    if outcome.has_failed(facts):
-        return f"{head}: NONE, {brief(facts['reason'].splitlines()[0])}"
-    return f"{head}: {facts['window']['tps']:.0f} TPS beside it"
+def line(made: record.Diagnosis) -> str:
+    """Return the line about a diagnosis for the user."""
+    head = f"[diagnosis {made.run_number}/{made.runs_total}] {made.variant} {made.workload} {made.clients} clients"
+    if made.failed:
+        return f"{head}, {made.tool}: NONE, {brief(made.reason.splitlines()[0])}"
+    return f"{head}, {made.tool}: {made.window.tps:.0f} TPS beside it"
 
 
 if __name__ == "__main__":

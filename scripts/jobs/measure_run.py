@@ -1,19 +1,19 @@
-"""Measure one run: clone the snapshot, start the server, warm up, measure, stop, and record what everyone said."""
+"""Measure one run: write its record and what sysbench printed."""
 
 from pathlib import Path
 
-from scripts import record
 from scripts.host import entry
 from scripts.host.entry import say
+from scripts.measure import record
 from scripts.measure.facts import line
 from scripts.measure.run import facts_of
 
 
 def main(recipe: dict, place: dict, identity: Path, dataset: Path, run: Path, text: Path, log: Path) -> None:
-    """Write `run` and `text`, and tell the user what came of it."""
+    """Write `run`, the record, and `text`, the output of sysbench; print one line about the result."""
     facts = facts_of(recipe, place, identity, dataset, text, log)
-    record.write_signed(run, facts)
-    say(line(facts))
+    record.write(run, facts)
+    say(line(record.read(run)))
 
 
 if __name__ == "__main__":

@@ -2,23 +2,27 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from scripts.analysis.runs import listed, read_csv, read_records
 from scripts.host import entry
+from scripts.measure.record import Run, read_diagnosis
 from scripts.record import read, write_text
 from scripts.report.figures.drawing import figure_names
 from scripts.report.page import Evidence, view
 from scripts.report.render import render
 from scripts.report.runs import MOST_UNFOLDED
 
-RECORDS = ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets", "diagnoses")
+# Kind of records -> the function that reads one.
+RECORDS = {
+    **dict.fromkeys(("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets"), read),
+    "diagnoses": read_diagnosis,
+}
 TABLES = (
     "runs", "comparisons", "cells", "overall", "overall_unflagged", "noise", "bounds", "files", "factors", "effects",
     "statements", "operations",
 )  # fmt: skip
-# What fills a run's record and is shown of one run of each variant, or of a run that unfolds.
-BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series", "series")
+# Large keys of records. The page shows them for one run per variant, and `series` for runs that unfold.
+BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series")
 
 
 def main(
@@ -44,7 +48,7 @@ def main(
         study=declared,
         tables=found,
         records=list(_lean(listed(runs_list))),
-        **{kind: [read(path) for path in records.get(kind, [])] for kind in RECORDS},
+        **{kind: [RECORDS[kind](path) for path in records.get(kind, [])] for kind in RECORDS},
         figures={name: (figures / f"{name}.svg").read_text(encoding="utf-8") for name in drawn},
         folder=output.parent,
         archive=archive,
@@ -54,16 +58,17 @@ def main(
     write_text(output, render("report.html.j2", values))
 
 
-def _lean(files: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the runs without what the page does not show of them: 10 000 whole ones would take a gigabyte."""
-    dropped = BULKY if len(files) > MOST_UNFOLDED else BULKY[:-1]
+def _lean(files: list[Path]) -> Iterator[Run]:
+    """Yield the runs without the keys that the page does not show: 10 000 whole records would take a gigabyte."""
+    dropped = (*BULKY, "series") if len(files) > MOST_UNFOLDED else BULKY
     kept = set()
-    for file, facts in read_records(files):
-        if facts["variant"] in kept:
-            facts = {name: value for name, value in facts.items() if name not in dropped}
-        elif facts["outcome"] == "ok":
-            kept.add(facts["variant"])
-        yield file, facts
+    for run in read_records(files):
+        if run.variant in kept:
+            yield run.without(dropped)
+            continue
+        if run.outcome == "ok":
+            kept.add(run.variant)
+        yield run
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The record of a run: what was planned, and what its window showed."""
+"""The facts of a run: those planned, and those measured in its window."""
 
 from dataclasses import asdict
 from typing import Any
@@ -7,6 +7,7 @@ from scripts.host import usage
 from scripts.host.facts import Host
 from scripts.loadgen.output import SysbenchFailed, percentile, window
 from scripts.loadgen.run import Finished, Moment
+from scripts.measure.record import NOT_MEASURED, Run
 from scripts.sql.times import totals_s
 
 SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
@@ -14,8 +15,8 @@ SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
 
 def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict[str, Any]:
     """Return the facts known before anything is started."""
-    generator, cpus = setting.there.generator if setting.there else setting.generator, setting.cpus
-    names = ("family", "release", "build", "build_id", "sha256")  # a build that failed has no program
+    generator = setting.remote.generator if setting.remote else setting.generator
+    names = ("family", "release", "build", "build_id", "sha256")  # a failed build has no program
     return {
         **setting.place,
         "recipe": setting.recipe,
@@ -27,14 +28,15 @@ def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict
             "text_file": setting.text.name,
         },
         "host": asdict(machine),
-        "placement": asdict(cpus),
+        "placement": asdict(setting.cpus),
     }
 
 
 def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> dict[str, Any]:
-    """Return the facts of the window: from the first per-second report to the last that was sampled.
+    """Return the facts of the window, which lies between the two sampled per-second reports.
 
-    Percentiles are those of the whole measuring call, from its histogram. Raises SysbenchFailed when one is missing.
+    Percentiles are those of the whole measuring call, from its histogram. Raises SysbenchFailed when a sample is
+    missing.
     """
     if len(samples) != 2:
         raise SysbenchFailed(
@@ -62,7 +64,7 @@ def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> 
 
 
 def generators(finished: Finished) -> dict[str, dict[str, float]]:
-    """Return how many sysbench processes there were, and how far their reports lay apart; nothing of one alone."""
+    """Return `generators`, the number of sysbench processes and how far their reports lay apart; empty for one."""
     if finished.processes == 1:
         return {}
     return {"generators": {"processes": finished.processes, "apart_s": round(finished.apart_s, 3)}}
@@ -80,20 +82,19 @@ def series(finished: Finished) -> dict[str, list]:
     }
 
 
-def line(facts: dict[str, Any]) -> str:
-    """Return the line a run tells the user."""
-    head = "[run {run_number}/{runs_total}] {variant} {workload} {clients} clients repetition {repetition}: ".format(
-        **facts
-    )
-    left = f"; about {facts['left_s'] / 60:.0f} min left"
-    if facts["outcome"] == "failed":
-        return head + f"FAILED, {facts['reason'].splitlines()[0]}" + left
-    doubtful = sorted({warning["code"] for warning in facts["warnings"] if warning["code"] != "not_measured"})
-    return head + _gist(facts) + (f" (see {', '.join(doubtful)})" if doubtful else "") + left
+def line(run: Run) -> str:
+    """Return the line about a run for the user."""
+    head = f"[run {run.run_number}/{run.runs_total}] {run.variant} {run.workload} {run.clients} clients"
+    head += f" repetition {run.repetition}: "
+    left = f"; about {run.left_s / 60:.0f} min left"
+    if run.failed:
+        return head + f"FAILED, {run.reason.splitlines()[0]}" + left
+    doubtful = sorted({warning.code for warning in run.warnings} - {NOT_MEASURED})
+    return head + _gist(run) + (f" (see {', '.join(doubtful)})" if doubtful else "") + left
 
 
-def _gist(facts: dict[str, Any]) -> str:
-    if "timed_sql" in facts:
-        totals = totals_s(facts["timed_sql"]["executions"])
+def _gist(run: Run) -> str:
+    if run.timed_sql:
+        totals = totals_s(run.timed_sql.executions)
         return ", ".join(f"{cache} {seconds:.3f} s" for cache, seconds in totals.items())
-    return f"{facts['window']['tps']:.0f} TPS, p95 {facts['window']['p95_ms']:.2f} ms"
+    return f"{run.window.tps:.0f} TPS, p95 {run.window.p95_ms:.2f} ms"

@@ -1,4 +1,4 @@
-"""The load of a run: warm up, measure with sysbench, and read from the server what it tells at both edges."""
+"""The load of a run: warm up, measure with sysbench, and read the server's counters before and after."""
 
 import contextlib
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from scripts.measure.facts import measured
 from scripts.measure.setting import Phases, Setting
 from scripts.servers.server import Server
 
-# Of an event that sends more, and of a statement that is longer, this much is kept.
+# The first statements of an event, and the first characters of a statement, that a record keeps.
 MOST_STATEMENTS, MOST_CHARACTERS = 500, 2000
 ONE_EVENT = {"--threads": "1", "--time": "0", "--events": "1"}
 DONE_WITHIN_S = 120
 
 
 def one_event_command(command: Sequence[str]) -> list[str]:
-    """Return the command that has one client of a load do one event."""
+    """Return the command with which one client runs one event of a load."""
     named = [(word.partition("=")[0], word) for word in command]
     return [f"{name}={ONE_EVENT[name]}" if name in ONE_EVENT else word for name, word in named]
 
@@ -28,7 +28,7 @@ def one_event_command(command: Sequence[str]) -> list[str]:
 def logged_statements(
     setting: Setting, server: Server, connection: Any, command: Sequence[str], phases: Phases
 ) -> dict[str, dict[str, Any]]:
-    """Return what one event sends, for a run's record; nothing unless this run is the one to show it."""
+    """Return `statements`, those of one event, for a run's record; empty unless this run is the one to log them."""
     if not setting.place.get("log_statements"):
         return {}
     found = statements_of_one_event(server, connection, command, setting.log.with_suffix(".event.txt"))
@@ -37,9 +37,9 @@ def logged_statements(
 
 
 def statements_of_one_event(server: Server, connection: Any, command: Sequence[str], text: Path) -> dict[str, Any]:
-    """Run one event of a load, whose measuring command is `command`, and return what the server logged of it.
+    """Run one event of a load, whose measuring command is `command`; returns the statements that the server logged.
 
-    `sent` holds the statements in their order, `total` counts them. Raises SysbenchFailed when the event fails.
+    `sent` holds the first statements in their order, `total` counts all. Raises SysbenchFailed when the event fails.
     """
     read = server.log.stat().st_size
     server.family.log_statements(connection)
@@ -51,13 +51,14 @@ def statements_of_one_event(server: Server, connection: Any, command: Sequence[s
 
 
 def run_sysbench_load(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[str, Any]:
-    """Warm the server up with a call of its own, then measure; returns the facts of the window.
+    """Warm the server up with a separate call, then measure; returns the facts of the window.
 
-    The sizes of files are those before the warm-up and after the measuring call.
+    Sizes of files are taken before the warm-up and after the measuring call.
     """
     with contextlib.closing(server.connect()) as connection:
-        variables, loaded = setting.family.variables(connection), observe.file_sizes(setting.family, data, connection)
-        client_host.admit(setting.there, server, connection)
+        variables = observe.variable_facts(setting.family, connection, data.parent, server.sockets)
+        loaded = observe.file_sizes(setting.family, data, connection)
+        client_host.admit(setting.remote, server, connection)
         warmup = warm_up(setting, server)
         phases.end("warmup")
         commands = setting.commands(server, _called_s(setting), seed=setting.place["repetition"])
@@ -68,7 +69,7 @@ def run_sysbench_load(setting: Setting, server: Server, data: Path, phases: Phas
     return {
         **facts,
         "commands": {"server": server.command, "warmup": warmup, **many.named_commands(commands)},
-        "variables": variables,
+        **variables,
         "files": {"before": loaded, "after": left},
         **logged,
     }
@@ -76,12 +77,12 @@ def run_sysbench_load(setting: Setting, server: Server, data: Path, phases: Phas
 
 def _called_s(setting: Setting) -> int:
     # The window lies between two reports, and at the last one connections may be closing: a second on each side.
-    # Several processes do not end at one moment: another second, so that each of them covers the window.
+    # Several processes do not end together: one more second, so that each of them covers the window.
     return setting.load["measure_s"] + 2 + (setting.place["clients"] > many.MOST_CLIENTS)
 
 
 def measure_sysbench(setting: Setting, server: Server, connection: Any, commands: list[list[str]]) -> dict[str, Any]:
-    """Run the measuring call; returns what the window showed, and what the server told at both edges of the call."""
+    """Run the measuring call; returns the facts of the window, and the server's counters before and after the call."""
     samples: list[tuple[run.Moment, usage.Sample]] = []
 
     def on_report(moment: run.Moment) -> None:
@@ -93,11 +94,11 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
     before = observe.read_edge(setting.family, connection)
     ask = partial(setting.family.counters, connection) if setting.load.get("series") else None
     with observe.sampled_counters(ask) as counted:
-        finished = many.run_processes(commands, setting.text, timeout_s=patience_s, on_report=on_report, cpus=cpus)
+        finished = run_load(commands, setting.text, timeout_s=patience_s, on_report=on_report, cpus=cpus)
     after = observe.read_edge(setting.family, connection)
     return {
         **measured(finished, samples),
-        **client_host.used_on_client(setting.there, server, samples),
+        **client_host.used_on_client(setting.remote, server, samples),
         **observe.edge_facts(before, after),
         **output.operation_facts(setting.text),
         "counter_series": observe.sample_columns(counted, finished),
@@ -105,8 +106,13 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
 
 
 def warm_up(setting: Setting, server: Server) -> list[str]:
-    """Run the workload unmeasured, its keys drawn from another seed than the measuring call's; returns the command."""
+    """Run the workload unmeasured, with another seed than the measuring call's; returns the first command."""
     commands = setting.commands(server, setting.load["warmup_s"], seed=setting.place["repetition"] + 1_000_000)
     text, patience_s = setting.log.with_suffix(".warmup.txt"), setting.patience_s("warmup_s")
-    many.run_processes(commands, text, timeout_s=patience_s, cpus=setting.cpus.client_cpus)
+    run_load(commands, text, timeout_s=patience_s, cpus=setting.cpus.client_cpus)
     return commands[0]
+
+
+def run_load(commands: list[list[str]], text: Path, **how: Any) -> run.Finished:
+    """Run the commands of one load together, as `run.run` runs a single one with the same keyword arguments."""
+    return run.run(commands[0], text, **how) if len(commands) == 1 else many.run_processes(commands, text, **how)

@@ -1,4 +1,4 @@
-"""What a server tells of itself just before and just after a load, and how large its files are."""
+"""Read counters, variables, engine reports and file sizes of a server around a load."""
 
 import contextlib
 import os
@@ -31,8 +31,8 @@ class Sample:
 def sampled_counters(read: Callable[[], Counters] | None) -> Iterator[list[Sample]]:
     """Call `read` every second of the body, in a thread beside it; the list grows, and stays empty without `read`.
 
-    A second whose turn passes while the server is still answering has no sample. Raises what `read` raised, unless the
-    body raises itself.
+    A second that passes while the server is still answering has no sample. Raises what `read` raised, unless the body
+    raises itself.
     """
     samples: list[Sample] = []
     if read is None:
@@ -65,9 +65,9 @@ def _sample(
 
 
 def sample_columns(samples: list[Sample], finished: Finished) -> dict[str, list]:
-    """Return samples as columns, `second` on the clock of sysbench's own per-second reports of the same call.
+    """Return samples as columns; `second` is on the clock of sysbench's per-second reports of the same call.
 
-    What a sample lacks is None. Empty without samples.
+    A counter that a sample lacks is None. Empty without samples.
     """
     if not samples:
         return {}
@@ -81,30 +81,41 @@ def sample_columns(samples: list[Sample], finished: Finished) -> dict[str, list]
 
 @dataclass(frozen=True)
 class Edge:
-    """A server at one moment: counters, and its engine's own report, an empty text where a family has none."""
+    """A server at one moment: its counters, and its engine's own report, empty for a family without one."""
 
     counters: dict[str, float]
     report: str
 
 
 def read_edge(family: Family, connection: Any) -> Edge:
-    """Ask a server for its counters and its engine's report."""
+    """Read a server's counters and its engine's report."""
     return Edge(family.counters(connection), family.engine_report(connection))
 
 
 def edge_facts(before: Edge, after: Edge) -> dict[str, Any]:
-    """Return what a run's record keeps of both edges: `counters`, and `engine_report` where the family has one."""
+    """Return the parts of a run's record with both edges: `counters`, and `engine_report` if the family has one."""
     known = [name for name in before.counters if name in after.counters]
     counters = {name: {"before": before.counters[name], "after": after.counters[name]} for name in known}
     reports = {"before": before.report, "after": after.report}
     return {"counters": counters, **({"engine_report": reports} if any(reports.values()) else {})}
 
 
-def file_sizes(family: Family, data: Path, connection: Any) -> dict[str, dict[str, Any]]:
-    """Return what the files of a data directory take, by part: its kind, apparent_bytes and allocated_bytes.
+def variable_facts(family: Family, connection: Any, *private: Path) -> dict[str, dict[str, str]]:
+    """Return the server's variables: `own_variables` name one of the run's `private` folders, `variables` do not.
 
-    A part is a table with its indexes, as `database.table` or `schema.table`, else all files of a kind, by that kind. A
-    file that goes while this looks is left out.
+    So `variables` are the same in every run of a variant.
+    """
+    every = family.variables(connection)
+    folders = {str(path) for folder in private for path in (folder, folder.resolve())}
+    own = {name: value for name, value in every.items() if any(folder in str(value) for folder in folders)}
+    return {"variables": {name: every[name] for name in every if name not in own}, "own_variables": own}
+
+
+def file_sizes(family: Family, data: Path, connection: Any) -> dict[str, dict[str, Any]]:
+    """Return the sizes of a data directory's files per part: its kind, apparent_bytes and allocated_bytes.
+
+    A part is a table with its indexes, named `database.table` or `schema.table`, or all files of a kind, named as the
+    kind. A file that is removed meanwhile is left out.
     """
     found: dict[str, dict[str, Any]] = {}
     named = family.table_files(connection)
@@ -132,7 +143,7 @@ def _unless_gone(error: OSError) -> None:
 
 
 def file_kind(family: Family, file: str, named: dict[str, str]) -> tuple[str, str]:
-    """Return (kind, part) of a file by its path below the data directory; `named` are files whose table is known."""
+    """Return (kind, part) of a file by its path below the data directory; `named` maps files to their tables."""
     for pattern, kind in family.FILE_KINDS:
         if match := pattern.fullmatch(file):
             if kind != "table":

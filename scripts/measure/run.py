@@ -1,8 +1,9 @@
-"""Measure one run: clone the snapshot, start the server, warm up, measure, stop, and record what everyone said."""
+"""Measure one run: clone the snapshot, start the server, warm up, measure, and stop."""
 
 import contextlib
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from scripts.loadgen.lua import script_path
 from scripts.loadgen.output import SysbenchFailed
 from scripts.measure import load, timed_sql, warnings
 from scripts.measure.facts import planned_facts
+from scripts.measure.record import Run
 from scripts.measure.setting import Phases, Setting
 from scripts.servers import data_directory
 from scripts.servers import options as servers_options
@@ -29,10 +31,10 @@ SERVER_LOG = ".server.log"
 def facts_of(
     recipe: dict, place: dict, identity: Path, dataset: Path, text: Path, log: Path, **more: Any
 ) -> dict[str, Any]:
-    """Measure one run, write `text` and return its facts; `more` goes to the run's setting.
+    """Measure one run, write `text` and return its facts; `more` are further fields of the run's Setting.
 
-    A failure of the server or of sysbench is a result, one of the host or of us is an error. `place["judged"]` names
-    the records of audits and of the check, which must not have failed, as the build must not.
+    A failure of the server or of sysbench is a result; a failure of the host or of the workflow is raised. The build,
+    and the audits and checks whose records `place["judged"]` names, must not have failed.
     Raises ValueError when the snapshot or the server program is not the one described.
     """
     judged = [identity, *map(Path, place.get("judged", []))]
@@ -40,11 +42,9 @@ def facts_of(
     phases = Phases(started_s())
     log.parent.mkdir(parents=True, exist_ok=True)
     text.parent.mkdir(parents=True, exist_ok=True)
-    cpus, there = (
-        client_host.place_on_hosts(host_cpus.read_topology(), recipe["load"]),
-        client_host.client_host_of(recipe["load"]),
-    )
-    setting = Setting(recipe, place, identity, dataset, text, log, sysbench.read_capabilities(), cpus, there, **more)
+    cpus = client_host.place_on_hosts(host_cpus.read_topology(), recipe["load"])
+    remote = client_host.client_host_of(recipe["load"])
+    setting = Setting(recipe, place, identity, dataset, text, log, sysbench.read_capabilities(), cpus, remote, **more)
     facts = planned_facts(setting, host_facts.read_host(), record.read(identity))
     reason = outcome.first_reason(judged)
     facts |= outcome.failure_facts(reason) if reason else measure_alone(setting, facts, phases)
@@ -55,7 +55,7 @@ def facts_of(
 
 
 def measure_alone(setting: Setting, known: dict[str, Any], phases: Phases) -> dict[str, Any]:
-    """Measure with the host to ourselves; returns the outcome and, when it is ok, what was measured, with warnings."""
+    """Measure while no other job runs on the host; returns the outcome and, when it is ok, the measured facts."""
     if "script" in setting.load:
         sysbench.demand_options(setting.generator, script_path(setting.load["script"]), setting.load.get("options", {}))
     with exclusive(say_waiting) as waited_s:
@@ -63,7 +63,7 @@ def measure_alone(setting: Setting, known: dict[str, Any], phases: Phases) -> di
         rest(setting, phases)
         try:
             facts = {"outcome": "ok", "reason": None, **measure(setting, phases)}
-            facts["warnings"] = warnings.warnings_of(known | facts)
+            facts["warnings"] = [asdict(each) for each in warnings.warnings_of(Run.of(known | facts))]
         except (ServerFailed, SysbenchFailed) as failure:
             if outcome.of_host(failure):
                 raise
@@ -73,14 +73,14 @@ def measure_alone(setting: Setting, known: dict[str, Any], phases: Phases) -> di
 
 
 def rest(setting: Setting, phases: Phases) -> None:
-    """Leave the host alone for as long as the study says, with nobody else on it."""
+    """Leave the host idle for the study's `rest_s`."""
     if seconds := setting.load.get("rest_s"):
         time.sleep(seconds)
         phases.end("rest")
 
 
 def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
-    """Do what a run does between having the host and giving it back; returns its facts."""
+    """Clone, start, load, measure and stop; returns the facts of the run."""
     install = workplace.installed(setting.identity)
     options = server_options(setting.family, setting.recipe["variant"]) | setting.network_options
     written = setting.family.option_text(setting.family.options_of_release(install, options))
@@ -106,7 +106,7 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def cloned(setting: Setting, phases: Phases) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Have a clone of the snapshot where the variant's storage is, drained; yields it, and the facts of that place."""
+    """Clone the snapshot to the variant's storage and drain it; yields the clone, and the facts of the storage."""
     folder = setting.dataset.parent / "snapshot"
     data_directory.verify(folder, record.read(setting.dataset)["snapshot_sha256"])
     with data_directory.cloned(folder, setting.place["storage"]) as data:
@@ -120,7 +120,7 @@ def cloned(setting: Setting, phases: Phases) -> Iterator[tuple[Path, dict[str, A
 
 
 def fill(setting: Setting, server: Server, phases: Phases) -> list[str]:
-    """Load the tables of a dataset that is made anew for every run; returns the command, nothing for a clone's."""
+    """Load the tables of a dataset that is made for every run anew; returns the command, empty for other datasets."""
     flags, log = server.family.sysbench_flags(server.sockets), setting.log.with_suffix(".load.txt")
     if command := run.fill_anew(setting.load["tables"], flags, log):
         phases.end("load")

@@ -1,4 +1,4 @@
-"""What one run works with."""
+"""The programs, CPUs, files and phases of one run."""
 
 import time
 from collections.abc import Callable
@@ -14,17 +14,17 @@ from scripts.servers.server import Server
 
 
 class Phases:
-    """A stopwatch that is read at the end of each phase; `seconds` holds the phases by name."""
+    """A stopwatch; `seconds` maps the phases that have ended to their lengths."""
 
     def __init__(self, started_at: float) -> None:
-        """Begin at `started_at`, seconds since the epoch: the start of the process, Python's own start included."""
+        """Begin at `started_at`, seconds since 1970: the start of the process, before Python itself started."""
         self.started_at = started_at
         self.seconds: dict[str, float] = {}
-        # Durations come from the monotonic clock; only this first distance needs the other one.
+        # Durations come from the monotonic clock; the start of the process is known on the other one only.
         self._since_s = time.monotonic() - (time.time() - started_at)
 
     def end(self, name: str, less_s: float = 0.0, less_name: str | None = None) -> None:
-        """End a phase now; `less_s` of it are booked under another name."""
+        """End a phase now; `less_s` of its seconds are counted as the phase `less_name`."""
         now_s = time.monotonic()
         self.seconds[name] = self.seconds.get(name, 0.0) + now_s - self._since_s - less_s
         if less_name:
@@ -32,21 +32,21 @@ class Phases:
         self._since_s = now_s
 
     def add(self, name: str, seconds: float) -> None:
-        """Book a stretch that has just ended and that took so many seconds."""
+        """Add the seconds of something that has just ended to a phase."""
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
         self._since_s = time.monotonic()
 
 
-# Processes of one load draw other keys; a call's seed is its repetition, of which there are fewer.
+# Each process of a load needs a seed of its own. The seed of a call is its repetition, which stays below this.
 SEEDS_APART = 10_000
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What one run works with: its recipe, its place in the study, programs, CPUs and files.
+    """The recipe of one run, its place in the study, its programs, CPUs and files.
 
-    `there` is the client host, None when the load generator runs here too. `at_edge` is called with the server at both
-    edges of the window.
+    `remote` is the client host, None when the load generator runs on this host. `at_edge` is called with the server at
+    both edges of the window.
     """
 
     recipe: dict[str, Any]
@@ -57,7 +57,7 @@ class Setting:
     log: Path
     generator: sysbench.Capabilities
     cpus: host_cpus.Placement
-    there: client_host.ClientHost | None = None
+    remote: client_host.ClientHost | None = None
     at_edge: Callable[[Server], None] = lambda server: None
 
     @property
@@ -72,24 +72,24 @@ class Setting:
 
     @property
     def network_options(self) -> dict[str, Any]:
-        """Return the server options that a client host needs, none without one."""
-        return client_host.network_options_of(self.there, self.family)
+        """Return the server options that a client host needs; empty without a client host."""
+        return client_host.network_options_of(self.remote, self.family)
 
     def commands(self, server: Server, seconds: int, seed: int) -> list[list[str]]:
-        """Return the command lines for so many seconds of the workload: of one sysbench, or of as many as it takes."""
+        """Return the command lines of all sysbench processes for so many seconds of the workload."""
         every = self.place["clients"]
-        # Several begin together through a FIFO, which a client host does not share with us.
-        parts = many.client_parts(every) if self.there is None else [every]
+        # Several processes start together through a FIFO, which does not reach a client host.
+        parts = many.client_parts(every) if self.remote is None else [every]
         seeds = (seed + place * SEEDS_APART for place in range(len(parts)))
         return [self.command(server, seconds, *part) for part in zip(seeds, parts, strict=True)]
 
     def command(self, server: Server, seconds: int, seed: int, clients: int) -> list[str]:
-        """Return sysbench's command line for so many seconds of the workload with some of its clients."""
+        """Return the command line of one sysbench process for so many seconds of the workload."""
         tables, script = self.load["tables"], script_path(self.load["script"])
         command = sysbench.run_command(
-            client_host.address_for(self.there, self.generator),
+            client_host.address_for(self.remote, self.generator),
             script,
-            client_host.client_flags(self.there, server),
+            client_host.client_flags(self.remote, server),
             tables.get("tables"),
             tables.get("rows"),
             run.options_of_load(self.generator, script, self.load),
@@ -97,8 +97,8 @@ class Setting:
             seconds,
             seed=seed,
         )
-        return client_host.client_command(self.there, server, command)
+        return client_host.client_command(self.remote, server, command)
 
     def patience_s(self, key: str) -> float:
-        """Return after how many seconds a sysbench call that should take `key` seconds is given up."""
+        """Return the seconds after which a sysbench call is killed that should take the load's `key` seconds."""
         return 2 * self.load[key] + 120

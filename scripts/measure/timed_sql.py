@@ -1,4 +1,4 @@
-"""Run timed SQL on a started server: every statement in order, in every pass, timed and its answer kept as a digest."""
+"""Run timed SQL on a started server: time each statement in every pass, and keep a digest of its answer."""
 
 import contextlib
 import hashlib
@@ -24,26 +24,27 @@ ANSWERED_WITHIN_S = 6 * 3600
 
 
 def run(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[str, Any]:
-    """Run a workload of timed SQL and write what it took as text; returns the facts of the window.
+    """Run a workload of timed SQL and write its times as text; returns the facts of the window.
 
-    The first pass after the server's start is cold, the others are warm; each has a connection of its own. Seconds are
-    those from sending a statement to the last row of its answer. Raises ServerFailed naming a statement that was
+    The first pass after the server's start is cold, the others are warm; each pass has its own connection. Seconds
+    count from sending a statement to the last row of its answer. Raises ServerFailed naming a statement that was
     answered with an error or not at all, ValueError when the file is not the one of the recipe.
     """
     chosen, skipped = _chosen(setting)
     with contextlib.closing(server.connect()) as connection:
-        variables, loaded = setting.family.variables(connection), observe.file_sizes(setting.family, data, connection)
+        variables = observe.variable_facts(setting.family, connection, data.parent, server.sockets)
+        loaded = observe.file_sizes(setting.family, data, connection)
         before = observe.read_edge(setting.family, connection)
         with _pinned(setting.cpus.client_cpus):
             begin, began_at = sample(server.process.pid), time.time()
-            told = [_pass(setting, server, chosen, number) for number in range(1, setting.load["passes"] + 1)]
+            passes = [_pass(setting, server, chosen, number) for number in range(1, setting.load["passes"] + 1)]
             end, ended_at = sample(server.process.pid), time.time()
         after, left = (
             observe.read_edge(setting.family, connection),
             observe.file_sizes(setting.family, data, connection),
         )
     phases.end("measure")
-    kinds = {kind: [one for each in told for one in each[kind]] for kind in ("executions", "shown")}
+    kinds = {kind: [one for each in passes for one in each[kind]] for kind in ("executions", "shown")}
     record.write_text(setting.text, "".join(map(_line, kinds["executions"])))
     sent = [{"kind": one.kind, "name": one.name, "text": one.text, "against": one.against} for one in chosen]
     return {
@@ -51,7 +52,7 @@ def run(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[st
         "window": {"duration_s": end.monotonic_s - begin.monotonic_s},
         **usage.usage_between(begin, end),
         "commands": {"server": server.command},
-        "variables": variables,
+        **variables,
         **observe.edge_facts(before, after),
         "files": {"before": loaded, "after": left},
         "timed_sql": {"statements": sent, "skipped": skipped, **kinds},
@@ -63,7 +64,7 @@ def _line(one: dict[str, Any]) -> str:
 
 
 def _chosen(setting: Setting) -> tuple[list[files.Timed], list[str]]:
-    """Return the statements this release is sent, and the names of the timed ones it is not."""
+    """Return the statements for this release, and the names of the timed statements that it is not sent."""
     load, described = setting.load, record.read(setting.identity)
     file = files.timed_sql_path(ROOT, setting.place["sql"])
     if (found := record.file_sha256(file)) != load["content"]:
@@ -75,7 +76,7 @@ def _chosen(setting: Setting) -> tuple[list[files.Timed], list[str]]:
 
 
 def _pass(setting: Setting, server: Server, chosen: list[files.Timed], number: int) -> dict[str, list]:
-    """Send all statements once; returns what is recorded of the timed ones and of those that show something."""
+    """Send all statements once; returns `executions` of the timed statements, and the answers that are `shown`."""
     found: dict[str, list] = {"executions": [], "shown": []}
     with answers.connections_opened(server.connect) as connection:
         for text in setting.family.benchmark_statements():
@@ -87,7 +88,7 @@ def _pass(setting: Setting, server: Server, chosen: list[files.Timed], number: i
 
 
 def _send(server: Server, connection: Any, statement: files.Timed) -> Iterator[dict[str, Any]]:
-    """Send a statement; yields what is recorded of it, nothing of one that only prepares."""
+    """Send a statement; yields its part of the record, nothing for a statement that only prepares."""
     before = usage.process_times(server.process.pid)
     with _awaited(server, statement.name):
         cursor = connection.cursor()
@@ -118,7 +119,7 @@ def _grown(before: int | None, after: int | None) -> int | None:
 
 
 def digest(rows: Any) -> str:
-    """Return the SHA-256 (hex) of an answer's rows in whatever order, values as two servers would agree on them."""
+    """Return the SHA-256 (hex) of an answer's rows, whatever their order, with values written as `plain` does."""
     found = hashlib.sha256()
     for line in sorted(record.canonical([plain(value) for value in row]) for row in rows):
         found.update(line.encode() + b"\n")
@@ -126,7 +127,7 @@ def digest(rows: Any) -> str:
 
 
 def plain(value: Any) -> str | None:
-    """Return a value as text: numbers without their type, 12 digits of inexact ones, bytes as the letters they are."""
+    """Return a value as text that two servers agree on: numbers without type, floats in 12 digits, bytes as UTF-8."""
     match value:
         case None:
             return None
@@ -141,7 +142,7 @@ def plain(value: Any) -> str | None:
 
 @contextlib.contextmanager
 def _awaited(server: Server, name: str) -> Iterator[None]:
-    """Turn an error, a lost connection or a silence of the server into ServerFailed with the statement's name."""
+    """Raise ServerFailed naming the statement after an error, a lost connection or a timeout."""
     with watchdog(server.process, ANSWERED_WITHIN_S) as silent:
         try:
             yield
@@ -161,7 +162,7 @@ def _pinned(cpus: Sequence[int]) -> Iterator[None]:
 
 
 def sample(server_pid: int) -> usage.Sample:
-    """Take a sample of the server with this process as its load generator, without the server that it started."""
+    """Sample the usage of the server and of this process as load generator, without the server that it started."""
     taken, own = usage.sample_usage(server_pid, server_pid), os.times()
     client = replace(taken.client, processes=1, user_s=own.user, system_s=own.system)
     return replace(taken, client=client)

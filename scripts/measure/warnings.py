@@ -1,16 +1,17 @@
-"""What makes a run's figures doubtful: fixed limits, each with its reason, and the warnings they give."""
+"""Warnings about the figures of a run: fixed limits, each with its reason, and the runs beyond them."""
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from scripts.measure.record import cpu_counts, generator_use
+from scripts.measure.record import NOT_MEASURED, Run
+from scripts.measure.run_parts import RunWarning
 from scripts.wording import plural
 
 POINTS = (5, 120)
-# Of a normal distribution: standard deviation over median absolute deviation.
+# The standard deviation of a normal distribution over its median absolute deviation.
 MAD_TO_DEVIATION = 1.4826
 
 
@@ -38,7 +39,7 @@ def _thinned(values: Sequence[float], most: int) -> list[float]:
 
 @dataclass(frozen=True)
 class WarningLimit:
-    """A value beyond `threshold` earns a warning; `reason` says what it does to figures, `remedy` what helps.
+    """A limit: a value beyond `threshold` gives a warning with the `reason`, its effect on figures, and a `remedy`.
 
     Without a `unit`, a threshold under 1 is a share.
     """
@@ -109,73 +110,63 @@ THRESHOLDS = {
 DRIFT_ERRORS = 3.0
 
 
-def warnings_of(facts: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the warnings a run's facts deserve: {code, text, value, threshold}.
+def warnings_of(run: Run) -> list[RunWarning]:
+    """Return the warnings about a run that went well.
 
-    `facts` are those of a run that went well. A part that is None is not judged: what could not be measured has a
-    warning of its own (code `not_measured`, value the list of names), since it is not the same as measured badly.
+    A part that is None is not judged, because unmeasured is not the same as badly measured: it is named by a warning
+    of its own, with the code `not_measured` and the list of names as its value.
     """
-    found = [warning for check in CHECKS for warning in check(facts)]
-    missing = sorted(_missing(facts))
+    found = [warning for check in CHECKS for warning in check(run)]
+    missing = sorted(_missing(run))
     if missing:
-        text = f"not measured, because this machine does not tell: {', '.join(missing)}"
-        found.append({"code": "not_measured", "text": text, "value": missing, "threshold": None})
+        text = f"not measured, because this machine does not report it: {', '.join(missing)}"
+        found.append(RunWarning(NOT_MEASURED, text, missing))
     return found
 
 
-def _warning(code: str, value: Any, what: str) -> dict[str, Any]:
+def _warning(code: str, value: Any, what: str) -> RunWarning:
     limit = THRESHOLDS[code]
-    return {"code": code, "text": f"{what}; {limit.reason}", "value": value, "threshold": limit.threshold}
+    return RunWarning(code, f"{what}; {limit.reason}", value, limit.threshold)
 
 
-def _beyond(code: str, value: float, what: str) -> Iterator[dict[str, Any]]:
+def _beyond(code: str, value: float, what: str) -> Iterator[RunWarning]:
     if value > THRESHOLDS[code].threshold:
         yield _warning(code, round(value, 4), what)
 
 
-def _machine_share(facts: dict[str, Any], seconds: float) -> float:
-    return seconds / (facts["window"]["duration_s"] * facts["cpu"]["cpus"])
-
-
-def _sum(cpu: dict[str, float], *names: str) -> float:
-    return sum(cpu[f"{name}_s"] for name in names)
-
-
-def _cpu_time(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    cpu = facts.get("cpu")
-    if not cpu or not facts.get("window"):
+def _cpu_time(run: Run) -> Iterator[RunWarning]:
+    cpu, duration_s = run.cpu, run.window.duration_s
+    if not cpu or duration_s is None:
         return
-    busy_s = _sum(cpu, "host_user", "host_system", "host_irq")
-    server_s, client_s = _sum(cpu, "server_user", "server_system"), _sum(cpu, "client_user", "client_system")
+    busy_s = cpu.host_user_s + cpu.host_system_s + cpu.host_irq_s
+    server_s, client_s = cpu.server_user_s + cpu.server_system_s, cpu.client_user_s + cpu.client_system_s
     for code, seconds, who in (
-        ("steal", cpu["host_steal_s"], "the hypervisor took"),
+        ("steal", cpu.host_steal_s, "the hypervisor took"),
         ("others", busy_s - server_s - client_s, "other programs took"),
-        ("iowait", cpu["host_iowait_s"], "waiting for disks took"),
+        ("iowait", cpu.host_iowait_s, "waiting for disks took"),
     ):
-        share = _machine_share(facts, seconds)
+        share = seconds / (duration_s * cpu.cpus)
         yield from _beyond(code, share, f"{who} {share:.1%} of the CPU time of the window")
     share = client_s / busy_s if busy_s else 0.0
     yield from _beyond("client_share", share, f"sysbench used {share:.0%} of the CPU time used")
-    cpus = cpu_counts(facts)["n_client_cpus"]
-    share = generator_use(facts)["generator_cpu_s"] / (facts["window"]["duration_s"] * cpus)
-    yield from _beyond("client_full", share, f"sysbench used {share:.0%} of its {cpus} CPUs")
+    share = run.generator_cpu_s / (duration_s * run.n_client_cpus)
+    yield from _beyond("client_full", share, f"sysbench used {share:.0%} of its {run.n_client_cpus} CPUs")
 
 
-def _memory(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    used_mib, killed = ((facts.get("memory") or {}).get(name) or 0 for name in ("swap_used_mib_after", "oom_kills"))
+def _memory(run: Run) -> Iterator[RunWarning]:
+    used_mib, killed = run.memory.swap_used_mib_after or 0, run.memory.oom_kills or 0
     yield from _beyond("swap", used_mib, f"{used_mib:.0f} MiB of swap were in use")
     yield from _beyond("oom_kills", killed, f"{plural(killed, 'process', 'processes')} killed for lack of memory")
 
 
-def _governor(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    governor = (facts.get("host") or {}).get("governor")
+def _governor(run: Run) -> Iterator[RunWarning]:
+    governor = run.host.governor
     if governor not in (None, THRESHOLDS["governor"].threshold):
         yield _warning("governor", governor, f"the CPU frequency governor was {governor}")
 
 
-def _sysbench(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    window = facts.get("window") or {}
-    errors, reconnects, transactions = (window.get(name) for name in ("errors", "reconnects", "transactions"))
+def _sysbench(run: Run) -> Iterator[RunWarning]:
+    errors, reconnects, transactions = run.window.errors, run.window.reconnects, run.window.transactions
     if errors and transactions is not None:
         share = errors / (errors + transactions)
         yield from _beyond("errors", share, f"{errors} transactions ({share:.1%}) ended in an error")
@@ -183,40 +174,36 @@ def _sysbench(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _beyond("reconnects", reconnects, f"sysbench connected again {reconnects} times")
 
 
-def _generators(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    processes, apart_s = ((facts.get("generators") or {}).get(name) for name in ("processes", "apart_s"))
+def _generators(run: Run) -> Iterator[RunWarning]:
+    processes, apart_s = run.generators.processes, run.generators.apart_s
     if processes:
         what = f"the reports of {processes} sysbench processes lay {apart_s:.0%} of a second apart"
         yield from _beyond("apart", apart_s, what)
 
 
-def _clock(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    times, window = facts.get("times") or {}, facts.get("window") or {}
-    if {"window_started_at", "window_ended_at"} <= times.keys() and window:
-        moved_s = times["window_ended_at"] - times["window_started_at"] - window["duration_s"]
-        what = f"the clock moved by {moved_s:+.1f} s against the window of {window['duration_s']:.1f} s"
+def _clock(run: Run) -> Iterator[RunWarning]:
+    started_at, ended_at, duration_s = run.times.window_started_at, run.times.window_ended_at, run.window.duration_s
+    if None not in (started_at, ended_at, duration_s):
+        moved_s = ended_at - started_at - duration_s
+        what = f"the clock moved by {moved_s:+.1f} s against the window of {duration_s:.1f} s"
         yield from _beyond("clock", abs(moved_s), what)
 
 
-def _steadiness(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _steadiness(run: Run) -> Iterator[RunWarning]:
     # The first second holds the start of the threads, and is not in the window either.
-    tps = (facts.get("series") or {}).get("tps", [])[1:]
-    moved, error = drift(tps)
+    moved, error = drift((run.series.tps or [])[1:])
     if moved is not None and abs(moved) > DRIFT_ERRORS * error:
         for warning in _beyond("unsteady", abs(moved), f"throughput moved by {moved:+.0%} from start to end"):
-            yield {**warning, "value": round(moved, 4)}
+            yield replace(warning, value=round(moved, 4))
 
 
-def _missing(facts: dict[str, Any]) -> Iterator[str]:
-    for part in ("cpu", "pressure", "memory", "io"):
-        recorded = facts.get(part)
-        if recorded is None:
-            yield part
-        else:
-            yield from (f"{part}.{name}" for name, value in recorded.items() if value is None)
+def _missing(run: Run) -> Iterator[str]:
+    for name, part in {"cpu": run.cpu, "pressure": run.pressure, "memory": run.memory, "io": run.io}.items():
+        unknown = [f"{name}.{key}" for key, value in part.values().items() if value is None]
+        yield from unknown if part else [name]
 
 
-CHECKS: tuple[Callable[[dict[str, Any]], Iterator[dict[str, Any]]], ...] = (
+CHECKS: tuple[Callable[[Run], Iterator[RunWarning]], ...] = (
     _cpu_time,
     _memory,
     _governor,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scripts.host.outcome import has_failed
-from scripts.measure.record import fact
+from scripts.record import part
 from scripts.wording import NOTHING, listing, missing, number, percent, plural
 
 UNKNOWN = "unknown"
@@ -51,8 +51,8 @@ def known_audits(facts: Iterable[dict[str, Any]], audits: Iterable[dict[str, Any
 
 
 def audit_of(build: dict[str, Any], audits: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the audit of a build's compiler profile; for a build made by BOLT, that of its input."""
-    names = (build["build"], fact(build, "bolt.input_build"))
+    """Return the audit of a build's compiler profile; that of a bolted build is the audit of its input."""
+    names = (build["build"], part(build, "bolt").get("input_build"))
     found = {audit["build"]: audit for audit in audits if audit["server"] == build["server"]}
     return next((found[name] for name in names if name in found), None)
 
@@ -83,7 +83,7 @@ def audit_views(facts: list[dict[str, Any]], audits: Iterable[dict[str, Any]]) -
 
 
 def _made_from(audit: dict[str, Any], facts: list[dict[str, Any]]) -> str:
-    keys = [(build["server"], fact(build, "bolt.input_build"), build.get("stage")) for build in facts]
+    keys = [(build["server"], part(build, "bolt").get("input_build"), build.get("stage")) for build in facts]
     key = (audit["server"], audit["build"], "bolted")
     names = [build["build"] for build, found in zip(facts, keys, strict=True) if found == key]
     return f", the input of {listing(names)}" if names else ""
@@ -165,8 +165,9 @@ class BoltView:
 
 
 def bolt_views(facts: Iterable[dict[str, Any]]) -> list[BoltView]:
-    """Return what BOLT reported on its profile, for every build it optimised."""
-    return [_bolt(build) for build in facts if build.get("stage") == "bolted" or fact(build, "bolt.functions_profiled")]
+    """Return what BOLT said of its profile for every build it optimised."""
+    profiled = [each for each in facts if each.get("stage") == "bolted" or part(each, "bolt").get("functions_profiled")]
+    return list(map(_bolt, profiled))
 
 
 def _bolt(build: dict[str, Any]) -> BoltView:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from scripts.analysis.bounds import Bound
 from scripts.analysis.metrics import LEVELS
+from scripts.measure.record import Run
 from scripts.measure.warnings import THRESHOLDS
 from scripts.report import engine
 from scripts.report.value_tables import Cell
@@ -108,7 +109,7 @@ def _places(cells: list[Any], of: int) -> str:
     return f"{len(cells)} of {of} cells ({named})"
 
 
-def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[dict[str, Any]]) -> list[Effort]:
+def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -> list[Effort]:
     """Return what transactions cost, one table per workload about which something is known.
 
     Context switches and bytes are those of the window, divided by its transactions; the server's own counters are read
@@ -138,14 +139,13 @@ def _of_window(runs: pd.DataFrame) -> dict[tuple, dict[str, float]]:
     return found
 
 
-def _of_calls(records: Iterable[dict[str, Any]]) -> dict[tuple, dict[str, float]]:
+def _of_calls(records: Iterable[Run]) -> dict[tuple, dict[str, float]]:
     sums: dict[tuple, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for facts in records:
-        counters = facts.get("counters") or {}
-        if facts["outcome"] != "ok" or COMMITS not in counters:
+    for run in records:
+        if run.outcome != "ok" or COMMITS not in run.counters:
             continue
-        for name, edges in counters.items():
-            sums[tuple(facts[part] for part in CELL)][name] += edges["after"] - edges["before"]
+        for name, edges in run.counters.items():
+            sums[run.cell][name] += edges.after - edges.before
     return {
         key: {name: value / cell[COMMITS] for name, value in cell.items() if _is_work(name)}
         for key, cell in sums.items()

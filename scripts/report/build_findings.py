@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scripts.host.outcome import has_failed, sound_records
-from scripts.measure.record import fact
+from scripts.record import part
 from scripts.report.audits import audit_of, executed_share, is_lost, units_text
 from scripts.report.finding import Finding, Topic
 from scripts.vocabulary import AA
@@ -64,7 +64,7 @@ def name_of(build: dict[str, Any]) -> str:
 def has_profile(study: dict[str, Any], build: dict[str, Any]) -> bool:
     """Return whether a build was compiled with a profile, or declared to be."""
     declared = (study.get("builds") or {}).get(build["build"]) or {}
-    given = any(flag.startswith(USES) for flag in fact(build, "flags.profile") or [])
+    given = any(flag.startswith(USES) for flag in part(build, "flags").get("profile") or [])
     return bool(build.get("stage") in PROFILED or declared.get("profile") or given)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scripts.analysis.metrics import TPS
 from scripts.host.outcome import sound_records
-from scripts.measure.record import fact
+from scripts.record import part
 from scripts.vocabulary import AA
 from scripts.wording import NARROW, NOTHING, count, duration, listing, missing, number, plural, short, size
 
@@ -29,14 +29,14 @@ class Arguments:
 
 
 def input_of(build: Facts, facts: Iterable[Facts]) -> Facts | None:
-    """Return the facts of the build that BOLT made this one from; None for other builds, and when they are missing."""
-    key = (build["server"], fact(build, "bolt.input_build"))
+    """Return the facts of the build that BOLT made this one from; None for any other build, or when it is not there."""
+    key = (build["server"], part(build, "bolt").get("input_build"))
     return next((other for other in facts if (other["server"], other["build"]) == key), None)
 
 
 def arguments(facts: list[Facts]) -> tuple[Arguments, ...]:
-    """Return the arguments of compiler and linker in the builds of one server, side by side."""
-    return tuple(found for part in ARGUMENT_PARTS if (found := _side_by_side(part, facts)))
+    """Return what compiler and linker were given in the builds of one server, as sets side by side."""
+    return tuple(found for kind in ARGUMENT_PARTS if (found := _side_by_side(kind, facts)))
 
 
 def _side_by_side(part: str, facts: list[Facts]) -> Arguments | None:
@@ -72,13 +72,25 @@ MADE = {
     "bolt_instrumented": "instrumented by BOLT, to be trained",
     "bolted": "its code moved by BOLT with a profile of its own",
 }  # fmt: skip
-EFFORT: dict[str, tuple[str, Callable]] = {
-    "units_compiled": ("units compiled", number), "steps_s.configure": ("configure", duration),
-    "steps_s.compile": ("compile", duration), "steps_s.install": ("install", duration),
-    "wall_s": ("in all", duration), "cpu_s": ("CPU time", duration), "threads": ("threads", number),
-    "peak_rss_mib": ("largest process, MiB", count), "install_bytes": ("install tree", size),
-    "build_id": ("build-id", short), "text_sha256": (".text SHA-256", short),
-    "sha256": ("SHA-256", short), "source_sha256": ("source tree SHA-256", short),
+
+
+def _value(name: str) -> Callable[[Facts], Any]:
+    return lambda build: build.get(name)
+
+
+def _step_s(name: str) -> Callable[[Facts], float | None]:
+    return lambda build: part(build, "steps_s").get(name)
+
+
+# Label -> the function that takes a value from the facts of a build, and the one that writes it.
+EFFORT: dict[str, tuple[Callable[[Facts], Any], Callable[[Any], str]]] = {
+    "units compiled": (_value("units_compiled"), number), "configure": (_step_s("configure"), duration),
+    "compile": (_step_s("compile"), duration), "install": (_step_s("install"), duration),
+    "in all": (_value("wall_s"), duration), "CPU time": (_value("cpu_s"), duration),
+    "threads": (_value("threads"), number), "largest process, MiB": (_value("peak_rss_mib"), count),
+    "install tree": (_value("install_bytes"), size), "build-id": (_value("build_id"), short),
+    ".text SHA-256": (_value("text_sha256"), short), "SHA-256": (_value("sha256"), short),
+    "source tree SHA-256": (_value("source_sha256"), short),
 }  # fmt: skip
 SIZES = {"text_bytes": ".text", "file_bytes": "server file"}
 
@@ -122,7 +134,7 @@ def by_server(study: Facts, facts: list[Facts]) -> list[ServerBuilds]:
 def _of_server(study: Facts, facts: list[Facts], used: set[tuple[str, str]]) -> ServerBuilds:
     measured = [build for build in facts if (build["server"], build["build"]) in used]
     rest = [build for build in facts if build not in measured]
-    tables = [_sided(study, part, facts) for part in (measured or rest, rest if measured else [])]
+    tables = [_sided(study, some, facts) for some in (measured or rest, rest if measured else [])]
     return ServerBuilds(facts[0]["server"], tables[0], tables[1] if tables[1].head else None, arguments(facts))
 
 
@@ -132,14 +144,13 @@ def _sided(study: Facts, shown: list[Facts], facts: list[Facts]) -> Sided:
     labels = dict.fromkeys(label for column in [first, *columns] for label in column)
     rows = [(label, tuple(_marked(column.get(label), first.get(label)) for column in columns)) for label in labels]
     rows += [(label, tuple(_sized(build, key, facts[0]) for build in shown)) for key, label in SIZES.items()]
-    effort = {label: [_written(build, where, write) for build in shown] for where, (label, write) in EFFORT.items()}
+    effort = {label: [_written(of(build), write) for build in shown] for label, (of, write) in EFFORT.items()}
     rows += [(label, tuple(map(BuildField, texts))) for label, texts in effort.items()]
     told = [(label, texts) for label, texts in rows if any(field.text != NOTHING for field in texts)]
     return Sided(tuple(build["build"] for build in shown), tuple(told))
 
 
-def _written(build: Facts, where: str, write: Callable) -> str:
-    value = fact(build, where)
+def _written(value: Any, write: Callable[[Any], str]) -> str:
     return NOTHING if missing(value) else write(value)
 
 
@@ -168,25 +179,25 @@ def _properties(study: Facts, build: Facts, facts: list[Facts]) -> dict[str, str
         "training of its profile": str(_training_text(compiled, declared) or "none"),
     }
     if build.get("bolt"):
-        said |= {"BOLT": _tool(build), "training of BOLT": str(fact(build, "bolt.training") or "none")}
-    for part in ("common", "profile", "lto", "link"):
-        flags = fact(compiled, f"flags.{part}")
+        said |= {"BOLT": _tool(build), "training of BOLT": str(part(build, "bolt").get("training") or "none")}
+    for kind in ("common", "profile", "lto", "link"):
+        flags = part(compiled, "flags").get(kind)
         unknown = UNKNOWN_TEXT if compiled.get("flags") is None else NOTHING
-        said[f"flags, {part}"] = unknown if flags is None else "\n".join(map(str, flags)) or "none"
+        said[f"flags, {kind}"] = unknown if flags is None else "\n".join(map(str, flags)) or "none"
     return said | {
         f"binary: {key.replace('_', ' ')}": _facts_text(value) for key, value in (build.get("told") or {}).items()
     }
 
 
 def _tool(build: Facts) -> str:
-    return " ".join(filter(None, (fact(build, f"toolchain.{key}") for key in ("name", "version")))) or UNKNOWN_TEXT
+    return " ".join(filter(None, (part(build, "toolchain").get(key) for key in ("name", "version")))) or UNKNOWN_TEXT
 
 
 def _training_text(build: Facts, declared: Facts) -> str | None:
     if build.get("stage") == "prebuilt":
         return UNKNOWN_TEXT
-    used = declared.get("profile") or fact(build, "audit.training")
-    given = any(flag.startswith("-fprofile-use") for flag in fact(build, "flags.profile") or [])
+    used = declared.get("profile") or part(build, "audit").get("training")
+    given = any(flag.startswith("-fprofile-use") for flag in part(build, "flags").get("profile") or [])
     return used or ("yes, which one is unknown" if given and declared == {} else None)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from scripts.measure.record import Diagnosis
 from scripts.report import diagnosis_tables
 from scripts.report.diagnosis_tables import DiagnosedCell, FieldTable, diagnosed_cells
 from scripts.report.figures import flames as figures_flames
@@ -43,8 +44,8 @@ class CellView:
     reports: tuple[tuple[str, str, str], ...]
 
 
-def diagnosis_views(study: dict[str, Any], table: pd.DataFrame, records: list[dict[str, Any]]) -> list[CellView]:
-    """Return every diagnosed cell; `table` is cells.csv."""
+def diagnosis_views(study: dict[str, Any], table: pd.DataFrame, records: list[Diagnosis]) -> list[CellView]:
+    """Return every cell that was looked into; `table` is cells.csv."""
     return [_cell_view(study, cell, place) for place, cell in enumerate(diagnosed_cells(study, table, records))]
 
 
@@ -90,14 +91,14 @@ def _cpu_sentences(cell: DiagnosedCell) -> Iterator[str]:
 def _wait_sentences(cell: DiagnosedCell) -> Iterator[str]:
     """Yield one sentence per variant on the share of time that its connections waited, and for what most."""
     found = cell.of("waits")
-    for variant, facts in found.items():
-        rows = [row for row in facts["diagnosis"]["waits"] if row["who"] == "connections"]
+    for variant, made in found.items():
+        rows = [row for row in made.diagnosis["waits"] if row["who"] == "connections"]
         own = [row for row in rows if not diagnosis_tables.client_words(row["event"], found)]
-        all_s = cell.clients * facts["window"]["duration_s"]
+        all_s = cell.clients * made.window.duration_s
         client_s, own_s = (sum(row["seconds"] for row in some) for some in ([r for r in rows if r not in own], own))
         most = max(own, key=lambda row: row["seconds"], default=None)
         named = f", {percent(most['seconds'] / own_s, 0)} of that in {most['event']}" if own_s else ""
-        rest = "; for the rest they ran or waited untimed" if facts["diagnosis"]["samples"] is None else ""
+        rest = "; for the rest they ran or waited untimed" if made.diagnosis["samples"] is None else ""
         yield (
             f"Under {variant} connections spent {percent(client_s / all_s, 0)} of their time waiting for the load "
             f"generator and {percent(own_s / all_s, 0)} in events that the server reports{named}{rest}."
@@ -116,10 +117,10 @@ def _flames(cell: DiagnosedCell) -> Iterator[Flames]:
     theirs = cell.samples.get(cell.reference)
     for variant, ours in cell.samples.items():
         beside = theirs if variant != cell.reference else None
-        facts = cell.of("perf")[variant]
-        program = Path(facts["commands"]["server"][0]).name
+        made = cell.of("perf")[variant]
+        program = Path(made.commands["server"][0]).name
         named = ours.total and 1 - sum(n for name, n in ours.own.items() if name.startswith("[")) / ours.total
-        event = facts["diagnosis"]["event"].partition(":")[0]
+        event = made.diagnosis["event"].partition(":")[0]
         caption = (
             f"{plural(ours.total, 'sample')} of {event}, {count(ours.cpu_us)} µs of server CPU per transaction; the "
             f"function is known in {percent(named, 0)} of them"
@@ -129,7 +130,7 @@ def _flames(cell: DiagnosedCell) -> Iterator[Flames]:
 
 
 def _sync_figures(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Iterator[Markup]:
-    found = {name: _together(facts["diagnosis"]["syncs"]) for name, facts in cell.of("fsyncs").items()}
+    found = {name: _together(made.diagnosis["syncs"]) for name, made in cell.of("fsyncs").items()}
     if known := {name: each for name, each in found.items() if each["count"]}:
         look = look_of(list(study["variants"]), study["reference"])
         yield Markup(figures_flames.draw_sync_chart(known, look, f"syncs-{place}"))
@@ -144,7 +145,7 @@ def _together(syncs: dict[str, dict[str, list[int]]]) -> dict[str, list[int]]:
 def _reports(cell: DiagnosedCell) -> Iterator[tuple[str, str, str]]:
     """Yield (variant, before, after): the engine's own reports around one diagnosis of each variant."""
     seen = set()
-    for facts in cell.records:
-        if facts["variant"] not in seen and (told := facts.get("engine_report")):
-            seen.add(facts["variant"])
-            yield facts["variant"], told["before"], told["after"]
+    for made in cell.records:
+        if made.variant not in seen and made.engine_report:
+            seen.add(made.variant)
+            yield made.variant, made.engine_report.before, made.engine_report.after

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.host import outcome
 from scripts.loadgen.output import value_at_rank
+from scripts.measure.record import Diagnosis
 from scripts.report.figures.flames import Samples, change_text, profile_difference, samples_of
 from scripts.report.value_tables import Cell as Field
 from scripts.servers import families
@@ -22,7 +22,6 @@ DIAGNOSIS_TOOLS = {
     "syscalls": "strace -c, system calls",
     "fsyncs": "strace -T, waits for the disk",
 }
-Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -31,41 +30,41 @@ class DiagnosedCell:
 
     workload: str
     clients: int
-    records: list[Facts]
+    records: list[Diagnosis]
     variants: tuple[str, ...]
     reference: str
     measured: Callable[[str, str], float | None]
 
-    def of(self, tool: str) -> dict[str, Facts]:
+    def of(self, tool: str) -> dict[str, Diagnosis]:
         """Return variant -> record of a tool, in the study's order, without failed diagnoses."""
-        found = {facts["variant"]: facts for facts in self.records if facts["tool"] == tool}
-        ok = {name: facts for name, facts in found.items() if not outcome.has_failed(facts)}
+        found = {made.variant: made for made in self.records if made.tool == tool}
+        ok = {name: made for name, made in found.items() if not made.failed}
         return {name: ok[name] for name in self.variants if name in ok}
 
     def failed(self) -> list[tuple[str, str, str]]:
         """Return (tool, variant, reason) of failed diagnoses."""
-        lost = [facts for facts in self.records if outcome.has_failed(facts)]
-        return [(facts["tool"], facts["variant"], str(facts.get("reason"))) for facts in lost]
+        lost = [made for made in self.records if made.failed]
+        return [(made.tool, made.variant, str(made.reason)) for made in lost]
 
     @cached_property
     def samples(self) -> dict[str, Samples]:
         """Return variant -> perf's samples."""
         found = self.of("perf")
-        return {name: samples_of(facts["diagnosis"], self.cpu_us(name, facts)) for name, facts in found.items()}
+        return {name: samples_of(made.diagnosis, self.cpu_us(name, made)) for name, made in found.items()}
 
-    def cpu_us(self, variant: str, facts: Facts) -> float:
+    def cpu_us(self, variant: str, made: Diagnosis) -> float:
         """Return the server's CPU time per transaction: that of the study's own runs, else that of the diagnosis."""
         known = self.measured(variant, "cpu_us_per_tx")
-        spent_s = facts["cpu"]["server_user_s"] + facts["cpu"]["server_system_s"]
-        return known if known is not None else per_transaction(facts, spent_s * 1e6)
+        spent_s = made.cpu.server_user_s + made.cpu.server_system_s
+        return known if known is not None else per_transaction(made, spent_s * 1e6)
 
 
-def per_transaction(facts: Facts, amount: float) -> float:
+def per_transaction(made: Diagnosis, amount: float) -> float:
     """Return an amount of a window per transaction; NaN without transactions."""
-    return amount / facts["window"]["transactions"] if facts["window"]["transactions"] else float("nan")
+    return amount / made.window.transactions if made.window.transactions else float("nan")
 
 
-def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Facts]) -> list[DiagnosedCell]:
+def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Diagnosis]) -> list[DiagnosedCell]:
     """Return the diagnosed cells in the study's order; `table` is cells.csv."""
     values = {
         (row.variant, row.workload, row.clients, row.metric): row.value
@@ -76,12 +75,12 @@ def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Fa
     def measured(workload: str, clients: int) -> Callable[[str, str], float | None]:
         return lambda variant, metric: values.get((variant, workload, clients, metric))
 
-    keys = {(facts["workload"], facts["clients"]) for facts in records}
+    keys = {(made.workload, made.clients) for made in records}
     ordered = sorted(keys, key=lambda key: (list(study["workloads"]).index(key[0]), key[1]))
     return [
         DiagnosedCell(
             *key,
-            [facts for facts in records if (facts["workload"], facts["clients"]) == key],
+            [made for made in records if (made.workload, made.clients) == key],
             tuple(study["variants"]),
             study["reference"],
             measured(*key),
@@ -113,7 +112,7 @@ def slowed_sentences(cell: DiagnosedCell) -> FieldTable:
     def field(tool: str, variant: str) -> Field:
         if variant not in found[tool]:
             return Field(NOTHING, (), "hole")
-        tps, known = found[tool][variant]["window"]["tps"], cell.measured(variant, "tps")
+        tps, known = found[tool][variant].window.tps, cell.measured(variant, "tps")
         return Field(times(tps / known), (f"{count(tps)} TPS",)) if known else Field(f"{count(tps)} TPS")
 
     rows = [
@@ -173,7 +172,7 @@ def wait_tables(cell: DiagnosedCell) -> list[FieldTable]:
     found = cell.of("waits")
     if not found:
         return []
-    looks = {facts["diagnosis"]["samples"] for facts in found.values()}
+    looks = {made.diagnosis["samples"] for made in found.values()}
     how = "timed by the performance schema" if looks == {None} else "sampled, up to 20 times a second"
     note = (
         f"µs waited per transaction by all connections together, number of waits, and the difference in µs to "
@@ -189,8 +188,8 @@ def wait_tables(cell: DiagnosedCell) -> list[FieldTable]:
 def _waits(title: str, who: str, cell: DiagnosedCell, note: str, *, folded: bool = False) -> FieldTable:
     found = cell.of("waits")
     by_variant = {
-        name: {row["event"]: row for row in facts["diagnosis"]["waits"] if row["who"] == who}
-        for name, facts in found.items()
+        name: {row["event"]: row for row in made.diagnosis["waits"] if row["who"] == who}
+        for name, made in found.items()
     }
     rows = _compared(cell, found, by_variant, lambda row: row["seconds"] * 1e6, _wait)
     told = [(event, client_words(event, found), fields) for event, _, fields in rows]
@@ -199,10 +198,10 @@ def _waits(title: str, who: str, cell: DiagnosedCell, note: str, *, folded: bool
 
 def _compared(
     cell: DiagnosedCell,
-    found: dict[str, Facts],
+    found: dict[str, Diagnosis],
     rows: dict[str, dict[str, dict[str, Any]]],
     amount: Callable[[dict[str, Any]], float],
-    field: Callable[[Facts, dict[str, Any] | None], Field],
+    field: Callable[[Diagnosis, dict[str, Any] | None], Field],
 ) -> list[tuple[str, str, tuple[Field, ...]]]:
     """Return one row per name, those with the largest amounts; fields show the difference to the reference."""
     amounts = {
@@ -220,18 +219,18 @@ def _compared(
     return [(name, "", tuple(one(variant, name) for variant in found)) for name in most]
 
 
-def _wait(facts: Facts, row: dict[str, Any] | None) -> Field:
+def _wait(made: Diagnosis, row: dict[str, Any] | None) -> Field:
     if row is None:
         return Field(NOTHING, (), "hole")
-    unit = "" if facts["diagnosis"]["samples"] is None else " samples"
-    number = per_transaction(facts, row["count"]) if not unit else row["count"]
+    unit = "" if made.diagnosis["samples"] is None else " samples"
+    number = per_transaction(made, row["count"]) if not unit else row["count"]
     told = f"{count(number)}{unit or ' ×'}"
-    return Field(f"{count(per_transaction(facts, row['seconds'] * 1e6))} µs", (told,))
+    return Field(f"{count(per_transaction(made, row['seconds'] * 1e6))} µs", (told,))
 
 
-def client_words(event: str, found: dict[str, Facts]) -> str:
+def client_words(event: str, found: dict[str, Diagnosis]) -> str:
     """Return the line under an event in which the server waits for the load generator; else nothing."""
-    of_client = {each for facts in found.values() for each in families.of(facts["server"]["family"]).CLIENT_WAITS}
+    of_client = {each for made in found.values() for each in families.of(made.server.family).CLIENT_WAITS}
     return "for the load generator" if event in of_client else ""
 
 
@@ -246,7 +245,7 @@ def _largest(values: Iterable[tuple[str, float]]) -> list[str]:
 def system_call_tables(cell: DiagnosedCell) -> list[FieldTable]:
     """Return the system calls per transaction."""
     found = cell.of("syscalls")
-    rows = {name: {row["name"]: row for row in facts["diagnosis"]["calls"]} for name, facts in found.items()}
+    rows = {name: {row["name"]: row for row in made.diagnosis["calls"]} for name, made in found.items()}
     fields = _compared(cell, found, rows, lambda row: row["calls"], _call)
     note = (
         "Calls per transaction, system time per call (tracing makes it longer), the share of calls that failed, and "
@@ -255,12 +254,12 @@ def system_call_tables(cell: DiagnosedCell) -> list[FieldTable]:
     return [FieldTable("System calls", tuple(found), tuple(fields), note)] if found else []
 
 
-def _call(facts: Facts, row: dict[str, Any] | None) -> Field:
+def _call(made: Diagnosis, row: dict[str, Any] | None) -> Field:
     if row is None:
         return Field("0", (), "hole")
     each = f"{count(row['system_s'] / row['calls'] * 1e6)} µs"
     failed = [f"{percent(row['errors'] / row['calls'], 0)} failed"] if row["errors"] else []
-    return Field(count(per_transaction(facts, row["calls"])), (each, *failed))
+    return Field(count(per_transaction(made, row["calls"])), (each, *failed))
 
 
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "longest": 1.0}
@@ -270,22 +269,22 @@ def sync_tables(cell: DiagnosedCell) -> list[FieldTable]:
     """Return how long fsync and similar calls took, one row per variant and kind of call."""
     found = cell.of("fsyncs")
     rows = [
-        (f"{name} {call}", "", _sync_fields(facts, durations))
-        for name, facts in found.items()
-        for call, durations in facts["diagnosis"]["syncs"].items()
+        (f"{name} {call}", "", _sync_fields(made, durations))
+        for name, made in found.items()
+        for call, durations in made.diagnosis["syncs"].items()
     ]
-    silent = [name for name, facts in found.items() if not facts["diagnosis"]["syncs"]]
+    silent = [name for name, made in found.items() if not made.diagnosis["syncs"]]
     note = f"None in the window: {', '.join(silent)}." if silent else ""
     head = ("calls per second", "per transaction", *PERCENTILES, "share of the window")
     return [FieldTable("Waits for the disk", head, tuple(rows), note, coloured=False)] if found else []
 
 
-def _sync_fields(facts: Facts, durations: dict[str, list[int]]) -> tuple[Field, ...]:
-    number, window_s = sum(durations["count"]), facts["window"]["duration_s"]
+def _sync_fields(made: Diagnosis, durations: dict[str, list[int]]) -> tuple[Field, ...]:
+    number, window_s = sum(durations["count"]), made.window.duration_s
     spent_s = sum(us * times_ for us, times_ in zip(*durations.values(), strict=True)) / 1e6
     return (
         Field(count(number / window_s)),
-        Field(count(per_transaction(facts, number))),
+        Field(count(per_transaction(made, number))),
         *(Field(f"{count(percentile_us(durations, share) / 1000)}{NARROW}ms") for share in PERCENTILES.values()),
         Field(percent(spent_s / window_s, 0)),
     )

@@ -12,6 +12,8 @@ from scripts.analysis import published, stats
 from scripts.analysis.metrics import OPERATIONS
 from scripts.analysis.published import SIZES
 from scripts.host import storage
+from scripts.measure.record import Run
+from scripts.measure.run_parts import Edges
 from scripts.report.runs import first_ok
 from scripts.report.value_tables import Cell
 from scripts.vocabulary import BLOCK, CELL, RUN
@@ -97,6 +99,7 @@ def _published_sizes(study: dict[str, Any], workload: str, width: int) -> Iterat
             yield f"published {variant}", when, (*(Cell(NOTHING),) * (width - 1), field)
 
 
+Counters = dict[str, Edges]
 CHANGE_BUFFER_PREFIX = "change_buffer_"
 CHANGE_BUFFER_HEAD = (
     *("variant", "workload", "clients", "runs", "merges"),
@@ -105,13 +108,12 @@ CHANGE_BUFFER_HEAD = (
 )
 
 
-def change_buffer_rows(study: dict[str, Any], records: Iterable[dict[str, Any]]) -> list[tuple[str, ...]]:
+def change_buffer_rows(study: dict[str, Any], records: Iterable[Run]) -> list[tuple[str, ...]]:
     """Return the fields of CHANGE_BUFFER_HEAD per cell, means over ok runs; nothing if no run used the buffer."""
-    cells: dict[tuple, list[dict[str, dict[str, float]]]] = defaultdict(list)
-    for facts in records:
-        counters = facts.get("counters") or {}
-        if facts["outcome"] == "ok" and f"{CHANGE_BUFFER_PREFIX}merges" in counters:
-            cells[tuple(facts[part] for part in CELL)].append(counters)
+    cells: dict[tuple, list[Counters]] = defaultdict(list)
+    for run in records:
+        if run.outcome == "ok" and f"{CHANGE_BUFFER_PREFIX}merges" in run.counters:
+            cells[run.cell].append(run.counters)
     if not any(_used(counters) for runs in cells.values() for counters in runs):
         return []
     keys = [
@@ -123,22 +125,23 @@ def change_buffer_rows(study: dict[str, Any], records: Iterable[dict[str, Any]])
     return [(*map(str, key), str(len(cells[key])), *map(_text, _means(cells[key]))) for key in keys if key in cells]
 
 
-def _used(counters: dict[str, dict[str, float]]) -> bool:
+def _used(counters: Counters) -> bool:
     return any(name.startswith(CHANGE_BUFFER_PREFIX) and _grown(edges) for name, edges in counters.items())
 
 
-def _grown(edges: dict[str, float] | None) -> float | None:
-    return edges["after"] - edges["before"] if edges else None
+def _grown(edges: Edges | None) -> float | None:
+    return edges.after - edges.before if edges else None
 
 
-def _means(runs: list[dict[str, dict[str, float]]]) -> Iterable[float | None]:
+def _means(runs: list[Counters]) -> Iterable[float | None]:
     yield _mean(_grown(run.get(f"{CHANGE_BUFFER_PREFIX}merges")) for run in runs)
     for name in OPERATIONS:
         yield _mean(_grown(run.get(f"{CHANGE_BUFFER_PREFIX}merged_{name}")) for run in runs)
     gone = [[_grown(run.get(f"{CHANGE_BUFFER_PREFIX}discarded_{name}")) for name in OPERATIONS] for run in runs]
     yield _mean(None if None in each else sum(each) for each in gone)
     for edge in ("before", "after"):
-        yield _mean((run.get(f"{CHANGE_BUFFER_PREFIX}pages") or {}).get(edge) for run in runs)
+        pages = (run.get(f"{CHANGE_BUFFER_PREFIX}pages") for run in runs)
+        yield _mean(getattr(edges, edge) if edges else None for edges in pages)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -212,15 +215,15 @@ class EngineReport:
     after: str
 
 
-def engine_reports(study: dict[str, Any], records: list[tuple[str, dict[str, Any]]]) -> list[EngineReport]:
+def engine_reports(study: dict[str, Any], records: list[Run]) -> list[EngineReport]:
     """Return the reports of each variant's first ok run."""
     found = ((name, first_ok(records, variant=name)) for name in study["variants"])
     return [
-        EngineReport(name, _run(facts), told["before"], told["after"])
-        for name, facts in found
-        if facts and (told := facts.get("engine_report"))
+        EngineReport(name, _run_text(run), run.engine_report.before, run.engine_report.after)
+        for name, run in found
+        if run and run.engine_report
     ]
 
 
-def _run(facts: dict[str, Any]) -> str:
-    return f"{facts['workload']}, {facts['clients']} clients, repetition {facts['repetition']}"
+def _run_text(run: Run) -> str:
+    return f"{run.workload}, {run.clients} clients, repetition {run.repetition}"

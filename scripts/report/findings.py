@@ -5,7 +5,7 @@ import pandas as pd
 
 from scripts.analysis.comparison import warning_set
 from scripts.analysis.metrics import EVERY, SCRIPT, Metric, leading
-from scripts.analysis.runs import PHASE_NAMES
+from scripts.analysis.run_tables import PHASE_NAMES
 from scripts.report import build_findings
 from scripts.report.build_findings import Built, audited, checked, proven
 from scripts.report.finding import Finding, State, Topic

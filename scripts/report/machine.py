@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts import release
 from scripts.analysis import published, stats
-from scripts.analysis.runs import NETWORK_SIDES
 from scripts.loadgen.run import FILL_SCRIPT
 from scripts.loadgen.sysbench import option_text
-from scripts.measure.record import fact
+from scripts.measure.record import Run
 from scripts.vocabulary import AA, CELL
 from scripts.wording import NOTHING, count, duration, milliseconds, missing, number, plural, short, size
 
@@ -58,12 +58,19 @@ def _word(value: Any) -> str:
     return str(value)
 
 
-def machine_rows(records: list[tuple[str, dict]]) -> list[tuple[str, str]]:
+def machine_rows(records: list[Run]) -> list[tuple[str, str]]:
     """Return (property, value) of the host."""
-    rows = []
-    for key, label in HOST_ROWS.items():
-        rows.append((label, written_options([fact(facts, f"host.{key}") for _, facts in records if facts.get("host")])))
-    return rows
+    hosts = [run.host for run in records if run.host]
+    return [(label, written_options([getattr(host, key) for host in hosts])) for key, label in HOST_ROWS.items()]
+
+
+def workflow_rows(records: list[Run], drawn_by: dict[str, str | None]) -> list[tuple[str, str]]:
+    """Return (property, release and commit): of the workflow that measured the runs, of the one that drew the page."""
+    measured_by = dict.fromkeys(release.text(run.workflow.values()) for run in records)
+    return [
+        ("workflow that measured", "; ".join(measured_by)),
+        ("workflow that drew this page", release.text(drawn_by)),
+    ]
 
 
 def written_options(values: list[Any]) -> str:
@@ -112,34 +119,24 @@ CLIENT_COLUMNS = (
 )  # fmt: skip
 
 
-def client_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[tuple[str, dict]]) -> dict[str, Any]:
+def client_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> dict[str, Any]:
     """Return the values of the page for a client host; no rows where sysbench ran on the host of the server."""
-    own = [facts for _, facts in records if facts.get("client_host")]
+    own = [run for run in records if run.client_host]
     if not own:
         return {"hosts": []}
+    remote = [run.client_host for run in own]
+    sides = [run.host for run in own], [one.host for one in remote]
     rows = [
-        (label, tuple(written_options(values) for values in _both_sides(own, f"host.{key}")))
+        (label, tuple(written_options([getattr(host, key) for host in hosts]) for hosts in sides))
         for key, label in HOST_ROWS.items()
     ]
-    busiest = [
-        written_options([fact(facts, f"client_host.network.{side}.interface") for facts in own])
-        for side in NETWORK_SIDES
-    ]
+    traffic = [one.network.server for one in remote], [one.network.client for one in remote]
     rows += [
-        ("busiest interface", tuple(busiest)),
-        ("listens on", (written_options([_listens(facts["client_host"]) for facts in own]), "")),
-        ("reached by", ("", written_options([_way(facts["client_host"]["reached_by"]) for facts in own]))),
+        ("busiest interface", tuple(written_options([one.interface for one in side]) for side in traffic)),
+        ("listens on", (written_options([f"{one.address} port {one.port}" for one in remote]), "")),
+        ("reached by", ("", written_options([_way(one.reached_by) for one in remote]))),
     ]
     return {"hosts": rows, "network_head": CLIENT_HEAD, "network": _network_rows(study, runs)}
-
-
-def _both_sides(records: list[dict[str, Any]], where: str) -> tuple[list[Any], list[Any]]:
-    """Return a fact of the server's host and of the client's host, one value per run."""
-    return [fact(facts, where) for facts in records], [fact(facts, f"client_host.{where}") for facts in records]
-
-
-def _listens(client_host: Mapping[str, Any]) -> str:
-    return f"{client_host['address']} port {client_host['port']}"
 
 
 def _way(reached_by: Mapping[str, Any]) -> str:
@@ -167,7 +164,7 @@ def _network_rows(study: Mapping[str, Any], runs: pd.DataFrame) -> list[tuple[st
 STORAGE_HEAD = ("variant", "storage", "file system", "device", "shortest", "median", "95 % within", "longest", "runs")
 
 
-def storage_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[tuple[str, dict]]) -> dict[str, Any]:
+def storage_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> dict[str, Any]:
     """Return the values of the page for storages; no rows for a study that names none."""
     named = any(variant.get("storage") for variant in study["variants"].values())
     rows = _storage_rows(study, records) if named and runs["fsync_p50_ms"].notna().any() else []
@@ -177,24 +174,22 @@ def storage_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[tup
     return {"storages": [*rows, *_published_storage(study)], "storage_head": STORAGE_HEAD, "storage_sentences": told}
 
 
-def _storage_rows(study: Mapping[str, Any], records: list[tuple[str, dict]]) -> list[tuple[str, ...]]:
+def _storage_rows(study: Mapping[str, Any], records: list[Run]) -> list[tuple[str, ...]]:
     """Return one row per variant: where its data lay, and times of fsync over its runs, in ms."""
     found = []
     for name, variant in study["variants"].items():
-        own = [facts for _, facts in records if facts["variant"] == name and fact(facts, "fsync_ms.p50") is not None]
+        own = [run for run in records if run.variant == name and run.fsync_ms]
         if name == AA or not own:
             continue
-        times = {key: np.array([facts["fsync_ms"][key] for facts in own]) for key in ("min", "p50", "p95", "max")}
-        taken = times["min"].min(), np.median(times["p50"]), np.median(times["p95"]), times["max"].max()
-        folders = ", ".join(dict.fromkeys(str(facts.get("storage") or "") for facts in own))
+        fsyncs = [run.fsync_ms for run in own]
+        middle = [np.median([getattr(one, key) for one in fsyncs]) for key in ("p50", "p95")]
+        taken = min(one.min for one in fsyncs), *middle, max(one.max for one in fsyncs)
+        folders = ", ".join(dict.fromkeys(run.storage or "" for run in own))
         place = f"{variant['storage']} ({folders})" if variant.get("storage") else "the disk of /var/tmp"
-        kinds = [_several_values(own, f"medium.{key}") for key in ("file_system", "device")]
+        media = [(run.medium.file_system, run.medium.device) for run in own]
+        kinds = [", ".join(dict.fromkeys(value or NOTHING for value in values)) for values in zip(*media, strict=True)]
         found.append((name, place, *kinds, *map(milliseconds, taken), number(len(own))))
     return found
-
-
-def _several_values(records: list[dict[str, Any]], where: str) -> str:
-    return ", ".join(dict.fromkeys(str(fact(facts, where) or NOTHING) for facts in records))
 
 
 def _published_storage(study: Mapping[str, Any]) -> list[tuple[str, ...]]:

@@ -7,11 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import dictionary, published, stats
+from scripts import release
+from scripts.analysis import published, run_tables, stats
 from scripts.analysis.bounds import FULL
 from scripts.analysis.metrics import METRICS
 from scripts.analysis.published import FINDINGS
 from scripts.host.outcome import sound_records
+from scripts.measure.record import Diagnosis, Run
 from scripts.report import audits as report_audits
 from scripts.report import (
     bounds,
@@ -42,14 +44,14 @@ Record = dict[str, Any]
 class Evidence:
     """Everything a report is made of.
 
-    `tables` holds the tables of `render_report.TABLES` by name, `records` pairs of file name and record of a run,
+    `tables` holds the tables of `render_report.TABLES` by name, `records` the records of runs,
     `figures` SVG by name. `folder` is that of the page: links to the files of runs are relative to it. `archive` names
     the archive that holds these files instead, relative to `folder`; it is empty where they lie unpacked.
     """
 
     study: dict[str, Any]
     tables: dict[str, pd.DataFrame]
-    records: list[tuple[str, Record]]
+    records: list[Run]
     facts: list[Record]
     audits: list[Record]
     checks: list[Record]
@@ -57,7 +59,7 @@ class Evidence:
     profiles: list[Record]
     sources: list[Record]
     datasets: list[Record]
-    diagnoses: list[Record]
+    diagnoses: list[Diagnosis]
     figures: dict[str, str]
     folder: Path
     archive: str = ""
@@ -228,7 +230,7 @@ def why_section(evidence: Evidence) -> Values:
         "full": percent(FULL.threshold, 0),
         "bounds": bounds.bound_rows(study, tables["bounds"]),
         "bound_reasons": bounds.reasons(tables["bounds"]),
-        "efforts": bounds.efforts(study, tables["runs"], [facts for _, facts in evidence.records]),
+        "efforts": bounds.efforts(study, tables["runs"], evidence.records),
         "factor_head": effects.factor_head(study),
         "factors": effects.factor_rows(study, tables["factors"]),
         "factor_figures": workloads.figures_of_all("factors", study, tables["cells"], evidence.figures),
@@ -236,7 +238,7 @@ def why_section(evidence: Evidence) -> Values:
         "file_tables": engine.size_tables(study, tables["files"]),
         "allocated": engine.allocated_tables(study, tables["files"]),
         "change_head": engine.CHANGE_BUFFER_HEAD,
-        "changes": engine.change_buffer_rows(study, (facts for _, facts in evidence.records)),
+        "changes": engine.change_buffer_rows(study, evidence.records),
         "engine_reports": engine.engine_reports(study, evidence.records),
     }
 
@@ -261,14 +263,14 @@ def run_section(evidence: Evidence) -> Values:
     base = None if evidence.archive else evidence.folder
     return {
         "run_head": report_runs.run_head(evidence.study),
-        "runs": [report_runs.run_view(file, facts, base, unfold) for file, facts in records],
+        "runs": [report_runs.run_view(run, base, unfold) for run in records],
         "archive": evidence.archive,
         "unfold": unfold,
     }
 
 
-def _in_planned_order(records: Iterable[tuple[str, Record]]) -> list[tuple[str, Record]]:
-    return sorted(records, key=lambda record: record[1].get("run_number") or 0)
+def _in_planned_order(records: Iterable[Run]) -> list[Run]:
+    return sorted(records, key=lambda run: run.run_number or 0)
 
 
 def build_section(evidence: Evidence) -> Values:
@@ -289,8 +291,11 @@ def build_section(evidence: Evidence) -> Values:
 
 def machine_section(evidence: Evidence) -> Values:
     """Return the machine and the datasets."""
+    records = _in_planned_order(evidence.records)
+    # A page drawn from an archive is itself committed, so it cannot name its commit.
+    drawn_by = release.workflow() | ({"commit": None} if evidence.archive else {})
     return {
-        "machine": machine.machine_rows(_in_planned_order(evidence.records)),
+        "machine": [*machine.machine_rows(records), *machine.workflow_rows(records, drawn_by)],
         "datasets": machine.dataset_rows(evidence.datasets),
     }
 
@@ -314,6 +319,6 @@ def method_section(evidence: Evidence) -> Values:
         "min_blocks": stats.MIN_BLOCKS,
         "alpha": stats.ALPHA,
         "metrics": list(METRICS.values()),
-        "columns": {column.name: column.meaning for column in dictionary.TABLES["runs"]},
+        "columns": {column.name: column.meaning for column in run_tables.RUNS},
         "sources": machine.source_rows(evidence.sources),
     }

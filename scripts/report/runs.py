@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from scripts.analysis.comparison import warning_set
 from scripts.analysis.runs import run_row
-from scripts.measure.record import fact
+from scripts.measure.record import Run
 from scripts.measure.warnings import THRESHOLDS
 from scripts.report.value_tables import Cell
 from scripts.servers import families
@@ -53,14 +53,12 @@ def run_link(path: Path, base: Path) -> str:
     return quote(os.path.relpath(path, base))
 
 
-def run_view(file: str, facts: dict[str, Any], base: Path | None, unfold: bool) -> RunView:
+def run_view(run: Run, base: Path | None, unfold: bool) -> RunView:
     """Return one run; `unfold` adds commands, phases, warnings and the per-second line.
 
     The links to the run's files are relative to the folder `base`, and empty where it is None.
     """
-    row = run_row(facts, file)
-    text_file = fact(facts, "sysbench.text_file")
-    warnings = tuple(str(warning["text"]) for warning in facts.get("warnings") or [])
+    row, text_file = run_row(run), run.sysbench.text_file
     shown = FIGURES if missing(row["cold_s"]) else SQL_FIGURES
     figures = tuple(count(row[name]) for name in shown)
     fields = [row[name] for name in ("run_number", "variant", "workload", "clients", "repetition", "position")]
@@ -68,19 +66,18 @@ def run_view(file: str, facts: dict[str, Any], base: Path | None, unfold: bool) 
         fields=(*map(_field, fields), *figures, str(len(warning_set(row["warning_codes"])) or "")),
         ok=row["outcome"] == "ok",
         reason=row["reason"] or "",
-        json_link=run_link(Path(file), base) if base else "",
-        text_link=run_link(Path(file).parent / text_file, base) if base and text_file else "",
+        json_link=run_link(run.path, base) if base else "",
+        text_link=run_link(run.path.parent / text_file, base) if base and text_file else "",
     )
     if not unfold:
         return view
-    top = count(max((value for value in fact(facts, "series.tps") or [] if not missing(value)), default=None))
-    commands = tuple((name, shlex.join(map(str, argv))) for name, argv in (facts.get("commands") or {}).items() if argv)
+    commands = tuple((name, shlex.join(map(str, argv))) for name, argv in run.commands.items() if argv)
     more = {
-        "lines": _lines(facts, row),
+        "lines": _lines(run, row),
         "commands": commands,
-        "warnings": warnings,
-        "spark": spark(facts),
-        "spark_top": top,
+        "warnings": tuple(str(warning.text) for warning in run.warnings),
+        "spark": spark(run),
+        "spark_top": count(max(_known_tps(run), default=None)),
     }
     return RunView(**{**view.__dict__, **more})
 
@@ -89,11 +86,14 @@ def _field(value: Any) -> str:
     return NOTHING if missing(value) else str(value)
 
 
-def _lines(facts: dict[str, Any], row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in (facts.get("phases_s") or {}).items())
-    medium, there = facts.get("medium"), facts.get("client_host") or {}
-    cpus = [fact(facts, "placement.server_cpus"), there.get("cpus") or fact(facts, "placement.client_cpus")]
-    places, whose = [",".join(map(str, found or [])) for found in cpus], " of the client host" if there else ""
+def _lines(run: Run, row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in run.phases_s.items())
+    cpus = [run.placement.server_cpus, run.client_host.cpus or run.placement.client_cpus]
+    places, whose = (
+        [",".join(map(str, found or [])) for found in cpus],
+        " of the client host" if run.client_host else "",
+    )
+    storage = f"{run.medium.file_system}, an fsync {milliseconds(run.fsync_ms.p50)} ms" if run.medium else ""
     window = f"{duration(row['duration_s'])}, {number(row['transactions'])} transactions"
     window += f", {plural(row['errors'] or 0, 'error')}, {plural(row['reconnects'] or 0, 'reconnect')}"
     latency = [f"{name} {count(row[key])} ms" for name, key in (("mean", "latency_mean_ms"), ("p50", "p50_ms"))]
@@ -105,14 +105,18 @@ def _lines(facts: dict[str, Any], row: dict[str, Any]) -> tuple[tuple[str, str],
         ("server CPU", f"{cpu}; steal {percent(row['steal_share'])}" if row["cpu_us_per_tx"] is not None else ""),
         ("phases", phases),
         ("CPUs", f"server {places[0]}, sysbench {places[1]}{whose}" if all(places) else ""),
-        ("storage", f"{medium['file_system']}, an fsync {milliseconds(row['fsync_p50_ms'])} ms" if medium else ""),
+        ("storage", storage),
     )
     return tuple(line for line in lines if line[1])
 
 
-def spark(facts: dict[str, Any]) -> str:
+def _known_tps(run: Run) -> list[float]:
+    return [value for value in run.series.tps or [] if not missing(value)]
+
+
+def spark(run: Run) -> str:
     """Return the points of TPS per second as a line in a box of 240 by 36, from zero up; empty with one point."""
-    values = [value for value in fact(facts, "series.tps") or [] if not missing(value)]
+    values = _known_tps(run)
     if len(values) < 2 or not max(values) > 0:
         return ""
     step, scale = SPARK_WIDTH / (len(values) - 1), (SPARK_HEIGHT - 2) / max(values)
@@ -128,53 +132,54 @@ class ArmView:
     option_file: str
 
 
-def first_ok(records: list[tuple[str, dict]], **wanted: str) -> dict[str, Any] | None:
+def first_ok(records: list[Run], **wanted: str) -> Run | None:
     """Return the facts of the first ok run with these values, None without one."""
-    for _, facts in records:
-        if facts["outcome"] == "ok" and all(facts[key] == value for key, value in wanted.items()):
-            return facts
+    for run in records:
+        if run.outcome == "ok" and all(getattr(run, key) == value for key, value in wanted.items()):
+            return run
     return None
 
 
-def arm_views(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[ArmView]:
+def arm_views(study: dict[str, Any], records: list[Run]) -> list[ArmView]:
     """Return server command and option file of every variant, from its first ok run."""
     found = {name: first_ok(records, variant=name) for name in study["variants"]}
     return [
-        ArmView(name, shlex.join(map(str, fact(facts, "commands.server") or [])), facts.get("option_file") or "")
-        for name, facts in found.items()
-        if facts
+        ArmView(name, shlex.join(map(str, run.commands.get("server") or [])), run.option_file or "")
+        for name, run in found.items()
+        if run
     ]
 
 
-def load_views(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[tuple[str, str, str]]:
+def load_views(study: dict[str, Any], records: list[Run]) -> list[tuple[str, str, str]]:
     """Return (workload, warm-up command, measuring command), each from the reference's first ok run."""
     found = {name: first_ok(records, variant=study["reference"], workload=name) for name in study["workloads"]}
     return [
-        (name, *(shlex.join(map(str, fact(facts, f"commands.{part}") or [])) for part in ("warmup", "measure")))
-        for name, facts in found.items()
-        if facts
+        (name, *(shlex.join(map(str, run.commands.get(part) or [])) for part in ("warmup", "measure")))
+        for name, run in found.items()
+        if run
     ]
 
 
-def variable_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> tuple[list[tuple], list[tuple]]:
-    """Return (variables that differ between variants, the reference's variables) as rows of name and values."""
-    found = {name: (first_ok(records, variant=name) or {}).get("variables") or {} for name in study["variants"]}
+def variable_rows(study: dict[str, Any], records: list[Run]) -> tuple[list[tuple], list[tuple]]:
+    """Return (variables whose values differ between variants, the reference's variables): rows of name and values."""
+    runs = {name: first_ok(records, variant=name) for name in study["variants"]}
+    found = {name: run.server_variables() if run else {} for name, run in runs.items()}
     names = sorted(set().union(*found.values()))
     rows = [(name, tuple(str(found[variant].get(name, NOTHING)) for variant in found)) for name in names]
     return [row for row in rows if len(set(row[1])) > 1], sorted(found[study["reference"]].items())
 
 
-def warning_rows(records: list[tuple[str, dict]]) -> list[tuple[str, str, str, str, str]]:
+def warning_rows(records: list[Run]) -> list[tuple[str, str, str, str, str]]:
     """Return (code, sentence, threshold, remedy, runs) of every limit, the most frequent first.
 
     The sentence is that of the first run beyond the limit; without such a run it is the reason for the limit.
     """
     kinds = Counter(dict.fromkeys(THRESHOLDS, 0))
     examples: dict[str, str] = {code: limit.reason for code, limit in THRESHOLDS.items()}
-    for warning in (each for _, facts in records for each in facts.get("warnings") or []):
-        if not kinds[warning["code"]]:
-            examples[warning["code"]] = str(warning["text"])
-        kinds[warning["code"]] += 1
+    for warning in (each for run in records for each in run.warnings):
+        if not kinds[warning.code]:
+            examples[warning.code] = str(warning.text)
+        kinds[warning.code] += 1
     return [(code, examples[code], *_limit(code), number(amount)) for code, amount in kinds.most_common()]
 
 
@@ -193,7 +198,7 @@ def _limit(code: str) -> tuple[str, str]:
 LOOSE = "loose_"  # before the name of an option that a server of the MySQL family need not have
 
 
-def option_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[tuple[str, tuple[Cell, ...]]]:
+def option_rows(study: dict[str, Any], records: list[Run]) -> list[tuple[str, tuple[Cell, ...]]]:
     """Return the options that some variant has not under the name written in the study, one field per variant."""
     runs = {name: first_ok(records, variant=name) for name in study["variants"]}
     given = {name: variant.get("options") or {} for name, variant in study["variants"].items()}
@@ -202,12 +207,12 @@ def option_rows(study: dict[str, Any], records: list[tuple[str, dict]]) -> list[
     return [(name.removeprefix(LOOSE), cells) for name, cells in found if any(cell.notes for cell in cells)]
 
 
-def _option_field(name: str, options: dict[str, Any], run: dict[str, Any] | None) -> Cell:
+def _option_field(name: str, options: dict[str, Any], run: Run | None) -> Cell:
     """Return the value of an option on a variant's server; a note says where its name differs or is missing."""
-    family, release = (fact(run or {}, f"server.{key}") for key in ("family", "release"))
+    family, release = (run.server.family, run.server.release) if run else (None, None)
     if name not in options or family not in families.names() or release is None:
         return Cell(NOTHING)
-    variables, plain = run.get("variables") or {}, name.removeprefix(LOOSE)
+    variables, plain = run.server_variables(), name.removeprefix(LOOSE)
     module = families.of(family)
     own = module.options_named({name: options[name]}, release).keys() - module.options_named({}, release).keys()
     known = {each.removeprefix(LOOSE) for each in own}

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from scripts.analysis import published, stats
 from scripts.analysis.metrics import COLD_TIME, SCRIPT
+from scripts.measure.record import Run
 from scripts.report.figures.drawing import statements_name
 from scripts.report.runs import first_ok
 from scripts.report.value_tables import Cell, state
@@ -32,7 +33,7 @@ from scripts.wording import (
 )
 
 Study = dict[str, Any]
-Records = list[tuple[str, dict[str, Any]]]
+Records = list[Run]
 
 
 def statement_sentences(study: Study, rows: pd.DataFrame) -> list[str]:
@@ -105,7 +106,7 @@ def beside_reference(study: Study, workload: str, records: Records) -> dict[str,
 
     A field is the ratio of their cold seconds in one run, with the t interval over runs; published ratios come last.
     """
-    sent = [one for _, facts in records for one in facts["timed_sql"]["statements"]]
+    sent = [one for run in records for one in run.timed_sql.statements]
     pairs = dict.fromkeys((one["name"], one["against"]) for one in sent if one["against"])
     theirs = published_s(study, workload, COLD)
     rows = [
@@ -137,7 +138,7 @@ def against_sentences(table: dict[str, Any]) -> list[str]:
 
 
 def _within(records: Records, variant: str, name: str, other: str) -> Cell:
-    taken = [seconds(facts["timed_sql"]["executions"]) for _, facts in records if facts["variant"] == variant]
+    taken = [seconds(run.timed_sql.executions) for run in records if run.variant == variant]
     both = [[one.get((COLD, each)) for each in (name, other)] for one in taken]
     logs = np.array([np.log(ours / theirs) for ours, theirs in both if ours and theirs])
     if not len(logs):
@@ -165,7 +166,7 @@ def timed_sql_views(
 
 
 def _execution_facts(records: Records, workload: str) -> Records:
-    return [each for each in records if each[1]["workload"] == workload and "timed_sql" in each[1]]
+    return [run for run in records if run.workload == workload and run.timed_sql]
 
 
 def _timed_sql_view(study: Study, name: str, rows: pd.DataFrame, records: Records, figure: Markup) -> dict[str, Any]:
@@ -187,8 +188,8 @@ def _timed_sql_view(study: Study, name: str, rows: pd.DataFrame, records: Record
 
 
 def cold_sentence(records: Records) -> str:
-    """Return the sentence on how cold the first pass was: which part of the data stayed in the page cache."""
-    left = [(facts.get("page_cache") or {}).get("left_bytes") for _, facts in records]
+    """Tell how cold the first pass was: what of the data directory's files stayed in the page cache."""
+    left = [run.page_cache.left_bytes for run in records]
     start = "The first pass is cold: its server was just started on a fresh copy of the data"
     if not left or None in left:
         return f"{start}. Whether the page cache dropped the files of the copy is unknown."
@@ -202,9 +203,9 @@ def cold_sentence(records: Records) -> str:
 def left_out(records: Records) -> list[str]:
     """Return one sentence per statement that some variants were not sent, which the total times leave out."""
     skipped: dict[str, list[str]] = {}
-    for _, facts in records:
-        for name in facts["timed_sql"]["skipped"]:
-            skipped.setdefault(name, []).append(facts["variant"])
+    for run in records:
+        for name in run.timed_sql.skipped:
+            skipped.setdefault(name, []).append(run.variant)
     whose = {name: listing(list(dict.fromkeys(variants))) for name, variants in skipped.items()}
     return [f"{name} does not apply to the release of {who}; total times leave it out." for name, who in whose.items()]
 
@@ -213,9 +214,9 @@ def _effort_rows(row: Any, records: Records) -> tuple[str, ...]:
     """Return the cost of one statement with the fields of EFFORT_HEAD."""
     found = {
         one["answer_sha256"]
-        for _, facts in records
-        for one in facts["timed_sql"]["executions"]
-        if (facts["variant"], one["statement"]) == (row.variant, row.statement)
+        for run in records
+        for one in run.timed_sql.executions
+        if (run.variant, one["statement"]) == (row.variant, row.statement)
     }
     answer = short(next(iter(found))) if len(found) == 1 else f"{len(found)} different"
     taken = (count(row.value_s), count(row.server_cpu_s), percent(row.server_cpu_s / row.value_s, 0))
@@ -227,8 +228,8 @@ def shown_answers(study: Study, records: Records) -> list[dict[str, Any]]:
     """Return the answers that the SQL file asks to show, from each variant's first run and pass, without A/A."""
     found: dict[str, dict[str, Any]] = {}
     for variant in (name for name in study["variants"] if name != AA):
-        facts = first_ok(records, variant=variant)
-        for one in facts["timed_sql"]["shown"] if facts else []:
+        run = first_ok(records, variant=variant)
+        for one in run.timed_sql.shown if run else []:
             if one["pass"] == 1:
                 table, columns = found.setdefault(one["name"], {"head": [], "rows": []}), _lower(one["columns"])
                 table["head"] += [name for name in columns if name not in table["head"]]
@@ -257,6 +258,6 @@ def statement_texts(study: Study, records: Records) -> list[tuple[str, str, str]
     sent: dict[tuple[str, str], list[str]] = {}
     variants = [name for name in study["variants"] if first_ok(records, variant=name)]
     for variant in variants:
-        for one in first_ok(records, variant=variant)["timed_sql"]["statements"]:
+        for one in first_ok(records, variant=variant).timed_sql.statements:
             sent.setdefault((one["name"], one["text"]), []).append(variant)
     return [(*key, "" if names == variants else listing(names)) for key, names in sent.items()]

@@ -12,6 +12,8 @@ from markupsafe import Markup
 
 from scripts.analysis import held_out, stats
 from scripts.loadgen.sysbench import option_text
+from scripts.measure.record import Run
+from scripts.measure.run_parts import Statements
 from scripts.report.figures.drawing import drawn_metrics, heat_names, seconds_names, value_metrics
 from scripts.report.value_tables import Cell, Lookup, measured_metrics, workload_tables
 from scripts.vocabulary import AA, BLOCK, WORKLOAD_CLIENTS, PairStatus
@@ -77,15 +79,15 @@ class SentView:
     rows: tuple[tuple[str, str], ...]
 
 
-def sent_views(study: dict[str, Any], records: Sequence[tuple[str, dict[str, Any]]]) -> dict[str, list[SentView]]:
+def sent_views(study: dict[str, Any], records: Sequence[Run]) -> dict[str, list[SentView]]:
     """Return workload -> the statements of one event, once per group of variants that are sent the same."""
-    told = {(facts["workload"], facts["variant"]): facts["statements"] for _, facts in records if "statements" in facts}
+    known = {(run.workload, run.variant): run.statements for run in records if run.statements}
     found: dict[str, list[SentView]] = {}
     for workload in study["workloads"]:
-        kinds: dict[tuple, dict[str, dict]] = {}
+        kinds: dict[tuple, dict[str, Statements]] = {}
         for variant in (name for name in study["variants"] if name != AA):
-            if logged := told.get((workload, variant)):
-                kind = (logged["total"], *(statement_form(text) for text in logged["sent"]))
+            if logged := known.get((workload, variant)):
+                kind = (logged.total, *map(statement_form, logged.sent))
                 kinds.setdefault(kind, {})[variant] = logged
         found[workload] = [_sent_view(alike, len(kinds)) for alike in kinds.values()]
     return found
@@ -96,14 +98,14 @@ def statement_form(statement: str) -> str:
     return LITERAL.sub("?", " ".join(statement.split()))
 
 
-def _sent_view(alike: dict[str, dict], kinds: int) -> SentView:
+def _sent_view(alike: dict[str, Statements], kinds: int) -> SentView:
     variant, logged = next(iter(alike.items()))
-    rest = logged["total"] - len(logged["sent"])
-    rows = [(_short(text), times) for text, times in grouped_statements(logged["sent"])]
+    rest = logged.total - len(logged.sent)
+    rows = [(_short(text), times) for text, times in grouped_statements(logged.sent)]
     left = [(f"and {plural(rest, 'statement')} more", "")] if rest else []
     who = f" ({listing(list(alike))})" if kinds > 1 else ""
     note = f"Taken from the log of the server of {variant}; statements that differ only in values are shown once."
-    summary = f"{plural(logged['total'], 'statement')} in one event{who}"
+    summary = f"{plural(logged.total, 'statement')} in one event{who}"
     return SentView(summary, note, (*((text, str(times)) for text, times in rows), *left))
 
 

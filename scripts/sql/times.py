@@ -30,12 +30,6 @@ def totals_s(executions: Iterable[Mapping[str, Any]], names: Iterable[str] | Non
     return found
 
 
-def columns(facts: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the columns of a run's times, `cold_s` and `warm_s`; None where it has none."""
-    totals = totals_s((facts.get("timed_sql") or {}).get("executions") or [])
-    return {f"{cache}_s": totals.get(cache) for cache in (COLD, WARM)}
-
-
 def count_common(runs: Sequence[tuple[dict[str, Any], list[dict[str, Any]]]]) -> None:
     """Make the times of runs of one workload comparable: those of the statements that all of them were sent.
 

@@ -3,6 +3,7 @@
 from scripts.analysis import comparison
 from scripts.analysis import runs as analysis_runs
 from tests.made import synthetic
+from tests.made.run import records_of
 
 PLAN = synthetic.Plan(workloads=("simple_select", "oltp"))
 
@@ -12,9 +13,7 @@ def frames(plan=PLAN, edit=None, span_s=1800):
     for facts in records:
         if edit:
             edit(facts)
-    runs, _ = analysis_runs.collect(
-        synthetic.study(plan), ((f"{place}.json", facts) for place, facts in enumerate(records))
-    )
+    runs, _ = analysis_runs.collect(synthetic.study(plan), records_of(records))
     pairs = comparison.pair_runs(runs, "baseline", span_s)
     compared = comparison.compare_pairs(pairs)
     floors = comparison.noise_floors(compared)

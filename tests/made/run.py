@@ -1,9 +1,13 @@
-"""The raw facts of one made-up run."""
+"""The record of one made-up run, as the JSON object that its file holds, and as a value."""
 
 import math
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from scripts.measure.record import Run
 
 WORKLOADS = {
     "simple_select": ("oltp_read_only", 8900.0, {"point_selects": 1, "range_selects": "off", "skip_trx": "on"}),
@@ -34,7 +38,7 @@ QUIET = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What to make up: `effect` is the exponent of the workload's gain, `level` the machine's drift in log units."""
+    """The run to make up: `effect` is the exponent of the workload's gain, `level` the machine's drift in log units."""
 
     study: str
     variant: str
@@ -45,6 +49,16 @@ class Asked:
     level: float
     noise: float
     now: float
+
+
+def record_of(facts: dict[str, Any], file: str = "1.json") -> Run:
+    """Return a JSON object as the record of a run that was read from `file`."""
+    return Run.of({**facts, "path": Path(file)})
+
+
+def records_of(every: Iterable[dict[str, Any]]) -> list[Run]:
+    """Return JSON objects as records that were read from 0.json, 1.json, and so on."""
+    return [record_of(facts, f"{place}.json") for place, facts in enumerate(every)]
 
 
 def one_run(run: Asked, chance: random.Random) -> dict[str, Any]:
@@ -71,7 +85,7 @@ def one_run(run: Asked, chance: random.Random) -> dict[str, Any]:
 
 
 def window_of(tps: float, run: Asked, chance: random.Random) -> dict[str, float]:
-    """Return what the window showed; latency follows from clients and TPS (Little's law)."""
+    """Return the window; latency follows from clients and TPS (Little's law)."""
     latency_ms, duration_s = run.clients / tps * 1000, PHASES_S["measure"] - 1.06
     return {
         "duration_s": duration_s, "transactions": round(tps * duration_s), "tps": tps, "latency_mean_ms": latency_ms,
@@ -87,7 +101,7 @@ def variant(name: str) -> dict[str, Any]:
 
 
 def steal_warning(steal: float) -> list[dict[str, Any]]:
-    """Return the warning of a window of which the hypervisor took more than 2 %."""
+    """Return the warning if the hypervisor took more than 2 % of the window."""
     if steal <= 0.02:
         return []
     text = f"the hypervisor gave {steal:.1%} of the window's CPU time to others"
@@ -144,10 +158,10 @@ def commands(name: str, workload: str, clients: int) -> dict[str, list[str]]:
 
 
 def failed(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the run as if its server had died: what was planned is known, nothing that was measured."""
+    """Return the run as if its server had died: it keeps the planned values and no measured ones."""
     planned = list(facts)[: list(facts).index("server") + 1]
     planned += ["sysbench", "host", "placement", "position", "run_number", "runs_total"]
     kept = {key: value if key in planned else None for key, value in facts.items()}
     times = {key: facts["times"][key] for key in ("started_at", "ended_at")}
-    said = {"outcome": "failed", "reason": "server died with signal 11 during warm-up"}
-    return {**kept, "times": times, "phases_s": {"startup": 0.35}, **said}
+    failure = {"outcome": "failed", "reason": "server died with signal 11 during warm-up"}
+    return {**kept, "times": times, "phases_s": {"startup": 0.35}, **failure}

@@ -1,7 +1,7 @@
 """Differences between two finished studies, and those that rule out calling a ratio of the two a speedup."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,15 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis.runs import read_csv
-from scripts.measure.record import fact
-from scripts.record import canonical, read
+from scripts.measure.record import Run
+from scripts.measure.record import read as read_run
+from scripts.record import canonical, part, read
 from scripts.report.machine import HOST_ROWS
 from scripts.vocabulary import AA
 from scripts.wording import NOTHING
 
 TABLES = ("runs", "comparisons")
+ValueOf = Callable[[Run], Any]
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Finished:
     folder: Path
     study: dict[str, Any]
     tables: dict[str, pd.DataFrame]
-    records: list[dict[str, Any]]
+    records: list[Run]
     builds: dict[tuple[str, str], dict[str, Any]]
 
     @property
@@ -43,10 +45,10 @@ class Finished:
         """The names of the variants, the reference among them, without A/A."""
         return [name for name in self.study["variants"] if name != AA]
 
-    def found(self, where: str, **wanted: Any) -> frozenset[str]:
-        """Return the values at a dotted path of the ok runs with these facts, as canonical JSON."""
-        chosen = (run for run in self.records if all(run.get(key) == value for key, value in wanted.items()))
-        return frozenset(canonical(fact(run, where)) for run in chosen)
+    def found(self, value_of: ValueOf, **wanted: Any) -> frozenset[str]:
+        """Return, as canonical JSON, a value of each ok run whose fields have the wanted values."""
+        chosen = (run for run in self.records if all(getattr(run, key) == value for key, value in wanted.items()))
+        return frozenset(canonical(value_of(run)) for run in chosen)
 
 
 def load_finished(path: Path) -> Finished:
@@ -77,18 +79,19 @@ def _study_folder(path: Path) -> Path:
     return known[0]
 
 
-def _records(folder: Path, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _records(folder: Path, runs: pd.DataFrame) -> Iterator[Run]:
     for file in runs.loc[runs["outcome"] == "ok", "file"]:
         inside = folder / "runs" / str(file).rpartition("/runs/")[2]
         if not inside.is_file():
             raise ValueError(f"{inside}: no such file, but {folder / 'tables/runs.csv'} has a row for this run")
-        yield read(inside)
+        yield read_run(inside)
 
 
-def _builds(folder: Path, records: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+def _builds(folder: Path, records: list[Run]) -> dict[tuple[str, str], dict[str, Any]]:
     found = {}
     for run in records:
-        server, build, digest = (fact(run, f"recipe.variant.{key}") for key in ("server", "build", "build_digest"))
+        recipe = part(run.recipe, "variant")
+        server, build, digest = (recipe.get(key) for key in ("server", "build", "build_digest"))
         file = folder.parent.parent / "builds" / str(server) / f"{build}-{digest}" / "facts.json"
         if (server, build) not in found and file.is_file():
             found[server, build] = read(file)
@@ -97,31 +100,39 @@ def _builds(folder: Path, records: list[dict[str, Any]]) -> dict[tuple[str, str]
 
 NOT_COMPARED = ("format", "study", "title", "question", "config_text", "order", "published", "imported")
 UNKNOWN = "unknown"
-MACHINE = {
-    "host": "host.machine_id",
-    **{f"host, {HOST_ROWS[key]}": f"host.{key}" for key in HOST_ROWS if key != "hostname"},
+
+
+def _of_host(name: str) -> ValueOf:
+    return lambda run: getattr(run.host, name)
+
+
+def _of_load(name: str) -> ValueOf:
+    return lambda run: part(run.recipe, "load").get(name)
+
+
+# What is compared, and the function that takes its value from a run.
+EVERYWHERE: dict[str, ValueOf] = {
+    "host": _of_host("machine_id"),
+    **{f"host, {HOST_ROWS[name]}": _of_host(name) for name in HOST_ROWS if name != "hostname"},
+    "sysbench": lambda run: run.sysbench.version,
+    "sysbench program": lambda run: run.sysbench.sha256,
+    "seconds of warm-up": _of_load("warmup_s"),
+    "seconds of measuring": _of_load("measure_s"),
+    "placement, server": lambda run: run.placement.server_cpus,
+    "placement, sysbench": lambda run: run.placement.client_cpus,
 }
-EVERYWHERE = {
-    **MACHINE,
-    "sysbench": "sysbench.version",
-    "sysbench program": "sysbench.sha256",
-    "seconds of warm-up": "recipe.load.warmup_s",
-    "seconds of measuring": "recipe.load.measure_s",
-    "placement, server": "placement.server_cpus",
-    "placement, sysbench": "placement.client_cpus",
+OF_WORKLOAD: dict[str, ValueOf] = {
+    "script": _of_load("script"),
+    "dataset": _of_load("tables"),
+    "workload options": _of_load("options"),
 }
-OF_WORKLOAD = {
-    "script": "recipe.load.script",
-    "dataset": "recipe.load.tables",
-    "workload options": "recipe.load.options",
+OF_VARIANT: dict[str, ValueOf] = {
+    "server options": lambda run: part(run.recipe, "variant").get("options"),
+    "storage": lambda run: run.storage,
 }
-OF_VARIANT = {"server options": "recipe.variant.options", "storage": "storage"}
 # A sysbench log never contains these; an unknown value counts as a difference.
 MUST_BE_KNOWN = {"host", "sysbench", "seconds of warm-up", "dataset", "server options", "placement, server"}
-OF_BUILD = {
-    "release": "release", "build-id": "build_id", "compiler": "toolchain.version", "flags, common": "flags.common",
-    "flags, profile": "flags.profile", "flags, LTO": "flags.lto", "flags, link": "flags.link",
-}  # fmt: skip
+FLAGS = {"flags, common": "common", "flags, profile": "profile", "flags, LTO": "lto", "flags, link": "link"}
 
 
 @dataclass(frozen=True)
@@ -205,8 +216,8 @@ def refusals(a: Finished, b: Finished, shared: dict[str, list[tuple[str, int]]])
     )
 
 
-def _settings(a: Finished, b: Finished, places: dict[str, str], **wanted: str) -> list[StudyChange]:
-    found = {what: (a.found(where, **wanted), b.found(where, **wanted)) for what, where in places.items()}
+def _settings(a: Finished, b: Finished, values: dict[str, ValueOf], **wanted: str) -> list[StudyChange]:
+    found = {what: (a.found(value_of, **wanted), b.found(value_of, **wanted)) for what, value_of in values.items()}
     return [
         StudyChange(what, _several(ours), _several(theirs))
         for what, (ours, theirs) in found.items()
@@ -230,15 +241,19 @@ def build_changes(a: Finished, b: Finished) -> list[StudyChange]:
 def _build_text(study: Finished, variant: str) -> dict[str, str]:
     arm = study.study["variants"][variant]
     facts = study.builds.get((arm["server"], arm["build"]), {})
-    declared = {what: _text(fact(facts, where)) for what, where in OF_BUILD.items()}
-    measured = {"release": "server.release", "build-id": "server.build_id"}
-    measured_text = {what: _several(study.found(where, variant=variant)) for what, where in measured.items()}
-    return {"server": _text(arm["server"]), "build": _text(arm["build"]), **declared, **measured_text}
+    return {
+        "server": _text(arm["server"]),
+        "build": _text(arm["build"]),
+        "release": _several(study.found(lambda run: run.server.release, variant=variant)),
+        "build-id": _several(study.found(lambda run: run.server.build_id, variant=variant)),
+        "compiler": _text(part(facts, "toolchain").get("version")),
+        **{what: _text(part(facts, "flags").get(kind)) for what, kind in FLAGS.items()},
+    }
 
 
 def time_changes(a: Finished, b: Finished) -> list[StudyChange]:
     """Return the dates of measuring, and the boots if they differ."""
-    boots = [_several(each.found("host.boot_id")) for each in (a, b)]
+    boots = [_several(each.found(_of_host("boot_id"))) for each in (a, b)]
     return [
         StudyChange("measured", *map(date_changes, (a, b))),
         *([StudyChange("boot", *boots)] if boots[0] != boots[1] else []),

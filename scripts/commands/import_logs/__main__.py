@@ -12,6 +12,7 @@ from scripts.commands.import_logs import tables as import_logs_tables
 from scripts.commands.import_logs.logs import Log, Pattern, read_tree
 from scripts.host.entry import say, user_command
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
+from scripts.measure import record as run_record
 from scripts.vocabulary import AA
 from scripts.wording import listing, plural
 
@@ -118,7 +119,7 @@ def write_records(folder: Path, logs: Path, declared: dict[str, Any], found: lis
         text.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(logs / log.file, text)
         sysbench = {**facts["sysbench"], "text_file": text.name}
-        record.write(run, {"study": declared["study"], **facts, "sysbench": sysbench})
+        run_record.write(run, {"study": declared["study"], **facts, "sysbench": sysbench})
         paths.append(run)
     record.write_text(folder / "runs.txt", "".join(f"{path}\n" for path in sorted(paths)))
     record.write(folder / "study.json", declared)

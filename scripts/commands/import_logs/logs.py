@@ -15,6 +15,7 @@ from scripts.config.mistakes import suggestion
 from scripts.loadgen.output import VERSION, Output, SysbenchFailed, SysbenchMisused, parse, percentile
 from scripts.measure import warnings
 from scripts.measure.facts import SHARES
+from scripts.measure.record import Run
 from scripts.vocabulary import RUN
 from scripts.wording import brief
 
@@ -198,7 +199,7 @@ def read_log(path: Path, file: str, pattern: Pattern) -> dict[str, Any]:
     origin = {"file": file, "sha256": record.file_sha256(path)}
     facts = {**place, **dict.fromkeys(UNKNOWN), "sysbench": sysbench, **result, "times": times, "imported": origin}
     # `not_measured` is left out: it holds for every log, and the report states it once.
-    return {**facts, "warnings": list(_warnings(facts)) if result["outcome"] == "ok" else []}
+    return {**facts, "warnings": list(_warnings(Run.of(facts))) if result["outcome"] == "ok" else []}
 
 
 def _place(file: str, pattern: Pattern) -> dict[str, Any]:
@@ -211,9 +212,9 @@ def _place(file: str, pattern: Pattern) -> dict[str, Any]:
     return place
 
 
-def _warnings(facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _warnings(run: Run) -> Iterator[dict[str, Any]]:
     for check in warnings.CHECKS:
-        yield from check(facts)
+        yield from map(asdict, check(run))
 
 
 def _text(path: Path) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scripts import record
 from scripts.host import workplace
+from scripts.measure.record import RECORD_FOLDERS, VARIABLES_FOLDER
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
 from scripts.servers.data_directory import allocated_bytes
@@ -82,7 +83,28 @@ def unnamed(named: Named) -> list[Leftover]:
     """Return everything under results/ that no config names."""
     roots = [*(f"results/{kind}" for kind in KINDS), *sorted(named.run_folders)]
     holders = named.holders()
-    return [weighed(path) for root in roots if Path(root).is_dir() for path in _below(Path(root), named, holders)]
+    found = [weighed(path) for root in roots if Path(root).is_dir() for path in _below(Path(root), named, holders)]
+    return found + unused_variables({leftover.path for leftover in found})
+
+
+def unused_variables(removed: set[Path]) -> list[Leftover]:
+    """Return the shared files of server variables that no record of a run names, apart from those in `removed`."""
+    found = []
+    for folder in sorted(Path("results/studies").glob(f"*/{VARIABLES_FOLDER}")):
+        records = [file for name in RECORD_FOLDERS for file in (folder.parent / name).rglob("*.json")]
+        kept = [file for file in records if removed.isdisjoint(file.parents)]
+        if folder.parent in removed or (used := _shared_variables(kept)) is None:
+            continue
+        found += [weighed(file) for file in sorted(folder.glob("*.json")) if file.stem not in used]
+    return found
+
+
+def _shared_variables(records: Iterable[Path]) -> set[str | None] | None:
+    """Return the names of the files of shared variables of these records, None when a record cannot be read."""
+    try:
+        return {record.read(file).get("shared_variables") for file in records}
+    except ValueError:
+        return None  # it may name any file, so all are kept
 
 
 def _below(folder: Path, named: Named, holders: set[str]) -> Iterator[Path]:

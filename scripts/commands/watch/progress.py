@@ -15,9 +15,12 @@ from scripts.analysis import runs as analysis_runs
 from scripts.analysis import stats
 from scripts.analysis.comparison import by_repetition, compare_pairs, means_over_cells, pair_runs
 from scripts.analysis.metrics import SCRIPT
-from scripts.analysis.runs import DERIVED_COLUMNS, FACT_COLUMNS
+from scripts.analysis.run_tables import RUNS
 from scripts.builds.stages import BOLTED, PREBUILT
 from scripts.config.run_time import stated_s
+from scripts.host.outcome import has_failed
+from scripts.measure.record import Run
+from scripts.measure.run_parts import RunWarning
 from scripts.plan.paths import Paths
 
 # Runs are measured in a known order, so the next ones to appear are among these.
@@ -44,7 +47,7 @@ class Progress:
         self.paths = paths
         self.things = expected_s(paths)
         self.rows: dict[str, dict[str, Any]] = {}
-        self.doubts: dict[str, list[dict[str, Any]]] = {}
+        self.warnings: dict[str, list[RunWarning]] = {}
         self.failed: dict[str, str] = {}
         self.unreadable: dict[str, str] = {}
         self._made: dict[str, int] = {}
@@ -78,20 +81,21 @@ class Progress:
         return True
 
     def _forget(self, path: str) -> None:
-        for kept in (self._made, self.rows, self.doubts, self.failed, self.unreadable):
+        for kept in (self._made, self.rows, self.warnings, self.failed, self.unreadable):
             kept.pop(path, None)
 
     def _read(self, path: str) -> None:
         try:
             facts = record.read(Path(path))
-        except (OSError, ValueError) as error:
+            run = Run.of({**facts, "path": Path(path)}) if path in self.paths.runs else None
+        except (OSError, ValueError, TypeError) as error:
             self.unreadable[path] = str(error)
             return
-        if facts.get("outcome") == "failed":
+        if has_failed(facts):
             self.failed[path] = str(facts.get("reason"))
-        if path in self.paths.runs:
-            self.rows[path] = analysis_runs.run_row(facts, path)
-            self.doubts[path] = facts.get("warnings") or []
+        if run:
+            self.rows[path] = analysis_runs.run_row(run)
+            self.warnings[path] = run.warnings
 
     def count(self, kind: str) -> tuple[int, int]:
         """Return the numbers (made, planned) of one kind of result, such as `builds` or `runs`."""
@@ -216,7 +220,7 @@ def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, block_span_s: 
     The ratio is the geometric mean over cells of each cell's mean over blocks, with the interval of
     `scripts.analysis.comparison`. After the last run, both equal those of the report.
     """
-    runs = pd.DataFrame(list(rows), columns=[*FACT_COLUMNS, *DERIVED_COLUMNS])
+    runs = pd.DataFrame(list(rows), columns=RUNS.names)
     if not (runs["variant"] == reference).any():
         return []
     timed = [name for name in SCRIPT if runs[name].notna().any()]

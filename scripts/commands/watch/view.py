@@ -4,7 +4,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -16,6 +15,7 @@ from scripts.analysis.comparison import NOT_MEASURED
 from scripts.analysis.stats import MIN_BLOCKS
 from scripts.commands.watch.progress import Progress, SoFar
 from scripts.config.study import Study
+from scripts.measure.run_parts import RunWarning
 from scripts.wording import count, duration, interval, missing, plural, ratio
 
 PHASES = {
@@ -140,7 +140,7 @@ def _run(progress: Progress, path: str) -> tuple[RenderableType, ...]:
     figures = (count(row["tps"]), count(row["p95_ms"]))
     if not missing(row["cold_s"]):
         figures = tuple(f"{count(row[f'{cache}_s'])} s {cache}" for cache in ("cold", "warm"))
-    return (*names, *figures, ", ".join(_codes(progress.doubts[path])))
+    return (*names, *figures, ", ".join(_codes(progress.warnings[path])))
 
 
 def newest(progress: Progress, most: int | None = None) -> list[str]:
@@ -149,15 +149,15 @@ def newest(progress: Progress, most: int | None = None) -> list[str]:
     return ended[:most]
 
 
-def _codes(doubts: list[dict[str, Any]]) -> list[str]:
-    return [doubt["code"] for doubt in doubts if doubt["code"] != NOT_MEASURED]
+def _codes(warnings: list[RunWarning]) -> list[str]:
+    return [warning.code for warning in warnings if warning.code != NOT_MEASURED]
 
 
 def _warnings(progress: Progress) -> list[RenderableType]:
     """Return one line per warning of the runs shown: the number of runs that have it, and its newest text."""
-    having = Counter(code for doubts in progress.doubts.values() for code in set(_codes(doubts)))
-    last = [doubt for path in newest(progress, LAST_RUNS) for doubt in progress.doubts[path]]
-    texts = {doubt["code"]: doubt["text"] for doubt in reversed(last) if doubt["code"] in having}
+    having = Counter(code for warnings in progress.warnings.values() for code in set(_codes(warnings)))
+    last = [warning for path in newest(progress, LAST_RUNS) for warning in progress.warnings[path]]
+    texts = {warning.code: warning.text for warning in reversed(last) if warning.code in having}
     lines = [f"{code} in {having[code]} of {len(progress.rows)} runs: {text}" for code, text in sorted(texts.items())]
     return [Text(f"warning: {line}", "yellow") for line in lines]
 

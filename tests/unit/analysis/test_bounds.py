@@ -8,6 +8,7 @@ from scripts.analysis import runs as analysis_runs
 from scripts.jobs.compare_variants import main
 from scripts.report.bounds import bound_sentence
 from tests.made import synthetic
+from tests.made.run import records_of
 
 PLAN = synthetic.Plan(workloads=("oltp",), variants={"baseline": 0.0}, repetitions=2)
 USED = {
@@ -26,7 +27,7 @@ def bound_of(clients=8, server=(0, 1), client=(2, 3), machine="kvm", **cpu):
         facts["window"]["duration_s"], facts["clients"] = 10.0, clients
         facts["placement"] = {"server_cpus": list(server), "client_cpus": list(client)}
         facts["host"]["virtualisation"] = machine
-    runs = pd.DataFrame([analysis_runs.run_row(facts, "x") for facts in records])
+    runs = pd.DataFrame([analysis_runs.run_row(run) for run in records_of(records)])
     return next(bounds.table(runs).itertuples())
 
 

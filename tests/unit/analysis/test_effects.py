@@ -9,6 +9,7 @@ from scripts.analysis import comparison, effects, metrics, tables
 from scripts.analysis import runs as analysis_runs
 from scripts.analysis.effects import factor_contrasts
 from tests.made import synthetic
+from tests.made.run import records_of
 
 NAMES = ("baseline", "lto", "pgo", "pgo_lto", "pgo_lto_bolt")
 PLAN = synthetic.Plan(variants={**dict.fromkeys(NAMES, 0.5), "aa": 0.0}, workloads=("simple_select", "oltp"))
@@ -33,7 +34,7 @@ def made(plan=PLAN, edit=None):
         if edit:
             edit(facts)
     declared = synthetic.study(plan)
-    runs, _ = analysis_runs.collect(declared, ((f"{place}.json", facts) for place, facts in enumerate(records)))
+    runs, _ = analysis_runs.collect(declared, records_of(records))
     floors = comparison.noise_floors(comparison.compare_pairs(comparison.pair_runs(runs, "baseline", None)))
     return runs, effects.factor_table(declared, runs, floors)
 

@@ -5,9 +5,11 @@ import json
 import pandas as pd
 import pytest
 
+from scripts.analysis import dictionary, run_tables
 from scripts.analysis import runs as analysis_runs
 from scripts.jobs import collect_runs
-from tests.made import run, synthetic
+from tests.made import synthetic
+from tests.made.run import failed, record_of, records_of
 
 PLAN = synthetic.Plan(workloads=("oltp",), repetitions=2)
 
@@ -15,14 +17,14 @@ PLAN = synthetic.Plan(workloads=("oltp",), repetitions=2)
 def row(**changes):
     facts = synthetic.runs(PLAN)[0]
     facts.update(changes)
-    return analysis_runs.run_row(facts, "runs/1.json")
+    return analysis_runs.run_row(record_of(facts))
 
 
 def test_cpu_per_transaction_is_seconds_over_transactions_in_microseconds():
     facts = synthetic.runs(PLAN)[0]
     facts["window"]["transactions"] = 1000
     facts["cpu"] |= {"server_user_s": 0.2, "server_system_s": 0.1}
-    found = analysis_runs.run_row(facts, "x")
+    found = analysis_runs.run_row(record_of(facts))
     assert found["cpu_user_us_per_tx"] == pytest.approx(200)
     assert found["cpu_system_us_per_tx"] == pytest.approx(100)
     assert found["cpu_us_per_tx"] == pytest.approx(300)
@@ -34,14 +36,14 @@ def test_host_cpu_holds_interrupts_and_not_the_client():
     facts["cpu"] |= {
         "host_user_s": 1.0, "host_system_s": 0.5, "host_irq_s": 0.1, "client_user_s": 0.3, "client_system_s": 0.2,
     }  # fmt: skip
-    assert analysis_runs.run_row(facts, "x")["host_cpu_us_per_tx"] == pytest.approx(1100)
+    assert analysis_runs.run_row(record_of(facts))["host_cpu_us_per_tx"] == pytest.approx(1100)
 
 
 def test_steal_is_a_share_of_all_cpu_time_of_the_window():
     facts = synthetic.runs(PLAN)[0]
     facts["window"]["duration_s"] = 5.0
     facts["cpu"] |= {"cpus": 2, "host_steal_s": 1.0}
-    assert analysis_runs.run_row(facts, "x")["steal_share"] == pytest.approx(0.1)
+    assert analysis_runs.run_row(record_of(facts))["steal_share"] == pytest.approx(0.1)
 
 
 def test_what_is_missing_stays_missing_and_never_becomes_zero():
@@ -54,11 +56,11 @@ def test_what_is_missing_stays_missing_and_never_becomes_zero():
 def test_a_window_without_transactions_has_no_cpu_per_transaction():
     facts = synthetic.runs(PLAN)[0]
     facts["window"]["transactions"] = 0
-    assert analysis_runs.run_row(facts, "x")["cpu_us_per_tx"] is None
+    assert analysis_runs.run_row(record_of(facts))["cpu_us_per_tx"] is None
 
 
 def test_a_failed_run_keeps_its_reason_and_has_no_values():
-    lost = analysis_runs.run_row(run.failed(synthetic.runs(PLAN)[0]), "x")
+    lost = analysis_runs.run_row(record_of(failed(synthetic.runs(PLAN)[0])))
     assert lost["outcome"] == "failed"
     assert "signal 11" in lost["reason"]
     assert lost["tps"] is None
@@ -71,9 +73,7 @@ def test_warnings_are_counted_and_their_codes_joined():
 
 
 def collected(records, plan=PLAN):
-    return analysis_runs.collect(
-        synthetic.study(plan), ((f"{place}.json", facts) for place, facts in enumerate(records))
-    )
+    return analysis_runs.collect(synthetic.study(plan), records_of(records))
 
 
 def test_one_row_a_run_in_the_order_of_measuring():
@@ -84,7 +84,7 @@ def test_one_row_a_run_in_the_order_of_measuring():
 def test_series_has_one_row_a_second_of_every_run():
     _, series = collected(synthetic.runs(PLAN))
     assert len(series) == 6 * 5
-    assert list(series.columns) == list(analysis_runs.SERIES_COLUMNS)
+    assert list(series.columns) == run_tables.SERIES.names
 
 
 def test_a_planned_run_without_a_file_is_a_row_of_its_own():
@@ -108,13 +108,9 @@ def test_a_run_of_a_variant_the_study_does_not_have_is_refused():
 
 def test_every_column_of_the_tables_is_in_the_data_dictionary():
     runs, series = collected(synthetic.runs(PLAN))
-    assert set(runs.columns) == set(analysis_runs.FACT_COLUMNS) | set(analysis_runs.DERIVED_COLUMNS)
-    assert set(series.columns) == set(analysis_runs.SERIES_COLUMNS)
-    meanings = [meaning for _, meaning in analysis_runs.FACT_COLUMNS.values()] + [
-        *analysis_runs.DERIVED_COLUMNS.values(),
-        *analysis_runs.SERIES_COLUMNS.values(),
-    ]
-    assert all(len(meaning) > 5 for meaning in meanings)
+    assert list(runs.columns) == run_tables.RUNS.names == dictionary.TABLES["runs"].names
+    assert list(series.columns) == run_tables.SERIES.names == dictionary.TABLES["series"].names
+    assert all(len(column.meaning) > 5 for column in [*run_tables.RUNS, *run_tables.SERIES])
 
 
 def test_a_variant_may_be_called_nan_or_null(tmp_path):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from scripts.analysis.runs import FILE_COLUMNS
+from scripts.analysis.run_tables import FILES
 from scripts.config import cross_checks
 from scripts.host import storage
 from scripts.report import engine
@@ -75,7 +75,7 @@ def files():
             }  # fmt: skip
             rows.append({**key, "part": "sbtest.linktable", "kind": "table", **sizes})
             rows.append({**key, "part": "redo", "kind": "redo", **dict.fromkeys(sizes, GIB)})
-    return pd.DataFrame(rows, columns=list(FILE_COLUMNS))
+    return pd.DataFrame(rows, columns=FILES.names)
 
 
 def test_sizes_of_compressed_tables_are_set_against_the_reference_before_and_after():

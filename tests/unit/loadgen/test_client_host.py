@@ -22,7 +22,6 @@ from scripts.host.cpus import Cpu, Topology
 from scripts.host.facts import read_host
 from scripts.loadgen import client_host
 from scripts.loadgen.run import ClientHostFailed, reject_failed
-from scripts.measure.record import cpu_counts, generator_use
 from scripts.measure.warnings import warnings_of
 from scripts.report import machine
 from scripts.servers import families
@@ -30,6 +29,7 @@ from scripts.servers.families.innodb import password_hash
 from scripts.servers.families.postgresql import password_verifier
 from tests.conftest import CHECKOUT
 from tests.made import synthetic
+from tests.made.run import record_of, records_of
 from tests.workflow.running import environment
 
 HERE = {"command": ["env"], "address": "127.0.0.1"}
@@ -308,21 +308,19 @@ def elsewhere(facts):
 
 def test_load_generators_cpu_time_is_that_of_its_own_host():
     (facts, *_) = synthetic.runs(synthetic.Plan())
-    assert generator_use(facts) == {
-        "generator_cpu_s": pytest.approx(facts["cpu"]["client_user_s"] + facts["cpu"]["client_system_s"]),
-        "generator_boot_id": "boot-1",
-    }
-    away = elsewhere(facts)
-    assert generator_use(away) == {"generator_cpu_s": 9.9, "generator_boot_id": "boot-there"}
-    assert cpu_counts(away) == {"n_server_cpus": 1, "n_client_cpus": 2, "n_shared_cpus": 0}
-    assert "sysbench used 99% of its 2 CPUs" in " ".join(warning["text"] for warning in warnings_of(away))
+    run, away = record_of(facts), record_of(elsewhere(facts))
+    assert run.generator_cpu_s == pytest.approx(run.cpu.client_user_s + run.cpu.client_system_s)
+    assert (run.generator_boot_id, away.generator_boot_id) == ("boot-1", "boot-there")
+    assert away.generator_cpu_s == 9.9
+    assert (away.n_server_cpus, away.n_client_cpus, away.n_shared_cpus) == (1, 2, 0)
+    assert "sysbench used 99% of its 2 CPUs" in " ".join(warning.text for warning in warnings_of(away))
 
 
 def test_page_sets_both_hosts_side_by_side_with_what_went_between_them():
     plan = synthetic.Plan(workloads=("oltp",), repetitions=2)
     study, records = (
         synthetic.study(plan),
-        [(f"{number}.json", elsewhere(facts)) for number, facts in enumerate(synthetic.runs(plan))],
+        records_of(map(elsewhere, synthetic.runs(plan))),
     )
     runs, _ = collect(study, records)
     view = machine.client_view(study, runs, records)
@@ -338,7 +336,7 @@ def test_page_sets_both_hosts_side_by_side_with_what_went_between_them():
 
 def test_page_of_a_study_on_one_host_has_no_such_section():
     plan = synthetic.Plan(workloads=("oltp",), repetitions=2)
-    records = [(f"{number}.json", facts) for number, facts in enumerate(synthetic.runs(plan))]
+    records = records_of(synthetic.runs(plan))
     runs, _ = collect(synthetic.study(plan), records)
     assert machine.client_view(synthetic.study(plan), runs, records) == {"hosts": []}
 

@@ -14,6 +14,7 @@ import pytest
 from scripts.analysis import runs
 from scripts.config import run_time
 from scripts.loadgen import output
+from tests.made.run import records_of
 from tests.workflow.running import CHECKOUT
 
 SCRIPT = CHECKOUT / "workloads" / "linkbench.lua"
@@ -132,7 +133,7 @@ def test_other_texts_tell_no_operations(tmp_path, text):
 def test_rows_are_those_of_the_record():
     facts = {"variant": "a", "workload": "graph", "clients": 2, "repetition": 1}
     measured = {"calls": 4, "mean_ms": 0.3, "p50_ms": 0.1, "p95_ms": 0.9, "p99_ms": 0.9, "max_ms": 0.9}
-    table = runs.operation_table([facts, {**facts, "operations": {"getnode": measured}}])
+    table = runs.operation_table(records_of([facts, {**facts, "operations": {"getnode": measured}}]))
     assert table.to_dict("records") == [{**facts, "operation": "getnode", **measured}]
 
 

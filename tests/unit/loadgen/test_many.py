@@ -21,6 +21,7 @@ from scripts.loadgen.many import (
 )
 from scripts.loadgen.output import SysbenchFailed, SysbenchMisused, parse, percentile, window
 from scripts.measure import facts, warnings
+from scripts.measure.record import Run
 from scripts.measure.setting import Setting
 
 DATA = Path(__file__).parents[2] / "data" / "sysbench"
@@ -60,7 +61,7 @@ def test_processes_of_one_load_draw_other_keys_and_a_client_host_has_one(there, 
     told = []
     monkeypatch.setattr(Setting, "command", lambda self, server, seconds, seed, clients: told.append((seed, clients)))
     names = ("identity", "dataset", "text", "log", "generator", "cpus")
-    Setting({}, {"clients": 2500}, **dict.fromkeys(names), there=there).commands(None, 5, seed=3)
+    Setting({}, {"clients": 2500}, **dict.fromkeys(names), remote=there).commands(None, 5, seed=3)
     assert [clients for _, clients in told] == threads
     assert len({seed for seed, _ in told}) == len(threads)
     assert told[0][0] == 3
@@ -211,5 +212,5 @@ def test_caller_that_fails_leaves_no_process(load, tmp_path):
 
 @pytest.mark.parametrize(("apart_s", "codes"), [(0.1, []), (0.7, ["apart"])])
 def test_reports_that_are_not_of_one_second_are_doubted(apart_s, codes):
-    found = warnings.warnings_of({"generators": {"processes": 4, "apart_s": apart_s}})
-    assert [warning["code"] for warning in found if warning["code"] != "not_measured"] == codes
+    found = warnings.warnings_of(Run.of({"generators": {"processes": 4, "apart_s": apart_s}}))
+    assert [warning.code for warning in found if warning.code != "not_measured"] == codes

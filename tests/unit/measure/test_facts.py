@@ -108,7 +108,7 @@ def test_facts_known_before_the_start_name_server_generator_machine_and_cpus(tmp
     setting = SimpleNamespace(
         generator=generator,
         cpus=cpus,
-        there=None,
+        remote=None,
         place=place,
         recipe={"load": {"measure_s": 3}},
         text=tmp_path / "3.txt",

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from scripts.analysis.runs import run_row
 from scripts.host import storage
 from scripts.measure import timed_sql
 from scripts.sql import times as sql_times
+from tests.made.run import record_of
 
 
 @pytest.mark.parametrize(
@@ -50,8 +52,8 @@ def test_first_pass_is_cold_and_the_mean_of_the_others_warm():
     done = executed((1, "a", 9.0), (1, "b", 1.0), (2, "a", 2.0), (2, "b", 0.5), (3, "a", 4.0), (3, "b", 0.5))
     assert sql_times.seconds(done) == {("cold", "a"): 9, ("cold", "b"): 1, ("warm", "a"): 3, ("warm", "b"): 0.5}
     assert sql_times.totals_s(done) == {"cold": 10, "warm": 3.5}
-    assert sql_times.columns({"timed_sql": {"executions": executed((1, "a", 9.0))}}) == {"cold_s": 9, "warm_s": None}
-    assert sql_times.columns({}) == {"cold_s": None, "warm_s": None}
+    row = run_row(record_of({"timed_sql": {"executions": executed((1, "a", 9.0))}}))
+    assert (row["cold_s"], row["warm_s"]) == (9, None)
 
 
 def test_totals_are_over_the_statements_that_every_run_was_sent():

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from scripts.measure.warnings import THRESHOLDS, drift, warnings_of
+from tests.made.run import record_of
 
 QUIET = {
     "times": {"window_started_at": 1e9, "window_ended_at": 1e9 + 5},
@@ -18,7 +19,10 @@ QUIET = {
         **{"host_steal_s": 0.1, "host_iowait_s": 0.2, "host_idle_s": 1.6},
     },
     "pressure": {"cpu_some_s": 1.0, "io_some_s": 0.1, "memory_some_s": 0.0},
-    "memory": {"swap_used_mib_before": 0.0, "swap_used_mib_after": 0.0, "oom_kills": 0},
+    "memory": {
+        **{"available_mib_before": 4000.0, "available_mib_after": 3990.0},
+        **{"swap_used_mib_before": 0.0, "swap_used_mib_after": 0.0, "oom_kills": 0},
+    },
     "io": {"read_bytes": 0, "write_bytes": 10, "context_switches": 5},
     "series": {"tps": [1500.0, 2000.0, 2030.0, 1980.0, 2010.0, 1990.0]},
 }
@@ -35,11 +39,11 @@ def changed(path: str, value) -> dict:
 
 
 def codes(facts: dict) -> list[str]:
-    return [warning["code"] for warning in warnings_of(facts)]
+    return [warning.code for warning in warnings_of(record_of(facts))]
 
 
 def test_quiet_run_has_no_warning():
-    assert warnings_of(QUIET) == []
+    assert warnings_of(record_of(QUIET)) == []
 
 
 @pytest.mark.parametrize(
@@ -71,21 +75,21 @@ def test_client_that_uses_more_than_all_else_is_warned_of():
 
 
 def test_warning_holds_value_threshold_and_a_sentence():
-    (warning,) = warnings_of(changed("cpu.host_steal_s", 1.2))
-    assert (warning["value"], warning["threshold"]) == (0.12, 0.02)
-    assert warning["text"].startswith("the hypervisor took 12.0% of the CPU time of the window; the hypervisor gave")
+    (warning,) = warnings_of(record_of(changed("cpu.host_steal_s", 1.2)))
+    assert (warning.value, warning.threshold) == (0.12, 0.02)
+    assert warning.text.startswith("the hypervisor took 12.0% of the CPU time of the window; the hypervisor gave")
 
 
 def test_one_process_killed_for_lack_of_memory_is_told_as_one():
-    (warning,) = warnings_of(changed("memory.oom_kills", 1))
-    assert warning["text"].startswith("1 process killed for lack of memory; the kernel killed")
+    (warning,) = warnings_of(record_of(changed("memory.oom_kills", 1)))
+    assert warning.text.startswith("1 process killed for lack of memory; the kernel killed")
 
 
 def test_what_could_not_be_measured_is_not_called_bad():
     facts = changed("pressure.io_some_s", None)
     facts["io"] = None
-    (warning,) = warnings_of(facts)
-    assert (warning["code"], warning["value"], warning["threshold"]) == (
+    (warning,) = warnings_of(record_of(facts))
+    assert (warning.code, warning.value, warning.threshold) == (
         "not_measured",
         ["io", "pressure.io_some_s"],
         None,
@@ -97,8 +101,8 @@ def test_unmeasured_cpu_gives_no_verdict_on_steal():
 
 
 def test_direction_of_a_drift_is_told():
-    (warning,) = warnings_of(changed("series.tps", [9.0, 120, 116, 112, 108, 104, 100]))
-    assert warning["value"] == pytest.approx(-20 / 110, abs=0.001)
+    (warning,) = warnings_of(record_of(changed("series.tps", [9.0, 120, 116, 112, 108, 104, 100])))
+    assert warning.value == pytest.approx(-20 / 110, abs=0.001)
 
 
 def test_first_second_is_no_drift():

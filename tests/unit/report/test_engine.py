@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from scripts.analysis import metrics
+from scripts.analysis import metrics, run_tables
 from scripts.analysis import runs as analysis_runs
 from scripts.analysis.runs import read_csv
 from scripts.report import engine
@@ -13,6 +13,7 @@ from scripts.servers import families
 from scripts.servers.families import innodb_status
 from tests.made import synthetic
 from tests.made.rendering import Elements, rendered
+from tests.made.run import records_of
 
 PLAN = synthetic.Plan(workloads=("oltp",), repetitions=2)
 MIB = 2**20
@@ -79,11 +80,11 @@ def test_every_counter_of_every_family_has_a_meaning():
 def test_samples_are_a_table_and_a_counter_without_a_column_is_refused(page):
     table = read_csv(page[0].tables / "counters.csv")
     assert len(table) == 3 * 2 * 6
-    assert list(table.columns) == list(analysis_runs.SAMPLE_COLUMNS)
+    assert list(table.columns) == run_tables.COUNTER_SERIES.names
     assert table["history_list_length"].isna().sum() == 3 * 2
     assert table["commits"].isna().all()
     with pytest.raises(ValueError, match="counter_series: sheep unknown, expected dirty_pages"):
-        analysis_runs.sample_table([{"counter_series": {"second": [1.0], "sheep": [2.0]}}])
+        analysis_runs.sample_table(records_of([{"counter_series": {"second": [1.0], "sheep": [2.0]}}]))
 
 
 def test_files_are_a_table_with_holes_where_a_part_was_not_there(page):
@@ -148,10 +149,10 @@ def test_page_of_runs_without_such_data_has_no_such_section(tmp_path):
 def test_change_buffer_is_told_as_means_of_what_a_call_did():
     study = {"variants": ["none", "all"], "workloads": ["w"], "clients": [4]}
     unused = {name: {"before": 1.0, "after": 1.0} for name in BUFFER}
-    runs = [
+    runs = records_of(
         {"outcome": "ok", "variant": variant, "workload": "w", "clients": 4, "counters": found}
         for variant, found in (("none", unused), ("all", BUFFER), ("all", BUFFER))
-    ]
+    )
     assert engine.change_buffer_rows(study, runs) == [
         ("none", "w", "4", "1", "0", "0", "0", "0", "–", "1", "1"),
         ("all", "w", "4", "2", "240", "1\u202f000", "0", "7", "–", "1", "90"),
@@ -162,7 +163,7 @@ def test_change_buffer_is_told_as_means_of_what_a_call_did():
 def test_sizes_are_of_all_tables_with_growth_and_what_is_allocated():
     facts = {"variant": "all", "workload": "w", "clients": 4, "repetition": 1, "files": FILES}
     study = {"variants": ["none", "all"], "workloads": ["w", "other"], "clients": [4]}
-    (table,) = engine.size_tables(study, analysis_runs.file_table([facts]))
+    (table,) = engine.size_tables(study, analysis_runs.file_table(records_of([facts])))
     ((variant, clients, cells),) = table.rows
     assert (table.workload, variant, clients) == ("w", "all", "4")
     told = {head: (cell.text, cell.notes) for head, cell in zip(table.head, cells, strict=True)}

@@ -10,6 +10,7 @@ from scripts.report.render import markdown
 from scripts.report.runs import run_link, spark
 from tests.made import synthetic
 from tests.made.rendering import Elements, answer_of, rendered
+from tests.made.run import record_of
 
 ODD = "<img src=x onerror=alert(1)></script><b>\"'&{{ 7*7 }}"
 
@@ -182,6 +183,6 @@ def test_a_missing_figure_leaves_no_half_report(report, tmp_path):
 
 
 def test_spark_line_starts_at_zero_and_needs_two_seconds():
-    assert spark({"series": {"tps": [0.0, 10.0]}}) == "0.0,35.0 240.0,1.0"
-    assert spark({"series": {"tps": [10.0]}}) == ""
-    assert spark({"series": None}) == ""
+    assert spark(record_of({"series": {"tps": [0.0, 10.0]}})) == "0.0,35.0 240.0,1.0"
+    assert spark(record_of({"series": {"tps": [10.0]}})) == ""
+    assert spark(record_of({"series": None})) == ""

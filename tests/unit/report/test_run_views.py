@@ -6,6 +6,7 @@ from scripts.report import runs
 from scripts.report.value_tables import Cell
 from scripts.servers.families import mysql_options
 from scripts.wording import NOTHING
+from tests.made.run import record_of
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_option_that_need_not_be_there_is_named_by_the_release_or_left_out(optio
 
 def run(variant, family, release, variables):
     facts = {"variant": variant, "outcome": "ok", "server": {"family": family, "release": release}}
-    return f"{variant}.json", {**facts, "variables": variables}
+    return record_of({**facts, "variables": variables})
 
 
 OPTIONS = {

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis.bounds import Bound
+from scripts.measure.record import Run
 from scripts.measure.warnings import THRESHOLDS
 from scripts.report import bounds, builds
 from scripts.report import runs as report_runs
@@ -55,7 +56,8 @@ def test_without_cpu_time_nothing_is_said_of_what_bound_cells():
 
 
 def run_facts(counters, outcome="ok"):
-    return {"variant": "pgo", "workload": "oltp", "clients": 8, "outcome": outcome, "counters": counters}
+    facts = {"variant": "pgo", "workload": "oltp", "clients": 8, "outcome": outcome, "counters": counters}
+    return Run.of(facts)
 
 
 def edges(before, after):
@@ -143,9 +145,9 @@ def test_every_limit_stands_on_the_page_with_what_helps(report):
 
 
 def test_limits_count_the_runs_beyond_them():
-    steal = {"warnings": [{"code": "steal", "text": "the hypervisor took 9 %"}]}
-    new = {"warnings": [{"code": "not_measured", "text": "not measured: io"}]}
-    rows = report_runs.warning_rows([("a", steal), ("b", steal), ("c", new), ("d", {"warnings": None})])
+    steal = Run.of({"warnings": [{"code": "steal", "text": "the hypervisor took 9 %"}]})
+    new = Run.of({"warnings": [{"code": "not_measured", "text": "not measured: io"}]})
+    rows = report_runs.warning_rows([steal, steal, new, Run.of({"warnings": None})])
     assert rows[0][:3] == ("steal", "the hypervisor took 9 %", "above 2\u202f%")
     assert [(row[0], row[-1]) for row in rows[:3]] == [("steal", "2"), ("not_measured", "1"), ("others", "0")]
     limits = {row[0]: row[2] for row in rows}

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from scripts.analysis import runs
+from scripts.analysis import run_tables
 from scripts.report import workloads
 from scripts.wording import NOTHING
 
@@ -20,7 +20,7 @@ def tables(statuses=("paired", "paired", "paired"), study=STUDY):
                 latencies = dict.fromkeys(("mean_ms", "p50_ms", "p95_ms", "p99_ms", "max_ms"), mean_ms * factor)
                 rows.append({"variant": variant, **key, "operation": name, "calls": calls, **latencies})
         pairs.append({"variant": "b", **key, "status": statuses[repetition - 1], "metric": "tps"})
-    frame = pd.DataFrame(rows, columns=list(runs.OPERATION_COLUMNS))
+    frame = pd.DataFrame(rows, columns=run_tables.OPERATIONS.names)
     return workloads.operation_tables(study, frame, pd.DataFrame(pairs))
 
 
@@ -47,4 +47,4 @@ def test_several_client_counts_are_told_apart():
 
 def test_study_whose_loads_tell_no_operations_has_no_table():
     pairs = pd.DataFrame(columns=["variant", "workload", "clients", "repetition", "status", "metric"])
-    assert workloads.operation_tables(STUDY, pd.DataFrame(columns=list(runs.OPERATION_COLUMNS)), pairs) == {}
+    assert workloads.operation_tables(STUDY, pd.DataFrame(columns=run_tables.OPERATIONS.names), pairs) == {}

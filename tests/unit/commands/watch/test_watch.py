@@ -24,9 +24,11 @@ from scripts.commands.watch import view as watch_view
 from scripts.commands.watch.loop import Looks
 from scripts.commands.watch.progress import SHOWN, Progress, last_line, ratios_so_far
 from scripts.host import locks
+from scripts.measure import record as run_record
 from scripts.record import digest, read
 from tests.made import laid_out
 from tests.made import run as made_run
+from tests.made.run import record_of
 from tests.made.studies import CHECKOUT, config, paths
 
 STEAL = {"code": "steal", "text": "the hypervisor took 5.1 %", "value": 0.051, "threshold": 0.02}
@@ -156,7 +158,7 @@ def test_ratios_are_those_the_report_will_have(study):
     runs = [read(Path(path)) for path in study.runs]
     for facts in runs:  # noise, for an interval with a width
         facts["window"]["tps"] *= 1 + int(digest([facts["variant"], facts["block"]])[:4], 16) / 1e6
-    rows = [analysis_runs.run_row(facts, "file") for facts in runs]
+    rows = [analysis_runs.run_row(record_of(facts)) for facts in runs]
     frame = pd.DataFrame(rows)
     compared = comparison.compare_pairs(comparison.pair_runs(frame, "baseline", 900))
     reported = comparison.overall_table(comparison.cells(frame, compared, comparison.noise_floors(compared)), compared)
@@ -171,7 +173,7 @@ def test_ratios_are_those_the_report_will_have(study):
 
 def test_ratio_has_an_interval_from_five_whole_repetitions_on(study):
     def tps(runs):
-        rows = [analysis_runs.run_row(read(Path(path)), path) for path in list(study.runs)[:runs]]
+        rows = [analysis_runs.run_row(run_record.read(Path(path))) for path in list(study.runs)[:runs]]
         return next(each for each in ratios_so_far(rows, "baseline", 900) if each.variant == "pgo")
 
     laid_out.make(study)

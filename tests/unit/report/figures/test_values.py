@@ -15,6 +15,7 @@ from scripts.report.figures import drawing, values
 from scripts.report.figures import ratios as figures_ratios
 from scripts.wording import NARROW, number
 from tests.made import synthetic
+from tests.made.run import records_of
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 VARIANTS = ("baseline", "pgo", "pgo_lto", "aa")
@@ -23,7 +24,7 @@ LOOK = drawing.look_of(VARIANTS, "baseline")
 
 def frames(plan):
     declared = synthetic.study(plan)
-    records = ((f"{place}.json", facts) for place, facts in enumerate(synthetic.runs(plan)))
+    records = records_of(synthetic.runs(plan))
     runs, _ = analysis_runs.collect(declared, records)
     compared = compare_pairs(pair_runs(runs, "baseline", None))
     return runs, plot_figures.in_order(cells(runs, compared, noise_floors(compared)), declared)

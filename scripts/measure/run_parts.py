@@ -1,0 +1,318 @@
+"""The objects inside the record of a run, see `measure.record`.
+
+Units end the names. A value that was not measured, or that the release which wrote the record did not have, is None.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from scripts.parts import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow(Part):
+    """Release and commit of the workflow that wrote a record."""
+
+    version: str | None = None
+    commit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Server(Part):
+    """The server that was measured; `sha256` and `build_id` are those of its program."""
+
+    name: str | None = None
+    family: str | None = None
+    release: str | None = None
+    build: str | None = None
+    build_id: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sysbench(Part):
+    """The load generator; `text_file` is the name of the file beside the record with what it printed."""
+
+    version: str | None = None
+    path: str | None = None
+    sha256: str | None = None
+    text_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Host(Part):
+    """A machine, as `host.facts.Host` describes it."""
+
+    hostname: str | None = None
+    machine_id: str | None = None
+    boot_id: str | None = None
+    distribution: str | None = None
+    kernel: str | None = None
+    cpu_model: str | None = None
+    microcode: str | None = None
+    cpus: int | None = None
+    cpu_quota: float | None = None
+    memory_mib: int | None = None
+    swap_mib: int | None = None
+    numa_nodes: int | None = None
+    smt: bool | None = None
+    virtualisation: str | None = None
+    container: str | None = None
+    governor: str | None = None
+    thp: str | None = None
+    clocksource: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement(Part):
+    """The CPUs of this machine that server and load generator could run on, as `host.cpus.Placement` has them."""
+
+    mode: str | None = None
+    server_cpus: list[int] | None = None
+    client_cpus: list[int] | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Times(Part):
+    """Moments in seconds since 1970."""
+
+    started_at: float | None = None
+    window_started_at: float | None = None
+    window_ended_at: float | None = None
+    ended_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window(Part):
+    """The measured window; the percentiles are those of the whole measuring call."""
+
+    duration_s: float | None = None
+    transactions: int | None = None
+    tps: float | None = None
+    latency_mean_ms: float | None = None
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    p99_ms: float | None = None
+    errors: int | None = None
+    reconnects: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series(Part):
+    """The per-second reports of sysbench, one list entry per report."""
+
+    second: list[int] | None = None
+    tps: list[float] | None = None
+    qps: list[float | None] | None = None
+    p95_ms: list[float | None] | None = None
+    errors_per_s: list[float | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram(Part):
+    """Latencies of the measuring call: the non-empty buckets, ascending."""
+
+    latency_ms: list[float] | None = None
+    count: list[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cpu(Part):
+    """CPU seconds in the window: of the server's processes, of sysbench, and of the whole host with `cpus` CPUs."""
+
+    cpus: int | None = None
+    server_user_s: float | None = None
+    server_system_s: float | None = None
+    client_user_s: float | None = None
+    client_system_s: float | None = None
+    host_user_s: float | None = None
+    host_system_s: float | None = None
+    host_irq_s: float | None = None
+    host_steal_s: float | None = None
+    host_iowait_s: float | None = None
+    host_idle_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure(Part):
+    """Seconds of the window in which something waited (pressure stall information)."""
+
+    cpu_some_s: float | None = None
+    io_some_s: float | None = None
+    memory_some_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory(Part):
+    """The host's memory at both edges of the window, and the processes the kernel killed in it for lack of memory."""
+
+    available_mib_before: float | None = None
+    available_mib_after: float | None = None
+    swap_used_mib_before: float | None = None
+    swap_used_mib_after: float | None = None
+    oom_kills: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Io(Part):
+    """Bytes that the server read from and wrote to storage in the window, and its context switches."""
+
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    context_switches: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FsyncTimes(Part):
+    """Milliseconds of an fsync where the data lay, over the calls before the run."""
+
+    min: float | None = None
+    p50: float | None = None
+    p95: float | None = None
+    max: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Medium(Part):
+    """The file system with the data directory, the device below it, and how many fsync calls were timed."""
+
+    file_system: str | None = None
+    device: str | None = None
+    fsyncs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageCache(Part):
+    """Bytes of the data directory in the kernel's page cache before and after it was dropped."""
+
+    cached_bytes: int | None = None
+    left_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic(Part):
+    """Traffic per second in the window over the busiest network interface of a host."""
+
+    interface: str | None = None
+    rx_packets_per_s: float | None = None
+    tx_packets_per_s: float | None = None
+    rx_bytes_per_s: float | None = None
+    tx_bytes_per_s: float | None = None
+    rx_dropped_per_s: float | None = None
+    tx_dropped_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Network(Part):
+    """The traffic of the server's host and of the client host, each as that host counted it."""
+
+    server: Traffic = field(default_factory=Traffic)
+    client: Traffic = field(default_factory=Traffic)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCpu(Part):
+    """CPU seconds on the client host between its samples, `duration_s` apart: of sysbench, and of the whole host."""
+
+    duration_s: float | None = None
+    user_s: float | None = None
+    system_s: float | None = None
+    host_busy_s: float | None = None
+    host_steal_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientHost(Part):
+    """The host sysbench ran on when it was another one; `address` and `port` are those the server listened on."""
+
+    reached_by: dict[str, Any] = field(default_factory=dict)
+    address: str | None = None
+    port: int | None = None
+    cpus: list[int] | None = None
+    host: Host = field(default_factory=Host)
+    python: str | None = None
+    sysbench_path: str | None = None
+    cpu: ClientCpu = field(default_factory=ClientCpu)
+    network: Network = field(default_factory=Network)
+
+
+@dataclass(frozen=True, slots=True)
+class Generators(Part):
+    """Several sysbench processes of one load, and the longest time between their reports of one second."""
+
+    processes: int | None = None
+    apart_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edges(Part):
+    """A counter of the server before and after the measuring call."""
+
+    before: float | None = None
+    after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReports(Part):
+    """The storage engine's own report before and after the measuring call."""
+
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileSizes(Part):
+    """The files of one part of the data directory."""
+
+    kind: str | None = None
+    apparent_bytes: int | None = None
+    allocated_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Files(Part):
+    """Part of the data directory -> its files, before the warm-up and after the measuring call."""
+
+    before: dict[str, FileSizes] = field(default_factory=dict)
+    after: dict[str, FileSizes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Part):
+    """Calls of one operation of a load's script, and their latency."""
+
+    calls: int | None = None
+    mean_ms: float | None = None
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    p99_ms: float | None = None
+    max_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statements(Part):
+    """The first statements of one event of the load, and how many it sends."""
+
+    sent: list[str] | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimedSql(Part):
+    """Timed SQL: the statements sent, the names of those left out, their executions, the answers that are shown."""
+
+    statements: list[dict[str, Any]] | None = None
+    skipped: list[str] | None = None
+    executions: list[dict[str, Any]] | None = None
+    shown: list[dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunWarning(Part):
+    """One reason to doubt a run's figures: `value` is beyond `threshold`."""
+
+    code: str | None = None
+    text: str | None = None
+    value: Any = None
+    threshold: float | str | None = None

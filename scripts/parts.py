@@ -1,0 +1,87 @@
+"""JSON objects as frozen dataclasses: a misspelt name is an error, a missing value is None."""
+
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An object of a record.
+
+    A subclass declares its fields, each with a default for a missing or null value. The type of a field may be another
+    Part, or a list or dict of Parts. A Part without any value is false.
+    """
+
+    def __bool__(self) -> bool:
+        """Return whether any field has a value."""
+        return any(_has_value(value) for value in self.values().values())
+
+    def values(self) -> dict[str, Any]:
+        """Return field name -> value, in the order of declaration."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any], where: str = "record") -> Self:
+        """Return the part that a JSON object holds; keys without a field are ignored.
+
+        Raises TypeError naming the key, `where` it stands, of an inner object or list that is something else.
+        """
+        present = {name: kind for name, kind in _kinds(cls).items() if facts.get(name) is not None}
+        return cls(**{name: _read(kind, facts[name], f"{where}.{name}") for name, kind in present.items()})
+
+    @classmethod
+    def unknown_keys(cls, facts: Mapping[str, Any], where: str = "record") -> Iterator[str]:
+        """Yield the dotted names of the keys of a JSON object, and of the objects in it, that have no field."""
+        kinds = _kinds(cls)
+        for name, value in facts.items():
+            yield from _unknown(kinds[name], value, f"{where}.{name}") if name in kinds else [f"{where}.{name}"]
+
+
+@cache
+def _kinds(part: type[Part]) -> dict[str, Any]:
+    return typing.get_type_hints(part)
+
+
+def _has_value(value: Any) -> bool:
+    return bool(value) if isinstance(value, Part) else value is not None and value != {}
+
+
+def _is_part(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Part)
+
+
+@cache
+def _inner(kind: Any) -> tuple[type | None, Any]:
+    """Return (dict or list, kind of its values) of a collection that holds Parts, (None, None) of every other kind."""
+    outer, inner = typing.get_origin(kind), (typing.get_args(kind) or (None,))[-1]
+    holds_parts = outer in (dict, list) and (_is_part(inner) or _inner(inner) != (None, None))
+    return (outer, inner) if holds_parts else (None, None)
+
+
+def _read(kind: Any, value: Any, where: str) -> Any:
+    outer, inner = _inner(kind)
+    if _is_part(kind):
+        outer = dict
+    if outer is not None and not isinstance(value, outer):
+        raise TypeError(f"{where}: {value!r}, expected {'an object' if outer is dict else 'a list'}")
+    if _is_part(kind):
+        return kind.of(value, where)
+    if outer is dict:
+        return {key: _read(inner, each, f"{where}.{key}") for key, each in value.items()}
+    if outer is list:
+        return [_read(inner, each, f"{where}.{place}") for place, each in enumerate(value)]
+    return value
+
+
+def _unknown(kind: Any, value: Any, where: str) -> Iterator[str]:
+    outer, inner = _inner(kind)
+    if value is None:
+        return
+    if _is_part(kind):
+        yield from kind.unknown_keys(value, where)
+    elif outer is not None:
+        for key, each in value.items() if outer is dict else enumerate(value):
+            yield from _unknown(inner, each, f"{where}.{key}")
