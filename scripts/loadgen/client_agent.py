@@ -1,7 +1,8 @@
-"""Runs on the client host, where it is sent: tells what that host is, or runs sysbench for us.
+"""The agent that is sent to the client host: it describes that host, or runs sysbench there.
 
-Python 3.8 with its own library alone: the host needs nothing else of ours. What it says on standard output is one line
-each: a letter, then `o` a line of sysbench, `s` what has been used at a per-second report, `e` the end.
+It needs Python 3.8 and the standard library only. `describe` writes one JSON object to standard output. `run` writes
+lines that begin with a letter for their kind: `o` a line printed by sysbench, `s` the usage of CPU and network at a
+per-second report (JSON), `e` how the call ended (JSON).
 """
 
 import contextlib
@@ -27,7 +28,7 @@ ASKED = {"version": ["--version"], "help": ["--help"], "header": ["cpu", "help"]
 
 
 def describe() -> None:
-    """Tell what the host is, its CPUs, its sysbench, and from where it was reached."""
+    """Write facts of the host as one line of JSON: hardware, CPUs, Python, sysbench, and the address of the caller."""
     path = shutil.which("sysbench")
     answers = {name: _answer([path, *words]) for name, words in ASKED.items()} if path else {}
     facts = {
@@ -48,11 +49,14 @@ def _answer(command: list) -> str:
 
 
 def run(wanted: dict) -> None:
-    """Run sysbench, its secrets on its standard input; it is killed when ours ends, which is when our starter does."""
+    """Run sysbench and pass it its secrets on standard input; kill it when the standard input of this process ends.
+
+    That input ends when the process that started the agent ends.
+    """
     try:
         socket.create_connection((wanted["address"], wanted["port"]), timeout=10).close()
     except OSError as error:
-        _tell(b"e", json.dumps({"unreachable": str(error)}).encode())
+        _write_line(b"e", json.dumps({"unreachable": str(error)}).encode())
         return
     process = subprocess.Popen(
         wanted["command"],
@@ -69,7 +73,7 @@ def run(wanted: dict) -> None:
         _follow(process)
     finally:
         _kill(process)
-    _tell(b"e", json.dumps({"status": process.wait()}).encode())
+    _write_line(b"e", json.dumps({"status": process.wait()}).encode())
 
 
 def _before_exec(cpus: list) -> None:
@@ -81,14 +85,17 @@ def _before_exec(cpus: list) -> None:
 def _follow(process: subprocess.Popen) -> None:
     number = 0
     for line in process.stdout:
-        _tell(b"o", line.rstrip(b"\n"))
+        _write_line(b"o", line.rstrip(b"\n"))
         if REPORT.match(line):
             number += 1
-            _tell(b"s", json.dumps({"number": number, **used(process.pid)}).encode())
+            _write_line(b"s", json.dumps({"number": number, **usage_since_start(process.pid)}).encode())
 
 
-def used(pid: int) -> dict:
-    """Return what sysbench, the whole host and its network have used so far (proc_pid_stat(5), proc_stat(5))."""
+def usage_since_start(pid: int) -> dict:
+    """Return the CPU seconds of sysbench and of the host, and the network counters, all since their start.
+
+    They come from proc_pid_stat(5) and proc_stat(5).
+    """
     now_s = time.monotonic()
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     user, nice, system, _, _, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
@@ -109,13 +116,13 @@ def _kill(process: subprocess.Popen) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _tell(kind: bytes, line: bytes) -> None:
+def _write_line(kind: bytes, line: bytes) -> None:
     sys.stdout.buffer.write(kind + line + b"\n")
     sys.stdout.buffer.flush()
 
 
 def main(wanted: dict) -> None:
-    """Do what is wanted: {"do": "describe"}, or {"do": "run", command, secrets, cpus, address, port}."""
+    """Carry out a request: {"do": "describe"}, or {"do": "run", command, secrets, cpus, address, port}."""
     if wanted["do"] == "describe":
         describe()
     else:

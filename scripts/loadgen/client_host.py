@@ -1,4 +1,4 @@
-"""The load generator on another host: what that host is, how it is let in, and what it used."""
+"""A load generator on another host: facts of that host, its account on the server, and the CPU and network it used."""
 
 import dataclasses
 import json
@@ -21,9 +21,9 @@ from scripts.servers.families import Family
 from scripts.servers.server import Server
 
 AGENT = ("__init__", "host/__init__", "host/facts", "loadgen/__init__", "loadgen/client_agent")
-# Nobody is there to be asked for a password, and a host that is gone should be noticed.
+# BatchMode: fail instead of prompting for a password. ServerAlive: notice within 15 s that the host is gone.
 SSH = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
-# What it needs comes as one line, so that its standard input stays open as a sign that we are there.
+# The request is one line. Standard input stays open afterwards: its end signals that this process has ended.
 BOOT = """
 import json, os, pathlib, sys, tempfile
 wanted = json.loads(sys.stdin.buffer.readline())
@@ -40,19 +40,19 @@ with tempfile.TemporaryDirectory(prefix="pgobench-") as folder:
 
 
 def client_name(client: Mapping[str, Any]) -> str:
-    """Return what a study's `client` is called in texts."""
+    """Return the name of a study's `client` for messages: its ssh destination, or its command."""
     return client["ssh"] if "ssh" in client else shlex.join(client["command"])
 
 
 def agent_command(client: Mapping[str, Any]) -> list[str]:
-    """Return the command that runs our agent on the client host."""
+    """Return the command that runs the agent on the client host."""
     agent = ["python3", "-c", BOOT]
-    # ssh gives its words to a shell over there, as one line.
+    # ssh passes its arguments to a remote shell, as one line.
     return [*SSH, client["ssh"], shlex.join(agent)] if "ssh" in client else [*client["command"], *agent]
 
 
 def wire_line(wanted: Mapping[str, Any], files: Mapping[str, str] | None = None) -> bytes:
-    """Return what the agent reads first: what is wanted of it, its own code, and further files by name."""
+    """Return the line that the agent reads first: the request, the agent's own code, and further files by name."""
     code = {f"scripts/{part}.py": (PACKAGE / f"{part}.py").read_text(encoding="utf-8") for part in AGENT}
     return json.dumps({**wanted, "files": {**code, **(files or {})}}).encode() + b"\n"
 
@@ -65,9 +65,10 @@ USED = ("user_s", "system_s", "host_busy_s", "host_steal_s")
 
 @dataclass(frozen=True)
 class ClientHost:
-    """A client host that answered: the study's `client`, our address as it sees us, and what it says of itself.
+    """A client host that answered.
 
-    `generator` is its sysbench, `cpus` those sysbench may use there.
+    `client` is the study's entry, `address` and `port` are where the server listens for this host, `cpus` are the CPUs
+    that sysbench may use there, `generator` is its sysbench, and `description` holds the facts that the agent returned.
     """
 
     client: dict[str, Any]
@@ -75,46 +76,51 @@ class ClientHost:
     port: int
     cpus: tuple[int, ...]
     generator: sysbench.Capabilities
-    said: dict[str, Any]
+    description: dict[str, Any]
 
 
 def client_host_of(load: Mapping[str, Any]) -> ClientHost | None:
-    """Ask the client host of a run what it is; None when the load generator runs here.
+    """Return the client host of a run, described by its agent; None when the load generator runs on this host.
 
-    Raises ValueError naming the host when it gives no answer, has no sysbench, or the server could not listen for it.
+    Raises ValueError naming the host when it does not answer or has no sysbench, and ValueError naming the address when
+    the server could not listen on it.
     """
     if (client := load.get("client")) is None:
         return None
     name = client_name(client)
-    said = ask(client)
-    if said["path"] is None:
+    description = read_description(client)
+    if description["path"] is None:
         raise ValueError(f"client host {name}: command sysbench not found there; install the package that has it")
-    texts = (said["version"], said["help"], said["header"])
-    generator = sysbench.capabilities_from(*texts, path=said["path"], sha256=said["sha256"])
-    address, port = client.get("address") or said["reached_from"], client.get("port", DEFAULT_PORT)
+    texts = (description["version"], description["help"], description["header"])
+    generator = sysbench.capabilities_from(*texts, path=description["path"], sha256=description["sha256"])
+    address, port = client.get("address") or description["reached_from"], client.get("port", DEFAULT_PORT)
     demand_address(address, port)
-    return ClientHost(client, address, port, _cpus(load["placement"], said["cpus"], name), generator, said)
+    cpus = _cpus(load["placement"], description["cpus"], name)
+    return ClientHost(client, address, port, cpus, generator, description)
 
 
-def ask(client: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what our agent says of the client host. Raises ValueError naming the host, with the last line it said."""
+def read_description(client: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of the client host that its agent writes.
+
+    Raises ValueError naming the host and the last line of its standard error.
+    """
     command, name = agent_command(client), client_name(client)
     expected = "expected one that lets us in without asking, with python3 (3.8 or newer) and sysbench"
     try:
         done = subprocess.run(
             command, input=wire_line({"do": "describe"}), capture_output=True, check=False, timeout=ANSWER_S
         )
-        # A shell over there may have said something before.
+        # The remote shell may have printed a greeting first.
         return json.loads((done.stdout.splitlines() or [b""])[-1])
     except ValueError as error:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or [f"status {done.returncode}"]
-        raise ValueError(f"client host {name}: {said[-1]}; {expected}") from error
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"status {done.returncode}"]
+        raise ValueError(f"client host {name}: {lines[-1]}; {expected}") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ValueError(f"client host {name}: {error}; {expected}") from error
 
 
 def demand_address(address: str, port: int) -> None:
-    """Refuse an address and port that no server can listen on here. Raises ValueError naming them."""
+    """Raise ValueError naming address and port unless a server can listen on them on this host."""
     try:
         family = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)[0][0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -138,86 +144,92 @@ def _cpus(wanted: Any, available: Sequence[int], name: str) -> tuple[int, ...]:
 
 
 def place_on_hosts(topology: Topology, load: Mapping[str, Any]) -> host_cpus.Placement:
-    """Return which CPUs server and load generator get here; with a client host the server gets all of them.
+    """Return the CPUs of server and load generator on this host; with a client host, the server gets all of them.
 
-    `load` has `placement`, and `client` if there is one. Raises ValueError as `placement.place` does.
+    `load` has `placement`, and `client` if there is one. Raises ValueError as `cpus.place_processes` does.
     """
     if load.get("client") is None:
         return host_cpus.place_processes(topology, load["placement"])
     return host_cpus.server_alone(topology, load["placement"], client_name(load["client"]))
 
 
-def here(config: Mapping[str, Any]) -> host_cpus.Placement:
-    """Return which CPUs of this machine a study's server and load generator get; the client host is not asked."""
+def placement_of_study(config: Mapping[str, Any]) -> host_cpus.Placement:
+    """Return the CPUs of this host for a study's server and load generator, without contacting the client host."""
     return place_on_hosts(read_topology(), config)
 
 
-def address_for(there: ClientHost | None, here: sysbench.Capabilities) -> sysbench.Capabilities:
-    """Return the sysbench that commands are composed for: the one that runs them, under the path of the one here."""
-    return here if there is None else dataclasses.replace(there.generator, path=here.path)
+def generator_of_commands(remote: ClientHost | None, local: sysbench.Capabilities) -> sysbench.Capabilities:
+    """Return the sysbench for which commands are composed.
+
+    It is the one that runs them, with the path of the local one, which `client_proxy` replaces.
+    """
+    return local if remote is None else dataclasses.replace(remote.generator, path=local.path)
 
 
-def network_options_of(there: ClientHost | None, family: Family) -> dict[str, Any]:
-    """Return the server options that the client host needs."""
-    return {} if there is None else family.network_options(there.address, there.port)
+def network_options_of(remote: ClientHost | None, family: Family) -> dict[str, Any]:
+    """Return the server options that the client host needs; empty without one."""
+    return {} if remote is None else family.network_options(remote.address, remote.port)
 
 
-def admit(there: ClientHost | None, server: Server, connection: Any) -> None:
-    """Make an account for the client host, with a password nobody is told but it: it is in no command and no log."""
-    if there is None:
+def admit(remote: ClientHost | None, server: Server, connection: Any) -> None:
+    """Create the account of the client host on the server, and write the file that `client_proxy` reads.
+
+    The password is new and random. It is in that file only (mode 600), in no command line and no log.
+    """
+    if remote is None:
         return
     password = new_password()
     server.family.admit_client(connection, password)
     (server.sockets / "samples").mkdir()
-    told = {"client": there.client, "program": there.generator.path, "cpus": there.cpus}
-    told |= {"address": there.address, "port": there.port}
-    told |= {"secrets": f"{server.family.PASSWORD_OPTION}={password}\n"}
+    settings = {"client": remote.client, "program": remote.generator.path, "cpus": remote.cpus}
+    settings |= {"address": remote.address, "port": remote.port}
+    settings |= {"secrets": f"{server.family.PASSWORD_OPTION}={password}\n"}
     file = server.sockets / CLIENT_FILE
     file.touch(mode=0o600)
-    file.write_text(json.dumps(told), encoding="utf-8")
+    file.write_text(json.dumps(settings), encoding="utf-8")
 
 
 def new_password() -> str:
-    """Return a password that was never used."""
+    """Return a new random password."""
     return secrets.token_urlsafe(24)
 
 
-def client_flags(there: ClientHost | None, server: Server) -> list[str]:
-    """Return sysbench's connection options."""
-    if there is None:
+def client_flags(remote: ClientHost | None, server: Server) -> list[str]:
+    """Return sysbench's connection options: the local socket, or address and port for the client host."""
+    if remote is None:
         return server.family.sysbench_flags(server.sockets)
-    return server.family.network_sysbench_flags(there.address, there.port)
+    return server.family.network_sysbench_flags(remote.address, remote.port)
 
 
-def client_command(there: ClientHost | None, server: Server, argv: list[str]) -> list[str]:
-    """Return the command that runs a command line of sysbench's where it belongs."""
+def client_command(remote: ClientHost | None, server: Server, argv: list[str]) -> list[str]:
+    """Return the command that runs a sysbench command line: itself, or `client_proxy` with it for the client host."""
     return (
         argv
-        if there is None
+        if remote is None
         else [sys.executable, "-m", "scripts.loadgen.client_proxy", str(server.sockets / CLIENT_FILE), *argv]
     )
 
 
 def used_on_client(
-    there: ClientHost | None, server: Server, samples: Sequence[tuple[Any, usage.Sample]]
+    remote: ClientHost | None, server: Server, samples: Sequence[tuple[Any, usage.Sample]]
 ) -> dict[str, Any]:
-    """Return the part `client_host` of a run's facts: the host, what it used in the window, and the network.
+    """Return the part `client_host` of a run's facts: the host, and its CPU seconds and network rates in the window.
 
-    `samples` are those of the window's edges. Each side's network is as that side counts it. Raises KeyError when the
-    client host has told nothing at one of them.
+    `samples` are the (moment, sample) pairs at the two edges of the window. Each host counts its own network traffic.
+    Empty without a client host. Raises KeyError when the client host sent no sample for one of the edges.
     """
-    if there is None:
+    if remote is None:
         return {}
     (first, before), (last, after) = samples
     edges = [_sample(server, moment) for moment in (first, last)]
     seconds = edges[1]["monotonic_s"] - edges[0]["monotonic_s"]
     return {
         "client_host": {
-            "reached_by": {key: there.client[key] for key in ("ssh", "command") if key in there.client},
-            **{"address": there.address, "port": there.port, "cpus": there.cpus},
-            "host": there.said["host"],
-            "python": there.said["python"],
-            "sysbench_path": there.generator.path,
+            "reached_by": {key: remote.client[key] for key in ("ssh", "command") if key in remote.client},
+            **{"address": remote.address, "port": remote.port, "cpus": remote.cpus},
+            "host": remote.description["host"],
+            "python": remote.description["python"],
+            "sysbench_path": remote.generator.path,
             "cpu": {"duration_s": seconds, **{kind: edges[1][kind] - edges[0][kind] for kind in USED}},
             "network": {
                 "server": facts.traffic_rates(before.network, after.network, after.monotonic_s - before.monotonic_s),

@@ -13,24 +13,24 @@ from scripts.host.entry import say
 from scripts.loadgen import client_host
 from scripts.loadgen.run import CLIENT_HOST_LOST
 
-TOLD_ON = ("secrets", "cpus", "address", "port")
+FORWARDED = ("secrets", "cpus", "address", "port")
 
 
-def main(told: Path, argv: list[str]) -> int:
-    """Run a command line of sysbench's on the client host; returns its status there.
+def main(settings: Path, argv: list[str]) -> int:
+    """Run a sysbench command line on the client host; return its exit status.
 
-    `told` is the JSON that `scripts.client_host.admit` writes. What sysbench used at each per-second report goes to
-    `samples/N.jsonl` beside it, N our process id.
+    `settings` is the JSON file that `scripts.loadgen.client_host.admit` writes. The usage of CPU and network at each
+    per-second report is written to `samples/N.jsonl` beside it, where N is the id of this process.
     """
-    where = json.loads(told.read_text(encoding="utf-8"))
-    samples = told.parent / "samples" / f"{os.getpid()}.jsonl"
-    command, files = moved(argv, where["program"])
-    wanted = {"do": "run", "command": command, **{key: where[key] for key in TOLD_ON}}
+    where = json.loads(settings.read_text(encoding="utf-8"))
+    samples = settings.parent / "samples" / f"{os.getpid()}.jsonl"
+    command, files = remote_command(argv, where["program"])
+    wanted = {"do": "run", "command": command, **{key: where[key] for key in FORWARDED}}
     process = subprocess.Popen(
         client_host.agent_command(where["client"]),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        # Killed with us it could not clear up; it does so when its standard input ends.
+        # In its own session, so that a signal to our group leaves it time to clean up; it ends with its standard input.
         start_new_session=True,
     )
     with process, samples.open("wb") as kept:
@@ -43,8 +43,8 @@ def main(told: Path, argv: list[str]) -> int:
     return _judge(end, where)
 
 
-def moved(argv: list[str], program: str) -> tuple[list[str], dict[str, str]]:
-    """Return a command line as it is there, and the files it needs by name: a Lua file takes its neighbours along."""
+def remote_command(argv: list[str], program: str) -> tuple[list[str], dict[str, str]]:
+    """Return the command line for the client host, and name -> text of the Lua files beside a script that is a file."""
     script = Path(argv[1])
     secrets = "--config-file=/dev/stdin"
     if not script.is_file():
@@ -54,7 +54,7 @@ def moved(argv: list[str], program: str) -> tuple[list[str], dict[str, str]]:
 
 
 def _follow(process: subprocess.Popen, kept: Any) -> dict[str, Any]:
-    """Pass on sysbench's lines and keep its samples; returns what the agent said of the end, if it did."""
+    """Relay sysbench's lines and write its samples to `kept`; return the agent's last message, empty without one."""
     end: dict[str, Any] = {}
     for line in process.stdout:
         match line[:1]:

@@ -1,6 +1,6 @@
--- Runs another script, and holds this process at its start until the clients of all processes are connected.
--- GATED_SCRIPT names the script, GATE_READY a file that gets a byte from every client that is ready, GATE a FIFO that
--- is opened for writing when all may begin.
+-- Runs another script, and delays its start until the clients of all sysbench processes are connected.
+-- GATED_SCRIPT: the script. GATE_READY: a file to which every connected client appends one byte.
+-- GATE: a FIFO that is opened for writing when all clients may start.
 
 local script = os.getenv("GATED_SCRIPT")
 if script:find("/", 1, true) then
@@ -12,7 +12,7 @@ end
 local connect = thread_init
 local report = sysbench.hooks.report_intermediate or sysbench.report_default
 
--- sysbench's rates are over seconds of its own, which many clients on few CPUs move about; what it counted is exact.
+-- sysbench divides by its own, inexact interval when many clients share few CPUs; its counts are exact.
 sysbench.hooks.report_intermediate = function(stat)
    report(stat)
    local queries = stat.reads + stat.writes + stat.other
@@ -24,7 +24,7 @@ function thread_init(...)
    local ready = assert(io.open(os.getenv("GATE_READY"), "a"))
    ready:write(".")
    ready:close()
-   -- sysbench lets none of a process's clients begin before the last one is ready: one that waits holds them all.
+   -- sysbench starts the clients of a process when the last one is ready, so one waiting client delays them all.
    if sysbench.tid % sysbench.opt.threads == 0 then
       assert(io.open(os.getenv("GATE"), "r")):close()
    end

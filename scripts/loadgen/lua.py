@@ -1,4 +1,4 @@
-"""Which Lua script a workload means."""
+"""Resolve the Lua script that a workload or dataset names: one of ours, one of the user's, or one of sysbench's."""
 
 import json
 import os
@@ -10,26 +10,26 @@ from typing import Any
 from scripts import ROOT
 from scripts.record import digest, file_sha256
 
-# Set for all jobs: where the scripts are, and where LuaJIT looks for the modules beside them.
+# Environment variables of all jobs: the paths of the scripts, and where LuaJIT searches for modules beside them.
 PLACES_VARIABLE, LUA_PATH_VARIABLE = "WORKLOAD_SCRIPTS", "LUA_PATH"
 REQUIRED_MODULE = re.compile(r"""\brequire\s*\(?\s*["']([\w.-]+)["']""")
 CONTENT_MARK = "@"
 
 
 def is_outside(script: str) -> bool:
-    """Tell whether a script of a config is a path, and no name."""
+    """Return whether a script in a config is a path (of a script outside the checkout) instead of a name."""
     return script.startswith(("/", "~/"))
 
 
 def outside_path(script: str) -> Path:
-    """Return where a script outside the checkout is."""
+    """Return the path of a script outside the checkout, with ~ expanded."""
     return Path(script).expanduser()
 
 
 def recipe_name(script: str) -> str:
-    """Return what a recipe calls a script: `tpcc.lua@0123456789ab`, by its content and that of the modules beside it.
+    """Return the name of a script in recipes: `tpcc.lua@` and a digest of its content and of the modules it requires.
 
-    A script that has a name of its own is called so. Raises OSError when it cannot be read.
+    A script given by name keeps that name. Raises OSError when a script cannot be read.
     """
     if not is_outside(script):
         return script
@@ -38,7 +38,7 @@ def recipe_name(script: str) -> str:
 
 
 def script_files(script: Path) -> dict[str, Path]:
-    """Return name -> file of a script and of all modules beside it that it requires; others are the machine's."""
+    """Return name -> file of a script and of the modules it requires from its own folder, directly or indirectly."""
     found, waiting = {}, [script]
     while waiting:
         file = waiting.pop()
@@ -52,7 +52,7 @@ def script_files(script: Path) -> dict[str, Path]:
 
 
 def declared_scripts(config: dict[str, Any], entries: dict[str, dict[str, dict]]) -> Iterator[tuple[tuple, str]]:
-    """Yield (key path, script) of every script outside the checkout that a config and its entries declare."""
+    """Yield (key path, script) per script outside the checkout that a config and its entries declare."""
     variants = {name: variant.get("data") or {} for name, variant in config.get("variants", {}).items()}
     holders = [(("workloads", name), one) for name, one in entries["workloads"].items()]
     holders += [(("datasets", name), one) for name, one in entries["datasets"].items()]
@@ -63,7 +63,7 @@ def declared_scripts(config: dict[str, Any], entries: dict[str, dict[str, dict]]
 
 
 def job_environment(config: dict[str, Any], entries: dict[str, dict[str, dict]]) -> dict[str, str]:
-    """Return the environment in which jobs find a study's scripts outside the checkout; nothing without any."""
+    """Return the environment variables by which jobs find a study's scripts outside the checkout; empty without any."""
     scripts = dict.fromkeys(script for _, script in declared_scripts(config, entries))
     folders = dict.fromkeys(str(outside_path(script).absolute().parent) for script in scripts)
     if not scripts:
@@ -75,10 +75,10 @@ def job_environment(config: dict[str, Any], entries: dict[str, dict[str, dict]])
     }
 
 
-def find_outside(name: str) -> str | None:
-    """Return the path of what a recipe calls so, None for a script with a name of its own.
+def declared_path(name: str) -> str | None:
+    """Return the path of an outside script by its name in a recipe; None for any other script.
 
-    Raises ValueError when no such script was declared, or when it was edited since.
+    Raises ValueError when no such script was declared, or when it was edited after the workflow started.
     """
     if CONTENT_MARK not in name:
         return None
@@ -96,6 +96,6 @@ OUR_SCRIPTS = ROOT / "workloads"
 
 
 def script_path(script: str) -> str:
-    """Return the path of a script of ours or of the user's, else the name for sysbench to find among its own."""
+    """Return the path of a script of the user's or of `workloads/`; else the name, for a script of sysbench's."""
     ours = OUR_SCRIPTS / script
-    return find_outside(script) or (str(ours) if ours.is_file() else script)
+    return declared_path(script) or (str(ours) if ours.is_file() else script)

@@ -1,4 +1,4 @@
-"""Several sysbench processes as one load: they begin together, and what they measured is added up."""
+"""Several sysbench processes as one load: they start together, and their results are summed."""
 
 import contextlib
 import os
@@ -23,29 +23,30 @@ from scripts.loadgen.run import Finished, Moment, started
 
 Stamps = Sequence[float]
 RATES = ("tps", "qps", "errors_per_s", "reconnects_per_s")
-# What gate.lua adds to every report.
+# The line that gate.lua prints after every report.
 COUNTED = re.compile(r"^\[ counted \] (\d+) (\d+) (\d+) (\d+)$", re.MULTILINE)
 
 
 def counted(output: Output, text: str, stamps: Stamps) -> Output:
-    """Return an output with the rates of what was counted from one arrival of a report to the next, all but the first.
+    """Return an output whose rates are gate.lua's counts over the time between arrivals of reports.
 
-    Raises ValueError unless `text` has a count and `stamps` a time for every report.
+    The first report keeps its rates. Raises ValueError unless `text` has one count, and `stamps` one time in seconds,
+    per report.
     """
-    told = zip(output.reports, COUNTED.findall(text), stamps, strict=True)
+    timed = zip(output.reports, COUNTED.findall(text), stamps, strict=True)
     reports = list(output.reports[:1])
-    for (_, _, before_s), (report, counts, now_s) in pairwise(told):
+    for (_, _, before_s), (report, counts, now_s) in pairwise(timed):
         found = {name: int(count) / (now_s - before_s) for name, count in zip(RATES, counts, strict=True)}
         reports.append(replace(report, **{name: found[name] for name in RATES if getattr(report, name) is not None}))
     return replace(output, reports=tuple(reports))
 
 
 def added(outputs: Sequence[Output], stamps: Sequence[Stamps]) -> Output:
-    """Return the sum of calls that ran at the same time.
+    """Return the sum of the outputs of calls that ran at the same time.
 
-    `stamps` hold, in seconds, when each of their reports arrived; one of the sum is due when every process has given
-    its own. Counts add up, and so do the histograms, bucket by bucket, from which percentiles are read. Percentiles
-    that sysbench worked out itself, of a second or of the whole, do not: they are None.
+    `stamps` holds the arrival times of each output's reports, in seconds; a summed report is due when every process has
+    printed its own. Counts and histogram buckets are summed. sysbench's own percentiles, per second and per call,
+    cannot be summed and are None.
     """
     first = outputs[0]
     histograms = [output.histogram for output in outputs]
@@ -61,12 +62,12 @@ def added(outputs: Sequence[Output], stamps: Sequence[Stamps]) -> Output:
 
 
 def report_times_due(stamps: Sequence[Stamps]) -> list[float]:
-    """Return when each report of the sum is due: when the last process has given its own."""
+    """Return the time of each summed report: the latest arrival among the processes, in seconds."""
     return [max(same) for same in zip(*stamps, strict=False)]
 
 
 def _reports(every: Sequence[Sequence[Report]], stamps: Sequence[Stamps]) -> Iterable[Report]:
-    """Yield the reports of the sum: rates over the time since the one before, however far the processes lie apart."""
+    """Yield the summed reports, with rates over the time since the previous one."""
     moments = report_times_due(stamps)
     edges = [(moments[0] - 1, moments[0]), *pairwise(moments)] if moments else []
     for same, edge in zip(zip(*every, strict=False), edges, strict=True):
@@ -77,9 +78,9 @@ def _reports(every: Sequence[Sequence[Report]], stamps: Sequence[Stamps]) -> Ite
 
 
 def _rate(reports: Sequence[Report], stamps: Stamps, name: str, edge: tuple[float, float]) -> float | None:
-    """Return the mean of a process's rate between two moments: each report's holds from the one before it to itself.
+    """Return the mean rate of a process between two moments.
 
-    Before the first and after the last report their rates go on.
+    The rate of a report holds from the previous report to itself; the first and the last extend outwards.
     """
     begin, end = edge
     cuts = [begin, *(stamp for stamp in stamps if begin < stamp < end), end]
@@ -124,27 +125,27 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return None if None in known else sum(known)
 
 
-# Every client has a Lua state; LuaJIT without GC64 has 1 to 2 GiB of addresses for all those of a process, which some
-# 2000 clients fill (akopytov/sysbench issues 120 and 433).
+# Every client has a Lua state. LuaJIT without GC64 has 1 to 2 GiB of addresses per process, which about 2000 clients
+# exhaust (akopytov/sysbench issues 120 and 433).
 MOST_CLIENTS = 1024
 GATE = Path(__file__).with_name("gate.lua")
 LOOK_S = 0.02
 
 
 def client_parts(clients: int, most: int = MOST_CLIENTS) -> list[int]:
-    """Return the clients of each process: as few processes as can carry them, as alike as can be."""
+    """Return the number of clients per process: the fewest processes possible, with equal numbers give or take one."""
     count = -(-clients // most)
     return [clients // count + (place < clients % count) for place in range(count)]
 
 
 def named_commands(commands: Sequence[list[str]]) -> dict[str, list[str]]:
-    """Return the commands of one load by the names that a run's record has for them."""
+    """Return the commands of one load by their names in a run's record: `measure`, `measure 2`, ..."""
     return {f"measure {place}" if place > 1 else "measure": command for place, command in enumerate(commands, start=1)}
 
 
 @dataclass
 class Reports:
-    """The reports of several processes as they come; `on_report` is told of one when every process has given it."""
+    """Collects the reports of several processes; calls `on_report` once per number, when every process has reported."""
 
     on_report: Callable[[Moment], None]
     pids: tuple[int, ...] = ()
@@ -154,7 +155,7 @@ class Reports:
     lock: Lock = field(default_factory=Lock)
 
     def take(self, moment: Moment) -> None:
-        """Note a report of one process."""
+        """Add a report of one process."""
         with self.lock:
             self.arrived.setdefault(moment.pids[0], []).append(moment.monotonic_s)
             same = [own[moment.number - 1] for own in self.arrived.values() if len(own) >= moment.number]
@@ -166,7 +167,7 @@ class Reports:
 
 @dataclass(frozen=True)
 class Call:
-    """One process of the load: its command, its text, and whether it was killed for taking too long."""
+    """One process of the load: its command, the file with its output, and whether it was killed at its time limit."""
 
     argv: Sequence[str]
     process: subprocess.Popen
@@ -174,8 +175,8 @@ class Call:
     timed_out: Event
     timeout_s: float
 
-    def judged(self) -> str:
-        """Return the text of a call that ended well. Raises SysbenchFailed or SysbenchMisused with its own words."""
+    def successful_text(self) -> str:
+        """Return the output of a successful call. Raises SysbenchFailed or SysbenchMisused with its last lines."""
         text = self.text.read_text(encoding="utf-8", errors="replace")
         try:
             run.reject_failed(self.process.wait(), text, self.timeout_s if self.timed_out.is_set() else None)
@@ -192,10 +193,10 @@ def run_processes(
     on_report: Callable[[Moment], None] = lambda moment: None,
     cpus: Iterable[int] | None = None,
 ) -> Finished:
-    """Run the commands of one load, a process each, as `sysbench_run.run` runs one.
+    """Run the commands of one load, one process per command, as `run.run` runs one.
 
-    No client of several processes begins before all are connected. Raises what `sysbench_run.run` raises, for the
-    first process that did not end well.
+    No client of several processes starts before all are connected. Raises what `run.run` raises, for the first process
+    that failed.
     """
     if len(commands) == 1:
         return run.run(commands[0], log_path, timeout_s=timeout_s, on_report=on_report, cpus=cpus)
@@ -211,7 +212,7 @@ def run_processes(
 
 
 def _summed_output(texts: Sequence[str], reports: Reports) -> Output:
-    """Return what the processes measured together."""
+    """Return the sum of the outputs of all processes."""
     stamps = [reports.arrived.get(pid, []) for pid in reports.pids]
     return added([counted(parse(text), text, own) for text, own in zip(texts, stamps, strict=True)], stamps)
 
@@ -219,10 +220,10 @@ def _summed_output(texts: Sequence[str], reports: Reports) -> Output:
 def _texts(
     commands: Sequence[Sequence[str]], folder: Path, timeout_s: float, reports: Reports, cpus: tuple[int, ...] | None
 ) -> list[str]:
-    """Run all to their end; returns what each printed."""
+    """Run all processes to their end; return the output of each."""
     ready, gate = folder / "ready", folder / "gate"
     os.mkfifo(gate)
-    # The processes are ended before the pool waits for its threads, which read until then.
+    # Contexts close in reverse order: the processes end before the pool waits for the threads that read their output.
     with futures.ThreadPoolExecutor(len(commands)) as pool, contextlib.ExitStack() as stack:
         calls = []
         for place, argv in enumerate(commands):
@@ -235,17 +236,17 @@ def _texts(
         with _gate_opened(gate, ready, sum(map(_clients, commands)), dict(zip(followed, calls, strict=True))):
             for done in futures.as_completed(followed):
                 done.result()
-        return [call.judged() for call in calls]
+        return [call.successful_text() for call in calls]
 
 
 @contextlib.contextmanager
 def _gate_opened(gate: Path, ready: Path, clients: int, calls: dict[futures.Future, Call]) -> Iterator[None]:
-    """Hold the gate open once all clients are ready. Raises SysbenchFailed when a process ends before."""
+    """Hold the gate open from when all clients are ready. Raises SysbenchFailed when a process ends before that."""
     while not ready.exists() or ready.stat().st_size < clients:
         for followed, call in calls.items():
             if call.process.poll() is not None:
-                followed.result()  # its text is whole
-                call.judged()
+                followed.result()  # wait until its output is complete
+                call.successful_text()
                 raise SysbenchFailed(f"sysbench ended before all {clients} clients were connected")
         time.sleep(LOOK_S)
     # Opened for reading too: a FIFO without a reader would block.

@@ -1,4 +1,4 @@
-"""The measured stretch of a sysbench call: what happened between two of its reports, and its percentiles."""
+"""Parse sysbench's output: reports, totals, latencies, histogram, operations; and the window between two reports."""
 
 import math
 import re
@@ -15,7 +15,10 @@ OPERATION_LINE = re.compile(
 
 
 def read_operations(text: Path) -> dict[str, dict[str, float]]:
-    """Return what a load's text says of its operations, by name; nothing where it has no such lines."""
+    """Return name -> figures per operation from the output of a load; empty without `operation` lines.
+
+    The figures are `calls`, `mean_ms`, one per percentile of OPERATION_SHARES, and `max_ms`.
+    """
     found: dict[str, list[re.Match]] = {}
     for line in OPERATION_LINE.finditer(text.read_text(encoding="utf-8", errors="replace")):
         found.setdefault(line[1], []).append(line)
@@ -23,7 +26,7 @@ def read_operations(text: Path) -> dict[str, dict[str, float]]:
 
 
 def operation_facts(text: Path) -> dict[str, dict[str, dict[str, float]]]:
-    """Return what a run's record keeps of a load's text: `operations`, where it has some."""
+    """Return the part `operations` of a run's record; empty when the output has none."""
     return {"operations": found} if (found := read_operations(text)) else {}
 
 
@@ -46,14 +49,14 @@ def _summed_operation(lines: list[re.Match]) -> dict[str, float]:
 
 
 def _bucket_at(buckets: Sequence[tuple[float, int]], share: float) -> float:
-    """Return the bucket that holds a share of the events; its rank is the nearest whole number, as sysbench's."""
+    """Return the bucket that holds a share of the events; the rank is rounded as in sysbench."""
     return value_at_rank(buckets, max(1, math.floor(sum(count for _, count in buckets) * share + 0.5)))
 
 
 def value_at_rank(counted: Iterable[tuple[float, int]], rank: float) -> float:
     """Return the value of the given rank, from 1, among values in ascending order with their counts.
 
-    Raises ValueError when there are fewer values than the rank.
+    Raises ValueError when the rank exceeds the number of values.
     """
     seen = 0
     for value, count in counted:
@@ -79,7 +82,7 @@ _REPORT_0_5 = re.compile(
 )
 _BUCKET = re.compile(rf"^ +({_NUMBER}) \|\** +(\d+)$", re.MULTILINE)
 _COMPLAINT = re.compile(r"^(?:FATAL|ALERT): .*|^invalid option: .*|^Invalid value for .*", re.MULTILINE)
-# The last two are Lua's own words of a script that cannot be read, or that is wrong whatever the server answers.
+# The last two are Lua's messages for a script that cannot be parsed, or whose error does not depend on the server.
 _MISUSE = re.compile(
     r"^invalid option: |^Invalid value for |^FATAL: Cannot find benchmark "
     r"|^FATAL: [^`\n]*\.lua:\d+: |^FATAL: .*\.lua:\d+: attempt to ",
@@ -88,18 +91,18 @@ _MISUSE = re.compile(
 
 
 class SysbenchFailed(RuntimeError):
-    """sysbench could not finish its load; the text quotes its own lines."""
+    """sysbench could not finish its load; the message quotes its output."""
 
 
 class SysbenchMisused(ValueError):
-    """sysbench refused its command line: an unknown or wrong script, option or value; no server is to blame."""
+    """sysbench refused its command line: an unknown or invalid script, option or value; the server is not the cause."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """One interval's line. Rates are per second; `qps` and the error rates are None where sysbench prints none.
+    """The line of one interval. Rates are per second; `qps` and the error rates are None if sysbench prints none.
 
-    `percentile_ms` is None of several processes together.
+    `percentile_ms` is None in the sum of several processes.
     """
 
     second: int
@@ -114,7 +117,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Totals:
-    """Counts over the whole call; None where the load sends no SQL."""
+    """Counts over the whole call; None if the load sends no SQL."""
 
     transactions: int
     queries: int | None
@@ -125,7 +128,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Latency:
-    """sysbench's own latency summary over the whole call; the percentile is None when it is switched off."""
+    """sysbench's latency summary over the whole call; the percentile is None when it is switched off."""
 
     min_ms: float
     mean_ms: float
@@ -144,9 +147,9 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Output:
-    """Everything read from one finished call; `histogram` is None when it was not asked for.
+    """All results of one finished call; `histogram` is None if it was not requested.
 
-    `luajit` is None before 1.0, `clients` where the number of threads is not printed.
+    `luajit` is None before sysbench 1.0, `clients` if the number of threads is not printed.
     """
 
     version: str
@@ -159,10 +162,10 @@ class Output:
 
 
 def parse(text: str) -> Output:
-    """Read the text of a call of `sysbench … run`.
+    """Parse the output of `sysbench … run`.
 
-    Raises SysbenchMisused when sysbench refused its arguments, and SysbenchFailed when it failed or when the text
-    stops early; both quote sysbench's own lines.
+    Raises SysbenchMisused when sysbench refused its arguments, and SysbenchFailed when it failed or its output is
+    incomplete; both quote sysbench's output.
     """
     reject_failure(text)
     header = VERSION.search(text)
@@ -183,7 +186,7 @@ def parse(text: str) -> Output:
 
 
 def reject_failure(text: str) -> None:
-    """Raise SysbenchMisused or SysbenchFailed when the text holds one of sysbench's complaints."""
+    """Raise SysbenchMisused or SysbenchFailed when the output contains one of sysbench's error messages."""
     complaints = list(dict.fromkeys(_COMPLAINT.findall(text)))
     if complaints:
         error = SysbenchMisused if is_misuse(text) else SysbenchFailed
@@ -191,20 +194,20 @@ def reject_failure(text: str) -> None:
 
 
 def is_misuse(text: str) -> bool:
-    """Tell whether sysbench says that it refused its command line."""
+    """Return whether the output says that sysbench refused its command line."""
     return bool(_MISUSE.search(text))
 
 
 def parse_report(line: str) -> Report | None:
-    """Read one line; None when it is no interval report."""
+    """Parse one line; None if it is not an interval report."""
     match = _REPORT.match(line.rstrip()) or _REPORT_0_5.match(line.rstrip())
     if not match:
         return None
-    said = match.groupdict()
+    fields = match.groupdict()
     return Report(
-        **{name: int(said[name]) for name in ("second", "clients", "percentile")},
-        **{name: float(said[name]) for name in ("tps", "percentile_ms")},
-        **{name: _float(said.get(name)) for name in ("qps", "errors_per_s", "reconnects_per_s")},
+        **{name: int(fields[name]) for name in ("second", "clients", "percentile")},
+        **{name: float(fields[name]) for name in ("tps", "percentile_ms")},
+        **{name: _float(fields.get(name)) for name in ("qps", "errors_per_s", "reconnects_per_s")},
     )
 
 
@@ -261,7 +264,7 @@ BUCKET_RATIO = (HISTOGRAM_END_MS / 0.001) ** (1 / 1023)
 
 @dataclass(frozen=True)
 class Window:
-    """The measured stretch of a call, from one report to a later one."""
+    """The measured part of a call, from one report to a later one."""
 
     duration_s: float
     transactions: int
@@ -269,11 +272,11 @@ class Window:
 
 
 def window(reports: Sequence[Report], stamps_s: Sequence[float], first: int = 0, last: int | None = None) -> Window:
-    """Return the stretch between two reports (indices; the first and the last unless told otherwise).
+    """Return the window between two reports (indices; by default the first and the last).
 
     `stamps_s` holds each report's time of arrival on one clock, in seconds. A report's TPS is a rate over the time
     since the report before, so transactions = sum over the later reports of TPS x seconds since the one before;
-    what went before the first report (connecting, the first second) is not in the window.
+    connecting and the first second, before the first report, are not in the window.
     Raises SysbenchFailed with fewer than two reports, ValueError when reports and stamps differ in number.
     """
     if len(reports) != len(stamps_s):
@@ -293,7 +296,7 @@ def window(reports: Sequence[Report], stamps_s: Sequence[float], first: int = 0,
 def percentile(histogram: Histogram, share: float) -> float:
     """Return the latency in ms of the bucket that holds the given share (0 < share <= 1) of the transactions.
 
-    The rank is sysbench's own (sb_histogram.c): the nearest whole number of events. A bucket is 1.8 % wide, so two
+    The rank is rounded to the nearest integer, as in sysbench (sb_histogram.c). A bucket is 1.8 % wide, so two
     values closer than that are equal; HISTOGRAM_END_MS means "that much or more". Raises ValueError when empty.
     """
     total = sum(histogram.count)

@@ -1,4 +1,4 @@
-"""Run one sysbench call to its end, telling the caller of every per-second report as it arrives."""
+"""Run one sysbench call to its end, with a callback at every per-second report; create and fill tables with it."""
 
 import contextlib
 import errno
@@ -30,19 +30,19 @@ from scripts.loadgen.output import (
 
 FILL_SCRIPT = "oltp_read_write"
 MOST_LOADERS = 16
-# The status of `client_proxy` when the client host or the way from it to the server is lost; sysbench's own is 0 or 1.
+# The exit status of `client_proxy` when the client host or its connection to the server is lost; sysbench's is 0 or 1.
 CLIENT_HOST_LOST = errno.EHOSTUNREACH
 
 
 class ClientHostFailed(SysbenchFailed, HostFailed):
-    """sysbench could not finish its load, since the client host or the way from it to the server was lost."""
+    """sysbench could not finish its load because the client host or its connection to the server was lost."""
 
 
 def fill(tables: Mapping[str, Any], flags: list[str], loaders: int, text: Path) -> list[str]:
-    """Create and fill the tables with at most `loaders` connections, each one table at a time; returns the command.
+    """Create and fill the tables with at most `loaders` connections, one table per connection; return the command.
 
-    `tables` is a dataset's entry, `flags` are sysbench's connection options, `text` becomes what sysbench says. Raises
-    SysbenchFailed or SysbenchMisused with its last lines, ValueError naming an option whose value its script would
+    `tables` is a dataset's entry, `flags` are sysbench's connection options, `text` is the file for its output. Raises
+    SysbenchFailed or SysbenchMisused with its last lines, and ValueError naming an option whose value the script would
     misread.
     """
     generator, script = loadgen_sysbench.read_capabilities(), script_path(tables.get("script", FILL_SCRIPT))
@@ -55,7 +55,7 @@ def fill(tables: Mapping[str, Any], flags: list[str], loaders: int, text: Path) 
     text.unlink(missing_ok=True)
     try:
         host_process.run(command, text)
-        # Its status is 0 when a table could not be made by one of several connections (1.0.20, seen).
+        # Its status is 0 even if one of several connections could not create its table (seen with 1.0.20).
         reject_failure(_fill_options(text))
     except (CommandFailed, SysbenchFailed, SysbenchMisused) as failure:
         kind = SysbenchMisused if is_misuse(_fill_options(text)) else SysbenchFailed
@@ -68,7 +68,7 @@ def _fill_options(text: Path) -> str:
 
 
 def fill_anew(tables: Mapping[str, Any], flags: list[str], text: Path) -> list[str]:
-    """Fill a dataset that no snapshot holds, on the server to be measured; returns the command, nothing when one does.
+    """Fill a dataset with `fresh` on the server to be measured; return the command, empty if a snapshot has the tables.
 
     Raises what `fill` raises.
     """
@@ -76,15 +76,16 @@ def fill_anew(tables: Mapping[str, Any], flags: list[str], text: Path) -> list[s
 
 
 def options_of_load(generator: loadgen_sysbench.Capabilities, script: str, load: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a load: its own, laid over those of its dataset that its script has too.
+    """Return the options of a load: those of its dataset that its script also has, overridden by its own.
 
-    `load` has `options` and `tables`, the dataset's entry; a scale is said once and meant by both.
+    `load` has `options` and `tables`, the dataset's entry. So a scale that is set for the dataset also applies to the
+    load.
     """
     own, shared = load.get("options", {}), load["tables"].get("options", {})
     if not shared:
         return dict(own)
-    known, said = loadgen_sysbench.options_of(generator, script), {name.replace("-", "_") for name in own}
-    wanted = known.keys() - said
+    known, named = loadgen_sysbench.options_of(generator, script), {name.replace("-", "_") for name in own}
+    wanted = known.keys() - named
     return {**{name: value for name, value in shared.items() if name.replace("-", "_") in wanted}, **own}
 
 
@@ -100,9 +101,9 @@ class Moment:
 
 @dataclass(frozen=True)
 class Finished:
-    """A call that ended well: what it printed, and when each of its reports arrived.
+    """A successful call: its output, and the arrival of each report.
 
-    Of several `processes` that ran together, `apart_s` is the longest time between arrivals that make one report.
+    With several `processes`, `apart_s` is the longest time between their arrivals of the same report.
     """
 
     output: Output
@@ -120,12 +121,12 @@ def run(
     on_report: Callable[[Moment], None] = lambda moment: None,
     cpus: Iterable[int] | None = None,
 ) -> Finished:
-    """Run `sysbench … run`, keep its text in `log_path` as it comes, and return what it measured.
+    """Run `sysbench … run`, write its output to `log_path` as it arrives, and return its results.
 
-    `on_report` is called at every per-second report, when it arrives (sysbench flushes each line, through a pipe
-    too); it should return well within a second, else the next report is stamped late. `cpus` pins sysbench.
+    `on_report` is called when a per-second report arrives (sysbench flushes each line, also into a pipe); it should
+    return well within a second, or the next report gets a late time stamp. `cpus` pins sysbench.
     sysbench dies with this process, and is killed when `on_report` raises.
-    Raises SysbenchFailed or SysbenchMisused with sysbench's own words and the log, or on a call beyond `timeout_s`.
+    Raises SysbenchFailed or SysbenchMisused with sysbench's messages and the log, SysbenchFailed after `timeout_s`.
     """
     begin_s = time.monotonic()
     with started(argv, cpus) as process, watchdog(process, timeout_s) as timed_out:
@@ -143,7 +144,10 @@ def run(
 def started(
     argv: Sequence[str], cpus: Iterable[int] | None, environment: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen]:
-    """Start a command in its own session, its output a pipe, `environment` over ours; nothing outlives the body."""
+    """Start a command in its own session, with a pipe for its output; all its processes end with the body.
+
+    `environment` is added to that of this process.
+    """
     wanted = set(cpus) if cpus is not None else None
 
     def before_exec() -> None:
@@ -163,7 +167,7 @@ def started(
 
 
 def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:
-    """Write what a sysbench prints to `log_path` until its end; returns when its reports came."""
+    """Write the output of sysbench to `log_path` until it ends; return the arrival of each report."""
     moments: list[Moment] = []
     with log_path.open("wb") as log:
         for line in iter(process.stdout.readline, b""):
@@ -177,9 +181,9 @@ def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Momen
 
 
 def reject_failed(status: int, text: str, timed_out_s: float | None) -> None:
-    """Raise SysbenchFailed, ClientHostFailed or SysbenchMisused unless a call ended well.
+    """Raise SysbenchFailed, ClientHostFailed or SysbenchMisused unless a call succeeded.
 
-    `timed_out_s` is the time after which it was killed, None when it was not.
+    `timed_out_s` is the time limit at which the call was killed, None if it was not killed.
     """
     if timed_out_s is not None:
         raise SysbenchFailed(f"sysbench was still running after {timed_out_s:g} s and was killed")

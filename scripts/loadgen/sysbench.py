@@ -1,4 +1,4 @@
-"""Compose and run sysbench 1.0 or 1.1; what the binary can do is read from the binary itself."""
+"""Compose command lines of sysbench 1.0 or 1.1, from the capabilities that the binary reports."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from typing import Any
 from scripts.record import file_sha256
 
 DEFAULTS = {"db-ps-mode": "disable"}
-# Each has its own word in a study; a second place to say it would contradict the first.
+# Option -> the key of a study that sets it; setting it in `options` as well could contradict that key.
 OWNED = {
     "threads": "clients",
     "time": "the study's seconds",
@@ -42,7 +42,7 @@ class Capabilities:
 
 
 def read_capabilities(program: str = "sysbench") -> Capabilities:
-    """Ask a sysbench binary what it can do. Raises ValueError naming it when it is missing or older than 1.0."""
+    """Return the capabilities of a sysbench binary. Raises ValueError naming it if it is missing or older than 1.0."""
     path = shutil.which(program)
     if path is None:
         raise ValueError(f"{program}: not found, expected sysbench 1.0 or 1.1; install the package named sysbench")
@@ -51,7 +51,7 @@ def read_capabilities(program: str = "sysbench") -> Capabilities:
 
 
 def capabilities_from(version: str, help_text: str, header: str, *, path: str, sha256: str) -> Capabilities:
-    """Read the answers to `--version`, `--help` and `cpu help`. Raises ValueError unless it is sysbench >= 1.0."""
+    """Parse the output of `--version`, `--help` and `cpu help`. Raises ValueError unless it is sysbench >= 1.0."""
     match = re.match(r"sysbench (\d+)\.(\d+\S*)", version)
     if not match or int(match[1]) < 1:
         raise ValueError(f"{path}: says it is {version.strip()!r}, expected sysbench 1.0 or 1.1")
@@ -82,7 +82,7 @@ def prepare_command(
 ) -> list[str]:
     """Return the command that creates and fills the tables; each client fills one table at a time.
 
-    `tables` and `rows` are None where the script has a measure of its own among `options`.
+    `tables` and `rows` are None if the script takes its size from `options`.
     """
     return [
         *_head(capabilities, script, driver_flags, tables, rows),
@@ -109,7 +109,7 @@ def run_command(
 
     `driver_flags` start with --db-driver; `options` are the workload's, written as sysbench does (`point_selects`),
     with true and false for on and off. A window between reports is 1 to 2 s shorter than `seconds`, because the last
-    report races with the end of the call. Raises ValueError naming an option that is not the workload's to set.
+    report races with the end of the call. Raises ValueError naming an option that a workload must not set.
     """
     if not 1 <= seed <= LARGEST_SEED:
         raise ValueError(f"seed: {seed!r}, expected 1 to {LARGEST_SEED} (sysbench takes 0 as the time of day)")
@@ -136,8 +136,8 @@ def _head(
         asked, known = ", ".join(drivers) or "none", ", ".join(capabilities.drivers) or "none"
         raise ValueError(f"{capabilities.path}: driver asked for: {asked}; expected one of its own: {known}")
     sizes = {"tables": tables, "table_size": rows}
-    told = [f"--{name}={size}" for name, size in sizes.items() if size is not None]
-    return [capabilities.path, script, *flags, *told]
+    size_flags = [f"--{name}={size}" for name, size in sizes.items() if size is not None]
+    return [capabilities.path, script, *flags, *size_flags]
 
 
 def _defaults_for(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
 
 
 def option_text(value: Any) -> str:
-    """Return an option's value as sysbench reads it."""
+    """Return an option's value in the form that sysbench parses."""
     # YAML reads `off` as false, which sysbench would take for the string "False".
     match value:
         case True:
@@ -171,24 +171,24 @@ SCRIPT_ANSWER_S = 60
 
 
 def options_of(capabilities: Capabilities, script: str) -> dict[str, str]:
-    """Return a script's own options, underscored, with the form of their values as `sysbench SCRIPT help` has it.
+    """Return name (underscored) -> form of the value per option of a script, as printed by `sysbench SCRIPT help`.
 
-    Empty where the script has no help.
+    Empty if the script has no help.
     """
     argv = [capabilities.path, script, "help"]
-    said = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=SCRIPT_ANSWER_S).stdout
-    own = said.partition(" options:\n")[2]
+    text = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=SCRIPT_ANSWER_S).stdout
+    own = text.partition(" options:\n")[2]
     return {name.replace("-", "_"): form for name, form in OPTION_LINE.findall(own)}
 
 
 def demand_options(capabilities: Capabilities, script: str, options: Mapping[str, Any]) -> None:
-    """Refuse options whose values sysbench would misread. Raises ValueError naming the script and each of them."""
+    """Raise ValueError naming the script and each option whose value sysbench would misread."""
     if wrong := option_mistakes(options_of(capabilities, script), options):
         raise ValueError("\n".join(f"options of {script}: {line}" for line in wrong))
 
 
 def option_mistakes(known: Mapping[str, str], options: Mapping[str, Any]) -> list[str]:
-    """Return one line for each option with a value that is none of its form: name, value, what was expected."""
+    """Return one line per option whose value does not have the option's form: name, value, expected form."""
     found = []
     for name, value in options.items():
         form = known.get(name.replace("-", "_"), "")

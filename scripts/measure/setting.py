@@ -87,7 +87,7 @@ class Setting:
         """Return the command line of one sysbench process for so many seconds of the workload."""
         tables, script = self.load["tables"], script_path(self.load["script"])
         command = sysbench.run_command(
-            client_host.address_for(self.remote, self.generator),
+            client_host.generator_of_commands(self.remote, self.generator),
             script,
             client_host.client_flags(self.remote, server),
             tables.get("tables"),

@@ -253,7 +253,7 @@ def machine_line(paths: Paths, durations: Durations) -> list[str]:
     """Return cores and placement."""
     cores = plural(durations.cores, "core")
     try:
-        found = client_host.here(paths.plan.study.config)
+        found = client_host.placement_of_study(paths.plan.study.config)
     except ValueError:
         return [f"  machine   {cores}"]
     server, client = format_cpus(found.server_cpus), f", load generator on CPU {format_cpus(found.client_cpus)}"
@@ -264,7 +264,7 @@ def machine_line(paths: Paths, durations: Durations) -> list[str]:
 def misplaced(paths: Paths) -> list[Limit]:
     """Return a limit if this machine cannot satisfy the placement."""
     try:
-        client_host.here(paths.plan.study.config)
+        client_host.placement_of_study(paths.plan.study.config)
     except ValueError as error:
         return [Limit(str(error), "choose CPUs that are there, or automatic", certain=True)]
     return []

@@ -95,14 +95,16 @@ def test_ssh_is_given_one_line_that_a_shell_reads_as_the_command():
 
 
 def test_client_host_tells_what_it_is():
-    said = client_host.ask(HERE)
+    said = client_host.read_description(HERE)
     assert said["host"] == vars(read_host())
     assert said["cpus"] == sorted(os.sched_getaffinity(0))
     assert said["version"].startswith("sysbench 1.")
 
 
 def test_greeting_of_a_shell_over_there_does_no_harm():
-    said = client_host.ask({"command": ["sh", "-c", 'echo "Welcome!"; exec "$@"', "sh"], "address": "10.0.0.1"})
+    said = client_host.read_description(
+        {"command": ["sh", "-c", 'echo "Welcome!"; exec "$@"', "sh"], "address": "10.0.0.1"}
+    )
     assert said["host"] == vars(read_host())
 
 
@@ -124,7 +126,7 @@ def test_client_host_is_known_by_its_sysbench_address_and_cpus(port):
 )
 def test_client_host_that_does_not_answer_is_named_with_its_last_words(command, why):
     with pytest.raises(ValueError, match=f"client host {command[0]}.*: .*{why}"):
-        client_host.ask({"command": command, "address": "10.0.0.1"})
+        client_host.read_description({"command": command, "address": "10.0.0.1"})
 
 
 @pytest.mark.parametrize(
