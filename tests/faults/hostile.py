@@ -34,6 +34,7 @@ TEXTS = {
     "letters": "ж 漢字 🐘 é \u0301 ß İ",
     "direction": "\u202egnp.exe\u2066",
     "line separator": "a\u2028b\u0085c",
+    "zero width": "a\u200d\u200bb\ufeff",
     "number": "1e999",
     "empty": "",
     "blank": " ",

@@ -13,20 +13,20 @@ from tests.endtoend.installed_mariadb import Place, finish
 from tests.endtoend.watching import leftovers, processes
 from tests.faults import confined
 from tests.faults.interrupting import PLACES, wait_until
-from tests.unit.servers.test_server import READY, started
+from tests.unit.servers.test_server import READY, place, started  # noqa: F401 (fixture)
 
 needs_mariadb = pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-")
 SLOW = "import time; time.sleep(60)"
 DEAF = READY.replace("signal.signal(signal.SIGTERM, leave)", "signal.signal(signal.SIGTERM, signal.SIG_IGN)")
 
 
-def test_server_that_starts_too_slowly_is_given_up_and_killed(tmp_path, place, monkeypatch):
+def test_server_that_starts_too_slowly_is_given_up_and_killed(tmp_path, place, monkeypatch):  # noqa: F811
     monkeypatch.setattr(server, "READY_WITHIN_S", 0.5)
     with pytest.raises(ServerFailed, match=r"was not ready after 0\.5 s"), started(tmp_path, place, SLOW):
         pass
 
 
-def test_server_that_hangs_at_its_stop_has_failed_and_is_killed(tmp_path, place, monkeypatch):
+def test_server_that_hangs_at_its_stop_has_failed_and_is_killed(tmp_path, place, monkeypatch):  # noqa: F811
     monkeypatch.setattr(server, "STOPPED_WITHIN_S", 0.5)
     with pytest.raises(ServerFailed, match=r"still ran 0\.5 s after the request to stop"):
         with started(tmp_path, place, DEAF.format(status=0)) as running:
