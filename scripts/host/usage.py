@@ -119,8 +119,8 @@ class CpuTimes:
 class Sample:
     """One moment.
 
-    `pressure_s` is the PSI stall total ("some") by resource, None where the kernel has none; `network` that of
-    `scripts.traffic.counters`, `oom_kills` that of `oom_kills`.
+    `pressure_s` is the PSI stall total ("some") by resource, None where the kernel has none; `network` holds the
+    counters of `scripts.host.facts.traffic_counters`, `oom_kills` the count that the function of that name returns.
     """
 
     monotonic_s: float

@@ -38,6 +38,25 @@ def test_every_study_is_listed_with_its_question():
     } == set()
 
 
+def _names_something(dotted: str) -> bool:
+    """Return whether a dotted name is a package, a module, or a word that its module contains."""
+    path, rest = CHECKOUT, dotted.split(".")
+    while rest and (path / rest[0]).is_dir():
+        path /= rest.pop(0)
+    module = path / f"{rest.pop(0)}.py" if rest and (path / f"{rest[0]}.py").exists() else path / "__init__.py"
+    return not rest or re.search(rf"\b{rest[0]}\b", module.read_text(encoding="utf-8")) is not None
+
+
+def test_modules_name_modules_and_functions_that_exist():
+    named = [
+        (path.relative_to(CHECKOUT).as_posix(), dotted)
+        for path in [*CHECKOUT.glob("scripts/**/*.py"), *CHECKOUT.glob("rules/*")]
+        for dotted in re.findall(r"`(scripts(?:\.\w+)+)(?:\(\))?`", path.read_text(encoding="utf-8"))
+    ]
+    assert named
+    assert [(path, dotted) for path, dotted in named if not _names_something(dotted)] == []
+
+
 def test_licence_is_stated_alike():
     citation = yaml.safe_load((CHECKOUT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["license"] == "Apache-2.0"
