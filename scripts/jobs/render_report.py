@@ -1,6 +1,6 @@
 """Render report.html and summary.md of a study from its tables, figures and records."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from scripts.analysis.runs import listed, read_csv, read_records
@@ -43,19 +43,22 @@ def main(
     """
     declared = read(study)
     found = {name: read_csv(tables / f"{name}.csv") for name in TABLES}
-    drawn = figure_names(declared, len(found["factors"]) > 0)
     evidence = Evidence(
         study=declared,
         tables=found,
         records=list(_lean(listed(runs_list))),
         **{kind: [RECORDS[kind](path) for path in records.get(kind, [])] for kind in RECORDS},
-        figures={name: (figures / f"{name}.svg").read_text(encoding="utf-8") for name in drawn},
+        figures=_read_figures(figures, figure_names(declared, len(found["factors"]) > 0)),
         folder=output.parent,
         archive=archive,
     )
     values = view(evidence)
     write_text(summary, render("summary.md.j2", values))
     write_text(output, render("report.html.j2", values))
+
+
+def _read_figures(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    return {name: (folder / f"{name}.svg").read_text(encoding="utf-8") for name in names}
 
 
 def _lean(files: list[Path]) -> Iterator[Run]:
