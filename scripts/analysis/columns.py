@@ -59,8 +59,3 @@ class Table:
     def names(self) -> list[str]:
         """The names of the columns in their order."""
         return [column.name for column in self.columns]
-
-    @property
-    def text_names(self) -> list[str]:
-        """The names of the columns that hold text, which a reader must not take for numbers."""
-        return [column.name for column in self.columns if column.unit == TEXT]

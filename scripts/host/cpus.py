@@ -145,11 +145,6 @@ class Placement:
     note: str
 
 
-def placement_here(wanted: str | Mapping[str, Any] = "automatic") -> Placement:
-    """Choose CPUs of this machine as a study's `placement` says. Raises ValueError as `place` does."""
-    return place_processes(read_topology(), wanted)
-
-
 def place_processes(topology: Topology, wanted: str | Mapping[str, Any] = "automatic") -> Placement:
     """Choose CPUs as a study's `placement` says: automatic, or {server: "0-5", client: "6,7"}, or nodes: "numa0".
 

@@ -8,10 +8,9 @@ WHO = Column("variant", "arm of the experiment", TEXT)
 RUNS = Column("n_runs", "planned runs", COUNT)
 
 
-def test_table_names_its_columns_in_order_and_those_that_hold_text():
+def test_table_names_its_columns_in_order():
     table = Table("made_up", "a variant", (WHO, RUNS))
     assert table.names == ["variant", "n_runs"]
-    assert table.text_names == ["variant"]
     assert table["n_runs"] is RUNS
 
 

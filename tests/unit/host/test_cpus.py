@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.host.cpus import Cpu, Topology, format_cpus, parse_cpus, place_processes, placement_here, read_topology
+from scripts.host.cpus import Cpu, Topology, format_cpus, parse_cpus, place_processes, read_topology
 
 
 def machine(*rows: tuple[int, int, int, int]) -> Topology:
@@ -84,7 +84,7 @@ def test_quota_of_the_cgroup_is_part_of_the_topology(tmp_path):
 
 
 def test_own_machine_can_be_placed():
-    placement = placement_here()
+    placement = place_processes(read_topology())
     assert placement.server_cpus
     assert placement.client_cpus
 
