@@ -5,6 +5,7 @@ import re
 import pytest
 import yaml
 
+from scripts import __version__
 from tests.made.studies import CHECKOUT
 
 DOCUMENTS = sorted(
@@ -57,8 +58,8 @@ def test_modules_name_modules_and_functions_that_exist():
     assert [(path, dotted) for path, dotted in named if not _names_something(dotted)] == []
 
 
-def test_licence_is_stated_alike():
+def test_licence_and_version_are_stated_alike():
     citation = yaml.safe_load((CHECKOUT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["license"] == "Apache-2.0"
+    assert (citation["license"], citation["version"]) == ("Apache-2.0", __version__)
     assert (CHECKOUT / "LICENSE").read_text(encoding="utf-8").lstrip().startswith("Apache License")
     assert "Copyright 2026 The authors of pgo-bench" in (CHECKOUT / "NOTICE").read_text(encoding="utf-8")

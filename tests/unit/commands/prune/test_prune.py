@@ -127,6 +127,21 @@ def test_edited_build_loses_the_old_one_with_its_check_and_runs_and_says_what_th
     assert "[prune] removing them loses 10 min of building, training and loading, and 6 runs" in text
 
 
+def test_variables_that_no_run_shares_are_listed_and_removed(place, pruned):
+    ours = paths()
+    laid_out.measure(ours, next(iter(ours.runs)), shared_variables="used")
+    used, unused = (Path(ours.study, "variables", f"{name}.json") for name in ("used", "unused"))
+    for file in (used, unused):
+        record.write(file, {"max_connections": "100"})
+    before = files()
+    text = pruned()
+    assert str(unused) in text
+    assert str(used) not in text
+    assert files() == before
+    pruned(force=True)
+    assert before - files() == {str(unused)}
+
+
 def test_what_another_config_names_stays(place, pruned):
     before = files()
     configure("new.yaml", builds={"pgo": {"lto": True}})
