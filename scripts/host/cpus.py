@@ -30,7 +30,7 @@ class Cpu:
 class Topology:
     """The CPUs this process may use, in order of node, socket and core, and all NUMA nodes of the machine.
 
-    `quota` is how many CPUs its cgroup may use at a time, None without a limit.
+    `quota` is the number of CPUs that the cgroup may use at a time, None without a limit.
     """
 
     cpus: tuple[Cpu, ...]
@@ -39,10 +39,10 @@ class Topology:
 
 
 def read_topology(root: Path = Path("/"), allowed: Iterable[int] | None = None) -> Topology:
-    """Read the CPUs this process may use.
+    """Return the CPUs that this process may use, read from /sys below `root`.
 
-    `allowed` defaults to sched_getaffinity, in which the kernel has already taken the cgroup's cpuset, taskset,
-    isolcpus and CPUs that are offline into account.
+    `allowed` defaults to sched_getaffinity, which already respects the cgroup's cpuset, taskset, isolcpus and offline
+    CPUs.
     """
     numbers = os.sched_getaffinity(0) if allowed is None else set(allowed)
     cpus = sorted(_read_cpu(root / "sys/devices/system/cpu" / f"cpu{number}", number) for number in numbers)
@@ -74,16 +74,16 @@ def _text(path: Path) -> str:
 
 
 def parse_places(key: str, value: Any, topology: Topology) -> tuple[int, ...]:
-    """Return the CPUs that "0-3,6", a plain number, "numa0" or "numa0,numa1" stands for, ascending.
+    """Return the ascending CPU numbers of "0-3,6", a plain number, "numa0" or "numa0,numa1".
 
-    Raises ValueError naming `key`, the value, and what is to be had.
+    Raises ValueError naming `key`, the value, and the available CPUs.
     """
     text = str(value).replace(" ", "")
     if NODES_DIRECTORY.fullmatch(text):
         return _cpus_of_nodes(key, [int(name[4:]) for name in text.split(",")], topology)
     cpus, available = parse_cpus(key, value), {cpu.number for cpu in topology.cpus}
     if missing := [cpu for cpu in cpus if cpu not in available]:
-        text = f"{key}: CPU {format_cpus(missing)} is not to be had here, expected some of {format_cpus(available)}"
+        text = f"{key}: CPU {format_cpus(missing)} is not available here, expected some of {format_cpus(available)}"
         raise ValueError(f"{text} (what this process may use, cgroup and affinity included)")
     return cpus
 
@@ -108,7 +108,7 @@ def _usable(topology: Topology) -> str:
 
 
 def parse_cpus(key: str, value: Any) -> tuple[int, ...]:
-    """Read a CPU list, "0-3,6" or a plain number, into ascending numbers; `key` names it in the ValueError."""
+    """Return the ascending CPU numbers of a list, "0-3,6" or a plain number. Raises ValueError naming `key`."""
     text = str(value).replace(" ", "")
     if isinstance(value, bool) or not CPU_RANGES.fullmatch(text):
         raise ValueError(f'{key}: {value!r} is no CPU list, expected something like "0-3,6", or "numa0" for a node')
@@ -124,7 +124,7 @@ def parse_cpus(key: str, value: Any) -> tuple[int, ...]:
 
 
 def format_cpus(cpus: Iterable[int]) -> str:
-    """Write CPU numbers as a list with ranges: (0, 1, 2, 5) gives "0-2,5"."""
+    """Return CPU numbers as a list with ranges: (0, 1, 2, 5) gives "0-2,5"."""
     ordered = sorted(cpus)
     runs = [list(run) for _, run in groupby(enumerate(ordered), lambda pair: pair[1] - pair[0])]
     return ",".join(str(run[0][1]) if len(run) == 1 else f"{run[0][1]}-{run[-1][1]}" for run in runs)
@@ -137,7 +137,7 @@ Unit = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Placement:
-    """CPU numbers, ascending. `mode` is automatic, shared, stated or remote; `note` says why, for the report."""
+    """CPU numbers, ascending. `mode` is automatic, shared, stated or remote; `note` is the reason, for the report."""
 
     mode: str
     server_cpus: tuple[int, ...]
@@ -146,7 +146,7 @@ class Placement:
 
 
 def place_processes(topology: Topology, wanted: str | Mapping[str, Any] = "automatic") -> Placement:
-    """Choose CPUs as a study's `placement` says: automatic, or {server: "0-5", client: "6,7"}, or nodes: "numa0".
+    """Choose CPUs by a study's `placement`: automatic, or {server: "0-5", client: "6,7"}, or nodes: "numa0".
 
     Raises ValueError naming the key, its value, what was expected, and what this machine has.
     """
@@ -163,8 +163,8 @@ def place_processes(topology: Topology, wanted: str | Mapping[str, Any] = "autom
 def automatic_placement(topology: Topology) -> Placement:
     """Give the load generator about a quarter of the cores, at least one, and the server the rest.
 
-    No more CPUs are handed out than a cgroup's quota can run at a time: beyond it the kernel stops both for the rest
-    of each tenth of a second, and that would be measured.
+    At most as many CPUs are used as the cgroup's quota can run at a time: beyond it, the kernel stops both for the rest
+    of each tenth of a second, which would distort the measurement.
     """
     cores, where = _units(topology)
     units = _within_quota(cores, topology.quota)
@@ -183,7 +183,7 @@ def automatic_placement(topology: Topology) -> Placement:
 
 
 def _units(topology: Topology) -> tuple[list[Unit], str]:
-    """Return the units to share out and their name: cores of the largest node, all cores, or a core's CPUs."""
+    """Return the units to distribute and a text for them: cores of the largest node, all cores, or CPUs of one core."""
     cores = _grouped(topology.cpus, _core)
     nodes = _grouped(topology.cpus, lambda cpu: cpu.node)
     largest = max(nodes, key=lambda node: len(_cores_of(cores, node)))
@@ -197,7 +197,7 @@ def _units(topology: Topology) -> tuple[list[Unit], str]:
 
 
 def _within_quota(cores: list[Unit], quota: float | None) -> list[Unit]:
-    """Return as many whole cores as the quota runs; where that is not two, one CPU each of as many cores."""
+    """Return as many whole cores as the quota can run; if fewer than two, one CPU per core of as many cores."""
     if quota is None or quota >= sum(map(len, cores)):
         return cores
     whole = [core for index, core in enumerate(cores) if sum(map(len, cores[: index + 1])) <= quota]
@@ -212,9 +212,9 @@ def _shared(units: list[Unit], limit: str) -> Placement:
 
 
 def server_alone(topology: Topology, wanted: str | Mapping[str, Any], client_host: str) -> Placement:
-    """Give the server the cores of one NUMA node, or the CPUs a study states: the load generator is on another host.
+    """Give the server the cores of one NUMA node, or the CPUs a study states, if the load generator is on another host.
 
-    What passes the load generator's words on may run on every CPU. Raises ValueError as `place` does.
+    The process that relays the load generator's output may use every CPU. Raises ValueError as `parse_places` does.
     """
     everywhere = _numbers(topology.cpus)
     if isinstance(wanted, Mapping):
@@ -227,7 +227,7 @@ def server_alone(topology: Topology, wanted: str | Mapping[str, Any], client_hos
 
 
 def stated_placement(topology: Topology, wanted: Mapping[str, Any]) -> Placement:
-    """Return the CPU sets that a study states. Raises ValueError naming what is wrong with them."""
+    """Return the CPU sets that a study states. Raises ValueError naming the key, its value and what was expected."""
     if set(wanted) != {"server", "client"}:
         found = ", ".join(map(str, wanted)) or "nothing"
         raise ValueError(f"placement: has {found}, expected exactly the keys server and client")

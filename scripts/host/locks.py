@@ -15,10 +15,10 @@ _checkout_handles: list[int] = []
 
 
 def hold_checkout(folder: Path) -> None:
-    """Take the lock of a working directory until this process ends, however it ends.
+    """Hold the lock of a working directory until this process ends, also by SIGKILL.
 
-    Snakemake's own lock stays behind after a kill and must be removed by hand; the kernel drops this one.
-    Raises ValueError naming the process that has it, or the folder when it is somebody else's or read-only.
+    Snakemake's own lock remains after a kill and must be removed by hand; the kernel releases this one.
+    Raises ValueError naming the process that holds it, or the folder if this user cannot write there.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def hold_checkout(folder: Path) -> None:
 
 
 def checkout_holder(folder: Path) -> int | None:
-    """Return the process id of the Snakemake that runs in a working directory on this machine; takes no lock."""
+    """Return the process id of the Snakemake that runs in a working directory, None without one; takes no lock."""
     try:
         process = int((folder / ".lock").read_text(encoding="utf-8"))
         words = Path(f"/proc/{process}/cmdline").read_bytes()
@@ -50,14 +50,14 @@ def checkout_holder(folder: Path) -> int | None:
 
 
 HOST_LOCK_NAME = "database-benchmark"
-# The first that everyone may write to wins, so all users come to the same one. /dev/shm is second, because logind
-# removes a user's files there at logout (RemoveIPC).
+# The first directory that is writable for everyone is used, so that all users share one lock. /dev/shm is second,
+# because logind removes a user's files there at logout (RemoveIPC).
 LOCK_DIRECTORIES = (Path("/var/tmp"), Path("/dev/shm"), Path("/tmp"))
 EVERYONE_RW = 0o666
 
 
 def _silent(holders: tuple[int, ...]) -> None:
-    """Tell nobody."""
+    """Ignore the holders: no message while waiting."""
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def exclusive(waiting: Callable[[tuple[int, ...]], None] = _silent, directory: P
     """Hold the machine's lock exclusively; yield the seconds waited.
 
     `waiting` is called once, with the process ids of the holders, if the lock is not free at once.
-    Raises OSError or ValueError naming the lock file when it cannot be trusted.
+    Raises OSError or ValueError naming the lock file if it is not a plain file or cannot be opened.
     """
     with _held(fcntl.LOCK_EX, waiting, directory) as waited_s:
         yield waited_s
@@ -73,7 +73,10 @@ def exclusive(waiting: Callable[[tuple[int, ...]], None] = _silent, directory: P
 
 @contextlib.contextmanager
 def shared(waiting: Callable[[tuple[int, ...]], None] = _silent, directory: Path | None = None) -> Iterator[float]:
-    """Hold the machine's lock together with others, never during a measurement; yield the seconds waited."""
+    """Hold the machine's lock shared, which excludes measurements; yield the seconds waited.
+
+    Parameters and errors are those of `exclusive`.
+    """
     with _held(fcntl.LOCK_SH, waiting, directory) as waited_s:
         yield waited_s
 
@@ -99,7 +102,10 @@ def _take(handle: int, mode: int, waiting: Callable[[tuple[int, ...]], None], ab
 
 
 def lock_directory() -> Path:
-    """Return the directory of the lock: the first known one that everyone may write to and nobody may clear."""
+    """Return the first of LOCK_DIRECTORIES that is writable for everyone and has the sticky bit.
+
+    Raises ValueError naming the directories if there is none.
+    """
     for directory in LOCK_DIRECTORIES:
         mode = directory.stat().st_mode if directory.is_dir() else 0
         if mode & stat.S_ISVTX and mode & stat.S_IWOTH and os.access(directory, os.W_OK):
@@ -115,7 +121,7 @@ def _opened(path: Path) -> Iterator[int]:
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise ValueError(f"{path}: is no plain file, expected the machine-wide lock; remove it")
-        # A fresh date keeps cleaners of old temporary files away.
+        # A new time stamp keeps cleaners of old temporary files from removing it.
         os.utime(handle)
         yield handle
     finally:
@@ -137,7 +143,7 @@ def _open(path: Path) -> int:
 
 
 def _holders(handle: int) -> tuple[int, ...]:
-    """Return the processes that hold a lock on an open file, from /proc/locks; empty if unknown."""
+    """Return the ids of the processes that lock an open file, from /proc/locks; empty if unknown."""
     facts = os.fstat(handle)
     wanted = f"{os.major(facts.st_dev):02x}:{os.minor(facts.st_dev):02x}:{facts.st_ino}"
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The tools that look into a server under load: what each begins, ends, and says."""
+"""The diagnosis tools, attached to a server under load: perf, waits, strace; how each starts, stops and reports."""
 
 import contextlib
 import threading
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from scripts.measure import tracer as measure_tracer
-from scripts.measure.tracer import ToolFailed, Tracer, missing
+from scripts.measure.tracer import ToolFailed, Tracer, reason_missing
 from scripts.servers.server import Server
 
 WAITS_EVERY_S = 0.05
@@ -21,7 +21,7 @@ FoundWaits = dict[WaitKey, tuple[float, float]]  # number of waits, seconds
 
 
 class Waits:
-    """Waits of a server from `begin` to `end`, read on a connection of their own."""
+    """Waits of a server from `begin` to `end`, read on a separate connection."""
 
     def __init__(self) -> None:
         self.over = threading.Event()
@@ -32,7 +32,7 @@ class Waits:
         self.found: dict[str, Any] | None = None
 
     def begin(self, server: Server) -> None:
-        """Take the first look, or begin with looks every 50 ms, beside the load."""
+        """Read the waits once, or start a thread that samples them every 50 ms during the load."""
         self.connection = self.open.enter_context(contextlib.closing(server.connect()))
         self.family = server.family
         if self.family.WAITS_SAMPLED:
@@ -41,7 +41,7 @@ class Waits:
             self.before = self.family.read_waits(self.connection)
 
     def end(self) -> None:
-        """Take the last look, and leave the server."""
+        """Read the waits a last time, or stop the sampling; then disconnect."""
         self.over.set()
         if self.sampled is not None:
             seen, looks, spent_s = self.sampled.result()
@@ -55,16 +55,19 @@ class Waits:
         self.open.close()
 
     def facts(self) -> dict[str, Any]:
-        """Return `samples`, the number of looks where they were many, and `waits`, see `rows`."""
+        """Return `samples`, the number of samples or None without sampling, and `waits`, see `wait_rows`.
+
+        Raises ToolFailed if there were no waits.
+        """
         if not (self.found or {}).get("waits"):
-            raise ToolFailed("the server told of no wait")
+            raise ToolFailed("the server reported no waits")
         return self.found
 
     def close(self) -> None:
-        """End what is left of it."""
+        """Release its thread, program and connection, also after a failure."""
         self.over.set()
         self.threads.shutdown()
-        # A server that failed under load has taken its end of the connection along.
+        # If the server failed under load, the connection is already broken.
         with contextlib.suppress(Exception):
             self.open.close()
 
@@ -77,7 +80,7 @@ class Waits:
 
 
 def wait_difference(before: FoundWaits, after: FoundWaits) -> FoundWaits:
-    """Return what came between two looks; a thread that has ended takes its waits along, which are then left out."""
+    """Return the waits between two readings; those of threads that ended in between are missing."""
     found = {}
     for key, (count, seconds) in after.items():
         earlier = before.get(key, (0.0, 0.0))
@@ -87,7 +90,7 @@ def wait_difference(before: FoundWaits, after: FoundWaits) -> FoundWaits:
 
 
 def wait_rows(found: FoundWaits) -> dict[str, Any]:
-    """Return `waits`, rows of who, event, count and seconds, the longest first."""
+    """Return `waits`, one row per waiter and event with who, event, count and seconds, the longest first."""
     ordered = sorted(found.items(), key=lambda each: -each[1][1])
     return {
         "waits": [
@@ -101,7 +104,7 @@ PROGRAMS = {"perf": ("perf", "linux-perf"), "syscalls": ("strace", "strace"), "f
 
 
 class Tool(Protocol):
-    """Looks into a server from `begin` to `end`; `facts` raises ToolFailed when it could not."""
+    """Observes a server from `begin` to `end`; `facts` raises ToolFailed if that failed."""
 
     def begin(self, server: Server) -> None: ...
     def end(self) -> None: ...
@@ -111,7 +114,7 @@ class Tool(Protocol):
 
 @dataclass(frozen=True)
 class Traced:
-    """A tool that is a program of its own; `read` makes facts of what it wrote."""
+    """A tool that is a separate program; `read` returns facts from its output."""
 
     tracer: Tracer
     read: Callable[[], dict[str, Any]]
@@ -121,28 +124,28 @@ class Traced:
         self.tracer.begin(server.process.pid)
 
     def end(self) -> None:
-        """Tell it to detach."""
+        """Detach from the server."""
         self.tracer.end()
 
     def facts(self) -> dict[str, Any]:
-        """Return what it found, and its command."""
+        """Return the facts that `read` returns, and `command`."""
         self.tracer.finish()
         return {**self.read(), "command": self.tracer.argv}
 
     def close(self) -> None:
-        """End what is left of it."""
+        """Release its thread, program and connection, also after a failure."""
         self.tracer.close()
 
 
 class Window:
-    """A tool from the first edge of a run's window to the second."""
+    """Runs a tool from the first edge of a run's window to the second."""
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
         self.open = False
 
     def __call__(self, server: Server) -> None:
-        """Begin at the first edge, end at the second."""
+        """Start the tool at the first call, stop it at the second."""
         if self.open:
             self.tool.end()
         else:
@@ -151,12 +154,15 @@ class Window:
 
 
 def unusable(name: str) -> str | None:
-    """Return why a tool cannot be used on this machine, None when its program is there."""
-    return missing(*PROGRAMS[name]) if name in PROGRAMS else None
+    """Return why a tool cannot be used on this machine, None if its program is installed."""
+    return reason_missing(*PROGRAMS[name]) if name in PROGRAMS else None
 
 
 def tool_of(name: str, folder: Path, log: Path, cpus: Sequence[int]) -> Tool:
-    """Return a tool that works in `folder` on the given CPUs and tells its troubles in `log`."""
+    """Return the tool `name`; it writes its output to `folder` and its messages to `log`, and runs on `cpus`.
+
+    Raises ValueError if the name is unknown.
+    """
     output = folder / name
     match name:
         case "perf":

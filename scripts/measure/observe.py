@@ -14,7 +14,7 @@ from scripts.loadgen.run import Finished
 from scripts.servers.families import Family
 
 EVERY_S = 1.0
-# A server that has just failed under load may not answer any more.
+# A server that has just failed under load may never answer.
 GIVE_UP_S = 2.0
 Counters = dict[str, float]
 
@@ -29,10 +29,10 @@ class Sample:
 
 @contextlib.contextmanager
 def sampled_counters(read: Callable[[], Counters] | None) -> Iterator[list[Sample]]:
-    """Call `read` every second of the body, in a thread beside it; the list grows, and stays empty without `read`.
+    """Call `read` every second in a thread while the body runs; yield the growing list, empty without `read`.
 
-    A second that passes while the server is still answering has no sample. Raises what `read` raised, unless the body
-    raises itself.
+    A second that passes while a `read` is still running has no sample. Raises what `read` raised, unless the body
+    raises.
     """
     samples: list[Sample] = []
     if read is None:
@@ -60,7 +60,7 @@ def _sample(
         while not over.wait(EVERY_S - (time.monotonic() - begin_s) % EVERY_S):
             counters = read()
             samples.append(Sample(time.monotonic(), counters))
-    except Exception as error:  # each family's driver has its own errors; it is raised again where the load ends
+    except Exception as error:  # each driver has its own error classes; raised again after the body
         failed.append(error)
 
 

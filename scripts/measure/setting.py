@@ -20,11 +20,11 @@ class Phases:
         """Begin at `started_at`, seconds since 1970: the start of the process, before Python itself started."""
         self.started_at = started_at
         self.seconds: dict[str, float] = {}
-        # Durations come from the monotonic clock; the start of the process is known on the other one only.
+        # Durations come from the monotonic clock, but the start of the process is known on the wall clock only.
         self._since_s = time.monotonic() - (time.time() - started_at)
 
     def end(self, name: str, less_s: float = 0.0, less_name: str | None = None) -> None:
-        """End a phase now; `less_s` of its seconds are counted as the phase `less_name`."""
+        """End a phase now; `less_s` of its seconds count as the phase `less_name` instead."""
         now_s = time.monotonic()
         self.seconds[name] = self.seconds.get(name, 0.0) + now_s - self._since_s - less_s
         if less_name:
@@ -32,7 +32,7 @@ class Phases:
         self._since_s = now_s
 
     def add(self, name: str, seconds: float) -> None:
-        """Add the seconds of something that has just ended to a phase."""
+        """Add seconds to a phase; the next phase begins now."""
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
         self._since_s = time.monotonic()
 
@@ -67,7 +67,7 @@ class Setting:
 
     @property
     def family(self) -> families.Family:
-        """Return the module that knows this server."""
+        """Return the server's family."""
         return families.of(self.recipe["variant"]["family"])
 
     @property
@@ -76,7 +76,7 @@ class Setting:
         return client_host.network_options_of(self.remote, self.family)
 
     def commands(self, server: Server, seconds: int, seed: int) -> list[list[str]]:
-        """Return the command lines of all sysbench processes for so many seconds of the workload."""
+        """Return the command lines of all sysbench processes that run the workload for `seconds`."""
         every = self.place["clients"]
         # Several processes start together through a FIFO, which does not reach a client host.
         parts = many.client_parts(every) if self.remote is None else [every]
@@ -84,7 +84,7 @@ class Setting:
         return [self.command(server, seconds, *part) for part in zip(seeds, parts, strict=True)]
 
     def command(self, server: Server, seconds: int, seed: int, clients: int) -> list[str]:
-        """Return the command line of one sysbench process for so many seconds of the workload."""
+        """Return the command line of one sysbench process that runs the workload for `seconds` with `clients`."""
         tables, script = self.load["tables"], script_path(self.load["script"])
         command = sysbench.run_command(
             client_host.generator_of_commands(self.remote, self.generator),
@@ -100,5 +100,5 @@ class Setting:
         return client_host.client_command(self.remote, server, command)
 
     def patience_s(self, key: str) -> float:
-        """Return the seconds after which a sysbench call is killed that should take the load's `key` seconds."""
+        """Return the time limit in seconds of a sysbench call that should take the load's `key` seconds."""
         return 2 * self.load[key] + 120

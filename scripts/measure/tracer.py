@@ -17,24 +17,24 @@ import psutil
 from scripts.host.process import die_with_parent, kill_group, last_lines
 
 FINISHED_WITHIN_S = 120
-# What a program that was told to stop may end with: strace and perf end by the signal themselves.
+# Exit statuses after SIGINT: strace and perf end by the signal itself.
 STOPPED = (0, 128 + signal.SIGINT, -signal.SIGINT)
 PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 PERF_PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
 class ToolFailed(RuntimeError):
-    """A tool that looks into the server cannot be used here; the text says why and what would help."""
+    """A tool cannot be used on this machine; the message says why and what would help."""
 
 
-def missing(program: str, package: str) -> str | None:
-    """Return why a program cannot be used when this machine does not have it."""
+def reason_missing(program: str, package: str) -> str | None:
+    """Return a message if a program is not on PATH, None if it is."""
     found = shutil.which(program)
     return None if found else f"{program} is not installed here (Debian: package {package}), so nothing was looked at"
 
 
 class Tracer:
-    """A program to be attached to the processes of a server, its command made from their ids; `log` takes its words."""
+    """A program that is attached to the processes of a server; `command` takes their ids, `log` gets its messages."""
 
     def __init__(self, command: Callable[[Sequence[int]], list[str]], log: Path, cpus: Sequence[int]) -> None:
         self.command = command
@@ -44,13 +44,13 @@ class Tracer:
         self.argv: list[str] = []
 
     def begin(self, server_pid: int) -> None:
-        """Attach to a server's process and its descendants, which are there now."""
+        """Attach to a server's process and its current descendants."""
         server = psutil.Process(server_pid)
         self.argv = self.command([server_pid, *(child.pid for child in server.children(recursive=True))])
 
         def before_exec() -> None:
             die_with_parent(signal.SIGKILL)
-            # A shell starts what it puts into the background with SIGINT ignored, and that is inherited.
+            # A shell starts background jobs with SIGINT ignored, and children inherit that.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.sched_setaffinity(0, self.cpus)
 
@@ -66,32 +66,33 @@ class Tracer:
             )
 
     def end(self) -> None:
-        """Ask it to detach; `finish` waits for that."""
+        """Request the program to detach; `finish` waits for it."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
 
     def finish(self) -> None:
-        """Wait for its end. Raises ToolFailed with its last lines when it could not do its work."""
+        """Wait until the program ends. Raises ToolFailed with its last lines if it failed."""
         if self.process is None:
             raise ToolFailed("the load ended before it began")
         try:
             status = self.process.wait(FINISHED_WITHIN_S)
         except subprocess.TimeoutExpired:
-            raise ToolFailed(self._story(f"still ran {FINISHED_WITHIN_S} s after it was told to stop")) from None
+            raise ToolFailed(self._failure_text(f"still ran {FINISHED_WITHIN_S} s after it was told to stop")) from None
         if status not in STOPPED:
-            raise ToolFailed(self._story(f"ended with status {status}"))
+            raise ToolFailed(self._failure_text(f"ended with status {status}"))
 
     def close(self) -> None:
-        """Kill what is left of it."""
+        """Kill the program and its children if they still run."""
         if self.process is not None:
             kill_group(self.process)
             self.process.wait()
 
-    def _story(self, what: str) -> str:
-        return f"{self.argv[0]} {what}: {last_lines(self.log, 4)}\n({self._rights()}; command: {shlex.join(self.argv)})"
+    def _failure_text(self, what: str) -> str:
+        context = f"{self._kernel_setting()}; command: {shlex.join(self.argv)}"
+        return f"{self.argv[0]} {what}: {last_lines(self.log, 4)}\n({context})"
 
-    def _rights(self) -> str:
-        """Tell the kernel's settings that keep such programs from working."""
+    def _kernel_setting(self) -> str:
+        """Return a text about the kernel setting that can prevent the program from attaching."""
         file = PERF_PARANOID if self.argv[0] == "perf" else PTRACE_SCOPE
         value = file.read_text().strip() if file.exists() else "not there"
         name = f"{file.parent.name}.{file.name}"
@@ -99,8 +100,8 @@ class Tracer:
 
 
 FREQUENCY_HZ = 99
-# Of each thread's stack, kept with a sample: servers are compiled without frame pointers, so perf unwinds by the
-# unwind tables every program has. MySQL's parser alone has 10 KiB of locals.
+# Bytes of each thread's stack that a sample keeps. Servers are compiled without frame pointers, so perf unwinds by
+# the unwind tables of the program. MySQL's parser alone has 10 KiB of locals.
 STACK_BYTES = 16384
 PERF_HEAD = re.compile(r"(?P<command>\S.*?)\s+(?P<thread>\d+)\s+(?P<event>\S+):\s*$")
 PERF_FRAME = re.compile(r"\s+[0-9a-f]+ (?P<symbol>.*) \((?P<module>[^()]*|\[[^\]]*\]|.* \(deleted\))\)$")
@@ -111,7 +112,7 @@ Stack = tuple[Frame, ...]  # the outermost call first
 
 
 def perf_record_command(pids: Sequence[int], data: Path) -> list[str]:
-    """Return the command that samples processes until it is told to stop; perf chooses the best event it may use."""
+    """Return the command that samples processes until SIGINT; perf chooses the best event it may use."""
     return [
         "perf",
         "record",
@@ -124,12 +125,12 @@ def perf_record_command(pids: Sequence[int], data: Path) -> list[str]:
 
 
 def perf_script_command(data: Path) -> list[str]:
-    """Return the command that writes samples as text; inlined functions stay within their callers."""
+    """Return the command that writes samples as text; inlined functions count for their callers."""
     return ["perf", "script", f"--input={data}", "--force", "--no-inline", "--fields=comm,tid,event,ip,sym,dso"]
 
 
 def read_stacks(data: Path, log: Path) -> dict[str, Any]:
-    """Return perf's samples as facts, see `told`. Raises ToolFailed with its last lines when there are none."""
+    """Return perf's samples as facts, see `stack_facts`. Raises ToolFailed with perf's last lines if there are none."""
     with log.open("a", encoding="utf-8") as errors:
         process = subprocess.Popen(
             perf_script_command(data),
@@ -143,17 +144,17 @@ def read_stacks(data: Path, log: Path) -> dict[str, Any]:
         with process:
             stacks, event = count_stacks(process.stdout)
     if process.returncode != 0 or not stacks:
-        said = f"{sum(stacks.values())} samples, status {process.returncode}: {last_lines(log, 4)}"
-        raise ToolFailed(f"{shlex.join(perf_script_command(data))} gave {said}")
+        result = f"{sum(stacks.values())} samples, status {process.returncode}: {last_lines(log, 4)}"
+        raise ToolFailed(f"{shlex.join(perf_script_command(data))} gave {result}")
     return stack_facts(stacks, event)
 
 
 def count_stacks(lines: Iterable[str]) -> tuple[Counter[Stack], str]:
-    """Count the stacks in the text of `perf script --fields=comm,tid,event,ip,sym,dso`, and tell the event.
+    """Return counts per stack in the output of `perf script --fields=comm,tid,event,ip,sym,dso`, and the event's name.
 
-    A sample is a line with command, thread and event, then a line a frame, innermost first, then an empty one. Its
-    stack begins with the command's name, which servers give to kinds of threads. A sample without frames, which perf
-    writes when it could read no stack, counts for its command.
+    A sample is a line with command, thread and event, then one line per frame, innermost first, then an empty line. Its
+    stack begins with the name of the command; servers name their kinds of threads so. A sample without frames, which
+    perf writes if it could not read the stack, counts for its command.
     """
     found: Counter[Stack] = Counter()
     frames, command, event = [], None, ""
@@ -170,7 +171,7 @@ def count_stacks(lines: Iterable[str]) -> tuple[Counter[Stack], str]:
 
 
 def _named(symbol: str, module: str) -> Frame:
-    """Return function and module of a frame; an unknown function has its module's name."""
+    """Return (function, module) of a frame; an unknown function is named after its module."""
     place = (
         KERNEL_MODULE
         if module.startswith("[") and module != UNKNOWN_FRAME
@@ -180,7 +181,7 @@ def _named(symbol: str, module: str) -> Frame:
 
 
 def _without_repeats(frames: Iterable[Frame]) -> Iterable[Frame]:
-    """Leave out the second of two equal unknown frames: what is unknown says nothing twice."""
+    """Yield the frames, with runs of the same unknown frame reduced to one."""
     last = None
     for frame in frames:
         if frame != last or not frame[0].startswith("["):
@@ -189,9 +190,9 @@ def _without_repeats(frames: Iterable[Frame]) -> Iterable[Frame]:
 
 
 def stack_facts(stacks: Counter[Stack], event: str) -> dict[str, Any]:
-    """Return facts: `event`, `frequency_hz`, `frames` (function, module), and `stacks`, counts by numbers of frames.
+    """Return facts: `event`, `frequency_hz`, `frames` (function, module), and `stacks` (stack -> count).
 
-    The numbers of a stack stand in one text, outermost first; numbers of frames begin with 0.
+    A stack is a text with the indices of its frames, from 0, separated by spaces, outermost first.
     """
     frames = list(dict.fromkeys(frame for stack in stacks for frame in stack))
     numbers = {frame: str(number) for number, frame in enumerate(frames)}
@@ -199,22 +200,22 @@ def stack_facts(stacks: Counter[Stack], event: str) -> dict[str, Any]:
     return {"event": event, "frequency_hz": FREQUENCY_HZ, "frames": frames, "stacks": kept}
 
 
-# Those by which a server waits until what it wrote is on the medium.
+# System calls by which a server waits until written data is on the medium.
 SYNCING = ("fsync", "fdatasync", "msync", "sync_file_range")
 SUMMARY_ROW = re.compile(
     r"^ *[\d.]+ +(?P<seconds>[\d.]+) +\d+ +(?P<calls>\d+) +(?:(?P<errors>\d+) +)?(?P<name>[a-z_]\w*)$", re.M
 )
-# The end of a call: one that another thread's lines came between is told in two parts, the second with its time.
+# The end of a call. strace splits a call in two lines if another thread interrupts it; the second has the time.
 TIMED = re.compile(rf"\b({'|'.join(SYNCING)})(?:\(| resumed>).*<(\d+\.\d+)>$")
 
 
 def summary_command(pids: Sequence[int], output: Path) -> list[str]:
-    """Return the command that counts all system calls until it is told to stop."""
+    """Return the command that counts all system calls until SIGINT."""
     return _command(["-c"], pids, output)
 
 
 def syncs_command(pids: Sequence[int], output: Path) -> list[str]:
-    """Return the command that times every call which waits for the disk until it is told to stop."""
+    """Return the command that times every system call in SYNCING until SIGINT."""
     return _command(["-T", "-e", f"trace={','.join(SYNCING)}"], pids, output)
 
 
@@ -224,9 +225,9 @@ def _command(how: list[str], pids: Sequence[int], output: Path) -> list[str]:
 
 
 def read_summary(text: str) -> dict[str, Any]:
-    """Return `calls`, rows of name, calls, errors and seconds of system time, as `strace -c` has counted them.
+    """Return `calls`, one row per system call with name, calls, errors and system_s, from the output of `strace -c`.
 
-    Raises ToolFailed when there is no call.
+    Raises ToolFailed if no call was counted.
     """
     rows = [
         {
@@ -244,9 +245,9 @@ def read_summary(text: str) -> dict[str, Any]:
 
 
 def read_syncs(lines: Iterable[str]) -> dict[str, Any]:
-    """Return `syncs`, by system call `duration_us` and `count`, from what `strace -T` writes; empty without a call.
+    """Return `syncs`, per system call the lists `duration_us` and `count`, from the output of `strace -T`.
 
-    Durations have three significant digits; equal ones stand once, with their number.
+    Durations are rounded to three significant digits and ascend; `count` is the number of calls per duration.
     """
     found: dict[str, Counter[int]] = {}
     for line in lines:

@@ -247,12 +247,12 @@ def test_study_can_state_cpus_or_nodes(topology, wanted, server, client, note):
         (
             FOUR_CORES_SMT,
             {"server": "0-9", "client": "1"},
-            "placement.server: CPU 8-9 is not to be had here, expected some of 0-7 (what this process may use, cgroup",
+            "placement.server: CPU 8-9 is not available here, expected some of 0-7 (what this process may use, cgroup",
         ),
         (
             limited(FOUR_CORES_SMT, {0, 1, 2, 3}),
             {"server": "0-2", "client": "7"},
-            "placement.client: CPU 7 is not to be had here, expected some of 0-3",
+            "placement.client: CPU 7 is not available here, expected some of 0-3",
         ),
         (
             TWO_SOCKETS,
