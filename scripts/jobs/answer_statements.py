@@ -1,4 +1,4 @@
-"""Ask a server the statements of the differential check, on a new data directory, and keep its answers."""
+"""Send the statements of the differential check to a server on a new data directory, and write its answers."""
 
 import time
 from pathlib import Path
@@ -13,10 +13,10 @@ from scripts.sql.differential import question
 
 
 def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
-    """Write `answers_file` with the answers of the build that `identity` describes.
+    """Input: `identity`, the identity record of a build. Output: `answers_file`, its answers.
 
-    Raises ServerFailed naming the question under which the server died or fell silent, and ValueError when the
-    statements are not those of the recipe. The answers of a build that may fail tell that it did instead.
+    Raises ServerFailed naming the statement at which the server died or stopped answering, and ValueError if the
+    statements differ from those of the recipe. For a build that may fail, `answers_file` records the failure instead.
     """
     begin_s, described = time.monotonic(), record.read(identity)
     names = {key: described.get(key) for key in ("server", "family", "build", "release", "build_id")}

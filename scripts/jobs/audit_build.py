@@ -1,4 +1,4 @@
-"""Audit a build: how much of its profile it was optimised with, from the compiler's calls and the counters."""
+"""Audit a build: measure how much of its profile was used, from the compiler's calls and the counters."""
 
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ Found = tuple[list[Unit], dict[str, Any]]
 
 
 def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented: Path, audit: Path, log: Path) -> None:
-    """Write `audit` from the compiler's `calls` and the profile's counters.
+    """Inputs: `calls` of the compiler, `profile`, `identity`, `instrumented`. Output: `audit`, a record.
 
-    The counters are beside `profile`, install trees and calls beside `identity` and `instrumented`, the identities of
-    the build and of its instrumented stage. Raises Refused when too little of the profile was used, unless the recipe
-    is the published one, which is known to lose it, or the build may fail: then the audit records it. Raises
-    ValueError when counters or programs cannot be read.
+    `identity` and `instrumented` are the identity records of the build and of its instrumented stage, with install
+    trees and calls beside them; the counters are beside `profile`. Raises Refused if too little of the profile was
+    used; the published recipe, known to lose its profile, and a build that may fail get an audit that records this.
+    Raises ValueError if counters or programs cannot be read.
     """
     described, published = record.read(identity), bool(recipe.get("published"))
     facts = {key: described[key] for key in ("server", "build")} | {"published": published}

@@ -1,4 +1,4 @@
-"""Take a finished server apart with BOLT: instrument it, or lay it out anew by the profile of a training."""
+"""Rewrite a finished server with BOLT: instrument it, or optimise its layout with the profile of a training."""
 
 import shutil
 import time
@@ -17,10 +17,11 @@ from scripts.servers import families
 
 
 def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
-    """Make `install` from the install tree beside `base`, the identity of BOLT's input; then `facts`, `identity`.
+    """Inputs: `base`, the identity of BOLT's input, and `profile`. Outputs: `install`, then `facts`, then `identity`.
 
-    Raises CommandFailed when llvm-bolt fails, Refused when it used no profile or its input or profile failed,
-    ValueError when the input is another than declared. Of a build that may fail the outputs tell so instead.
+    The install tree of the input is beside `base`. Raises CommandFailed if llvm-bolt fails, Refused if it used no
+    profile or its input or profile failed, ValueError if the input is not the declared one. For a build that may fail,
+    the outputs record the failure instead.
     """
 
     def give_up(reason: str) -> None:
@@ -36,7 +37,7 @@ def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity
 
 
 def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
-    """Let llvm-bolt make the server, then write its records."""
+    """Run llvm-bolt, then write the records of the server."""
     family = families.of(recipe["family"])
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
     given, whole = record.read(base), installed(base)
@@ -63,7 +64,7 @@ def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity
 
 
 def profile_place(recipe: dict) -> Path:
-    """Return the folder an instrumented server writes its profile to: BOLT builds the path into the program."""
+    """Return the folder for the profile of an instrumented server; BOLT compiles the path into the program."""
     return cache_directory() / "bolt" / digest(recipe)
 
 
@@ -77,9 +78,9 @@ def command_of(
     return bolt.optimise_command(chosen.bolt, program, made, profile.parent / "counters" / bolt.PROFILE)
 
 
-def bolt_facts(recipe: dict, chosen: toolchain.Toolchain, command: list[str], said: str) -> dict[str, Any]:
-    """Return what the facts keep of BOLT: input, version, arguments, and what it said of the profile."""
-    about = bolt.facts_from_log(said) if "profile" in recipe else {}
+def bolt_facts(recipe: dict, chosen: toolchain.Toolchain, command: list[str], text: str) -> dict[str, Any]:
+    """Return the part `bolt` of the facts: input, version, arguments, and figures on the profile from its log."""
+    about = bolt.facts_from_log(text) if "profile" in recipe else {}
     arguments = [part for part in command[1:] if part.startswith("-") and part != "-o"]
     training = recipe.get("profile", {}).get("training")
     shown = {"input_build": recipe["input"]["name"], "version": chosen.version, "training": training}

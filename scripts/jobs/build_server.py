@@ -21,7 +21,7 @@ from scripts.servers import families
 
 @dataclass(frozen=True)
 class Outputs:
-    """The folders and files that are made of a build."""
+    """The output folders and files of a build."""
 
     install: Path
     headers: Path
@@ -31,10 +31,10 @@ class Outputs:
 
 
 def main(recipe: dict, source: Path, profile: Path | None, threads: int, log: Path, **outputs: Path) -> None:
-    """Make the `outputs`, those of Outputs; `identity`, which consumers depend on, is the last.
+    """Inputs: `source`, the record of a source tree, and `profile`. Outputs: those of Outputs, `identity` last.
 
-    Raises ValueError when the compiler lacks a profile flag or the profile belongs to other sources or another
-    compiler; CommandFailed when a command fails. Of a build that may fail the outputs tell so instead.
+    Raises ValueError if the compiler lacks a profile flag or the profile belongs to other sources or another compiler;
+    CommandFailed if a command fails. For a build that may fail, the outputs record the failure instead.
     """
     out, described = Outputs(**outputs), record.read(source)
 
@@ -67,7 +67,7 @@ def make(
         steps_s = {**compiled.steps_s, "install": time.monotonic() - begin_s}
         calls = compiler_calls.read_calls(compiled.records, build)
         if chosen.kind == "clang" and recipe["stage"] == "instrumented":
-            # Clang's profile names functions, not units: only the objects tell which unit has which.
+            # Clang's profile names functions, not units: their units are known from the object files only.
             calls = compiler_calls.with_functions(calls, build, chosen.nm)
         compiler_calls.write_calls(calls, out.calls)
         keep_headers(build, out.headers)
@@ -77,7 +77,7 @@ def make(
 
 
 def demand_fit(profile: Path | None, chosen: toolchain.Toolchain, link: Path) -> None:
-    """Refuse a profile that failed, does not fit, or is not what the training kept: Refused, naming it."""
+    """Raise Refused naming the profile if it failed, does not fit, or was changed after the training."""
     if profile is not None:
         outcome.usable(profile)
         with outcome.refusing():
@@ -113,7 +113,7 @@ def _effort(compiled: Compiled, steps_s: dict[str, float], calls: list) -> dict[
 
 
 def keep_headers(build: Path, kept: Path) -> None:
-    """Keep the configuration headers, so that anyone can see that all builds of a server had the same."""
+    """Copy the configuration headers to `kept`, as evidence that all builds of a server have the same."""
     shutil.rmtree(kept, ignore_errors=True)
     for header in build.rglob("*config*.h"):
         target = kept / header.relative_to(build)

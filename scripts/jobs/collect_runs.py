@@ -10,7 +10,10 @@ from scripts.record import read
 
 
 def main(study: Path, runs_list: Path, tables: Path) -> None:
-    """Write the tables into the folder `tables`."""
+    """Inputs: `study`, the resolved study.json, and `runs_list`, a file with one path of a run's record per line.
+
+    Output: CSV tables in the folder `tables`: runs, series, counters, files, operations, executions.
+    """
     records = list(read_records(listed(runs_list), without=("variables", "option_file", "histogram", "engine_report")))
     runs, series = collect(read(study), records)
     write_csv(analysis_runs.sample_table(records), tables / "counters.csv")
@@ -24,6 +27,6 @@ def main(study: Path, runs_list: Path, tables: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", type=Path, required=True, help="the resolved study, study.json")
-    parser.add_argument("--runs-list", type=Path, required=True, help="file with the path of one run's JSON a line")
+    parser.add_argument("--runs-list", type=Path, required=True, help="file with the path of one run's JSON per line")
     parser.add_argument("--tables", type=Path, required=True, help="folder to write to")
     main(**vars(parser.parse_args()))

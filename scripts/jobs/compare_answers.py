@@ -10,9 +10,10 @@ from scripts.sql.differential import demand_comparable, differences, facts, stor
 
 
 def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
-    """Write `check`; raise Refused naming both builds and the statements they answer differently.
+    """Inputs: `answers_file` and `reference`, the answers of two builds. Outputs: `check`, a record, and `log`.
 
-    The check of a build that may fail tells that instead; so it does when the build or the reference failed before.
+    Raises Refused naming both builds and the statements with different answers. For a build that may fail, `check`
+    records this instead, also if the build or the reference failed before.
     """
     given, expected = answers.read_answers(answers_file), answers.read_answers(reference)
     known = {key: given[key] for key in ("server", "release", "build")} | {"reference_build": expected["build"]}

@@ -13,23 +13,24 @@ from scripts.host import entry
 from scripts.record import read
 
 
-def suited(table: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
-    """Return the rows whose metric applies to their workload: timed SQL has its own, sysbench's loads all others."""
+def rows_with_fitting_metric(table: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
+    """Return the rows whose metric applies to their workload: timed SQL has its own metrics, sysbench all others."""
     timed = [name for name, load in study["workloads"].items() if "sql" in load]
     return table[table["metric"].isin(SCRIPT) == table["workload"].isin(timed)].reset_index(drop=True)
 
 
 def main(study: Path, tables: Path) -> None:
-    """Write the other tables beside runs.csv and executions.csv in the folder `tables`.
+    """Inputs: `study`, the resolved study.json; runs.csv and executions.csv in the folder `tables`.
 
-    `study` is the resolved study, study.json.
+    Outputs, in the same folder: comparisons, noise, cells, overall, overall_unflagged, bounds, factors, effects and
+    statements.csv.
     """
     declared = read(study)
     runs = read_csv(tables / "runs.csv")
     pairs = pair_runs(runs, declared["reference"], declared.get("block_span_s"))
-    comparisons = suited(compare_pairs(pairs, of_study(declared)), declared)
+    comparisons = rows_with_fitting_metric(compare_pairs(pairs, of_study(declared)), declared)
     floors = noise_floors(comparisons)
-    by_cell = suited(cells(runs, comparisons, floors), declared)
+    by_cell = rows_with_fitting_metric(cells(runs, comparisons, floors), declared)
     write_csv(comparisons, tables / "comparisons.csv")
     write_csv(floors, tables / "noise.csv")
     write_csv(by_cell, tables / "cells.csv")

@@ -1,4 +1,4 @@
-"""Write the resolved study and the list of its runs, for the rules that interpret them."""
+"""Write the resolved study and the list of its runs, which the rules for tables, figures and report read."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,9 @@ from scripts.analysis import published
 
 
 def main(study: dict[str, Any], runs: list[str], figures: Path | None, study_file: Path, runs_file: Path) -> None:
-    """Write `study` with the published `figures` as a record, and `runs`, one path a line.
+    """Inputs: `study`, `runs`, and `figures`, a CSV file of published figures.
+
+    Outputs: `study_file`, the study with the published figures; `runs_file`, the paths of `runs`, one per line.
 
     Raises ValueError naming file, line and column of a published figure that cannot be read.
     """

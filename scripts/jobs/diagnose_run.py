@@ -18,9 +18,10 @@ from scripts.wording import brief
 
 
 def main(recipe: dict, place: dict, identity: Path, dataset: Path, diagnosis: Path, text: Path, log: Path) -> None:
-    """Write `diagnosis`, the record of the run with what the tool found, and `text`, the output of sysbench.
+    """Inputs: `identity` of the build, and `dataset`, both records. Outputs: `diagnosis` and `text`.
 
-    A tool that cannot be used on this machine is a result, as is a failure of the server.
+    `diagnosis` is the record of the run with the facts of the tool, `text` the output of sysbench. A tool that cannot
+    be used on this machine is recorded as a failed result, as is a failure of the server.
     """
     name = recipe["tool"]
     for folder in (log.parent, text.parent):
@@ -36,7 +37,7 @@ def main(recipe: dict, place: dict, identity: Path, dataset: Path, diagnosis: Pa
 
 
 def diagnosed(recipe: dict, place: dict, identity: Path, dataset: Path, text: Path, log: Path) -> dict[str, Any]:
-    """Run the load with the tool attached; returns the facts of the run with `diagnosis`, what the tool found."""
+    """Run the load with the tool attached; return the facts of the run, with those of the tool as `diagnosis`."""
     name, cpus = recipe["tool"], client_host.place_on_hosts(read_topology(), recipe["load"]).client_cpus
     with (
         data_directory.workspace(None) as folder,
@@ -62,7 +63,7 @@ def recipe_with_tool(recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def line(made: record.Diagnosis) -> str:
-    """Return the line about a diagnosis for the user."""
+    """Return the message to the user about a diagnosis."""
     head = f"[diagnosis {made.run_number}/{made.runs_total}] {made.variant} {made.workload} {made.clients} clients"
     if made.failed:
         return f"{head}, {made.tool}: NONE, {brief(made.reason.splitlines()[0])}"

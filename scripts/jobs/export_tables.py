@@ -14,10 +14,11 @@ from scripts.record import FORMAT, read, write_text
 EXPORTED = tuple(name for name in dictionary.TABLES if name not in ("series", "counters", "files"))
 
 
-def value(field: str, unit: str) -> Any:
-    """Return a field of a table as a JSON value: None when empty, exactly the number that was written otherwise.
+def json_field(field: str, unit: str) -> Any:
+    """Return a field of a table as a JSON value, numbers without loss; None if it is empty.
 
-    Raises ValueError when the field is not of its column's kind, or not finite.
+    Raises ValueError if a number is not finite or not of its column's kind, KeyError if a boolean is neither True nor
+    False.
     """
     if field == "":
         return None
@@ -31,8 +32,8 @@ def value(field: str, unit: str) -> Any:
     return int(number) if unit == COUNT else number
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a table. Raises ValueError naming the file, line and column of what is not as described."""
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a table. Raises ValueError naming file, line and column of a field not as described."""
     table = dictionary.TABLES[path.stem]
     found = []
     with path.open(encoding="utf-8", newline="") as stream:
@@ -45,15 +46,15 @@ def _json_value(path: Path, line: int, table: Table, name: str, field: str) -> A
     if name not in table.names:
         raise ValueError(f"{path}: column {name!r}, expected one of {', '.join(table.names)}")
     try:
-        return value(field, table[name].unit)
+        return json_field(field, table[name].unit)
     except (ValueError, KeyError) as error:
         raise ValueError(f"{path}, line {line}, column {name}: {error}") from error
 
 
 def main(study: Path, tables: Path) -> None:
-    """Write README.md and results.json beside the CSV tables in the folder `tables`.
+    """Inputs: `study`, the resolved study.json; the CSV tables in the folder `tables`.
 
-    `study` is the resolved study, study.json.
+    Outputs: README.md and results.json in the same folder.
     """
     declared = read(study)
     columns = {
@@ -61,7 +62,7 @@ def main(study: Path, tables: Path) -> None:
         for name in EXPORTED
     }
     named = {key: declared.get(key) for key in ("study", "title", "question", "reference")}
-    found = {name: rows(tables / f"{name}.csv") for name in EXPORTED}
+    found = {name: read_rows(tables / f"{name}.csv") for name in EXPORTED}
     whole = {"format": FORMAT, **named, "columns": columns, "tables": found}
     write_text(tables / "README.md", dictionary.text(declared["study"]))
     write_text(tables / "results.json", json.dumps(whole, ensure_ascii=False, allow_nan=False) + "\n")

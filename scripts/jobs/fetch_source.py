@@ -21,10 +21,9 @@ def log_to(log: Path) -> None:
 
 
 def main(recipe: dict[str, Any], sources: list[dict[str, Any]], tree: Path, identity: Path, log: Path) -> None:
-    """Make `tree`, then its record `identity`, from the first of `sources` that is available.
+    """Inputs: `recipe`, the wanted content, and `sources`, the places to get it. Outputs: `tree`, then `identity`.
 
-    `recipe` holds the content that is wanted, `sources` the places to get it from. Raises SourceError with the failure
-    of each source.
+    The first source that is available is used. Raises SourceError with the failure of each source.
     """
     log_to(log)
     source.make({**recipe, "sources": sources}, tree, identity, families.products())

@@ -1,4 +1,4 @@
-"""Take a ready-made server as it is: an install tree, its identity, and what its program tells of how it was made."""
+"""Use a ready-made server: make its install tree, its identity, and facts on its compilation read from the program."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from scripts.servers import families
 from scripts.servers.families.family import RELEASE_FILE, Family
 from scripts.sources import debian, installed
 
-# What only who compiled the server knows.
+# Facts that are known only if the workflow compiled the server.
 UNKNOWN = (
     *("toolchain", "flags", "configure_command", "compile_arguments", "link_arguments", "steps_s", "wall_s", "cpu_s"),
     *("peak_rss_mib", "units_compiled", "threads"),
@@ -20,11 +20,11 @@ UNKNOWN = (
 
 
 def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path, log: Path) -> None:
-    """Make `install`, then `facts`, then `identity`, which consumers depend on.
+    """Input: `source`, the record of a source. Outputs: `install`, then `facts`, then `identity`.
 
-    An unpacked distribution is hard-linked or copied, so that it does not change with its source; of a server that is
-    installed on this machine there are links. Raises ValueError when there is no server of the family, or one of
-    another release than declared.
+    An unpacked distribution is hard-linked or copied, so that it does not change with its source; a server installed on
+    this machine is linked symbolically. Raises ValueError if there is no server of the family, or if its release is not
+    the declared one.
     """
     family, described = families.of(recipe["family"]), record.read(source)
     here = described["kind"] == "installed"
@@ -40,25 +40,27 @@ def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path,
     known = binary.identify(program)
     sizes = {**binary.section_sizes(program, install), "install_bytes": sum(map(size, parts.values()))}
     shown = {**names, "stage": recipe["stage"], "source_sha256": described["tree_sha256"], "server_file": family.SERVER}
-    told = {
+    program_facts = {
         "version": version_line(program),
         **binary.binary_facts(program),
         "has_build_id": known["build_id"] is not None,
     }
-    record.write_signed(facts, {**shown, "recipe": recipe, **dict.fromkeys(UNKNOWN), **known, **sizes, "told": told})
+    record.write_signed(
+        facts, {**shown, "recipe": recipe, **dict.fromkeys(UNKNOWN), **known, **sizes, "told": program_facts}
+    )
     origin = str(parts[family.SERVER].resolve()) if here else described["origin"]
     record.write(identity, {**names, **known, "server_file": family.SERVER, "source_path": origin})
 
 
 def link(place: Path, target: Path) -> None:
-    """Point at a file or folder of this machine."""
+    """Link `target` symbolically to a file or folder of this machine."""
     target.symlink_to(place)
 
 
 def keep(place: Path, target: Path) -> None:
-    """Have a file or folder in the install tree: by hard links where the file system can, else as a copy.
+    """Put a file or folder into the install tree: as hard links if the file system allows it, else as a copy.
 
-    Programs are copied, as archives do not always mark them as such.
+    Programs are copied and made executable, because archives do not always have that mode.
     """
     if place.is_dir():
         shutil.copytree(place, target, symlinks=True, copy_function=_hard_link)
@@ -83,7 +85,7 @@ def size(place: Path) -> int:
 
 
 def release_of(program: Path, version: str, family: Family) -> str:
-    """Return the release that a server states. Raises ValueError if it is not of the declared version."""
+    """Return the release that a server program reports. Raises ValueError if it is not of the declared version."""
     release = installed.program_release(program, family.PRODUCT)
     if not debian.in_series(release, version):
         raise ValueError(f"{program.resolve()}: is release {release}, expected {version} (key servers.*.version)")

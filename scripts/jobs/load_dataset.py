@@ -15,9 +15,9 @@ from scripts.servers.server import running
 
 
 def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threads: int, log: Path) -> None:
-    """Make the snapshot, then `dataset`, its record; the file `loader` names the identity of the build that loads.
+    """Input: `loader`, a file with the path of a build's identity. Outputs: `snapshot_folder`, then `dataset`.
 
-    A dataset that is loaded anew before every run has a snapshot without its tables.
+    `dataset` is the record of the snapshot. If a dataset is loaded before every run, its snapshot has no tables.
     Raises ServerFailed or SysbenchFailed with the last lines of the server or of sysbench.
     """
     begin_s = time.monotonic()

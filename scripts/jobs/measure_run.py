@@ -1,4 +1,4 @@
-"""Measure one run: write its record and what sysbench printed."""
+"""Measure one run: write its record and the output of sysbench."""
 
 from pathlib import Path
 
@@ -10,7 +10,10 @@ from scripts.measure.run import facts_of
 
 
 def main(recipe: dict, place: dict, identity: Path, dataset: Path, run: Path, text: Path, log: Path) -> None:
-    """Write `run`, the record, and `text`, the output of sysbench; print one line about the result."""
+    """Inputs: `identity` of the build, and `dataset`, both records. Outputs: `run`, the record, and `text` of sysbench.
+
+    Prints one line about the result.
+    """
     facts = facts_of(recipe, place, identity, dataset, text, log)
     record.write(run, facts)
     say(line(record.read(run)))

@@ -39,9 +39,9 @@ def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
 
 
 def main(study: Path, tables: Path, figures: Path) -> None:
-    """Write all figures of a study into the folder `figures`.
+    """Inputs: `study`, the resolved study.json, and `tables`, the folder of the CSV tables.
 
-    `study` is the resolved study, study.json; `tables` is the folder with runs, cells, factors and effects.csv.
+    Output: the folder `figures` with one SVG file per figure.
     """
     declared = read(study)
     found = {name: read_csv(tables / f"{name}.csv") for name in ("runs", "cells", "factors", "effects")}
@@ -119,7 +119,7 @@ def by_second(study: dict, folder: Path, look: Look) -> Iterator[tuple[str, str]
 
 
 def by_statement(study: dict, folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the figures of timed SQL, one a workload: what each statement took of the whole."""
+    """Yield name and text of the figures of timed SQL, one per workload: the share of each statement in the time."""
     for workload in (name for name in study["workloads"] if statements_name(study, name)):
         found, name = read_csv(folder / "statements.csv"), statements_name(study, workload)
         yield name, statements_chart(found[found["workload"] == workload], list(study["variants"]), name)

@@ -13,10 +13,10 @@ from scripts.host import entry, outcome
 
 
 def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None:
-    """Make `proofs` from facts of builds and stages, and from the calls that lie beside those that were compiled.
+    """Inputs: `builds`, the facts of builds and stages; `calls` of the compiler, beside those that were compiled.
 
-    Builds that failed are left out. Raises ValueError naming builds, units and arguments when a proof does not hold,
-    unless it is about one that may fail: the report shows it.
+    Output: `proofs`, a record. Failed builds are left out. Raises ValueError naming builds, units and arguments if a
+    proof does not hold; a proof about a build that may fail is only shown in the report.
     """
     by_folder = {path.parent: path for path in calls}
     known = {path: facts for path in builds if not outcome.has_failed(facts := record.read(path))}

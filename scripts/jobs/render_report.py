@@ -35,11 +35,11 @@ def main(
     archive: str = "",
     **records: list[Path],
 ) -> None:
-    """Write the page to `output` and the text for a pull request to `summary`.
+    """Inputs: `study`, `runs_list`, `tables`, `figures`, `records`. Outputs: `output`, the page, and `summary`.
 
-    `records` holds the paths of the records of each kind in RECORDS; there are none of a kind that is not given.
-    Links to run files are relative to the folder of `output`; `archive`, relative to it too, is the one file that
-    the page links to in their place.
+    `records` holds the paths of the records per kind in RECORDS; a kind that is missing has no records. `summary` is a
+    text for a pull request. Links to run files are relative to the folder of `output`; if `archive`, a path relative
+    to it too, is given, the page links to this file instead.
     """
     declared = read(study)
     found = {name: read_csv(tables / f"{name}.csv") for name in TABLES}

@@ -27,11 +27,11 @@ TIMEOUT_FACTOR = 3
 
 
 def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, profile: Path, log: Path) -> None:
-    """Make `counters` (the .gcda files), then `profile`, its record.
+    """Inputs: `identity` of the instrumented build, and `datasets`. Outputs: `counters`, a folder, then `profile`.
 
-    Raises ServerFailed when the server did not stop cleanly (a killed server leaves no profile), SysbenchFailed when
-    a load failed, Refused when no counter is above zero or the instrumented build failed. Of a profile that only
-    builds use that may fail the outputs tell so instead.
+    `profile` is the record of the counters. Raises ServerFailed if the server did not stop cleanly (a killed server
+    leaves no profile), SysbenchFailed if a load failed, Refused if no counter is above zero or the instrumented build
+    failed. If only builds that may fail use the profile, the outputs record the failure instead.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
 
@@ -46,7 +46,7 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
 
 
 def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, log: Path) -> dict[str, Any]:
-    """Run the training and keep its counters; returns the facts of the profile."""
+    """Run the training and copy its counters to `counters`; return the facts of the profile."""
     begin_s = time.monotonic()
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
     described = outcome.usable(identity)
@@ -77,7 +77,7 @@ def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, lo
 def train_on(
     recipe: dict, identity: Path, dataset: Path, environment: dict[str, str], log: Path
 ) -> list[dict[str, Any]]:
-    """Run those workloads of the training that use this dataset on one server, started in this environment."""
+    """Run the workloads of the training that use this dataset on one server; return one row per run."""
     folder = dataset.parent
     digest = folder.name.rsplit("-", 1)[1]
     workloads = [workload for workload in recipe["workloads"] if workload["dataset_digest"] == digest]
@@ -105,7 +105,7 @@ def train_on(
 
 
 def run_workload(recipe: dict, workload: dict, server: Server, cpus: tuple[int, ...], log: Path) -> dict[str, Any]:
-    """Run one workload of the training and return what it reached."""
+    """Run one workload of the training; return its name, clients, seconds and tps."""
     generator, script = sysbench.read_capabilities(), script_path(workload["script"])
     sysbench.demand_options(generator, script, workload.get("options", {}))
     command = sysbench.run_command(

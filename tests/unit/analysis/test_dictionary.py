@@ -128,4 +128,4 @@ def test_missing_values_are_null_and_whole_numbers_have_no_point(tree):
 def test_table_that_is_not_as_described_is_refused_by_line_and_column(tmp_path, line, message):
     (tmp_path / "noise.csv").write_text(line)
     with pytest.raises(ValueError, match=message):
-        export_tables.rows(tmp_path / "noise.csv")
+        export_tables.read_rows(tmp_path / "noise.csv")
