@@ -43,11 +43,11 @@ def pair_runs(runs: pd.DataFrame, reference: str, block_span_s: float | None) ->
         (~(span_s <= (block_span_s or np.inf)), PairStatus.SPLIT, _span_text(span_s, block_span_s)),
     ]
     conditions = [condition.to_numpy(dtype=bool) for condition, _, _ in doubts]
-    told = {
+    status_and_note = {
         "status": np.select(conditions, [str(status) for _, status, _ in doubts], str(PairStatus.PAIRED)),
         "note": np.select(conditions, [_texts(text, len(pairs)) for _, _, text in doubts], ""),
     }
-    return pd.concat([pairs, pd.DataFrame(told, index=pairs.index)], axis=1)
+    return pd.concat([pairs, pd.DataFrame(status_and_note, index=pairs.index)], axis=1)
 
 
 def _texts(text: str | pd.Series, length: int) -> np.ndarray:

@@ -138,7 +138,7 @@ def _file_rows(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def operation_table(records: Iterable[Run]) -> pd.DataFrame:
-    """Return operations.csv: one row per run and operation, of runs whose load's script tells operations apart."""
+    """Return operations.csv: one row per run and operation, for loads whose script records operations separately."""
     rows = [
         {**run_names(run), "operation": name, **operation.values()}
         for run in records

@@ -62,7 +62,7 @@ def mean_over_cells(values: ArrayLike) -> tuple[float, float, float]:
     one pair. Cells of one repetition share the state of the machine, so the sample is the repetitions: the half
     width is t(0.975, ν) · √Σ u(r)², where u(r) is the sum over cells c of (y(c, r) - mean of c) / (C √(n(c) (n(c) -
     1))), n(c) counts the pairs of cell c, C the cells, and ν is the mean of n(c), less 1. That is the variance CR2 of
-    Bell & McCaffrey 2002 (Survey Methodology 28, 169) with one mean a cell and repetitions as clusters; ν is theirs
+    Bell & McCaffrey 2002 (Survey Methodology 28, 169) with one mean per cell and repetitions as clusters; ν is theirs
     and R - 1 for R repetitions without a missing pair, where all this is the t interval of the repetitions' means.
     With a third of the pairs missing R - 1 would cover 93 to 95 % in simulations, ν covers 95 to 97 %. The bounds are
     NaN when some cell has a single pair, whose spread is unknown; without cells all three are NaN.

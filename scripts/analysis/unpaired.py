@@ -15,7 +15,7 @@ Term = tuple[int, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A log ratio with the bounds of its 95 % interval; `n` is the smallest number of values of a cell and side."""
+    """A log ratio with the bounds of its 95 % interval; `n` is the smallest number of values per cell and side."""
 
     log_ratio: float
     low: float

@@ -59,7 +59,7 @@ def profile_units(
     instrumented: Iterable[CompilerCall],
     linked: set[str] | None,
 ) -> list[Unit]:
-    """Return every unit of the instrumented build and of this one; which functions a unit has, the former tells.
+    """Return every unit of both builds; the functions of a unit are those that it has in the instrumented build.
 
     A function in several units (inline, of a template) is one in the profile: the first unit counts it, and it is lost
     when any of them lost it.

@@ -79,7 +79,7 @@ def _command(entry: dict, key: str, toolchain: str) -> str:
 def find(name: str, entry: dict) -> Toolchain:
     """Resolve a toolchain entry of the catalog.
 
-    Raises ValueError naming the key when a command is missing, tells no version, or is a gcc older than 9.
+    Raises ValueError naming the key when a command is missing, prints no version, or is a gcc older than 9.
     """
     kind = entry.get("kind", "gcc")
     commands = {key: _command(entry, key, name) for key in COMMANDS[kind]}
@@ -94,10 +94,10 @@ def find(name: str, entry: dict) -> Toolchain:
 
 def _version(kind: str, commands: dict[str, str]) -> str:
     key, option, pattern = ASKED[kind]
-    told = _output(commands[key], option)
-    if match := re.search(pattern, told):
+    printed = _output(commands[key], option)
+    if match := re.search(pattern, printed):
         return match.group(1)
-    raise ValueError(f"{commands[key]} {option}: no version in {told.strip()[:200]!r}")
+    raise ValueError(f"{commands[key]} {option}: no version in {printed.strip()[:200]!r}")
 
 
 @cache

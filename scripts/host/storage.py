@@ -108,7 +108,7 @@ MOST_CACHED_FILES = 500
 def drop_cached(folder: Path) -> dict[str, Any]:
     """Write all files below a folder to storage, and drop them from the page cache.
 
-    Returns `cached_bytes` before and `left_bytes` after: None where no command tells. A file in memory (tmpfs) has
+    Returns `cached_bytes` before and `left_bytes` after: None where no command reports it. A file in memory (tmpfs) has
     nothing but cached pages; so these stay, as do those the kernel would not give up.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

@@ -128,11 +128,11 @@ def _warnings(audit: dict[str, Any]) -> str:
         "mismatches": ("counters of other code in", "unit"),
         "functions_mismatched": ("counters of other code in", "function"),
     }  # fmt: skip
-    told = [
+    counted = [
         f"{words} " + (f"an unknown number of {noun}s" if missing(audit.get(key)) else plural(audit[key], noun))
         for key, (words, noun) in kinds.items()
     ]
-    return f"The compiler reported {listing(told)}."
+    return f"The compiler reported {listing(counted)}."
 
 
 def _function(entry: dict[str, Any]) -> tuple[str, ...]:
@@ -171,15 +171,15 @@ def bolt_views(facts: Iterable[dict[str, Any]]) -> list[BoltView]:
 
 
 def _bolt(build: dict[str, Any]) -> BoltView:
-    told = build.get("bolt") or {}
-    profiled, total = told.get("functions_profiled"), told.get("functions_total")
+    facts = build.get("bolt") or {}
+    profiled, total = facts.get("functions_profiled"), facts.get("functions_total")
     share = f" ({percent(profiled / total)})" if total and not missing(profiled) else ""
-    branches = told.get("branches_profiled_share")
+    branches = facts.get("branches_profiled_share")
     sentence = f"{number(profiled)} of {number(total)} functions{share} had a profile; "
     of_branches = "an unknown share" if missing(branches) else percent(branches)
     sentence += f"of the executed branches, {of_branches} lie in functions whose profile fits the code."
-    rows = [(label, _plain(told.get(key), write)) for key, (label, write) in BOLT.items()]
-    given = shlex.join(told.get("arguments") or [])
+    rows = [(label, _plain(facts.get(key), write)) for key, (label, write) in BOLT.items()]
+    given = shlex.join(facts.get("arguments") or [])
     return BoltView(f"{build['build']} of {build['server']}", sentence, tuple(rows), given)
 
 

@@ -111,9 +111,9 @@ def checked(study: dict[str, Any], built: Built) -> Finding:
         return SAME_ANSWERS.look("No build's answers were compared with those of another build.")
     known = {(check["server"], check["build"]) for check in checks}
     unknown = [build for build in used_builds(study, built.facts) if (build["server"], build["build"]) not in known]
-    told = [_not_identical(one) for one in checks if not identical(one)]
-    told += [f"{name_of(build)}: not checked" for build in unknown]
-    return SAME_ANSWERS.judged(not told, _compared(checks), tuple(told))
+    faults = [_not_identical(one) for one in checks if not identical(one)]
+    faults += [f"{name_of(build)}: not checked" for build in unknown]
+    return SAME_ANSWERS.judged(not faults, _compared(checks), tuple(faults))
 
 
 def _not_identical(check: dict[str, Any]) -> str:
@@ -128,8 +128,8 @@ def _compared(checks: list[dict[str, Any]]) -> str:
         return "Each server has one build, so there was no other build to compare its answers with."
     counts = sorted({asked for check in others if not missing(asked := _asked(check))})
     asked = " to ".join(map(number, dict.fromkeys(counts[:1] + counts[-1:]))) or "an unknown number of"
-    told = f"{sum(map(identical, others))} of {plural(len(others), 'build')} answered {asked} statements exactly as"
-    return f"{told} the check reference of its server."
+    sentence = f"{sum(map(identical, others))} of {plural(len(others), 'build')} answered {asked} statements exactly as"
+    return f"{sentence} the check reference of its server."
 
 
 def is_reference(check: dict[str, Any]) -> bool:
@@ -175,11 +175,11 @@ def proven(study: dict[str, Any], built: Built) -> Finding:
         text = "Whether builds differ in what was declared, and in nothing else, was not checked."
         return DECLARED_DIFFERENCES.look(text)
     broken = [proof for proof in proofs if not proof["holds"]]
-    told = [f"{_pair(proof)}: {proof['text']}" for proof in [*broken, *proofs]]
+    sentences = [f"{_pair(proof)}: {proof['text']}" for proof in [*broken, *proofs]]
     by_kind = {kind: [proof["holds"] for proof in proofs if proof["kind"] == kind] for kind in PROVEN}
     parts = [f"{sum(held)} of {plural(len(held), 'pair')} {PROVEN[kind]}" for kind, held in by_kind.items() if held]
     text = f"{'; '.join(parts) or plural(len(proofs), 'comparison')}."
-    return DECLARED_DIFFERENCES.judged(not broken, text, tuple(dict.fromkeys(told)))
+    return DECLARED_DIFFERENCES.judged(not broken, text, tuple(dict.fromkeys(sentences)))
 
 
 def _pair(proof: dict[str, Any]) -> str:

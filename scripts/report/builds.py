@@ -146,8 +146,8 @@ def _sided(study: Facts, shown: list[Facts], facts: list[Facts]) -> Sided:
     rows += [(label, tuple(_sized(build, key, facts[0]) for build in shown)) for key, label in SIZES.items()]
     effort = {label: [_written(of(build), write) for build in shown] for label, (of, write) in EFFORT.items()}
     rows += [(label, tuple(map(BuildField, texts))) for label, texts in effort.items()]
-    told = [(label, texts) for label, texts in rows if any(field.text != NOTHING for field in texts)]
-    return Sided(tuple(build["build"] for build in shown), tuple(told))
+    filled = [(label, texts) for label, texts in rows if any(field.text != NOTHING for field in texts)]
+    return Sided(tuple(build["build"] for build in shown), tuple(filled))
 
 
 def _written(value: Any, write: Callable[[Any], str]) -> str:
@@ -296,13 +296,13 @@ def instrumentation_sentences(study: Facts, cells: pd.DataFrame, profiles: list[
 def _instrumentation_sentence(profile: Facts, values: dict[tuple[str, int], float], study: Facts) -> str:
     name = profile.get("trained") or f"the server of training {profile['training']}"
     both = [(run, values.get((run["workload"], run["clients"]))) for run in profile["runs"] if run.get("tps")]
-    told = [
+    speeds = [
         f"{100 * run['tps'] / value:.0f}{NARROW}% in {run['workload']} at {plural(run['clients'], 'client')}"
         for run, value in both
         if value
     ]
-    if told:
-        text = f"{name} in training gave, of the transactions per second of {study['reference']}: {listing(told)}"
+    if speeds:
+        text = f"{name} in training gave, of the transactions per second of {study['reference']}: {listing(speeds)}"
         return f"{text}. One run each, so without an interval."
     return f"{name} was trained with {_clients(profile['runs'])}, {_other(profile['runs'], study)}"
 

@@ -192,8 +192,8 @@ def _waits(title: str, who: str, cell: DiagnosedCell, note: str, *, folded: bool
         for name, made in found.items()
     }
     rows = _compared(cell, found, by_variant, lambda row: row["seconds"] * 1e6, _wait)
-    told = [(event, client_words(event, found), fields) for event, _, fields in rows]
-    return FieldTable(title, tuple(found), tuple(told), note, folded)
+    labelled = [(event, client_words(event, found), fields) for event, _, fields in rows]
+    return FieldTable(title, tuple(found), tuple(labelled), note, folded)
 
 
 def _compared(
@@ -224,8 +224,8 @@ def _wait(made: Diagnosis, row: dict[str, Any] | None) -> Field:
         return Field(NOTHING, (), "hole")
     unit = "" if made.diagnosis["samples"] is None else " samples"
     number = per_transaction(made, row["count"]) if not unit else row["count"]
-    told = f"{count(number)}{unit or ' ×'}"
-    return Field(f"{count(per_transaction(made, row['seconds'] * 1e6))} µs", (told,))
+    number_text = f"{count(number)}{unit or ' ×'}"
+    return Field(f"{count(per_transaction(made, row['seconds'] * 1e6))} µs", (number_text,))
 
 
 def client_words(event: str, found: dict[str, Diagnosis]) -> str:

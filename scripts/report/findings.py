@@ -55,11 +55,11 @@ def statement_findings(statements: pd.DataFrame) -> list[Finding]:
     """Return the finding on the answers in statements.csv; nothing where no SQL was timed."""
     if statements.empty:
         return []
-    told = tuple(dict.fromkeys(line for row in statements.itertuples() if (line := _statement_line(row))))
+    lines = tuple(dict.fromkeys(line for row in statements.itertuples() if (line := _statement_line(row))))
     asked = statements[["workload", "statement"]].drop_duplicates()
-    if told:
+    if lines:
         text = "Some answers differ in number or content of their rows; these pairs give no ratio for the statement."
-        return [SAME_ROWS.look(text, told)]
+        return [SAME_ROWS.look(text, lines)]
     text = f"{plural(len(asked), 'timed statement')} had the same number of rows with the same checksum"
     return [SAME_ROWS.good(f"{text} in every variant, pass and run.")]
 
@@ -178,7 +178,7 @@ def aa_finding(runs: pd.DataFrame, tables: dict[str, pd.DataFrame], reference: s
     """Compare A/A with the reference: overall ratios, intervals that hold 1, and whether the bytes were the same."""
     rows = {row.metric: row for row in tables["overall"].itertuples() if row.variant == AA and row.n_cells}
     if not rows:
-        return AA_TOPIC.look("No A/A block has both runs, so noise cannot be told from effects.")
+        return AA_TOPIC.look("No A/A block has both runs, so noise and effects cannot be distinguished.")
     cells = tables["cells"]
     lead = leading(rows)
     tps = cells[(cells["variant"] == AA) & (cells["metric"] == lead.name) & cells["ratio_low"].notna()]
@@ -235,8 +235,8 @@ def blocks_finding(comparisons: pd.DataFrame) -> Finding:
     text = f"{paired} of {plural(len(pairs), 'pair')} (variant and reference in one block) are whole"
     incomplete = status.get(PairStatus.INCOMPLETE, 0)
     text += f", {len(split)} split, {incomplete} incomplete. Split pairs are left out of intervals."
-    told = tuple(f"{run_name(row)}: {row.note}" for row in split.itertuples())
-    return BLOCKS.judged(paired == len(pairs), text, told)
+    notes = tuple(f"{run_name(row)}: {row.note}" for row in split.itertuples())
+    return BLOCKS.judged(paired == len(pairs), text, notes)
 
 
 def warnings_finding(runs: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> Finding:
@@ -254,8 +254,8 @@ def warnings_finding(runs: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> Fin
         {row.variant: row for row in table[table["metric"] == lead.name].itertuples() if row.variant != AA}
         for table in (tables["overall_unflagged"], tables["overall"])
     )
-    told = tuple(_restricted(row, every[name], lead) for name, row in again.items())
-    return WARNINGS.look(text, told)
+    lines = tuple(_restricted(row, every[name], lead) for name, row in again.items())
+    return WARNINGS.look(text, lines)
 
 
 def _restricted(row: tuple, every: tuple, lead: Metric) -> str:

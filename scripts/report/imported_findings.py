@@ -85,8 +85,8 @@ def unread_finding(imported: dict[str, Any]) -> Finding:
 def failures_finding(runs: pd.DataFrame) -> Finding:
     """Count the logs with a measurement; list the others with sysbench's messages."""
     ok = int((runs["outcome"] == "ok").sum())
-    told = f"; {plural(len(runs) - ok, 'log')} end in a failure" if ok < len(runs) else ""
-    return replace(outcomes_finding(runs, LOGS), text=f"{ok} of {plural(len(runs), 'log')} have a measurement{told}.")
+    failed = f"; {plural(len(runs) - ok, 'log')} end in a failure" if ok < len(runs) else ""
+    return replace(outcomes_finding(runs, LOGS), text=f"{ok} of {plural(len(runs), 'log')} have a measurement{failed}.")
 
 
 def releases_finding(runs: pd.DataFrame) -> Finding:

@@ -170,8 +170,12 @@ def storage_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run
     rows = _storage_rows(study, records) if named and runs["fsync_p50_ms"].notna().any() else []
     if not rows:
         return {"storages": []}
-    told = list(_storage_sentences(study, runs))
-    return {"storages": [*rows, *_published_storage(study)], "storage_head": STORAGE_HEAD, "storage_sentences": told}
+    sentences = list(_storage_sentences(study, runs))
+    return {
+        "storages": [*rows, *_published_storage(study)],
+        "storage_head": STORAGE_HEAD,
+        "storage_sentences": sentences,
+    }
 
 
 def _storage_rows(study: Mapping[str, Any], records: list[Run]) -> list[tuple[str, ...]]:

@@ -39,13 +39,13 @@ Records = list[Run]
 def statement_sentences(study: Study, rows: pd.DataFrame) -> list[str]:
     """Return one sentence per variant and cache: in which statements it differs, and in how many it does not."""
     others = [name for name in study["variants"] if name not in (study["reference"], AA)]
-    told = []
+    sentences = []
     for variant in others:
         for cache in (COLD, WARM):
             own = rows[(rows["variant"] == variant) & (rows["cache"] == cache) & rows["ratio"].notna()]
             if len(own):
-                told.append(f"{variant}, {cache}: {'; '.join(_kinds(own))}.")
-    return told
+                sentences.append(f"{variant}, {cache}: {'; '.join(_kinds(own))}.")
+    return sentences
 
 
 def _kinds(own: pd.DataFrame) -> Iterator[str]:
@@ -75,9 +75,9 @@ def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str)
 
 def published_s(study: Study, workload: str, cache: str) -> dict[str, dict[str, float]]:
     """Return published variant -> statement -> seconds: the figures with a metric like `cold_s/STATEMENT`."""
-    told, head = published.frame(study), f"{cache}_s/"
+    rows, head = published.frame(study), f"{cache}_s/"
     found: dict[str, dict[str, float]] = {}
-    for row in told[(told["workload"] == workload) & told["metric"].str.startswith(head)].itertuples():
+    for row in rows[(rows["workload"] == workload) & rows["metric"].str.startswith(head)].itertuples():
         found.setdefault(f"published {row.variant}", {})[row.metric.removeprefix(head)] = row.value
     return found
 
@@ -188,7 +188,7 @@ def _timed_sql_view(study: Study, name: str, rows: pd.DataFrame, records: Record
 
 
 def cold_sentence(records: Records) -> str:
-    """Tell how cold the first pass was: what of the data directory's files stayed in the page cache."""
+    """Return a sentence on how much of the data directory the page cache still held at the start of the cold pass."""
     left = [run.page_cache.left_bytes for run in records]
     start = "The first pass is cold: its server was just started on a fresh copy of the data"
     if not left or None in left:

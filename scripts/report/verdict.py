@@ -223,9 +223,9 @@ def noise_sentence(floors: pd.DataFrame) -> str:
     found = {row.metric: row for row in floors.itertuples()}
     if missing(found[leading(found).name].floor_log_ratio):
         return "No noise floor: no A/A block has both runs, so no cell gets a verdict."
-    told = [
+    compared = [
         name for name in (TPS.name, P95_METRIC.name, CPU_METRIC.name, COLD_TIME.name, WARM_TIME.name) if name in found
     ]
-    known = [name for name in told if not missing(found[name].floor_log_ratio)]
+    known = [name for name in compared if not missing(found[name].floor_log_ratio)]
     each = [f"{EVERY[name].label} {floor_percent(found[name].floor_log_ratio)}" for name in known]
     return f"Noise floor (the same build against itself): {', '.join(each)}. {LAYOUT_LUCK}"

@@ -140,7 +140,7 @@ SCAN = "SELECT COUNT(*), SUM(balance) FROM accounts"
 def concurrency(connect: Callable[[], Any]) -> dict[str, Any]:
     """Run transactions on new tables over several connections at once; `connect` opens one in the right database.
 
-    Returns the different answers of the full scans and the final rows; `known` tells what they must be.
+    Returns the different answers of the full scans and the final rows; `known` holds what they must be.
     Raises ValueError when a statement fails other than by a conflict; ConnectionLost when the server goes away.
     """
     with connections_opened(connect) as connection:

@@ -86,12 +86,12 @@ def _made(about: About) -> list[str]:
 
 
 def flags(facts: Facts) -> dict[str, str]:
-    """Return what is known of flags and of BOLT by the name to show: for a ready-made server, what it tells itself."""
+    """Return the known flags and facts of BOLT by the name to show; a ready-made server reports its own."""
     shown = {f"Flags, {kind}": _code(found) for kind, found in (facts.get("flags") or {}).items()}
     if bolt := facts.get("bolt"):
         shown["BOLT"] = f"{bolt['version']} {_code(bolt['arguments'])}"
-    told = {name.replace("_", " ").capitalize(): _cell(value) for name, value in (facts.get("told") or {}).items()}
-    return {**(shown or {"Flags": "unknown"}), **told}
+    reported = {name.replace("_", " ").capitalize(): _cell(value) for name, value in (facts.get("told") or {}).items()}
+    return {**(shown or {"Flags": "unknown"}), **reported}
 
 
 def compiler(facts: Facts) -> str:

@@ -72,7 +72,7 @@ class Samples:
 
 
 def samples_of(diagnosis: dict[str, Any], cpu_us: float) -> Samples:
-    """Return the samples of a diagnosis as perf.told writes them, functions by the name that every build gives them."""
+    """Return the samples of a diagnosis (`scripts.measure.tracer.stack_facts`), without suffixes of clones."""
     frames = [(CLONE_SUFFIX.sub("", name), module) for name, module in diagnosis["frames"]]
     stacks = [
         (tuple(frames[int(number)] for number in numbers.split()), count)
@@ -176,13 +176,13 @@ def _boxes(root: Node, total: int) -> list[Box]:
 def _drawn(box: Box, height: int, samples: Samples, kind: tuple[str, str]) -> str:
     name, module = box.node.frame
     share = f"{percent(samples.share(box.node.count))}, {count(samples.microseconds(box.node.count))} µs a transaction"
-    told = f"{name}{f' ({module})' if module else ''}: {share}{kind[1]}"
+    tooltip = f"{name}{f' ({module})' if module else ''}: {share}{kind[1]}"
     top = height - (box.depth + 1) * ROW_HEIGHT
     place = f'x="{box.left:.1f}" y="{top}" width="{box.width:.1f}" height="{ROW_HEIGHT - 1}"'
     letters = int((box.width - MARGIN) / LETTER_WIDTH)
     text = f'<text x="{box.left + 3:.1f}" y="{top + ROW_HEIGHT - 5}">{escape(_cut(name, letters))}</text>'
     written = text if letters >= LEAST_LETTERS else ""
-    return f'<g class="{kind[0]}"><title>{escape(told)}</title><rect {place}/>{written}</g>'
+    return f'<g class="{kind[0]}"><title>{escape(tooltip)}</title><rect {place}/>{written}</g>'
 
 
 def _cut(name: str, letters: int) -> str:

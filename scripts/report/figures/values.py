@@ -132,12 +132,16 @@ def _beside(axes: Axes, runs: pd.DataFrame, metric: Metric, published: pd.DataFr
 def legend(figure: Figure, axes: Axes, variants: list[str]) -> None:
     """Draw the legend below a figure: the lines of `variants` first, then published ones."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    told = [*variants, *(name for name in handles if name.startswith("published "))]
-    if told:
-        lines = -(-len(told) // max(1, LEGEND_LETTERS // (max(map(len, told)) + 6)))
+    entries = [*variants, *(name for name in handles if name.startswith("published "))]
+    if entries:
+        lines = -(-len(entries) // max(1, LEGEND_LETTERS // (max(map(len, entries)) + 6)))
         style = {"frameon": False, "fontsize": 8.5, "handlelength": 1.4, "columnspacing": 1.2}
         figure.legend(
-            [handles[name] for name in told], told, loc="outside lower center", ncols=-(-len(told) // lines), **style
+            [handles[name] for name in entries],
+            entries,
+            loc="outside lower center",
+            ncols=-(-len(entries) // lines),
+            **style,
         )
 
 
