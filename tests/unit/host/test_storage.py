@@ -9,6 +9,7 @@ from scripts.analysis.runs import collect
 from scripts.host import storage
 from scripts.report import machine
 from tests.made import synthetic
+from tests.made.run import records_of
 
 DISK, MEMORY = {"min": 0.9, "p50": 1.5, "p95": 2.0, "max": 9.0}, {"min": 0.00045, "p50": 0.02, "p95": 0.03, "max": 0.4}
 
@@ -59,12 +60,13 @@ def made(repetitions=5):
             "device": None if there else "vda",
             "fsyncs": 99,
         }
-        found.append((f"{len(found)}.json", facts))
+        found.append(facts)
     return study, found
 
 
 def test_page_has_a_row_a_storage_and_says_what_of_the_difference_an_fsync_is():
     study, records = made()
+    records = records_of(records)
     runs, _ = collect(study, records)
     view = machine.storage_view(study, runs, records)
     assert view["storages"] == [
@@ -84,6 +86,7 @@ def test_published_times_stand_below_ours():
     keys = ("metric", "variant", "value")
     own = [{**dict(zip(keys, row, strict=True)), "workload": "oltp", "clients": 1} for row in rows]
     study["published"] = {"source": "somewhere", "rows": own}
+    records = records_of(records)
     runs, _ = collect(study, records)
     assert machine.storage_view(study, runs, records)["storages"][2:] == [
         ("published: nvme", "–", "–", "–", "0.194", "–", "–", "0.224", "–"),
@@ -97,7 +100,8 @@ def test_study_without_storages_or_with_runs_of_an_older_release_has_no_such_sec
     if lacking == "storage":
         for variant in study["variants"].values():
             variant.pop("storage")
-    for _, facts in records:
+    for facts in records:
         facts.pop(lacking)
+    records = records_of(records)
     runs, _ = collect(study, records)
     assert machine.storage_view(study, runs, records) == {"storages": []}
