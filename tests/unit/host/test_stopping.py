@@ -1,0 +1,66 @@
+"""A process is stopped with all its descendants, uses no CPU while it is, and goes on."""
+
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from scripts.host import stopping
+
+pytestmark = pytest.mark.real
+
+# Starts a child with a session of its own, as PostgreSQL does, and keeps starting short-lived ones; all spin.
+TREE = """
+import os, subprocess, sys, time
+spin = "while True: pass"
+child = subprocess.Popen([sys.executable, "-c", spin], start_new_session=True)
+print(child.pid, flush=True)
+while True:
+    subprocess.run(["true"])
+"""
+
+
+@pytest.fixture
+def tree():
+    with subprocess.Popen([sys.executable, "-c", TREE], stdout=subprocess.PIPE, text=True) as parent:
+        child = int(parent.stdout.readline())
+        yield parent.pid, child
+        for pid in stopping.descendants(parent.pid):
+            psutil.Process(pid).kill()
+
+
+def test_descendants_are_found_whatever_their_session_parents_first(tree):
+    found = stopping.descendants(tree[0])
+    assert found[0] == tree[0]
+    assert tree[1] in found
+
+
+def test_stopped_processes_use_no_cpu_and_go_on(tree):
+    pids = stopping.stop(tree[0])
+    assert set(tree) <= set(pids)
+    before_ns = stopping.cpu_ns(pids)
+    time.sleep(0.2)
+    assert stopping.cpu_ns(pids) == before_ns
+    assert psutil.Process(tree[1]).status() == psutil.STATUS_STOPPED
+    stopping.go_on(pids)
+    deadline_s = time.monotonic() + 10
+    while stopping.cpu_ns(pids) == before_ns:
+        assert time.monotonic() < deadline_s, "nothing went on"
+        time.sleep(0.01)
+
+
+def test_body_that_fails_leaves_nothing_stopped(tree):
+    with pytest.raises(KeyError), stopping.stopped(tree[0]):
+        raise KeyError
+    assert psutil.Process(tree[1]).status() != psutil.STATUS_STOPPED
+
+
+def test_a_process_that_is_gone_is_no_error():
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert stopping.descendants(gone.pid) == []
+    assert stopping.stop(gone.pid) == []
+    stopping.go_on([gone.pid])
+    assert stopping.cpu_ns([gone.pid]) == 0

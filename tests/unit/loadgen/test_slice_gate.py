@@ -1,0 +1,128 @@
+"""The gate with a real sysbench on a script without a database: who waits, what is counted, what goes wrong."""
+
+import os
+import shutil
+import stat
+import subprocess
+
+import numpy as np
+import pytest
+
+from scripts.loadgen import gated, slice_gate
+from scripts.loadgen.output import SysbenchFailed, parse
+
+# Slices are wall time: another test on the same CPUs would leave a client without any.
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(shutil.which("sysbench") is None, reason="sysbench is not installed"),
+]
+SPIN = "function event() local x = 0; for i = 1, 20000 do x = x + i end end\n"
+CLIENTS = 8
+
+
+def command(script, clients=CLIENTS):
+    return ["sysbench", str(script), f"--threads={clients}", "--time=9", "--events=0", "--histogram=on", "run"]
+
+
+@pytest.fixture
+def load(tmp_path):
+    """A function that has a gated sysbench on a script's text."""
+
+    def started(text=SPIN, clients=CLIENTS):
+        script = tmp_path / "script.lua"
+        script.write_text(text)
+        return gated.gated(command(script, clients), str(script), clients, tmp_path, tmp_path / "log.txt")
+
+    return started
+
+
+def test_clients_wait_at_a_closed_gate_and_all_counts_are_those_of_sysbench(load):
+    with load() as held:
+        assert held.gate.completed == 0
+        slices = [held.slice(0.05, 0.005, within_s=10) for _ in range(5)]
+        between = held.gate.completed
+        assert held.gate.completed == between  # nobody works while the gate is closed
+        output = held.end()
+        assert output.totals.transactions == held.gate.completed == held.gate.positions().sum()
+    counted = sum(one.transactions for one in slices)
+    assert counted == held.gate.histogram().sum() < held.gate.completed
+    assert all(0 <= one.clients <= CLIENTS for one in slices)
+    assert any(one.transactions for one in slices)
+
+
+def test_rate_adds_up_clients_each_over_its_own_time():
+    busy_ns = np.array([10, 4, 0, 0]) * 10**8
+    assert slice_gate.rates(np.array([10, 20, 0, 0]), busy_ns) == (30, pytest.approx(10 / 1.0 + 20 / 0.4), 2)
+
+
+def test_latency_has_steps_of_half_a_percent(load):
+    sleep = (
+        'local ffi = require("ffi"); ffi.cdef("int usleep(unsigned int us);"); function event() ffi.C.usleep(5000) end'
+    )
+    with load(sleep) as held:
+        held.slice(0.2, 0, within_s=10)
+        histogram = held.gate.histogram()
+        held.end()
+    ends_us = slice_gate.BUCKET_STEP ** np.arange(1, slice_gate.BUCKETS + 1)
+    shortest_us = ends_us[np.flatnonzero(histogram)[0]]
+    assert 5000 <= shortest_us < 5600  # usleep is never early; the scheduler adds at most some hundred us to the best
+
+
+def test_file_is_nobody_elses_as_large_as_stated_and_gone_at_the_end(tmp_path):
+    with slice_gate.made(tmp_path, clients=5) as gate:
+        status = gate.path.stat()
+        assert stat.S_IMODE(status.st_mode) == 0o600
+        assert status.st_size == slice_gate.file_bytes(5)
+        assert slice_gate.SLOT_BYTES % slice_gate.CACHE_LINE_BYTES == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_processes_share_a_gate_by_their_first_slots(tmp_path):
+    script = tmp_path / "script.lua"
+    script.write_text(SPIN)
+    with slice_gate.made(tmp_path, clients=6) as gate:
+        argv = gated.gated_command(command(script, 3), str(script))
+        several = [
+            subprocess.Popen(argv, env={**os.environ, **gate.environment(str(script), first)}, stdout=subprocess.PIPE)
+            for first in (0, 3)
+        ]
+        gate.wait_parked(20)
+        counts = gate.slice(0.05, 0, within_s=10)
+        gate.leave()
+        texts = [process.communicate(timeout=30)[0].decode() for process in several]
+    assert counts.clients > 3
+    assert sum(parse(text).totals.transactions for text in texts) == gate.completed
+
+
+def test_script_with_a_loop_of_its_own_is_refused_in_words(load):
+    with (
+        pytest.raises(SysbenchFailed, match=r"script\.lua: has a thread_run of its own"),
+        load(SPIN + "function thread_run(id) while true do event() end end\n"),
+    ):
+        pass
+
+
+def test_client_that_never_comes_back_is_a_named_failure(load):
+    with load("function event() while true do end end\n", clients=1) as held:
+        with pytest.raises(SysbenchFailed, match=r"1 of 1 clients did not finish their transaction within 0\.3 s"):
+            held.slice(0.05, 0, within_s=0.3)
+
+
+def test_error_of_a_transaction_ends_the_load_with_the_words_of_the_script(load):
+    with load('function event() error("no such table: sbtest9") end\n') as held:
+        with pytest.raises(SysbenchFailed, match=r"(?s)no such table: sbtest9"):
+            held.slice(0.05, 0, within_s=5)
+
+
+def test_restarted_events_are_one_transaction(load):
+    text = """
+calls = 0
+function event()
+   calls = calls + 1
+   if calls % 2 == 1 then error({errcode = sysbench.error.RESTART_EVENT}) end
+end
+"""
+    with load(text, clients=2) as held:
+        held.slice(0.02, 0, within_s=5)
+        output = held.end()
+    assert output.totals.transactions == held.gate.completed
