@@ -135,7 +135,10 @@ def test_command_that_is_no_compiler_is_told_with_its_words(tmp_path):
     (tmp_path / "cc-1").write_text("#!/bin/sh\necho no such flag >&2; exit 3\n")
     (tmp_path / "cc-1").chmod(0o755)
     entry = {"directories": [str(tmp_path)], **dict.fromkeys(toolchain.COMMANDS["gcc"], "cc-1")}
-    with pytest.raises(ValueError, match=r"cc-1 -dumpfullversion: status 3, expected its version.*: no such flag"):
+    with pytest.raises(
+        ValueError,
+        match=r"toolchains\.mine: expected the version of .*cc-1 -dumpfullversion ended with status 3:\nno such flag",
+    ):
         toolchain.find("mine", entry)
 
 
