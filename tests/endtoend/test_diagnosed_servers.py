@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from scripts.host import outcome
+from scripts.measure.record import read, read_diagnosis
 from tests.made import studies
 from tests.workflow.running import CHECKOUT, command_line, environment
 
@@ -91,9 +92,10 @@ def test_a_durable_server_waits_for_the_disk_at_its_commits(found, variant):
 
 
 def test_performance_schema_is_on_only_where_it_was_needed(found, made):
-    assert found["mariadb", "waits"]["variables"]["performance_schema"] == "ON"
-    runs = [json.loads(file.read_text()) for file in made.glob("results/studies/*/runs/mariadb-*/*/2/*.json")]
-    assert {run["variables"]["performance_schema"] for run in runs} == {"OFF"}
+    (waits,) = made.glob("results/studies/*/diagnoses/mariadb-*/*/2/waits.json")
+    assert read_diagnosis(waits).server_variables()["performance_schema"] == "ON"
+    runs = [read(file) for file in made.glob("results/studies/*/runs/mariadb-*/*/2/*.json")]
+    assert {run.server_variables()["performance_schema"] for run in runs} == {"OFF"}
     assert "performance_schema" not in found["mariadb", "waits"]["recipe"]["variant"].get("options", {})
 
 
