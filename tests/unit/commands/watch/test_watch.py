@@ -281,6 +281,13 @@ def test_last_line_is_found_behind_what_is_long_and_rewritten(tmp_path):
     assert last_line(log) == ""
 
 
+def wait_until(condition, seconds=10):
+    deadline_s = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline_s, "waited in vain"
+        time.sleep(0.01)
+
+
 def test_holder_is_a_living_snakemake_and_asking_takes_no_lock(tmp_path):
     assert locks.checkout_holder(tmp_path) is None
     lock = tmp_path / ".lock"
@@ -288,6 +295,8 @@ def test_holder_is_a_living_snakemake_and_asking_takes_no_lock(tmp_path):
     assert locks.checkout_holder(tmp_path) is None, "pytest is no Snakemake"
     with subprocess.Popen([sys.executable, "-c", "input()", "snakemake"], stdin=subprocess.PIPE) as process:
         lock.write_text(f"{process.pid}\n")
+        # Popen returns while exec(2) still lays out the new command line.
+        wait_until(lambda: Path(f"/proc/{process.pid}/cmdline").read_bytes())
         assert locks.checkout_holder(tmp_path) == process.pid
         locks.hold_checkout(tmp_path)
         process.communicate(b"\n")
