@@ -33,11 +33,11 @@ def label(study: dict[str, Any], workload: str) -> str:
     found = trained_on(study)
     inside = [name for name, workloads in found.items() if workload in workloads]
     outside = [name for name in found if name not in inside]
-    said = [
+    parts = [
         f"In the training of {listing(inside)}" if inside else "",
         f"{'held' if inside else 'Held'} out from the training of {listing(outside)}" if outside else "",
     ]
-    return "; ".join(part for part in said if part) + ("." if found else "")
+    return "; ".join(part for part in parts if part) + ("." if found else "")
 
 
 def splits(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, Split]:

@@ -143,10 +143,10 @@ def gaps(study: dict[str, Any]) -> list[str]:
     workloads = [name for name in dict.fromkeys(rows["workload"]) if name not in study["workloads"]]
     own = [name for name in study["workloads"] if name not in set(rows["workload"])]
     clients = sorted({int(number) for number in rows["clients"]} - set(study["clients"]))
-    said = [
+    sentences = [
         f"Published in a quantity this report does not know, and not shown: {listing(metrics)}." if metrics else "",
         f"Published workloads this study does not measure: {listing(workloads)}." if workloads else "",
         f"Workloads of this study without a published figure: {listing(own)}." if own else "",
         f"Published client counts this study does not measure: {listing(list(map(str, clients)))}." if clients else "",
     ]
-    return [sentence for sentence in said if sentence]
+    return [sentence for sentence in sentences if sentence]

@@ -239,7 +239,7 @@ FILES = Table(
 
 OPERATIONS = Table(
     "operations",
-    "an operation of a run, where the load's script tells them apart",
+    "an operation of a run, for scripts that name their operations",
     (
         *RUN_COLUMNS,
         Column("operation", "its name in the load's script", TEXT),

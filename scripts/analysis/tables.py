@@ -68,7 +68,7 @@ BESIDE_REFERENCE = (
 )
 CELLS = Table(
     "cells",
-    "a cell and metric",
+    "a metric in a cell",
     (
         *CELL_KEY,
         N_RUNS,

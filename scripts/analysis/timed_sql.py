@@ -30,8 +30,9 @@ def executions(records: Iterable[Run]) -> pd.DataFrame:
 def statements(done: pd.DataFrame, comparisons: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Return statements.csv: one row per variant, workload, statement and cold or warm, beside the reference.
 
-    `done` is executions.csv; `comparisons` says which runs are pairs. A pair whose answers differ in their rows gives
-    no ratio and is counted. Noise floor and Holm's adjustment run over all statements, separately for cold and warm.
+    `done` is executions.csv; `comparisons` has the status of each pair. A pair whose answers differ in their rows
+    gives no ratio and is counted. Noise floor and Holm's adjustment run over all statements, separately for cold and
+    warm.
     """
     runs = _by_run(done)
     pairs = _pairs(runs, comparisons, reference)
@@ -50,8 +51,8 @@ def statements(done: pd.DataFrame, comparisons: pd.DataFrame, reference: str) ->
 
 def _by_run(done: pd.DataFrame) -> pd.DataFrame:
     """Return one row per run, statement and cold or warm: mean seconds, and its answers as one text."""
-    told = done["n_rows"].map(str, na_action=None) + " " + done["answer_sha256"].map(str, na_action=None)
-    groups = done.assign(answer=told).groupby([*RUN, "statement", "cache"], sort=False)
+    answers = done["n_rows"].map(str, na_action=None) + " " + done["answer_sha256"].map(str, na_action=None)
+    groups = done.assign(answer=answers).groupby([*RUN, "statement", "cache"], sort=False)
     return groups.agg(value=("statement_s", "mean"), answer=("answer", _together)).reset_index()
 
 

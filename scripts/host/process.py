@@ -96,9 +96,9 @@ def run(
         _, ended, usage = os.wait4(process.pid, 0)
         process.returncode = status = os.waitstatus_to_exitcode(ended)
         wall_s = time.monotonic() - begin_s
-        said = last_lines(log) if log else _last_of(output + _logged_errors(text, command[0]))
+        lines = last_lines(log) if log else _last_of(output + _logged_errors(text, command[0]))
     if status != 0:
-        raise CommandFailed(_failure(command, status, said))
+        raise CommandFailed(_failure(command, status, lines))
     return Finished(output, Usage(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024))
 
 
@@ -208,10 +208,10 @@ def _last_of(text: str) -> str:
     return "\n".join(lines[-LAST_LINES:]) or "(no output)"
 
 
-def _failure(command: list[str], status: int, said: str) -> str:
+def _failure(command: list[str], status: int, lines: str) -> str:
     whole = shlex.join(command)
     shown = whole if len(whole) <= SHOWN_CHARACTERS else f"{shlex.join(command[:4])[:SHOWN_CHARACTERS]} …"
-    return f"{shown} ended with status {status}:\n{said}"
+    return f"{shown} ended with status {status}:\n{lines}"
 
 
 @contextlib.contextmanager

@@ -60,12 +60,12 @@ def main(study: Path, tables: Path, figures: Path) -> None:
 
 
 def values(study: dict, runs: pd.DataFrame, look: Look) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the figures of values, one a metric and workload."""
-    told = published.frame(study)
+    """Yield name and text of the figures of values, one per metric and workload."""
+    shown = published.frame(study)
     for workload in study["workloads"]:
         for metric in value_metrics(study, workload):
             name = f"{metric}-{workload}"
-            theirs = told[(told["workload"] == workload) & (told["metric"] == metric)]
+            theirs = shown[(shown["workload"] == workload) & (shown["metric"] == metric)]
             ours = runs[runs["workload"] == workload]
             yield name, values_chart(ours, METRICS[metric], look, name, theirs if len(theirs) else None)
 

@@ -105,7 +105,7 @@ def read_description(client: Mapping[str, Any]) -> dict[str, Any]:
     Raises ValueError naming the host and the last line of its standard error.
     """
     command, name = agent_command(client), client_name(client)
-    expected = "expected one that lets us in without asking, with python3 (3.8 or newer) and sysbench"
+    expected = "expected a host with python3 (3.8 or newer) and sysbench, and a login without a password"
     try:
         done = subprocess.run(
             command, input=wire_line({"do": "describe"}), capture_output=True, check=False, timeout=ANSWER_S

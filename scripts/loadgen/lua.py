@@ -85,7 +85,7 @@ def declared_path(name: str) -> str | None:
     place = json.loads(os.environ.get(PLACES_VARIABLE, "{}")).get(name)
     if place is None:
         raise ValueError(
-            f"script {name}: nobody says where it is; expected {PLACES_VARIABLE} to, which the workflow sets"
+            f"script {name}: its place is unknown; expected it in {PLACES_VARIABLE}, which the workflow sets"
         )
     if (now := recipe_name(place)) != name:
         raise ValueError(f"script {place}: is {now} by now, expected {name}: it was edited since the workflow started")

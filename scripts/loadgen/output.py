@@ -194,7 +194,7 @@ def reject_failure(text: str) -> None:
 
 
 def is_misuse(text: str) -> bool:
-    """Return whether the output says that sysbench refused its command line."""
+    """Return whether sysbench refused its command line."""
     return bool(_MISUSE.search(text))
 
 

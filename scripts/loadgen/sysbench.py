@@ -54,7 +54,7 @@ def capabilities_from(version: str, help_text: str, header: str, *, path: str, s
     """Parse the output of `--version`, `--help` and `cpu help`. Raises ValueError unless it is sysbench >= 1.0."""
     match = re.match(r"sysbench (\d+)\.(\d+\S*)", version)
     if not match or int(match[1]) < 1:
-        raise ValueError(f"{path}: says it is {version.strip()!r}, expected sysbench 1.0 or 1.1")
+        raise ValueError(f"{path}: reports version {version.strip()!r}, expected sysbench 1.0 or 1.1")
     luajit = re.search(r"\(using (.+)\)", header)
     drivers = help_text.partition("Compiled-in database drivers:\n")[2].partition("\n\n")[0]
     return Capabilities(
@@ -193,5 +193,5 @@ def option_mistakes(known: Mapping[str, str], options: Mapping[str, Any]) -> lis
     for name, value in options.items():
         form = known.get(name.replace("-", "_"), "")
         if form in OPTION_KINDS and not re.fullmatch(OPTION_KINDS[form], option_text(value)):
-            found.append(f"{name}: {value!r}, expected {form.strip('[]=')} as its script says")
+            found.append(f"{name}: {value!r}, expected {form.strip('[]=')} as its script declares")
     return found

@@ -24,7 +24,7 @@ PERF_PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
 class ToolFailed(RuntimeError):
-    """A tool cannot be used on this machine; the message says why and what would help."""
+    """A tool cannot be used on this machine; the message has the cause and a remedy."""
 
 
 def reason_missing(program: str, package: str) -> str | None:
@@ -77,7 +77,7 @@ class Tracer:
         try:
             status = self.process.wait(FINISHED_WITHIN_S)
         except subprocess.TimeoutExpired:
-            raise ToolFailed(self._failure_text(f"still ran {FINISHED_WITHIN_S} s after it was told to stop")) from None
+            raise ToolFailed(self._failure_text(f"still ran {FINISHED_WITHIN_S} s after its stop signal")) from None
         if status not in STOPPED:
             raise ToolFailed(self._failure_text(f"ended with status {status}"))
 

@@ -23,7 +23,7 @@ BOLT: dict[str, tuple[str, Callable]] = {
 
 @dataclass(frozen=True)
 class AuditView:
-    """One audit; `lost` says that less of the profile was used than the audit demands."""
+    """One audit; `lost` is true if less of the profile was used than the audit demands."""
 
     name: str
     lost: bool
@@ -165,7 +165,7 @@ class BoltView:
 
 
 def bolt_views(facts: Iterable[dict[str, Any]]) -> list[BoltView]:
-    """Return what BOLT said of its profile for every build it optimised."""
+    """Return BOLT's messages about its profile per optimised build."""
     profiled = [each for each in facts if each.get("stage") == "bolted" or part(each, "bolt").get("functions_profiled")]
     return list(map(_bolt, profiled))
 

@@ -41,15 +41,15 @@ def arguments(facts: list[Facts]) -> tuple[Arguments, ...]:
 
 def _side_by_side(part: str, facts: list[Facts]) -> Arguments | None:
     found = {build["build"]: (input_of(build, facts) or build).get(ARGUMENT_PARTS[part]) for build in facts}
-    known = {name: said for name, said in found.items() if said is not None}
+    known = {name: given for name, given in found.items() if given is not None}
     if not known:
         return None
-    every = list(dict.fromkeys(argument for said in known.values() for argument in said))
-    shared = [argument for argument in every if all(argument in said for said in known.values())]
+    every = list(dict.fromkeys(argument for given in known.values() for argument in given))
+    shared = [argument for argument in every if all(argument in given for given in known.values())]
     rows = [
-        (argument, tuple(argument in said for said in known.values())) for argument in every if argument not in shared
+        (argument, tuple(argument in given for given in known.values())) for argument in every if argument not in shared
     ]
-    without = ", ".join(name for name, said in found.items() if said is None)
+    without = ", ".join(name for name, given in found.items() if given is None)
     return Arguments(part, shlex.join(shared), tuple(known), tuple(rows), without)
 
 
@@ -171,7 +171,7 @@ def _properties(study: Facts, build: Facts, facts: list[Facts]) -> dict[str, str
     """Return declared properties and those read from the binary, by label; BOLT's input gives those of compiling."""
     declared = (study.get("builds") or {}).get(build["build"]) or {}
     made, compiled = build.get("stage"), input_of(build, facts) or build
-    said = {
+    properties = {
         "made": MADE.get(made, UNKNOWN_TEXT if made is None else str(made)),
         "release": str(build.get("release") or UNKNOWN_TEXT),
         "compiler": _tool(compiled),
@@ -179,12 +179,12 @@ def _properties(study: Facts, build: Facts, facts: list[Facts]) -> dict[str, str
         "training of its profile": str(_training_text(compiled, declared) or "none"),
     }
     if build.get("bolt"):
-        said |= {"BOLT": _tool(build), "training of BOLT": str(part(build, "bolt").get("training") or "none")}
+        properties |= {"BOLT": _tool(build), "training of BOLT": str(part(build, "bolt").get("training") or "none")}
     for kind in ("common", "profile", "lto", "link"):
         flags = part(compiled, "flags").get(kind)
         unknown = UNKNOWN_TEXT if compiled.get("flags") is None else NOTHING
-        said[f"flags, {kind}"] = unknown if flags is None else "\n".join(map(str, flags)) or "none"
-    return said | {
+        properties[f"flags, {kind}"] = unknown if flags is None else "\n".join(map(str, flags)) or "none"
+    return properties | {
         f"binary: {key.replace('_', ' ')}": _facts_text(value) for key, value in (build.get("told") or {}).items()
     }
 

@@ -128,13 +128,13 @@ def _quotient(taken: dict[str, float], name: str, other: str) -> float | None:
 
 def against_sentences(table: dict[str, Any]) -> list[str]:
     """Return the table of `beside_reference` as sentences, one per pair of statements."""
-    told = []
+    sentences = []
     for name, cells in table["rows"]:
         known = [(arm, cell) for arm, cell in zip(table["head"], cells, strict=True) if cell.text != NOTHING]
         each = [f"{arm} {cell.text}{NARROW}×" + (f" ({', '.join(cell.notes)})" if cell.notes else "")
                 for arm, cell in known]  # fmt: skip
-        told.append(f"Time of {name}: {', '.join(each)}.")
-    return told
+        sentences.append(f"Time of {name}: {', '.join(each)}.")
+    return sentences
 
 
 def _within(records: Records, variant: str, name: str, other: str) -> Cell:

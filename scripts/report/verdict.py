@@ -97,9 +97,11 @@ def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
     lead = leading(comparisons["metric"]).name
     ours = comparisons[(comparisons["variant"] == variant) & (comparisons["metric"] == lead)]
     notes = ours["note"].dropna().map(brief).value_counts()
-    told = [f"in {plural(int(blocks), 'block')} {note}" for note, blocks in notes.items()]
-    rest = [plural(len(told) - 3, "other reason")] if len(told) > 3 else []
-    return [Sentence(f"Of {plural(len(ours), 'block')}: {'; '.join([*told[:3], *rest])}.", bad=True)] if told else []
+    reasons = [f"in {plural(int(blocks), 'block')} {note}" for note, blocks in notes.items()]
+    if not reasons:
+        return []
+    rest = [plural(len(reasons) - 3, "other reason")] if len(reasons) > 3 else []
+    return [Sentence(f"Of {plural(len(ours), 'block')}: {'; '.join([*reasons[:3], *rest])}.", bad=True)]
 
 
 def answer_sentences(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> Answer:
@@ -115,9 +117,9 @@ def answer_sentences(variant: str, study: dict, overall: pd.DataFrame, cells: pd
         if metric is not lead and metric.name in rows
     ]
     known = [metric for metric in others if rows[metric.name].n_cells]
-    said = [_range(rows[lead.name], lead), *(_other(rows[metric.name], metric, ours) for metric in known)]
-    said += _lost(rows[lead.name], ours, lead)
-    return Answer(variant, headline(variant, study, rows[lead.name], lead), tuple(said))
+    sentences = [_range(rows[lead.name], lead), *(_other(rows[metric.name], metric, ours) for metric in known)]
+    sentences += _lost(rows[lead.name], ours, lead)
+    return Answer(variant, headline(variant, study, rows[lead.name], lead), tuple(sentences))
 
 
 def _by_training(split: Split) -> Sentence:
@@ -206,16 +208,16 @@ def _lost(row: tuple, cells: pd.DataFrame, lead: Metric) -> list[Sentence]:
     """Return what the mean leaves out: cells without a pair, split and incomplete blocks."""
     leading_cells = cells[cells["metric"] == lead.name]
     split, incomplete = int(leading_cells["n_split"].sum()), int(leading_cells["n_incomplete"].sum())
-    said = []
+    parts = []
     if row.n_cells < row.n_cells_planned:
-        said.append(
+        parts.append(
             f"{plural(row.n_cells_planned - row.n_cells, 'cell')} of {row.n_cells_planned} could not be compared"
         )
     if split:
-        said.append(f"{plural(split, 'split block')} left out")
+        parts.append(f"{plural(split, 'split block')} left out")
     if incomplete:
-        said.append(f"{plural(incomplete, 'block')} without both runs")
-    return [Sentence(f"Not in these figures: {', '.join(said)}.", bad=True)] if said else []
+        parts.append(f"{plural(incomplete, 'block')} without both runs")
+    return [Sentence(f"Not in these figures: {', '.join(parts)}.", bad=True)] if parts else []
 
 
 def noise_sentence(floors: pd.DataFrame) -> str:

@@ -112,7 +112,7 @@ class Server:
         """Raise ServerFailed naming each option whose value the server replaced, by its log."""
         given = {name.replace("-", "_"): value for name, value in options.items()}
         refused = [
-            f"options.{name}: {given[name]!r}, but it says: {words}"
+            f"options.{name}: {given[name]!r}, but the server reports: {words}"
             for name, words in options_not_taken(self.log, self.family)
             if name in given
         ]

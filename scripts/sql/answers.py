@@ -77,12 +77,12 @@ def ask_statements(connection: Any, text: str) -> dict[str, Any]:
     cursor = connection.cursor()
     try:
         cursor.execute(text)
-        said = None if cursor.description is None else cursor.fetchall()
+        rows = None if cursor.description is None else cursor.fetchall()
     except Exception as error:  # each family's driver has its own errors
         return {"rows": None, "changed": None, "error": error_code(error)}
-    if said is None:
+    if rows is None:
         return {"rows": None, "changed": cursor.rowcount, "error": None}
-    return {"rows": [row_texts(row) for row in said], "changed": None, "error": None}
+    return {"rows": [row_texts(row) for row in rows], "changed": None, "error": None}
 
 
 def demand_answer(connection: Any, text: str) -> list[list[str | None]] | None:

@@ -157,8 +157,7 @@ def _asked(answer: dict) -> str:
 
 def _answer_name(one: dict) -> Iterator[tuple[str, Any]]:
     for answer in one["answers"]:
-        said = {key: answer[key] for key in ("rows", "changed", "error")}
-        yield _asked(answer), said
+        yield _asked(answer), {key: answer[key] for key in ("rows", "changed", "error")}
     for table in one["tables"]:
         yield f"content of table {table['table']}", {key: table[key] for key in sorted(table) if key != "table"}
     for name, outcome in one["concurrency"].items():

@@ -237,8 +237,8 @@ def _timed_statement(unit: StatementUnit, where: str) -> Timed:
         else:
             known[word] = value
     if len(known) != 1:
-        said = " and ".join(f"`-- {word}:`" for word in known) or "nothing"
-        raise ValueError(f"{where}: the statement has {said} before it, expected one of {', '.join(KINDS)}")
+        directives = " and ".join(f"`-- {word}:`" for word in known) or "nothing"
+        raise ValueError(f"{where}: the statement has {directives} before it, expected one of {', '.join(KINDS)}")
     return Timed(*next(iter(known.items())), unit.text, since, against)
 
 

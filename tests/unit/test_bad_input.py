@@ -288,7 +288,7 @@ def test_server_that_runs_with_another_value_is_refused_by_option(tmp_path, line
         made.demand_options(given)
         return
     made.demand_options({"another": 1})
-    with pytest.raises(ServerFailed, match=rf"did not take options\.{option}: .*but it says: .*log: {log}"):
+    with pytest.raises(ServerFailed, match=rf"did not take options\.{option}: .*but the server reports: .*log: {log}"):
         made.demand_options(given)
 
 

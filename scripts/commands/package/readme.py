@@ -108,8 +108,8 @@ def audit_sentence(about: About) -> str:
 
 
 def _measured(about: About) -> list[str]:
-    said = about.answer or (f"The study `{about.study}` has not measured this build.",)
-    paragraphs = [line for paragraph in said for line in (paragraph, "")]
+    answer = about.answer or (f"The study `{about.study}` has not measured this build.",)
+    paragraphs = [line for paragraph in answer for line in (paragraph, "")]
     return ["## What was measured", "", *paragraphs, "Server options of the variant:", "", *_block(about.options)]
 
 

@@ -119,9 +119,9 @@ def test_client_host_is_known_by_its_sysbench_address_and_cpus(port):
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        (["sh", "-c", "echo Permission denied >&2; exit 255"], "Permission denied; expected one that lets us in"),
-        (["false"], "status 1; expected one that lets us in without asking, with python3"),
-        (["/nowhere/ssh"], "No such file or directory: '/nowhere/ssh'; expected one"),
+        (["sh", "-c", "echo Permission denied >&2; exit 255"], "Permission denied; expected a host with python3"),
+        (["false"], "status 1; expected a host with python3"),
+        (["/nowhere/ssh"], "No such file or directory: '/nowhere/ssh'; expected a host"),
     ],
 )
 def test_client_host_that_does_not_answer_is_named_with_its_last_words(command, why):

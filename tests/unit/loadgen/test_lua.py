@@ -73,7 +73,7 @@ def test_job_finds_the_script_and_sysbench_its_modules(script, monkeypatch):
 def test_job_refuses_a_script_that_was_edited_since_or_that_nobody_told_of(script, monkeypatch):
     study = plan(**uses(script)).study
     name = plan(**uses(script)).workload("tpcc")["script"]
-    with pytest.raises(ValueError, match=f"script {name}: nobody says where it is"):
+    with pytest.raises(ValueError, match=f"script {name}: its place is unknown"):
         script_path(name)
     for key, value in loadgen_lua.job_environment(study.config, study.entries).items():
         monkeypatch.setenv(key, value)

@@ -49,7 +49,7 @@ def test_script_is_told_what_the_dataset_says_and_nothing_else(commands, tmp_pat
 
 def test_value_the_script_would_misread_is_refused(commands, tmp_path):
     tables = {"script": "tpcc.lua", "options": {"scale": "ten"}}
-    with pytest.raises(ValueError, match=r"options of tpcc\.lua: scale: 'ten', expected N as its script says"):
+    with pytest.raises(ValueError, match=r"options of tpcc\.lua: scale: 'ten', expected N as its script declares"):
         run.fill(tables, FLAGS, 1, tmp_path / "log")
     assert commands == []
 

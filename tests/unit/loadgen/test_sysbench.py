@@ -57,7 +57,7 @@ class TestCapabilities:
 
     @pytest.mark.parametrize("answer", ["sysbench 0.4.12", "", "bash: sysbench: cannot execute"])
     def test_anything_but_1_x_is_refused(self, answer):
-        with pytest.raises(ValueError, match=r"/opt/sysbench: says it is .* expected sysbench 1\.0 or 1\.1"):
+        with pytest.raises(ValueError, match=r"/opt/sysbench: reports version .* expected sysbench 1\.0 or 1\.1"):
             sysbench.capabilities_from(answer, "", "", path="/opt/sysbench", sha256="")
 
     def test_missing_program_is_named(self):

@@ -87,7 +87,7 @@ def test_one_that_does_not_stop_is_given_up(attach, monkeypatch):
     made = attach('trap "" INT; echo deaf; while :; do sleep 0.02; done')
     wait_for(made.log, "deaf")
     made.end()
-    with pytest.raises(ToolFailed, match=r"still ran 0\.2 s after it was told to stop"):
+    with pytest.raises(ToolFailed, match=r"still ran 0\.2 s after its stop signal"):
         made.finish()
 
 

@@ -90,8 +90,8 @@ def test_archive_of_fetched_sources_may_be_gone(tmp_path):
     ("option", "value", "message"),
     [
         ("rnage_size", 10, "10 cannot be set, oltp_read_only has no such option, did you mean 'range_size'?"),
-        ("range_size", "ten", "'ten', expected N as its script says"),
-        ("skip-trx", "maybe", "'maybe', expected on|off as its script says"),
+        ("range_size", "ten", "'ten', expected N as its script declares"),
+        ("skip-trx", "maybe", "'maybe', expected on|off as its script declares"),
     ],
 )
 def test_option_that_a_script_lacks_or_misreads_stops_the_plan(tmp_path, option, value, message):
