@@ -1,4 +1,4 @@
-"""How numbers are written in tables, figures and sentences."""
+"""How numbers are written in tables, figures and sentences, and the values of options in files and commands."""
 
 import math
 from collections.abc import Sequence
@@ -119,3 +119,11 @@ def plural(amount: int, noun: str, several: str | None = None) -> str:
 def listing(parts: Sequence[str]) -> str:
     """Return a list in words: a, b and c."""
     return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)
+
+
+def option_value(value: object, on: str = "on", off: str = "off") -> str:
+    """Return an option's value as sysbench and the servers parse it; true and false become `on` and `off`."""
+    # YAML reads `off` as false, whose text "False" none of them knows.
+    if isinstance(value, bool):
+        return on if value else off
+    return str(value)

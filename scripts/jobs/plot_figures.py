@@ -13,7 +13,7 @@ from scripts.analysis.runs import read_csv
 from scripts.host import entry
 from scripts.record import read, write_text
 from scripts.report.figures import ratios as figures_ratios
-from scripts.report.figures.drawing import (
+from scripts.report.figures.naming import (
     Look,
     beside_published,
     drawn_metrics,

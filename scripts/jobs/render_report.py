@@ -7,7 +7,7 @@ from scripts.analysis.runs import listed, read_csv, read_records
 from scripts.host import entry
 from scripts.measure.record import Run, read_diagnosis
 from scripts.record import read, write_text
-from scripts.report.figures.drawing import figure_names
+from scripts.report.figures.naming import figure_names
 from scripts.report.page import Evidence, view
 from scripts.report.render import render
 from scripts.report.runs import MOST_UNFOLDED

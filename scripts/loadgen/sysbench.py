@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.record import file_sha256
+from scripts.wording import option_value
 
 DEFAULTS = {"db-ps-mode": "disable"}
 # Option -> the key of a study that sets it; setting it in `options` as well could contradict that key.
@@ -150,19 +151,7 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
         owner = OWNED.get(name.replace("_", "-"))
         if owner:
             raise ValueError(f"options: {name!r} cannot be set here, it comes from {owner}")
-    return [f"--{name}={option_text(value)}" for name, value in options.items()]
-
-
-def option_text(value: Any) -> str:
-    """Return an option's value in the form that sysbench parses."""
-    # YAML reads `off` as false, which sysbench would take for the string "False".
-    match value:
-        case True:
-            return "on"
-        case False:
-            return "off"
-        case _:
-            return str(value)
+    return [f"--{name}={option_value(value)}" for name, value in options.items()]
 
 
 OPTION_LINE = re.compile(r"^ +--([\w-]+)(\[?=\S+)", re.MULTILINE)
@@ -192,6 +181,6 @@ def option_mistakes(known: Mapping[str, str], options: Mapping[str, Any]) -> lis
     found = []
     for name, value in options.items():
         form = known.get(name.replace("-", "_"), "")
-        if form in OPTION_KINDS and not re.fullmatch(OPTION_KINDS[form], option_text(value)):
+        if form in OPTION_KINDS and not re.fullmatch(OPTION_KINDS[form], option_value(value)):
             found.append(f"{name}: {value!r}, expected {form.strip('[]=')} as its script declares")
     return found

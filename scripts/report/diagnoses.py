@@ -13,8 +13,8 @@ from scripts.measure.record import Diagnosis
 from scripts.report import diagnosis_tables
 from scripts.report.diagnosis_tables import DiagnosedCell, FieldTable, diagnosed_cells
 from scripts.report.figures import flames as figures_flames
-from scripts.report.figures.drawing import look_of
 from scripts.report.figures.flames import change_text, draw_flame_graph, profile_difference
+from scripts.report.figures.naming import look_of
 from scripts.wording import brief, count, listing, percent, plural
 
 MOST_NAMED = 4

@@ -10,10 +10,9 @@ import pandas as pd
 from scripts import release
 from scripts.analysis import published, stats
 from scripts.loadgen.run import FILL_SCRIPT
-from scripts.loadgen.sysbench import option_text
 from scripts.measure.record import Run
 from scripts.vocabulary import AA, CELL
-from scripts.wording import NOTHING, count, duration, milliseconds, missing, number, plural, short, size
+from scripts.wording import NOTHING, count, duration, milliseconds, missing, number, option_value, plural, short, size
 
 HOST_ROWS = {
     "hostname": "name", "cpu_model": "CPU", "cpus": "CPUs", "memory_mib": "memory, MiB", "kernel": "kernel",
@@ -89,7 +88,7 @@ def dataset_rows(datasets: list[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def _filled(data: dict[str, Any]) -> str:
-    options = (f"{name}={option_text(value)}" for name, value in (data.get("options") or {}).items())
+    options = (f"{name}={option_value(value)}" for name, value in (data.get("options") or {}).items())
     text = " ".join([data.get("script") or FILL_SCRIPT, *options])
     return f"{text}, before every run" if data.get("fresh") else text
 

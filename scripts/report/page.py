@@ -30,7 +30,7 @@ from scripts.report import (
 from scripts.report import diagnoses as report_diagnoses
 from scripts.report import findings as report_findings
 from scripts.report import runs as report_runs
-from scripts.report.figures.drawing import look_of
+from scripts.report.figures.naming import look_of
 from scripts.report.value_tables import measured_metrics, overall_rows
 from scripts.report.verdict import noise_sentence, study_answer
 from scripts.vocabulary import AA

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from scripts.analysis import published, stats
 from scripts.analysis.metrics import COLD_TIME, SCRIPT
 from scripts.measure.record import Run
-from scripts.report.figures.drawing import statements_name
+from scripts.report.figures.naming import statements_name
 from scripts.report.runs import first_ok
 from scripts.report.value_tables import Cell, state
 from scripts.report.words import arm_word, verdict_word

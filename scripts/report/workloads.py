@@ -11,13 +11,12 @@ import pandas as pd
 from markupsafe import Markup
 
 from scripts.analysis import held_out, stats
-from scripts.loadgen.sysbench import option_text
 from scripts.measure.record import Run
 from scripts.measure.run_parts import Statements
-from scripts.report.figures.drawing import drawn_metrics, heat_names, seconds_names, value_metrics
+from scripts.report.figures.naming import drawn_metrics, heat_names, seconds_names, value_metrics
 from scripts.report.value_tables import Cell, Lookup, measured_metrics, workload_tables
 from scripts.vocabulary import AA, BLOCK, WORKLOAD_CLIENTS, PairStatus
-from scripts.wording import NOTHING, count, interval, listing, missing, percent, plural, times
+from scripts.wording import NOTHING, count, interval, listing, missing, option_value, percent, plural, times
 
 SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms": "p99 latency"}
 
@@ -144,7 +143,7 @@ def workload_rows(
 
 
 def _command(load: dict[str, Any]) -> str:
-    options = (f"{name}={option_text(value)}" for name, value in (load.get("options") or {}).items())
+    options = (f"{name}={option_value(value)}" for name, value in (load.get("options") or {}).items())
     return " ".join([str(load.get("script") or load.get("sql") or ""), *options]).strip()
 
 

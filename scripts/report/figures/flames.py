@@ -14,7 +14,8 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from scripts.report.figures.drawing import STYLE, WIDTH_IN, Look, grid, svg, title
+from scripts.report.figures.drawing import STYLE, WIDTH_IN, grid, svg, title
+from scripts.report.figures.naming import Look
 from scripts.wording import count, percent
 
 # Of a normal distribution, for a count of samples.

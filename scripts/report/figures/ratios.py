@@ -21,7 +21,6 @@ from scripts.report.figures.drawing import (
     PUBLISHED,
     STYLE,
     WIDTH_IN,
-    Look,
     client_axis,
     grid,
     label_text,
@@ -29,6 +28,7 @@ from scripts.report.figures.drawing import (
     svg,
     title,
 )
+from scripts.report.figures.naming import Look
 from scripts.report.words import WITHOUT_DIFFERENCE
 from scripts.vocabulary import AA, UNDECIDED, Verdict
 from scripts.wording import missing, number, plural

@@ -13,11 +13,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from scripts.analysis.metrics import PANELS, Metric, Panel
 from scripts.analysis.stats import geometric_mean, value_interval
 from scripts.report.figures.drawing import (
-    COLOURS,
     PUBLISHED,
     STYLE,
     WIDTH_IN,
-    Look,
     client_axis,
     dots,
     grid,
@@ -27,6 +25,7 @@ from scripts.report.figures.drawing import (
     thinned,
     title,
 )
+from scripts.report.figures.naming import COLOURS, Look
 from scripts.vocabulary import AA, COLD, WARM
 from scripts.wording import NARROW, plural
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pymysql
 
@@ -20,6 +20,7 @@ from scripts.servers.families.family import (
     Options,
 )
 from scripts.servers.families.innodb_status import InnoDBStatus
+from scripts.wording import option_value
 
 # The account of a load generator on another host.
 CLIENT_USER = "pgobench"
@@ -105,7 +106,7 @@ class InnoDB(InnoDBStatus):
 
     def option_text(self, options: Options) -> str:
         """Return the option file: one `[mysqld]` section; true and false become ON and OFF."""
-        lines = [f"{name}={_value_text(value)}" for name, value in options.items()]
+        lines = [f"{name}={option_value(value, 'ON', 'OFF')}" for name, value in options.items()]
         return "\n".join(["[mysqld]", *lines, ""])
 
     def server_command(self, install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
@@ -251,16 +252,6 @@ def _identification(password: str, release: tuple[int, ...], native: bool) -> st
         return f"BY '{password}'"
     hashed = password_hash(password)
     return f"BY PASSWORD '{hashed}'" if release < (5, 7) else f"WITH {NATIVE} AS '{hashed}'"
-
-
-def _value_text(value: Any) -> str:
-    match value:
-        case True:
-            return "ON"
-        case False:
-            return "OFF"
-        case _:
-            return str(value)
 
 
 def _decoded(text: str | bytes) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pymysql
 
 from scripts.servers.families.family import OFF, ON, Family, Options
+from scripts.wording import option_value
 
 # Names and units of the manual's "InnoDB Standard Monitor and Lock Monitor Output"; seen with 5.5, 5.6, 8.0 and
 # MariaDB 10.11. Servers without a change buffer (MariaDB 11) have no such lines.
@@ -92,7 +93,7 @@ class InnoDBStatus(Family):
 
     def option_taken(self, name: str, value: Any, settings: Mapping[str, str]) -> bool | None:
         """Return whether the server has the value; None without a variable, or if its form cannot be compared."""
-        wanted, plain = _option_text(value), name.removeprefix("loose_")
+        wanted, plain = option_value(value).strip().lower(), name.removeprefix("loose_")
         if plain not in settings and plain in OLDER_VARIABLES:
             plain = OLDER_VARIABLES[plain]
         if plain not in settings and plain.startswith("skip_"):
@@ -149,10 +150,6 @@ def _pairs(connection: pymysql.Connection, statement: str) -> dict[str, str]:
     with connection.cursor() as cursor:
         cursor.execute(statement)
         return {str(name): str(value) for name, value in cursor.fetchall()}
-
-
-def _option_text(value: Any) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value).strip().lower()
 
 
 def _same_value(wanted: str, found: str) -> bool | None:

@@ -25,6 +25,7 @@ from scripts.servers.families.family import (
 from scripts.servers.families.postgresql_status import OWN_NAME, PostgreSQLStatus
 from scripts.sources.installed import beside_program, program_of
 from scripts.sources.product import Product
+from scripts.wording import option_value
 
 PREFIX = "/usr/local/pgsql"
 CONFIGURE_OPTIONS = ["--without-readline", "--without-icu", "--disable-nls"]
@@ -165,9 +166,8 @@ class PostgreSQL(PostgreSQLStatus):
 
     def option_text(self, options: Options) -> str:
         """Return the option file: every value is quoted, true and false become on and off."""
-        return "".join(
-            f"{name} = '{_value_text(value)}'\n" for name, value in options.items() if name not in INITDB_FLAGS
-        )
+        quoted = {name: option_value(value).replace("'", "''") for name, value in options.items()}
+        return "".join(f"{name} = '{text}'\n" for name, text in quoted.items() if name not in INITDB_FLAGS)
 
     def initialise(
         self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict
@@ -287,13 +287,3 @@ def password_verifier(password: str) -> str:
 def _value(cursor: pg8000.dbapi.Cursor, statement: str) -> Any:
     cursor.execute(statement)
     return cursor.fetchone()[0]
-
-
-def _value_text(value: Any) -> str:
-    match value:
-        case True:
-            return "on"
-        case False:
-            return "off"
-        case _:
-            return str(value).replace("'", "''")

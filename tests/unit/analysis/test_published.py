@@ -7,7 +7,7 @@ import pytest
 from scripts.analysis import published, stats
 from scripts.analysis.metrics import TPS
 from scripts.analysis.runs import read_csv
-from scripts.report.figures import drawing, ratios
+from scripts.report.figures import naming, ratios
 from scripts.report.figures.values import values_chart
 from tests.made import synthetic
 from tests.made.compared import frames
@@ -120,7 +120,7 @@ def test_the_page_shows_them_with_their_source(tmp_path):
 
 def test_values_of_a_machine_of_another_scale_are_left_out_of_the_chart():
     runs, *_ = frames(synthetic.Plan(workloads=("oltp",), clients=(8, 64)))
-    look = drawing.look_of(["baseline", "pgo", "aa"], "baseline")
+    look = naming.look_of(["baseline", "pgo", "aa"], "baseline")
     rows = published.frame(declared()).query("workload == 'oltp' and metric == 'tps'")
     for factor, drawn in ((1, False), (0.1, True), (0.01, False)):
         chart = values_chart(runs, TPS, look, "tps-oltp", rows.assign(value=rows["value"] * factor))
@@ -129,7 +129,7 @@ def test_values_of_a_machine_of_another_scale_are_left_out_of_the_chart():
 
 def test_a_chart_of_published_ratios_without_any_of_ours_is_still_a_figure():
     _, _, _, cells = frames()
-    look = drawing.look_of(["baseline", "pgo", "aa"], "baseline")
+    look = naming.look_of(["baseline", "pgo", "aa"], "baseline")
     theirs = published.ratios(declared(), published.frame(declared()), "tps")
     chart = ratios.published_chart(cells[cells["workload"] == "none"], theirs, TPS, look, "ratio-none")
     assert chart.startswith("<svg")

@@ -7,7 +7,7 @@ from scripts.analysis import metrics, run_tables
 from scripts.analysis import runs as analysis_runs
 from scripts.analysis.runs import read_csv
 from scripts.report import engine
-from scripts.report.figures.drawing import look_of
+from scripts.report.figures.naming import look_of
 from scripts.report.figures.values import MOST_POINTS, seconds_chart, thinned_series
 from scripts.servers import families
 from scripts.servers.families import innodb_status

@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 
 from scripts.analysis.metrics import METRICS, TPS
 from scripts.jobs import plot_figures
-from scripts.report.figures import drawing
+from scripts.report.figures import naming
 from scripts.report.figures import ratios as figures_ratios
 from scripts.report.figures.ratios import BETTER, CROSSED, FRAMED, HATCHED, WORSE, HeatGrid
 from scripts.vocabulary import Verdict
@@ -17,7 +17,7 @@ from tests.made import synthetic
 from tests.made.compared import frames
 from tests.unit.report.figures.test_values import NAMESPACE, texts
 
-LOOK = drawing.look_of(("baseline", "pgo", "lto", "aa"), "baseline")
+LOOK = naming.look_of(("baseline", "pgo", "lto", "aa"), "baseline")
 P95 = METRICS["p95_ms"]
 PAPERS = {"#ffffff": "#1c2024", "#15181b": "#e4e7ea"}
 
@@ -120,7 +120,7 @@ def drawn(plan):
     study = synthetic.study(plan)
     *_, compared = frames(plan)
     ordered = plot_figures.in_order(compared, study)
-    look = drawing.look_of(list(study["variants"]), study["reference"])
+    look = naming.look_of(list(study["variants"]), study["reference"])
     return study, dict(plot_figures.heat(study, ordered, TPS, look))
 
 
@@ -129,13 +129,13 @@ VARIANTS = {"baseline": 0.0, "pgo": 1.0, "pgo_lto": 1.3, "aa": 0.0}
 
 def test_several_client_counts_give_one_map_a_variant_without_aa():
     study, maps = drawn(synthetic.Plan(variants=VARIANTS, workloads=("simple_select", "oltp"), clients=(1, 8, 64)))
-    assert list(maps) == drawing.heat_names(study, "tps") == ["scale-tps", "heat-tps-pgo", "heat-tps-pgo_lto"]
+    assert list(maps) == naming.heat_names(study, "tps") == ["scale-tps", "heat-tps-pgo", "heat-tps-pgo_lto"]
     assert {"simple_select", "oltp", "1", "8", "64"} <= set(texts(maps["heat-tps-pgo"]))
 
 
 def test_one_client_count_gives_one_map_of_workloads_by_variants():
     study, maps = drawn(synthetic.Plan(variants=VARIANTS, workloads=("simple_select", "oltp")))
-    assert list(maps) == drawing.heat_names(study, "tps") == ["scale-tps", "heat-tps"]
+    assert list(maps) == naming.heat_names(study, "tps") == ["scale-tps", "heat-tps"]
     found = texts(maps["heat-tps"])
     assert [text for text in found if text in VARIANTS] == ["pgo", "pgo_lto"]
     assert marked(maps["heat-tps"], FRAMED) == 4
@@ -144,7 +144,7 @@ def test_one_client_count_gives_one_map_of_workloads_by_variants():
 def test_a_study_of_the_reference_alone_has_no_map():
     study, maps = drawn(synthetic.Plan(variants={"baseline": 0.0, "aa": 0.0}, workloads=("oltp",)))
     assert maps == {}
-    assert drawing.heat_names(study, "tps") == []
+    assert naming.heat_names(study, "tps") == []
 
 
 def test_a_cell_that_failed_is_a_hole():

@@ -11,7 +11,7 @@ from scripts.analysis import runs as analysis_runs
 from scripts.analysis.comparison import cells, compare_pairs, noise_floors, pair_runs
 from scripts.analysis.metrics import METRICS
 from scripts.jobs import plot_figures
-from scripts.report.figures import drawing, values
+from scripts.report.figures import drawing, naming, values
 from scripts.report.figures import ratios as figures_ratios
 from scripts.wording import NARROW, number
 from tests.made import synthetic
@@ -19,7 +19,7 @@ from tests.made.run import records_of
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 VARIANTS = ("baseline", "pgo", "pgo_lto", "aa")
-LOOK = drawing.look_of(VARIANTS, "baseline")
+LOOK = naming.look_of(VARIANTS, "baseline")
 
 
 def frames(plan):
@@ -49,7 +49,7 @@ def test_every_variant_has_its_own_colour_and_marker():
 
 
 def test_eight_variants_have_colours_of_their_own_and_a_ninth_another_marker():
-    many = drawing.look_of(["baseline", *(f"v{place}" for place in range(9))], "baseline")
+    many = naming.look_of(["baseline", *(f"v{place}" for place in range(9))], "baseline")
     assert len(set(many.colours.values())) == 9
     assert many.colours["v8"] == many.colours["v0"]
     assert many.markers["v8"] != many.markers["v0"]
@@ -214,7 +214,7 @@ def test_ink_follows_the_readers_text_colour():
 def test_markup_and_mathematics_in_names_come_out_as_text():
     runs, compared = frames(plan())
     odd = 'p<i onload="x">$a_b$&'
-    look = drawing.look_of([odd if name == "pgo" else name for name in VARIANTS], "baseline")
+    look = naming.look_of([odd if name == "pgo" else name for name in VARIANTS], "baseline")
     svgs = (
         values.values_chart(runs.replace({"variant": {"pgo": odd}}), METRICS["tps"], look, f"tps-{odd}"),
         figures_ratios.forest_chart(
