@@ -23,7 +23,7 @@ from scripts.servers.families import Family
 WRAPPER = Path(__file__).with_name("compiler")
 PROGRESS_EVERY_S = 30
 ERROR_LINE = re.compile(r"(?:fatal )?error:|undefined reference|^FAILED:|CMake Error|configure: error|: Error \d", re.I)
-# The published recipe compiles in two directories, which is what loses its profile.
+# The published recipe loses its profile because it compiles in two directories.
 FOLDERS = {"published_instrumented": "build-generate", "published": "build-use"}
 
 
@@ -38,7 +38,7 @@ class Compiled:
 
 
 def wrapper(cache: Path) -> Path:
-    """Return a folder with the compiler wrapper, `cc` and `c++`, whose path does not depend on the checkout.
+    """Return a folder with the compiler wrapper, `cc` and `c++`; its path does not depend on the checkout.
 
     Configure scripts keep the compiler's name: PostgreSQL compiles it into programs and libraries.
     """
@@ -57,10 +57,10 @@ def wrapper(cache: Path) -> Path:
 
 
 def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
-    """Return a path of the source tree that depends only on the sources' content, through a link to its parent.
+    """Return a path of the source tree that depends only on the content of the sources; its parent is a link.
 
-    gcc matches static functions by source path, so a profile is good for one path only. The last part is no link:
-    PostgreSQL's configure walks its source tree with a `find` that does not follow one.
+    gcc matches static functions by source path, so a profile fits one path only. The last part of the path is not a
+    link: PostgreSQL's configure walks its source tree with a `find` that does not follow links.
     """
     link = cache / "src" / tree_sha256[:16]
     link.parent.mkdir(parents=True, exist_ok=True)
@@ -99,9 +99,30 @@ def compile_server(
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
     place = wrapper(cache_directory())
-    compiler = {"cc": str(place / "cc"), "cxx": str(place / "c++")}
-    tools = {"ar": toolchain.ar, "ranlib": toolchain.ranlib, "nm": toolchain.nm}
-    bare = {
+    tools = {"cc": str(place / "cc"), "cxx": str(place / "c++")}
+    tools |= {"ar": toolchain.ar, "ranlib": toolchain.ranlib, "nm": toolchain.nm}
+    configure = family.configure_command(source, tools, recipe)
+    bare = _configure_environment(toolchain, build)
+    configured = _step(configure, build, bare, log)
+    with _progress(f"{recipe['server']} {recipe['build']}", log, records):
+        environment = {**bare, **_compile_environment(family, build, records, flags)}
+        compiled = [_step(command, build, environment, log) for command in family.compile_commands(threads)]
+    steps_s = {"configure": configured.wall_s, "compile": sum(usage.wall_s for usage in compiled)}
+    return Compiled(steps_s, _total([configured, *compiled]), configure, records)
+
+
+def _total(usages: list[Usage]) -> Usage:
+    return Usage(
+        wall_s=sum(usage.wall_s for usage in usages),
+        cpu_s=sum(usage.cpu_s for usage in usages),
+        peak_rss_mib=max(usage.peak_rss_mib for usage in usages),
+    )
+
+
+def _configure_environment(toolchain: Toolchain, build: Path) -> dict[str, str]:
+    """Return the environment of configure: the wrapper records no calls and adds no flags of the build."""
+    counters = build.parent / "compile-time-counters"
+    return {
         "BUILD_CC": toolchain.cc,
         "BUILD_CXX": toolchain.cxx,
         "BUILD_RECORDS": "",
@@ -111,30 +132,13 @@ def compile_server(
         "LANGUAGE": "",
         "PATH": toolchain.search_path(),
         # Build tools and the programs of configure checks may be instrumented too; their counters are not used.
-        "GCOV_PREFIX": str(build.parent / "compile-time-counters"),
-        "LLVM_PROFILE_FILE": str(build.parent / "compile-time-counters" / "%p.profraw"),
+        "GCOV_PREFIX": str(counters),
+        "LLVM_PROFILE_FILE": str(counters / "%p.profraw"),
     }
-    configure = family.configure_command(source, {**compiler, **tools}, recipe)
-    configured = _step(configure, build, bare, log)
-    with _progress(f"{recipe['server']} {recipe['build']}", log, records):
-        compiled = [
-            _step(command, build, {**bare, **_environment(family, build, records, flags)}, log)
-            for command in family.compile_commands(threads)
-        ]
-    usages = [configured, *compiled]
-    return Compiled(
-        steps_s={"configure": configured.wall_s, "compile": sum(usage.wall_s for usage in compiled)},
-        usage=Usage(
-            sum(usage.wall_s for usage in usages),
-            sum(usage.cpu_s for usage in usages),
-            max(usage.peak_rss_mib for usage in usages),
-        ),
-        configure_command=configure,
-        records=records,
-    )
 
 
-def _environment(family: Family, build: Path, records: Path, flags: Flags) -> dict[str, str]:
+def _compile_environment(family: Family, build: Path, records: Path, flags: Flags) -> dict[str, str]:
+    """Return what compiling adds to the environment of configure: the build's flags, the folder of the records."""
     return {
         "BUILD_RECORDS": str(records),
         "BUILD_ROOT": str(build),
@@ -154,7 +158,7 @@ def _step(command: list[str], build: Path, environment: dict[str, str], log: Pat
 
 
 def _first_errors(log: Path, offset: int, count: int = 6) -> str:
-    """Return the first error lines of a log from a byte offset on: the cause comes first, make's noise last."""
+    """Return the first error lines of a log from a byte offset on; later ones are consequences of the first."""
     with log.open(encoding="utf-8", errors="replace") as stream:
         stream.seek(offset)
         found = [line.rstrip() for line in stream if ERROR_LINE.search(line)]
@@ -163,13 +167,13 @@ def _first_errors(log: Path, offset: int, count: int = 6) -> str:
 
 @contextlib.contextmanager
 def _progress(label: str, log: Path, records: Path) -> Iterator[None]:
-    """Report the progress of a compile now and then: steps as the build tool counts them, otherwise units."""
+    """Report the progress of a compile every PROGRESS_EVERY_S: the build tool's steps, otherwise compiler calls."""
     done, begin_s = threading.Event(), time.monotonic()
 
     def report() -> None:
         while not done.wait(PROGRESS_EVERY_S):
             minutes = (time.monotonic() - begin_s) / 60
-            say(f"[compile {label}] {_steps_done(log) or _units_done(records)}, {minutes:.1f} min")
+            say(f"[compile {label}] {_steps_done(log) or _calls_done(records)}, {minutes:.1f} min")
 
     thread = threading.Thread(target=report, daemon=True)
     thread.start()
@@ -187,6 +191,6 @@ def _steps_done(log: Path) -> str:
     return f"{int(counts[-1][0])} of {int(counts[-1][1])} steps" if counts else ""
 
 
-def _units_done(records: Path) -> str:
-    units = sum(1 for entry in os.scandir(records) if "." not in entry.name)
-    return f"{units} compiler calls"
+def _calls_done(records: Path) -> str:
+    calls = sum(1 for entry in os.scandir(records) if "." not in entry.name)
+    return f"{calls} compiler calls"

@@ -52,7 +52,7 @@ def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
 
 
 def built(paths: Paths, variant: str, config: Path, scale: str) -> Path:
-    """Return the folder of a variant's finished build; raise ValueError saying which command makes it."""
+    """Return the folder of a variant's finished build; raise ValueError naming the command that makes it."""
     variants = paths.plan.study.variants
     if variant not in variants:
         raise ValueError(f"VARIANT={variant}: unknown in {config}{suggestion(variant, variants)}")
@@ -66,7 +66,7 @@ def built(paths: Paths, variant: str, config: Path, scale: str) -> Path:
 
 
 def judgements(paths: Paths, variant: str, folder: Path) -> list[Path]:
-    """Return the existing records of a build, its audits and its check; a failure in any of them forbids a package."""
+    """Return the existing records of a build, its audits and its check; a build with a failure in one is not packed."""
     server, build = (paths.plan.study.variants[variant][key] for key in ("server", "build"))
     judged = [Path(file) for file in paths.judged(server, build)]
     return [folder / "identity.json", *(file for file in judged if file.is_file())]
