@@ -12,7 +12,6 @@ from markupsafe import Markup
 from scripts.measure.record import Diagnosis
 from scripts.report import diagnosis_tables
 from scripts.report.diagnosis_tables import DiagnosedCell, FieldTable, diagnosed_cells
-from scripts.report.figures import flames as figures_flames
 from scripts.report.figures.flames import change_text, draw_flame_graph, profile_difference
 from scripts.report.figures.naming import look_of
 from scripts.wording import brief, count, listing, percent, plural
@@ -133,7 +132,10 @@ def _sync_figures(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Ite
     found = {name: _together(made.diagnosis["syncs"]) for name, made in cell.of("fsyncs").items()}
     if known := {name: each for name, each in found.items() if each["count"]}:
         look = look_of(list(study["variants"]), study["reference"])
-        yield Markup(figures_flames.draw_sync_chart(known, look, f"syncs-{place}"))
+        # Few studies have this chart: the others do not wait 2 s for matplotlib.
+        from scripts.report.figures.syncs import draw_sync_chart
+
+        yield Markup(draw_sync_chart(known, look, f"syncs-{place}"))
 
 
 def _together(syncs: dict[str, dict[str, list[int]]]) -> dict[str, list[int]]:
