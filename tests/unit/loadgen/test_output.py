@@ -1,22 +1,9 @@
 """What sysbench printed is read in full or refused; the outputs are recorded (tests/data/README.md)."""
 
-from pathlib import Path
-
 import pytest
 
 from scripts.loadgen.output import SysbenchFailed, SysbenchMisused, parse, parse_report, percentile
-
-DATA = Path(__file__).parents[2] / "data" / "sysbench"
-FINISHED = [
-    "1.0.20-mariadb-oltp_read_only",
-    "1.0.20-mariadb-oltp_read_write",
-    "1.0.20-postgresql-oltp_read_only",
-    "1.0.20-postgresql-oltp_read_write",
-]
-
-
-def recorded(name: str) -> str:
-    return (DATA / f"{name}.txt").read_text()
+from tests.made.sysbench_outputs import FINISHED, recorded
 
 
 def test_reads_every_number_of_a_1_0_output():

@@ -1,23 +1,11 @@
 """The measured stretch of a call and its percentiles, on recorded outputs (tests/data/README.md)."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from scripts.loadgen.output import BUCKET_RATIO, Histogram, SysbenchFailed, parse, parse_report, percentile, window
-
-DATA = Path(__file__).parents[2] / "data" / "sysbench"
-FINISHED = [
-    "1.0.20-mariadb-oltp_read_only",
-    "1.0.20-mariadb-oltp_read_write",
-    "1.0.20-postgresql-oltp_read_only",
-    "1.0.20-postgresql-oltp_read_write",
-]
-
-
-def recorded(name: str) -> str:
-    return (DATA / f"{name}.txt").read_text()
+from tests.made.sysbench_outputs import FINISHED, recorded
 
 
 @pytest.mark.parametrize("name", FINISHED)
