@@ -38,4 +38,7 @@ Rules rely on two more: the value of a param whose function takes `output` is no
 test_unpatched_snakemake.py holds it), and `workflow.is_main_process` (rules/common.smk). Elsewhere only names are
 known: builds/profiles and commands/package leave `.snakemake_timestamp` out of folders, host/locks finds "snakemake" in
 a command line.
+
+One failure is left to Snakemake: it reads the files of `--configfile` before the Snakefile, so a file that nests deeper
+than Python's recursion limit ends in its traceback. `make doctor` reports such a file in one sentence.
 """
