@@ -1,12 +1,14 @@
 """What tests of every kind share: the checkout, the compiler the catalog names, and a watch for unmarked tests."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from scripts.builds import toolchain
 from scripts.builds.stages import DEFAULT_TOOLCHAIN
+from tests import workers
 from tests.unmarked import Programs
 
 CHECKOUT = Path(__file__).parent.parent
@@ -27,11 +29,14 @@ def compiler() -> toolchain.Toolchain:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests that share a fixture of their module in one worker, which makes it once."""
-    for item in items:
-        known = item._fixtureinfo.name2fixturedefs.values()
-        if any(definition.scope == "module" for definitions in known for definition in definitions):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    """Put the folders whose files take minutes first, so that the workers end at about the same time."""
+    items.sort(key=lambda item: not item.nodeid.startswith(workers.LONG))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> workers.ByFile:
+    """Give each worker whole files of tests."""
+    return workers.ByFile(config, log)
 
 
 @pytest.fixture(scope="session")

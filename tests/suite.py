@@ -13,6 +13,8 @@ import sys
 import pytest
 
 SHARING, ALONE, FAST = "not real", "real", "not real and not slow"
+# By whole files, see tests/workers.py, in the order of tests/conftest.py.
+SHARED = ["--dist", "loadfile", "--no-loadscope-reorder"]
 # More workers spend their time on importing the same modules.
 MOST_WORKERS = 16
 
@@ -20,7 +22,7 @@ MOST_WORKERS = 16
 def calls(fast: bool) -> list[list[str]]:
     """Return the options of each call of pytest."""
     workers = min(len(os.sched_getaffinity(0)), MOST_WORKERS)
-    side_by_side = ["--numprocesses", str(workers), "--dist", "loadgroup"]
+    side_by_side = ["--numprocesses", str(workers), *SHARED]
     return [["-m", FAST, *side_by_side]] if fast else [["-m", SHARING, *side_by_side], ["-m", ALONE]]
 
 

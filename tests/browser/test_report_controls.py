@@ -3,11 +3,8 @@
 import math
 import re
 
-import pytest
-
 from tests.browser.chromium import opened
 
-pytestmark = pytest.mark.xdist_group("browser")
 ROWS = "[...document.querySelectorAll('details.run')]"
 SHOWN = f"{ROWS}.filter(row => row.checkVisibility())"
 FIELDS = "row => [...row.querySelector('summary').children].map(field => field.textContent.trim())"

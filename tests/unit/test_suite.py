@@ -1,12 +1,28 @@
 """The two calls of pytest that make up `make test`, and the watch over what runs in the first one."""
 
 import subprocess
+import sys
 import time
 
 import pytest
 
 from tests import suite, unmarked
+from tests.conftest import CHECKOUT
 
+# Tests of one file that share something; they take long enough for the other worker to ask for one.
+SHARING = """
+import time
+import pytest
+
+@pytest.fixture(scope="module")
+def shared():
+    with open({made!r}, "a") as made:
+        made.write("{name}\\n")
+
+@pytest.mark.parametrize("number", range(6))
+def test_number(shared, number):
+    time.sleep(0.1)
+"""
 PASSED, FAILED, NONE = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED
 
 
@@ -44,6 +60,18 @@ def test_both_calls_run_though_the_first_one_fails(monkeypatch):
     monkeypatch.setattr(suite.subprocess, "run", run)
     assert suite.main(["tests/unit", "-x"]) == FAILED
     assert ran == [[*call, "tests/unit", "-x"] for call in suite.calls(fast=False)]
+
+
+def test_what_the_tests_of_a_file_share_is_made_by_one_worker(tmp_path):
+    made = tmp_path / "made.txt"
+    for name in ("test_one.py", "test_two.py"):
+        (tmp_path / name).write_text(SHARING.format(made=str(made), name=name))
+    (tmp_path / "conftest.py").write_text("from tests.conftest import pytest_xdist_make_scheduler\n")
+    shared = ["--numprocesses", "2", *suite.SHARED]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tmp_path, *shared, tmp_path]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=120)
+    assert "12 passed" in done.stdout
+    assert sorted(made.read_text().split()) == ["test_one.py", "test_two.py"]
 
 
 def test_real_server_is_seen_with_the_test_that_started_it_unless_it_only_answers(tmp_path, request):
