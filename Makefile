@@ -83,10 +83,10 @@ config-doc: ## write docs/config.md, the reference of all keys, from the schema
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.config_doc
 
-sample: ## render docs/sample-report.html from the records in docs/sample
+sample: ## render docs/sample-report.html, and its picture, from the records in docs/sample
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.sample \
-	    --archive docs/sample/builds-mariadb.tar.xz --output docs/sample-report.html
+	    --archive docs/sample/builds-mariadb.tar.xz --output docs/sample-report.html --picture docs/report.png
 
 test: ## run all tests, or those of TESTS=path; FAST=1 leaves out real servers and the slowest
 	@scripts/setup.sh test

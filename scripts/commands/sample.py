@@ -7,16 +7,20 @@ page shows builds, profiles and datasets in the order in which their records are
 import argparse
 import contextlib
 import os
+import shutil
 import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from scripts.host.process import CommandFailed, output_of
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
 from scripts.sources import SourceError
 from scripts.sources.archive import unpack
 
+BROWSER_OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage")
+PICTURE_PIXELS, DRAWN_WITHIN_S = (1280, 1330), 120
 RECORD_NAMES = {
     "facts": "facts.json",
     "audits": "audit.json",
@@ -68,15 +72,31 @@ def render(archive: Path, output: Path) -> Path:
     return output
 
 
+def draw(page: Path, picture: Path) -> str:
+    """Draw the top of a page to a PNG with headless Chromium; return what was done, in words.
+
+    Raises CommandFailed when Chromium fails.
+    """
+    if (browser := shutil.which("chromium")) is None:
+        return f"{picture}: not drawn, the command chromium is missing"
+    size = ",".join(map(str, PICTURE_PIXELS))
+    target = [f"--window-size={size}", f"--screenshot={picture.resolve()}", page.resolve().as_uri()]
+    output_of([browser, *BROWSER_OPTIONS, *target], timeout_s=DRAWN_WITHIN_S)
+    return f"{picture}: {picture.stat().st_size >> 10} KiB"
+
+
 def main() -> int:
-    """Render the page that the command line names; return the exit status."""
+    """Render the page that the command line names, and its picture; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--archive", type=Path, required=True, help="the records of a finished study, .tar.xz")
     parser.add_argument("--output", type=Path, required=True, help="the page to write")
+    parser.add_argument("--picture", type=Path, help="the PNG of its top to write")
     given = parser.parse_args()
     try:
         print(f"{render(given.archive, given.output)}: {given.output.stat().st_size >> 10} KiB")
-    except (SourceError, OSError) as error:
+        if given.picture:
+            print(draw(given.output, given.picture))
+    except (SourceError, OSError, CommandFailed) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -5,6 +5,7 @@ import shutil
 import tarfile
 
 import pytest
+from matplotlib.image import imread
 
 from scripts.commands import sample
 from scripts.sources import SourceError
@@ -67,3 +68,17 @@ def test_archive_without_a_study_is_named(tmp_path):
         made.add(tmp_path / "results", "results")
     with pytest.raises(SourceError, match=r"other\.tar\.xz: 0 files study\.json, expected the records of one study"):
         sample.render(tmp_path / "other.tar.xz", tmp_path / "page.html")
+
+
+def test_picture_without_chromium_is_not_drawn_and_the_command_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(sample.shutil, "which", lambda name: None)
+    picture = tmp_path / "report.png"
+    assert sample.draw(tmp_path / "page.html", picture) == f"{picture}: not drawn, the command chromium is missing"
+    assert not picture.exists()
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is missing")
+def test_picture_has_the_size_of_the_one_in_the_readme(tmp_path):
+    (tmp_path / "page.html").write_text("<p>a page")
+    sample.draw(tmp_path / "page.html", picture := tmp_path / "report.png")
+    assert imread(picture).shape[:2] == imread(CHECKOUT / "docs" / "report.png").shape[:2]
