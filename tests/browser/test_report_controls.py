@@ -3,7 +3,11 @@
 import math
 import re
 
+import pytest
+
 from tests.browser.chromium import opened
+
+pytestmark = pytest.mark.slow
 
 ROWS = "[...document.querySelectorAll('details.run')]"
 SHOWN = f"{ROWS}.filter(row => row.checkVisibility())"

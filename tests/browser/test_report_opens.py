@@ -11,6 +11,8 @@ from matplotlib.image import imread
 from tests.browser.chromium import opened
 from tests.made import spoilt
 
+pytestmark = pytest.mark.slow
+
 PAGES = ("small_page", "large_page", "imported_page", "odd_page")
 LOOKS = [(width, dark) for width in (1280, 400) for dark in (False, True)]
 A4_POINTS = (594.96, 841.92)

@@ -12,6 +12,8 @@ from tests.faults.planned import catalog, everything, names_a_key, quickly, refu
 from tests.faults.scale import WHOLE
 from tests.workflow.stubbed import copied
 
+pytestmark = pytest.mark.slow
+
 NAMES = list(TEXTS)
 
 

@@ -14,6 +14,8 @@ from tests.faults.planned import everything, names_a_key, quickly, refusal
 from tests.faults.scale import scaled
 from tests.workflow.running import snakemake
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("servers", "builds", "toolchains", "trainings", "workloads", "datasets")
 SPARSE = {kind: {} for kind in KINDS} | {"workloads": {"oltp": None, "simple_select": {"options": {"range_size": 7}}}}
 HOW = {

@@ -17,6 +17,8 @@ from tests.made.studies import CHECKOUT, SMALL
 from tests.workflow.running import environment
 from tests.workflow.stubbed import copied
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 30
 TEXT = yaml.safe_dump(SMALL)
 DOUBLED = "\n".join(["a: &a0 [x, x]", *(f"b{n}: &a{n + 1} [{', '.join(8 * [f'*a{n}'])}]" for n in range(10))])

@@ -15,6 +15,8 @@ from tests.made import studies
 from tests.made.wrapped import Project
 from tests.workflow.running import CHECKOUT, environment, snakemake
 
+pytestmark = pytest.mark.slow
+
 PLAN = """
 import sys
 from pathlib import Path

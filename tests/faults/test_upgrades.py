@@ -21,6 +21,8 @@ from scripts.sql import answers
 from tests.made.studies import CHECKOUT, config
 from tests.workflow import stubbed
 
+pytestmark = pytest.mark.slow
+
 FORMATS = CHECKOUT / "tests" / "data" / "formats"
 KINDS = {
     "facts": "builds/*/*/facts.json",

@@ -6,6 +6,8 @@ import pytest
 
 from tests.workflow.stubbed import STUDY, copied
 
+pytestmark = pytest.mark.slow
+
 ASKED = {"workloads": ["oltp"], "variants": ["baseline", "pgo"], "tools": ["perf", "waits"], "seconds": 3}
 SMALL = {
     "workloads": {"oltp": None},

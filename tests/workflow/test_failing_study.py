@@ -13,6 +13,8 @@ from scripts.builds.stages import instrumented
 from tests.workflow.running import COSTLY, REPORTING
 from tests.workflow.stubbed import copied
 
+pytestmark = pytest.mark.slow
+
 SERVER = {"server": "postgresql-15"}
 BUILDS = {
     "broken": {"flags": "-O1", "may_fail": True},

@@ -9,6 +9,8 @@ import pytest
 from scripts import record
 from tests.workflow import stubbed
 
+pytestmark = pytest.mark.slow
+
 DIED = {"outcome": "failed", "reason": "died with signal 11"}
 
 

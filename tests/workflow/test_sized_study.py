@@ -1,9 +1,12 @@
 """The finished study that planning is timed on is finished in Snakemake's eyes, and in the plan's."""
 
+import pytest
 import yaml
 
 from tests.bench import sized
 from tests.workflow.running import REPORTING, snakemake
+
+pytestmark = pytest.mark.slow
 
 
 def test_finished_study_has_nothing_to_do_until_its_title_changes(tmp_path):

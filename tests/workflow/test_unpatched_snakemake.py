@@ -13,6 +13,8 @@ import pytest
 
 from tests.workflow.running import CHECKOUT, environment
 
+pytestmark = pytest.mark.slow
+
 PATCHED = f"""
 import sys
 sys.path.insert(0, "{CHECKOUT}")

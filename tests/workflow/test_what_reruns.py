@@ -10,6 +10,8 @@ from tests.workflow.rerun_words import Words, labels, table
 from tests.workflow.running import CHECKOUT
 from tests.workflow.stubbed import copied
 
+pytestmark = pytest.mark.slow
+
 README = CHECKOUT / "README.md"
 TABLE = table(README.read_text())
 

@@ -53,6 +53,7 @@ def test_a_missing_run_costs_its_value_alone():
     assert estimate([(1, holed)]).n == 2
 
 
+@pytest.mark.slow
 def test_intervals_over_cells_that_share_a_repetitions_state_hold_the_truth_in_95_of_100_studies():
     chance = np.random.default_rng(20260101)
     held, studies, repetitions, cells = 0, 3000, 5, 4
