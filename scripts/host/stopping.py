@@ -57,8 +57,17 @@ def _wait_still(pids: Iterable[int]) -> None:
 
 
 def _is_running(pid: int) -> bool:
+    """Return whether a thread of a process still runs: each finishes its own system call before it stops."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return False
+    return any(map(_thread_is_running, threads))
+
+
+def _thread_is_running(thread: Path) -> bool:
+    try:
+        state = (thread / "stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return False
     return state not in "TtZX"
