@@ -1,5 +1,6 @@
 """A process is stopped with all its descendants, uses no CPU while it is, and goes on."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -27,8 +28,8 @@ def tree():
     with subprocess.Popen([sys.executable, "-c", TREE], stdout=subprocess.PIPE, text=True) as parent:
         child = int(parent.stdout.readline())
         yield parent.pid, child
-        for pid in stopping.descendants(parent.pid):
-            psutil.Process(pid).kill()
+        # The parent first; one of its short-lived children may be gone by now.
+        stopping.signal_all(stopping.descendants(parent.pid), signal.SIGKILL)
 
 
 def test_descendants_are_found_whatever_their_session_parents_first(tree):
