@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import statistics
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -138,10 +137,10 @@ def test_speedup_is_that_of_the_printed_rates_block_by_block(study):
     assert overall.loc[("pgo", "tps"), "ratio"] == pytest.approx(math.exp(sum(ratios) / len(ratios)), rel=0.01)
 
 
-def test_most_runs_take_no_more_than_five_seconds_besides_their_load(study):
+def test_run_besides_its_load_takes_no_more_than_five_seconds(study):
     load = {"warmup", "measure", "drain", "drain_clone", "wait_lock"}
-    others = [sum(seconds for phase, seconds in run["phases_s"].items() if phase not in load) for run in study.runs()]
-    assert statistics.median(others) <= 5, others
+    for run in study.runs():
+        assert sum(seconds for phase, seconds in run["phases_s"].items() if phase not in load) <= 5
 
 
 def test_server_and_load_generator_were_seen_on_disjoint_cpus_and_the_server_not_as_root(study):

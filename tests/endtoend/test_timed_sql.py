@@ -71,10 +71,10 @@ def test_every_named_statement_was_timed_once_a_pass_in_its_order(measured):
 
 def test_seconds_are_those_the_statement_took(measured):
     for one in executions(measured[0], "asleep"):
-        assert 0.4 <= one["seconds"] < 40  # in milliseconds it would be 400
+        assert 0.4 <= one["seconds"] < 2
         assert one["server_cpu_s"] < 0.3
     whole_s = sum(one["seconds"] for one in measured[0]["timed_sql"]["executions"])
-    assert whole_s <= measured[0]["window"]["duration_s"] < whole_s + 60
+    assert whole_s <= measured[0]["window"]["duration_s"] < whole_s + 5
 
 
 def test_answers_are_told_by_rows_and_digest(measured):
