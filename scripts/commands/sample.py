@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import os
 import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -75,7 +76,7 @@ def render(archive: Path, output: Path) -> Path:
 def draw(page: Path, picture: Path) -> str:
     """Draw the top of a page to a PNG with headless Chromium; return what was done, in words.
 
-    Raises CommandFailed when Chromium fails.
+    Raises CommandFailed when Chromium fails, subprocess.TimeoutExpired when it does not end.
     """
     if (browser := shutil.which("chromium")) is None:
         return f"{picture}: not drawn, the command chromium is missing"
@@ -96,7 +97,7 @@ def main() -> int:
         print(f"{render(given.archive, given.output)}: {given.output.stat().st_size >> 10} KiB")
         if given.picture:
             print(draw(given.output, given.picture))
-    except (SourceError, OSError, CommandFailed) as error:
+    except (SourceError, OSError, CommandFailed, subprocess.TimeoutExpired) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

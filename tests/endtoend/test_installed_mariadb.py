@@ -157,7 +157,10 @@ def test_interrupted_run_writes_nothing_and_leaves_nothing(place):
     ("option", "why"),
     [
         ({"innodb_bufer_pool_size": "64M"}, "unknown variable 'innodb_bufer_pool_size=64M'"),
-        ({"max_connections": "many"}, "'many', but the server reports: option 'max_connections': "),
+        (
+            {"max_connections": "many"},
+            "options.max_connections: 'many', but the server reports: option 'max_connections': ",
+        ),
         ({"innodb_thread_concurrency": 4}, "'innodb-thread-concurrency' was removed"),
     ],
 )
