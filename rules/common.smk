@@ -12,11 +12,12 @@ min_version("9.27.1")
 
 try:
     from scripts import record
+    from scripts.builds import relinked
     from scripts.builds.stages import BOLTED, COMPILED, PREBUILT
     from scripts.config.study import load
     from scripts.host import locks, outcome
     from scripts.loadgen import lua
-    from scripts.plan import description
+    from scripts.plan import blocks, decisions, description, relinks, stopping
     from scripts.plan.diagnoses import Diagnoses
     from scripts.plan.paths import Paths, tolerated_folders
     from scripts.plan.preview import text
@@ -24,6 +25,7 @@ try:
     from scripts.workflow import code_digest, command_line, job_records, session
     from scripts.workflow.job_environment import job_environment
     from scripts.workflow.resources import HOST
+    from scripts.vocabulary import Decision
 except ModuleNotFoundError as error:
     raise WorkflowError(
         f"{error.name}: this Python package is missing in {sys.prefix}; `make setup` makes .venv with it"
@@ -36,28 +38,33 @@ if config.get("partial") in ("true", "false"):
 try:
     ROOT, FILES = Path(workflow.basedir), command_line.config_files(workflow)
     PLAN = Plan(load(config, ROOT, " ".join(map(str, FILES)), FILES), ROOT)
-    PATHS = Paths(PLAN)
+    PATHS = Paths(PLAN, None if workflow.is_main_process else decisions.read(PLAN))
     DIAGNOSES = Diagnoses(PATHS)
     PARTIAL = PLAN.study.config.get("partial", False)
-    RUNS = [path for path in PATHS.runs if not PARTIAL or Path(path).exists()]
     session.prepare(workflow, Path("results"))
+    if not PARTIAL and PATHS.is_undecided:
+        session.force("describe_study")
 except ValueError as error:
     raise WorkflowError(str(error))
 
 os.environ.update(
     **job_environment(ROOT),
     **{outcome.MAY_FAIL: "\n".join(tolerated_folders(PATHS))},
+    **{relinked.WANTED: record.canonical(relinks.wanted(PATHS))},
     **lua.job_environment(PLAN.study.config, PLAN.study.entries),
 )
 
-if PARTIAL and not RUNS:
+RUNS_THERE = [path for path in PATHS.runs if Path(path).exists()] if PARTIAL else []
+if PARTIAL and not RUNS_THERE:
     raise WorkflowError(
         f"partial: none of the {len(PATHS.runs)} planned runs of study {PLAN.study.name} is measured yet in "
         f"{Path(PATHS.study).resolve()}, so there is nothing to report; the same command without `partial` measures"
     )
 
 if workflow.is_main_process and PARTIAL:
-    sys.stderr.write(f"partial report of study {PLAN.study.name}: {len(RUNS)} of {len(PATHS.runs)} planned runs\n\n")
+    sys.stderr.write(
+        f"partial report of study {PLAN.study.name}: {len(RUNS_THERE)} of {len(PATHS.runs)} planned runs\n\n"
+    )
 elif workflow.is_main_process:
     try:
         sys.stderr.write(text.plan_text(PATHS, command_line.planned_cores(workflow, sys.argv[1:])))
@@ -73,6 +80,8 @@ def begin():
         session.begin(workflow)
         locks.hold_checkout(Path("results"))
         job_records.keep(Path("results"))
+        if not PARTIAL:
+            decisions.write(PATHS)
     except ValueError as error:
         why = "; a report would take CPU time from what it measures; `make watch` shows its figures so far"
         raise WorkflowError(f"{error}{why if PARTIAL else ''}")

@@ -38,11 +38,6 @@ def recipe_parts(kind, wildcards):
             return PLAN.check(wildcards.server, wildcards.build), None
         case "dataset":
             return PLAN.dataset(*PATHS.datasets[f"results/datasets/{server_part(wildcards)}"]), wildcards.digest
-        case "run":
-            return {
-                "variant": PLAN.variant(wildcards.variant),
-                "load": PLAN.load(wildcards.variant, wildcards.workload),
-            }, None
         case "diagnosis":
             return DIAGNOSES.recipe(diagnosis_of(wildcards)), None
     raise WorkflowError(f"no recipe of kind {kind!r}")
@@ -88,11 +83,6 @@ def source_places(wildcards, output):
     return record.canonical(PLAN.study.entries["servers"][wildcards.server]["sources"])
 
 
-def run_place(wildcards, output):
-    variant = PLAN.study.variants[wildcards.variant]
-    return record.canonical({**PATHS.place(output.run), "judged": PATHS.judged(variant["server"], variant["build"])})
-
-
 def diagnosis_place(wildcards, output):
     return record.canonical(DIAGNOSES.place(output.diagnosis))
 
@@ -133,17 +123,31 @@ def reference_answers(wildcards):
     return f"{PATHS.answers(wildcards.server, PLAN.check_reference(wildcards.server))}/answers.json.gz"
 
 
-def build_of_run(wildcards):
+def build_of_diagnosis(wildcards):
     variant = PLAN.study.variants[wildcards.variant]
     return f"{PATHS.build(variant['server'], variant['build'])}/identity.json"
 
 
-def dataset_of_run(wildcards):
+def dataset_of_diagnosis(wildcards):
     return f"{PATHS.dataset(wildcards.variant, wildcards.workload)}/dataset.json"
 
 
-def order_of_run(wildcards):
-    return PATHS.priority(wildcards.variant, wildcards.workload, int(wildcards.clients), int(wildcards.repetition))
+def block_of(wildcards):
+    return PATHS.to_measure[f"{PATHS.study}/blocks/{wildcards.block}/block.json"]
+
+
+def inputs_of_block(wildcards):
+    return PATHS.inputs(block_of(wildcards))
+
+
+def priority_of_block(wildcards):
+    # The earlier in the order of measuring, the higher.
+    return len(PATHS.every_block) - PATHS.every_block.index(block_of(wildcards))
+
+
+def measured_before(wildcards):
+    """Return the blocks of the repetitions that a decision is about."""
+    return PATHS.measured(PATHS.up_to(int(wildcards.repetition)))
 
 
 def preparations(wildcards):

@@ -1,8 +1,8 @@
-"""Measure. Needs: builds and datasets. Makes: results/studies/{study}/runs/ and diagnoses/."""
+"""Measure. Needs: builds and datasets. Makes: results/studies/{study}/blocks/ and diagnoses/."""
 
 
 rule finish_preparations:
-    """Mark that all builds and datasets are there; no run starts before, so that blocks stay together."""
+    """Mark that all builds and datasets are there; no block is measured before."""
     input:
         preparations,
     output:
@@ -19,38 +19,30 @@ rule finish_preparations:
         """
 
 
-rule measure_run:
-    """Measure one variant under one workload with one client count, once."""
+rule measure_block:
+    """Measure all arms of a block: a workload with one client count, once."""
     input:
-        identity=build_of_run,
-        dataset=dataset_of_run,
+        needed=inputs_of_block,
         prepared=ancient("results/studies/{study}/prepared.txt"),
     output:
-        run="results/studies/{study}/runs/{variant}-{digest}/{workload}-{load}/{clients}/{repetition}.json",
-        text="results/studies/{study}/runs/{variant}-{digest}/{workload}-{load}/{clients}/{repetition}.txt",
+        "results/studies/{study}/blocks/{block}/block.json",
     log:
-        "results/logs/measure_run/{study}/{variant}-{digest}/{workload}-{load}/{clients}/{repetition}.log",
+        "results/logs/measure_block/{study}/{block}.log",
     wildcard_constraints:
-        load="[0-9a-f]{12}",
-        variant="|".join(map(re.escape, PLAN.study.variants)),
-        workload="|".join(map(re.escape, PLAN.study.workloads)),
-    priority: order_of_run
+        # A block that is measured already is an input which no rule makes.
+        block=blocks.pattern(PATHS.to_measure),
+    priority: priority_of_block
     conda:
         "../envs/python.yaml"
     resources:
         host=HOST,
     params:
-        recipe=recipe_of("run"),
-        place=run_place,
+        plan="results/studies/{study}/plan.json",
     shell:
         r"""
-        exec python -m scripts.jobs.measure_run \
-            --recipe {params.recipe:q} \
-            --place {params.place:q} \
-            --identity {input.identity:q} \
-            --dataset {input.dataset:q} \
-            --run {output.run:q} \
-            --text {output.text:q} \
+        exec python -m scripts.jobs.measure_block \
+            --plan {params.plan:q} \
+            --block {output:q} \
             --log {log:q}
         """
 
@@ -58,8 +50,8 @@ rule measure_run:
 rule diagnose_run:
     """Observe the server with one tool in an extra run, after all measured runs."""
     input:
-        identity=build_of_run,
-        dataset=dataset_of_run,
+        identity=build_of_diagnosis,
+        dataset=dataset_of_diagnosis,
         measured=ancient("results/studies/{study}/tables/runs.csv"),
     output:
         diagnosis="results/studies/{study}/diagnoses/{variant}-{digest}/{workload}-{load}/{clients}/{tool}.json",
@@ -89,3 +81,8 @@ rule diagnose_run:
             --text {output.text:q} \
             --log {log:q}
         """
+
+
+if stopping.settings(PLAN.study):
+
+    include: "stop.smk"

@@ -5,6 +5,7 @@ rule describe_study:
     """Write the study with all defaults, and the list of its runs."""
     input:
         published=published_figures,
+        decision=last_decision,
     output:
         study="results/studies/{study}/study.json",
         runs="results/studies/{study}/runs.txt",

@@ -6,8 +6,30 @@ def reported(files):
     return [file for file in files if not PARTIAL or Path(file).exists()]
 
 
+def last_decision(wildcards):
+    """Return the decision with which the study stopped; none for one whose number of blocks is fixed."""
+    for repetition in () if PARTIAL else stopping.looks(PLAN.study, PATHS.every_block):
+        decision = PATHS.decision(repetition)
+        checkpoints.decide_repetition.get(study=PLAN.study.name, **stopping.names_in(decision))
+        if record.read(Path(decision))["decision"] != Decision.ANOTHER:
+            return [decision]
+    return []
+
+
+def decided_blocks(wildcards):
+    """Return the blocks that the report is made from."""
+    if PARTIAL:
+        return PATHS.blocks
+    (decision,) = last_decision(wildcards) or [None]
+    return PATHS.up_to(stopping.names_in(decision)["repetition"]) if decision else PATHS.every_block
+
+
 def all_runs(wildcards):
-    return list(RUNS)
+    return reported(PATHS.runs_of(decided_blocks(wildcards)))
+
+
+def all_measured(wildcards):
+    return reported(PATHS.measured(decided_blocks(wildcards)))
 
 
 def facts_of(kind):
@@ -49,7 +71,8 @@ def sources_of_study(wildcards):
 
 def study_description(wildcards):
     # Not the canonical form: variants and workloads are shown in the order of the config.
-    described = description.describe(PLAN, FILES)
+    (decision,) = [record.read(Path(path)) for path in last_decision(wildcards)] or [None]
+    described = description.describe(PATHS, FILES, decided_blocks(wildcards), decision)
     return json.dumps({**described, **({"partial": True} if PARTIAL else {})})
 
 

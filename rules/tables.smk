@@ -4,7 +4,7 @@
 rule collect_runs:
     """Turn the records of runs into tidy tables."""
     input:
-        runs=all_runs,
+        measured=all_measured,
         study="results/studies/{study}/study.json",
         list="results/studies/{study}/runs.txt",
     output:
@@ -44,7 +44,8 @@ rule compare_variants:
         overall="results/studies/{study}/tables/overall.csv",
         unflagged="results/studies/{study}/tables/overall_unflagged.csv",
         bounds="results/studies/{study}/tables/bounds.csv",
-        noise="results/studies/{study}/tables/noise.csv",
+        calibration="results/studies/{study}/tables/calibration.csv",
+        relinked="results/studies/{study}/tables/relinked.csv",
         factors="results/studies/{study}/tables/factors.csv",
         effects="results/studies/{study}/tables/effects.csv",
         statements="results/studies/{study}/tables/statements.csv",

@@ -3,6 +3,10 @@
 from enum import StrEnum
 
 AA = "aa"
+# The reference's own objects linked in another order, one order per repetition.
+RELINKED = "relinked"
+# The arms that measure the reference itself: no variants of a study, without verdicts.
+CONTROLS = (AA, RELINKED)
 
 RUN = ("variant", "workload", "clients", "repetition")
 BLOCK = ("workload", "clients", "repetition")
@@ -12,12 +16,15 @@ WORKLOAD_CLIENTS = ("workload", "clients")
 # Column of a kind of operation -> share of its calls that took no longer.
 OPERATION_SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
 
+# Under as many blocks nothing gets a verdict.
+MIN_BLOCKS = 5
+
 # The passes of timed SQL: the first after the server's start, and the others.
 COLD, WARM = "cold", "warm"
 
 
 class PairStatus(StrEnum):
-    """Whether a run and the reference's run of the same block count as a pair; the tables hold these codes."""
+    """Whether a run counts beside the reference of its block; the tables hold these codes."""
 
     PAIRED = "paired"
     SPLIT = "split"
@@ -26,14 +33,29 @@ class PairStatus(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a comparison with the reference shows; the tables hold these codes."""
+    """What a comparison with the reference shows; the tables hold these codes.
 
+    Far above and below: by more than the smallest difference of interest. Same: by less than it.
+    """
+
+    FAR_ABOVE = "far_above"
     ABOVE = "above"
+    SAME = "same"
+    OPEN = "open"
     BELOW = "below"
-    NO_DIFFERENCE = "no_difference"
+    FAR_BELOW = "far_below"
     TOO_FEW_BLOCKS = "too_few_blocks"
-    NO_NOISE_FLOOR = "no_noise_floor"
+    UNPAIRED = "unpaired"
 
 
-DIFFERENCES = (Verdict.ABOVE, Verdict.BELOW)
-UNDECIDED = (Verdict.TOO_FEW_BLOCKS, Verdict.NO_NOISE_FLOOR)
+class Decision(StrEnum):
+    """Whether a study with a `precision` measures another repetition; its decisions hold these codes."""
+
+    ENOUGH = "enough"
+    ANOTHER = "another"
+    TIME_IS_UP = "time_is_up"
+
+
+ABOVE, BELOW = (Verdict.FAR_ABOVE, Verdict.ABOVE), (Verdict.FAR_BELOW, Verdict.BELOW)
+DIFFERENCES = ABOVE + BELOW
+UNDECIDED = (Verdict.TOO_FEW_BLOCKS, Verdict.UNPAIRED)

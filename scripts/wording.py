@@ -67,9 +67,17 @@ def percent(share: float | None, digits: int = 1) -> str:
     return f"{share * 100:.{digits}f}{NARROW}%"
 
 
-def floor_percent(log_ratio: float | None) -> str:
-    """Return a noise floor, given as |log ratio|, as the per cent by which a ratio may exceed 1."""
-    return NOTHING if missing(log_ratio) else f"±{math.expm1(log_ratio) * 100:.1f}{NARROW}%"
+def share(value: float) -> str:
+    """Return a share as it was declared, in per cent: `2 %`."""
+    return f"{value * 100:g}{NARROW}%"
+
+
+def distance(ratio: float | None) -> str:
+    """Return how far a ratio lies from 1, in per cent with two digits at least: `0.5 %`, `12 %`."""
+    if missing(ratio):
+        return NOTHING
+    size = abs(ratio - 1) * 100
+    return f"{size:.{0 if size >= 10 else 1}f}{NARROW}%"
 
 
 def duration(seconds: float | None) -> str:

@@ -5,8 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 # Units of columns that hold no decimal number; the unit of any other column is the unit of its numbers.
-TEXT, COUNT, BOOLEAN = "text", "count", "true or false"
-SECONDS, MILLISECONDS, MICROSECONDS_PER_TX, UNIX_TIME = "s", "ms", "µs per transaction", "s since 1970, UTC"
+TEXT, COUNT, NUMBER, BOOLEAN = "text", "count", "number", "true or false"
+SECONDS, MINUTES, MILLISECONDS, MICROSECONDS_PER_TX, UNIX_TIME = (
+    "s",
+    "min",
+    "ms",
+    "µs per transaction",
+    "s since 1970, UTC",
+)
 BYTES, BYTES_PER_SECOND, PER_SECOND = "bytes", "bytes/s", "1/s"
 SHARE, BUSY, RATIO, LOG_RATIO, PROBABILITY = (
     "share, 0 to 1", "share", "ratio", "natural logarithm of a ratio", "probability",

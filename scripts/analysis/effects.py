@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis.comparison import SAME_HOST_COLUMNS, by_repetition, means_over_cells, with_verdicts
+from scripts.analysis import intervals
+from scripts.analysis.blocks import Arms
+from scripts.analysis.comparison import Terms, mean_columns
 from scripts.analysis.tables import EFFECTS, FACTORS
+from scripts.analysis.verdicts import with_verdicts
 from scripts.record import canonical
-from scripts.vocabulary import AA, BLOCK
+from scripts.vocabulary import CONTROLS
 from scripts.wording import listing
 
 CONTRAST_WORDS = ("profile", "lto", "bolt", "flags", "debug_information", "toolchain")
 PAIR = ("profile", "lto")
 NAMES = {"lto": "LTO", "profile": "PGO", "bolt": "BOLT", "debug_information": "debug information"}
 ALONE, TOGETHER, ON_TOP = range(3)
+JUDGED = ["p_holm", "p_beyond_holm", "verdict"]
 
 
 @dataclass(frozen=True)
@@ -57,12 +61,13 @@ class Arm:
 def build_groups(study: dict[str, Any]) -> list[list[Arm]]:
     """Return the variants with one server, the same options and storage, and a build whose factors are known.
 
-    A build made elsewhere or with the published recipe differs in more than its factors and is left out, as is A/A.
+    A build made elsewhere or with the published recipe differs in more than its factors and is left out, as are A/A
+    and relinks.
     """
     found: dict[str, list[Arm]] = {}
     for name, arm in study["variants"].items():
         build = (study.get("builds") or {}).get(arm["build"]) or {}
-        if name == AA or not build.get("toolchain") or build.get("published"):
+        if name in CONTROLS or not build.get("toolchain") or build.get("published"):
             continue
         factors = {factor: build.get(factor) or None for factor in CONTRAST_WORDS}
         factors["flags"] = " ".join(build.get("flags") or []) or None
@@ -142,63 +147,71 @@ def _factor_names(arm: Arm, group: list[Arm], without: str = "") -> str:
     return " + ".join(_factor_name(name, arm, group) for name in kept)
 
 
-def factor_table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
+def factor_table(
+    study: dict[str, Any], arms: Arms, factors: dict[str, float], terms: Terms, overall: pd.DataFrame
+) -> pd.DataFrame:
     """Return factors.csv: one row per contrast and metric, computed like `comparison.overall_table`.
 
-    A contrast takes the place of a pair's log ratio. An interaction is not tested and gets no verdict.
+    `factors` widen the intervals of each metric. An interaction is not tested and gets no verdict. A variant beside the
+    reference has its verdict of `overall`, so that a page says one thing of it; Holm's adjustment is over the others.
     """
-    floor = floors.set_index("metric")["floor_log_ratio"]
-    rows, tested = [], []
+    rows, tested, variants = [], [], []
+    judged = overall.set_index(["variant", "metric"])
     for contrast in factor_contrasts(study):
-        whole = whole_blocks(runs, [variant for variant, _ in contrast.terms], study.get("block_span_s"))
-        for metric in floor.index:
-            found = means_over_cells(by_repetition(block_contrasts(whole, contrast, metric)))
-            named = {"factor": contrast.factor, "formula": contrast.formula, "server": contrast.server}
-            named["interaction"] = contrast.is_interaction
-            rows.append({**named, "metric": metric, **found, "floor_log_ratio": float(floor[metric])})
-            tested.append(not contrast.is_interaction and found["n_cells"] > 0)
-    return with_verdicts(pd.DataFrame(rows), tested).reindex(columns=FACTORS.names)
+        named = {"factor": contrast.factor, "formula": contrast.formula, "server": contrast.server}
+        named["interaction"] = contrast.is_interaction
+        for metric in arms.metrics:
+            found = _mean(block_contrast(arms, contrast, metric), arms, metric, factors[metric], terms)
+            rows.append({**named, "metric": metric, **found})
+            variants.append(_beside_reference(contrast, study))
+            tested.append(not contrast.is_interaction and found["n_cells"] > 0 and not variants[-1])
+    table = with_verdicts(pd.DataFrame(rows), tested, "n_blocks_least", terms.primary).reindex(columns=FACTORS.names)
+    for row, variant in enumerate(variants):
+        if (place := (variant, table["metric"][row])) in judged.index:
+            table.loc[row, JUDGED] = judged.loc[place, JUDGED]
+    return table
 
 
-def whole_blocks(runs: pd.DataFrame, variants: list[str], block_span_s: float | None) -> pd.DataFrame:
-    """Return the rows of runs.csv of these variants, with `whole`: all runs of the block are ok and belong together.
-
-    They belong together under the conditions of `comparison.pair_runs`: same host, boot and sysbench program, and at
-    most `block_span_s` from the first start to the last end.
-    """
-    chosen = runs[runs["variant"].isin(variants)]
-    blocks = chosen.groupby(list(BLOCK), sort=False)
-    whole = (chosen["outcome"] == "ok").groupby([chosen[name] for name in BLOCK]).transform("sum") == len(variants)
-    for key in SAME_HOST_COLUMNS:
-        whole &= (blocks[key].transform("nunique") == 1) & (blocks[key].transform("count") == len(variants))
-    span_s = blocks["ended_at"].transform("max") - blocks["started_at"].transform("min")
-    return chosen.assign(whole=whole & (span_s <= (block_span_s or np.inf)))
+def _beside_reference(contrast: Contrast, study: dict[str, Any]) -> str | None:
+    """Return the variant that a contrast divides by the reference, None of every other contrast."""
+    (variant, sign), *rest = contrast.terms
+    return variant if sign == 1 and rest == [(study["reference"], -1)] else None
 
 
-def block_contrasts(whole: pd.DataFrame, contrast: Contrast, metric: str) -> pd.DataFrame:
-    """Return one row per block with `log_ratio`: the signed sum of the logs of its values, NaN unless it is whole."""
-    signs = whole["variant"].map(dict(contrast.terms))
-    values = whole[metric].astype(float)
-    logs = np.log(values.where(whole["whole"] & (values > 0)))
-    keys = [whole[name] for name in BLOCK]
-    summed = (signs * logs).groupby(keys, sort=False).agg(lambda terms: terms.sum(skipna=False))
-    return summed.rename("log_ratio").reset_index()
+def block_contrast(arms: Arms, contrast: Contrast, metric: str) -> intervals.Contrast:
+    """Return the signed sum of the logs of a contrast's variants, one value per cell and repetition."""
+    _, y, slices = arms.of(metric)
+    signs = {arms.names.index(variant): sign for variant, sign in contrast.terms if variant in arms.names}
+    if len(signs) < len(contrast.terms):
+        y, signs = np.full_like(y, np.nan), {0: 1}
+    return intervals.combination(y, slices, signs, arms.repetitions)
 
 
-def matrix_table(study: dict[str, Any], runs: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:
+def _mean(
+    found: intervals.Contrast, arms: Arms, metric: str, factor: float, terms: Terms, cell: int | None = None
+) -> dict[str, Any]:
+    """Return the mean over all cells, or the figures of one of them; `factor` widens the interval."""
+    _, y, _ = arms.of(metric)
+    if cell is not None:
+        y, found = y[[cell]], found.of_cells([cell])
+    (interval,) = intervals.overall_intervals(y, [found])
+    return mean_columns(found.values, interval.widened(factor), arms, terms)
+
+
+def matrix_table(study: dict[str, Any], arms: Arms, factors: dict[str, float], terms: Terms) -> pd.DataFrame:
     """Return effects.csv: one row per effect and metric over all cells; with several cells, also one per cell.
 
-    An effect is computed like `comparison.overall_table`, with its sum of logs in place of a pair's log ratio. There
-    are verdicts over all cells only, and Holm's adjustment runs over the effects of a metric. The noise floor is that
-    of a pair, multiplied by the root of half the sum of the squared signs where that sum is more than two.
+    An effect is computed like `comparison.overall_table`, with its sum of logs in place of a variant's difference.
+    There are verdicts over all cells only, and Holm's adjustment runs over the effects of a metric.
     """
-    floor = floors.set_index("metric")["floor_log_ratio"]
     rows = [
         {"factor": effect.factor, "formula": effect.formula, "n_factors": effect.rank[0], **row}
         for effect in matrix_contrasts(study)
-        for row in _matrix_rows(effect, study, runs, floor)
+        for metric in arms.metrics
+        for row in _matrix_rows(effect, arms, metric, factors[metric], terms)
     ]
-    found = with_verdicts(pd.DataFrame(rows), [row["workload"] is None for row in rows])
+    tested = [row["workload"] is None for row in rows]
+    found = with_verdicts(pd.DataFrame(rows), tested, "n_blocks_least", terms.primary)
     found = found.reindex(columns=EFFECTS.names)
     return found.assign(clients=found["clients"].astype("Int64"))
 
@@ -251,15 +264,10 @@ def effect_label(formula: str, n_factors: int) -> str:
     return f"interaction of {listing(formula.partition(' · ')[0].split('.'))}"
 
 
-def _matrix_rows(
-    effect: Contrast, study: dict[str, Any], runs: pd.DataFrame, floor: pd.Series
-) -> Iterator[dict[str, Any]]:
-    whole = whole_blocks(runs, [variant for variant, _ in effect.terms], study.get("block_span_s"))
-    norm = math.sqrt(sum(weight**2 for _, weight in effect.terms) / 2)
-    for metric in floor.index:
-        wide = by_repetition(block_contrasts(whole, effect, metric))
-        limit = {"metric": metric, "floor_log_ratio": float(floor[metric]) * max(1.0, norm)}
-        yield {"workload": None, "clients": None, **limit, **means_over_cells(wide)}
-        for place in wide.index if len(wide) > 1 else ():
-            cell = wide.loc[[place]]
-            yield {**dict(zip(wide.index.names, place, strict=True)), **limit, **means_over_cells(cell)}
+def _matrix_rows(effect: Contrast, arms: Arms, metric: str, factor: float, terms: Terms) -> Iterator[dict[str, Any]]:
+    found = block_contrast(arms, effect, metric)
+    yield {"workload": None, "clients": None, "metric": metric, **_mean(found, arms, metric, factor, terms)}
+    cells, _, _ = arms.of(metric)
+    for cell, (workload, clients) in enumerate(cells if len(cells) > 1 else ()):
+        row = _mean(found, arms, metric, factor, terms, cell)
+        yield {"workload": workload, "clients": clients, "metric": metric, **row}

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts.analysis.comparison import over_workloads
 from scripts.analysis.metrics import TPS
-from scripts.vocabulary import AA
+from scripts.vocabulary import CONTROLS
 from scripts.wording import listing
 
 
@@ -24,7 +24,7 @@ class Split:
 def trained_on(study: dict[str, Any]) -> dict[str, list[str]]:
     """Return the workloads of the trainings of every variant whose build uses a profile; A/A is left out."""
     known = study.get("trained_on") or {}
-    found = {name: known.get(arm["build"]) for name, arm in study["variants"].items() if name != AA}
+    found = {name: known.get(arm["build"]) for name, arm in study["variants"].items() if name not in CONTROLS}
     return {name: list(workloads) for name, workloads in found.items() if workloads}
 
 
@@ -45,7 +45,7 @@ def splits(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, 
     found = {}
     for variant, workloads in trained_on(study).items():
         kinds = [[name for name in study["workloads"] if (name in workloads) == inside] for inside in (True, False)]
-        rows = [over_workloads(tables, names, TPS.name).get(variant) for names in kinds]
+        rows = [over_workloads(study, tables["runs"], names, TPS.name).get(variant) for names in kinds]
         if all(row is not None and row.n_cells for row in rows):
             found[variant] = Split(*kinds, *rows)
     return found

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.vocabulary import Verdict
+from scripts.vocabulary import ABOVE, BELOW, Verdict
 
 MIB = 2**20
 CHANGES = ("rows_inserted", "rows_updated", "rows_deleted", "rows_changed")
@@ -81,7 +81,7 @@ PANELS = (
 class Metric:
     """One column of tables/runs.csv that is compared as a ratio to the reference.
 
-    `above` and `below` are the words for a ratio shown to lie above or below 1; `worse` is the verdict that is bad.
+    `above` and `below` are the words for a ratio that lies above or below 1; `worse` is the one of the two that is bad.
     """
 
     name: str
@@ -94,8 +94,12 @@ class Metric:
 
     @property
     def words(self) -> dict[str, str]:
-        """The words for the verdicts that a difference is shown."""
-        return {Verdict.ABOVE: self.above, Verdict.BELOW: self.below}
+        """The words for the verdicts that there is a difference, whatever its size."""
+        return dict.fromkeys(ABOVE, self.above) | dict.fromkeys(BELOW, self.below)
+
+    def is_worse(self, verdict: str | None) -> bool:
+        """Return whether a verdict says that something is worse than the reference."""
+        return verdict in (ABOVE if self.worse is Verdict.ABOVE else BELOW)
 
     @property
     def heading(self) -> str:

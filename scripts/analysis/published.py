@@ -127,7 +127,7 @@ def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) 
         both = there[there["clients"].isin(study["clients"])]
         means = [part.groupby("variant", sort=False)["ratio"].agg(stats.geometric_mean) for part in (there, both)]
         counts = [part["clients"].nunique() for part in (there, both)]
-        ours = over_workloads(tables, [workload], metric)
+        ours = over_workloads(study, tables["runs"], [workload], metric)
         rows.append(Beside(workload, means[0].to_dict(), means[1].to_dict(), *counts, ours))
     return rows
 

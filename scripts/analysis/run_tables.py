@@ -4,11 +4,13 @@ A column of runs.csv has the function that takes its value from a record.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from scripts.analysis.columns import (
     BYTES,
     BYTES_PER_SECOND,
     COUNT,
+    LOG_RATIO,
     MICROSECONDS_PER_TX,
     MILLISECONDS,
     PER_SECOND,
@@ -29,6 +31,11 @@ PHASE_NAMES = (
     *("startup", "wait_lock", "rest", "clone", "drain_clone", "fsync", "start", "load", "warmup", "measure"),
     *("stop", "remove", "drain"),
 )
+
+
+def block_name(name: str | None, workload: str, clients: int, repetition: int) -> str:
+    """Return the name of a block; before blocks had folders of their own it was workload/clients/repetition."""
+    return name or f"{workload}/{clients}/{repetition}"
 
 
 def _microseconds_per_transaction(run: Run, *seconds: float | None) -> float | None:
@@ -81,6 +88,16 @@ def _fsync(key: str, what: str, value: Callable[[Run], float | None]) -> Column:
     return Column(f"fsync_{key}_ms", meaning, MILLISECONDS, value)
 
 
+def _sliced(name: str, meaning: str, unit: str) -> Column:
+    return Column(name, meaning, unit, lambda run: getattr(run.sliced, name))
+
+
+def _in_half(half: int, run: Run) -> int | None:
+    """Return the transactions of the positions of one half of a slice; None by turns."""
+    counts = run.sliced.positions
+    return sum(counts[half * len(counts) // 2 : (half + 1) * len(counts) // 2]) if counts else None
+
+
 def _phase(name: str) -> Column:
     return Column(
         f"phase_{name}_s", f"length of the phase {name}, seconds", SECONDS, lambda run: run.phases_s.get(name)
@@ -91,15 +108,15 @@ VARIANT = Column("variant", "arm of the experiment; aa is the reference a second
 WORKLOAD = Column("workload", "name of the load", TEXT, lambda run: run.workload)
 CLIENTS = Column("clients", "concurrent connections", COUNT, lambda run: run.clients)
 REPETITION = Column("repetition", "number of the repetition, from 1", COUNT, lambda run: run.repetition)
-RUN_COLUMNS = (VARIANT, WORKLOAD, CLIENTS, REPETITION)
+BLOCK = Column("block", "the runs measured together, with a reference of their own", TEXT,
+               lambda run: block_name(run.block, run.workload, run.clients, run.repetition))  # fmt: skip
+RUN_COLUMNS = (VARIANT, WORKLOAD, CLIENTS, REPETITION, BLOCK)
 RUNS = Table(
     "runs",
     "a run",
     (
         Column("study", "name of the study", TEXT, lambda run: run.study),
         *RUN_COLUMNS,
-        Column("block", "workload/clients/repetition: the runs measured next to each other", TEXT,
-               lambda run: run.block),
         Column("position", "place in the block's drawn order, from 1", COUNT, lambda run: run.position),
         Column("run_number", "place in the whole planned order, from 1", COUNT, lambda run: run.run_number),
         Column("outcome", "ok, failed (the server failed), or missing (planned, no file)", TEXT,
@@ -190,6 +207,19 @@ RUNS = Table(
         _metric("warm_s", SECONDS, lambda run: _statements_s(run, times.WARM)),
         Column("steal_share", "share of all CPU time of the window that the hypervisor gave to others", SHARE,
                _steal_share),
+        _sliced("method", "slices: side by side with the other runs of its block; turns, or empty: one after the other",
+                TEXT),
+        _sliced("why", "why the run was measured by turns; empty in slices and where it is not recorded", TEXT),
+        _sliced("rounds", "slices of the run; empty by turns", COUNT),
+        _sliced("slice_s", "length of a slice, seconds", SECONDS),
+        _sliced("open_s", "time in which the run's clients were let through, seconds", SECONDS),
+        _sliced("tps_log_sd", "standard error of log TPS that the run's slices alone account for; empty by turns",
+                LOG_RATIO),
+        _sliced("tps_trimmed", "10 % trimmed mean over the slices of transactions per second", PER_SECOND),
+        _sliced("waiting_cpu_s", "CPU time of the server while it was stopped, seconds; must be 0", SECONDS),
+        *(Column(f"{half}_transactions", f"transactions completed in the {which} half of the run's slices", COUNT,
+                 partial(_in_half, place))
+          for place, (half, which) in enumerate((("early", "first"), ("late", "second")))),
         Column("warnings", "number of warnings of the run", COUNT, lambda run: len(run.warnings)),
         Column("warning_codes", "codes of the warnings, separated by ;", TEXT,
                lambda run: ";".join(str(warning.code) for warning in run.warnings)),

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis.metrics import COUNTERS
-from scripts.analysis.run_tables import COUNTER_SERIES, EDGES, FILES, OPERATIONS, RUN_COLUMNS, RUNS, SERIES
+from scripts.analysis.run_tables import COUNTER_SERIES, EDGES, FILES, OPERATIONS, RUN_COLUMNS, RUNS, SERIES, block_name
 from scripts.measure import record
 from scripts.measure.record import Run
 from scripts.record import write_text
@@ -19,8 +19,12 @@ TEXT_COLUMNS = {
     "study", "variant", "workload", "block", "outcome", "reason", "server", "family", "release", "build", "build_id",
     "server_sha256", "sysbench_version", "sysbench_sha256", "machine_id", "boot_id", "warning_codes", "file", "metric",
     "status", "note", "verdict", "file_system", "generator_boot_id", "lowest_workload", "highest_workload",
-    "virtualisation", "bound", "operation", "statement", "cache", "answer_sha256",
+    "virtualisation", "bound", "basis", "method", "why", "operation", "statement", "cache", "answer_sha256",
 }  # fmt: skip
+
+
+# Keys of a run's record that no table needs: 10 000 whole records take a gigabyte.
+LARGE = ("variables", "option_file", "histogram", "engine_report")
 
 
 def listed(path: Path) -> list[Path]:
@@ -29,7 +33,7 @@ def listed(path: Path) -> list[Path]:
 
 
 def read_records(paths: Iterable[Path], without: Collection[str] = ()) -> Iterator[Run]:
-    """Yield the records of runs, `without` some of their keys: 10 000 whole records take a gigabyte."""
+    """Yield the records of runs, `without` some of their keys."""
     for path in paths:
         yield record.read(path, without)
 
@@ -40,16 +44,21 @@ def run_row(run: Run) -> dict[str, Any]:
 
 
 def missing_rows(study: dict[str, Any], known: set[tuple]) -> list[dict[str, Any]]:
-    """Return one row per planned run that has no record: a hole must be seen."""
+    """Return one row per planned run that has no record: a hole must be seen.
+
+    `known` holds variant, workload, clients, repetition and block of the runs that have one.
+    """
+    order = study.get("order") or []
+    names = study.get("blocks") or [None] * len(order)
     planned = [
-        (variant, workload, clients, repetition)
-        for workload, clients, repetition, variants in study.get("order") or []
+        (variant, *place, block_name(name, *place))
+        for (*place, variants), name in zip(order, names, strict=True)
         for variant in variants
     ]
     reason = "not measured yet" if study.get("partial") else "no run file"
     hole = {"study": study["study"], "outcome": "missing", "reason": reason}
     return [
-        {**hole, **dict(zip(RUN, run, strict=True)), "run_number": number}
+        {**hole, **dict(zip((*RUN, "block"), run, strict=True)), "run_number": number}
         for number, run in enumerate(planned, start=1)
         if run not in known
     ]
@@ -58,15 +67,15 @@ def missing_rows(study: dict[str, Any], known: set[tuple]) -> list[dict[str, Any
 def collect(study: dict[str, Any], records: Iterable[Run]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables (runs, series).
 
-    Raises ValueError when two records describe the same run or a run belongs to no variant of the study.
+    Raises ValueError when two records describe the same run of a block or a run belongs to no variant of the study.
     """
     rows, series, files, timed = [], [], {}, {}
     for run in records:
-        if run.key in files:
-            raise ValueError(f"{run.path} and {files[run.key]} both describe run {run.key}; expected one file a run")
+        if (key := (*run.key, block_name(run.block, *run.key[1:]))) in files:
+            raise ValueError(f"{run.path} and {files[key]} both describe run {key}; expected one file a run")
         if run.variant not in study["variants"]:
             raise ValueError(f"{run.path}: variant {run.variant!r}, expected one of {', '.join(study['variants'])}")
-        files[run.key] = run.path
+        files[key] = run.path
         rows.append(run_row(run))
         if run.timed_sql:
             timed.setdefault(run.workload, []).append((rows[-1], run.timed_sql.executions))
@@ -74,7 +83,7 @@ def collect(study: dict[str, Any], records: Iterable[Run]) -> tuple[pd.DataFrame
     for several in timed.values():
         times.count_common(several)
     rows += missing_rows(study, set(files))
-    runs = pd.DataFrame(rows, columns=RUNS.names).sort_values(["run_number", *RUN], ignore_index=True)
+    runs = pd.DataFrame(rows, columns=RUNS.names).sort_values(["run_number", *RUN, "block"], ignore_index=True)
     return runs, pd.DataFrame(series, columns=SERIES.names)
 
 

@@ -6,6 +6,8 @@ from scripts.analysis.columns import (
     BYTES,
     COUNT,
     LOG_RATIO,
+    MINUTES,
+    NUMBER,
     OF_METRIC,
     PROBABILITY,
     RATIO,
@@ -16,30 +18,39 @@ from scripts.analysis.columns import (
     Table,
 )
 
-VARIANT = Column("variant", "arm of the experiment; aa is the reference a second time", TEXT)
+VARIANT = Column(
+    "variant", "arm of the experiment; aa is the reference a second time, relinked its objects in other orders", TEXT
+)
 WORKLOAD = Column("workload", "name of the load", TEXT)
 CLIENTS = Column("clients", "concurrent connections", COUNT)
 REPETITION = Column("repetition", "number of the repetition, from 1", COUNT)
+BLOCK = Column("block", "the block it was measured in, with the reference it is compared with", TEXT)
 CELL_KEY = (VARIANT, WORKLOAD, CLIENTS)
 METRIC = Column("metric", "column of runs.csv that is compared, see Metrics", TEXT)
 
 COMPARISONS = Table(
     "comparisons",
-    "a run beside the reference's of its block, and metric",
+    "a run beside the reference of its block, and metric",
     (
         *CELL_KEY,
         REPETITION,
+        BLOCK,
         Column(
             "status",
-            "paired; split: not the same host, boot or sysbench, or too far apart; incomplete: one run is not ok; "
-            "unpaired: imported, blocks unknown",
+            "paired; split: not the same host, boot or sysbench; incomplete: the run or each run of the reference is "
+            "not ok; unpaired: imported, blocks unknown",
             TEXT,
         ),
-        Column("note", "why the pair does not count", TEXT),
-        Column("flagged", "one of the two runs has a warning that not every run of the study has", BOOLEAN),
+        Column("note", "why the run is not compared", TEXT),
+        Column("flagged", "one of these runs has a warning that not every run of the study has", BOOLEAN),
         METRIC,
         Column("value", "of the variant's run", OF_METRIC),
-        Column("reference_value", "of the reference's run in the same block", OF_METRIC),
+        Column(
+            "reference_value",
+            "geometric mean of the reference's runs of the block, A/A among them; for A/A the reference's alone",
+            OF_METRIC,
+        ),
+        Column("n_reference", "runs behind reference_value: 2, or 1 where one of them has no value", COUNT),
         Column("log_ratio", "log of value over reference_value; empty unless paired and both above zero", LOG_RATIO),
         Column("ratio", "value over reference_value; empty where log_ratio is", RATIO),
     ),
@@ -47,24 +58,31 @@ COMPARISONS = Table(
 
 N_RUNS = Column("n_runs", "planned runs of the cell", COUNT)
 RATIO_OF_LOGS = Column("ratio", "exp of log_ratio: the geometric mean of the ratios", RATIO)
-FLOOR = Column("floor_log_ratio", "noise floor of the metric, as in noise.csv", LOG_RATIO)
-P_HOLM = Column("p_holm", "p_t adjusted by Holm over all variants and cells of the metric, without A/A", PROBABILITY)
+INTERVAL = (
+    Column("ratio_low", "lower end of the 95 % interval", RATIO),
+    Column("ratio_high", "upper end of the 95 % interval", RATIO),
+    Column("basis", "the spread that sets its width: pooled, own, clustered or slices", TEXT),
+    Column("p", "two-sided p of no difference", PROBABILITY),
+    Column("p_beyond", "two-sided p of a difference of at most the study's `matters`", PROBABILITY),
+    Column("p_same", "p of a difference of at least `matters`, by two one-sided tests", PROBABILITY),
+)
+P_HOLM = Column("p_holm", "p adjusted by Holm over all variants and cells of the metric, without A/A", PROBABILITY)
+P_BEYOND_HOLM = Column("p_beyond_holm", "p_beyond adjusted in the same way", PROBABILITY)
 VERDICT = Column(
     "verdict",
-    "above or below: a ratio above or below 1 is shown; no_difference, too_few_blocks, no_noise_floor",
+    "far_above, far_below: the ratio lies above or below 1 by more than `matters`; above, below: it lies there; same: "
+    "within `matters`; open: none of these is shown; too_few_blocks; unpaired. Empty for A/A and for metrics other "
+    "than TPS and, of timed SQL, the cold time",
     TEXT,
 )
 # Of a variant beside the reference in one cell.
 BESIDE_REFERENCE = (
-    Column("n_blocks", "pairs with the reference that count; empty for the reference", COUNT),
-    Column("n_split", "pairs left out because they are split", COUNT),
-    Column("n_incomplete", "pairs left out because one of the two runs is not ok", COUNT),
+    Column("n_blocks", "blocks in which it is compared with the reference; empty for the reference", COUNT),
+    Column("n_split", "runs left out because they are split", COUNT),
+    Column("n_incomplete", "runs left out because they or the reference are not ok", COUNT),
     Column("log_ratio", "mean over blocks of the log ratio", LOG_RATIO),
     RATIO_OF_LOGS,
-    Column("ratio_low", "lower end of the 95 % t interval", RATIO),
-    Column("ratio_high", "upper end of the 95 % t interval", RATIO),
-    Column("p_t", "two-sided p of the paired t test on the log ratios", PROBABILITY),
-    Column("p_sign_flip", "exact two-sided p of the sign-flip test, shown and not deciding", PROBABILITY),
+    *INTERVAL,
 )
 CELLS = Table(
     "cells",
@@ -77,7 +95,7 @@ CELLS = Table(
         Column("value", "geometric mean over the runs that gave a measurement", OF_METRIC),
         *BESIDE_REFERENCE,
         P_HOLM,
-        FLOOR,
+        P_BEYOND_HOLM,
         VERDICT,
     ),
 )
@@ -86,15 +104,13 @@ CELLS = Table(
 OVER_CELLS = (
     Column("log_ratio", "mean over cells of each cell's mean log ratio", LOG_RATIO),
     RATIO_OF_LOGS,
-    Column("ratio_low", "lower end of the 95 % interval over repetitions", RATIO),
-    Column("ratio_high", "upper end of the 95 % interval over repetitions", RATIO),
-    Column("n_cells", "cells with at least one pair of runs", COUNT),
+    *INTERVAL,
+    Column("detectable_ratio", "the ratio above 1 that a study like this finds with a chance of 80 %", RATIO),
+    Column("n_cells", "cells compared in at least one block", COUNT),
     Column("n_cells_planned", "cells of the study", COUNT),
-    Column("n_repetitions", "repetitions in which every compared cell has its pair", COUNT),
-    Column("n_blocks_least", "pairs of the cell that has fewest", COUNT),
-    Column("n_pairs", "pairs of all cells that count", COUNT),
-    Column("p_t", "two-sided p of the mean over cells, Student's t", PROBABILITY),
-    FLOOR,
+    Column("n_repetitions", "repetitions in which every compared cell has its block", COUNT),
+    Column("n_blocks_least", "blocks of the cell that has fewest", COUNT),
+    Column("n_pairs", "blocks of all cells that count", COUNT),
 )
 ENDS = tuple(
     Column(f"{end}_{key}", f"{what} of the cell with the {end} ratio", unit)
@@ -112,39 +128,61 @@ OVERALL = Table(
         VARIANT,
         METRIC,
         *OVER_CELLS,
+        Column("settling_repetitions", "repetitions in all after which the interval is ±`matters`, estimated", COUNT),
+        Column("settling_min", "minutes that those still to measure take, estimated from the runs' times", MINUTES),
         *ENDS,
-        Column("n_above", "cells in which a ratio above 1 is shown", COUNT),
-        Column("n_below", "cells in which a ratio below 1 is shown", COUNT),
-        Column("n_no_difference", "cells in which no difference is shown", COUNT),
-        Column("n_undecided", "cells with too few blocks or without a noise floor", COUNT),
+        Column("n_above", "cells with the verdict above or far_above", COUNT),
+        Column("n_below", "cells with the verdict below or far_below", COUNT),
+        Column("n_same", "cells with the verdict same", COUNT),
+        Column("n_open", "cells with the verdict open", COUNT),
+        Column("n_undecided", "cells with too few blocks, or imported", COUNT),
         Column(
             "n_flagged",
-            "pairs that count and of which a run has a warning that not every run of the study has",
+            "blocks that count and of which a run has a warning that not every run of the study has",
             COUNT,
         ),
-        P_HOLM.meaning_here("p_t adjusted by Holm over the variants of the metric, without A/A"),
-        VERDICT.meaning_here("the verdict on the mean over cells, as in cells.csv; empty for A/A"),
+        P_HOLM.meaning_here("p adjusted by Holm over the variants of the metric, without A/A"),
+        P_BEYOND_HOLM,
+        VERDICT.meaning_here("the verdict on the mean over cells, as in cells.csv"),
     ),
 )
 OVERALL_UNFLAGGED = Table(
     "overall_unflagged",
-    "a variant and metric: overall.csv as if flagged pairs had not been measured",
+    "a variant and metric: overall.csv as if the runs that stand out by a warning had not been measured",
     OVERALL.columns,
 )
-NOISE = Table(
-    "noise",
-    "a metric: how far apart the same bytes measure",
+CALIBRATION = Table(
+    "calibration",
+    "a metric: how often the reference, measured a second time, differs from itself",
     (
         METRIC,
-        FLOOR.meaning_here("noise floor: the larger of the next two"),
+        Column("n_cells", "cells with an interval of A/A beside the reference alone", COUNT),
+        Column("n_missing", "of these, cells whose 95 % interval misses 1", COUNT),
+        Column("n_blocks", "blocks of all these cells", COUNT),
+        Column("chi2", "sum of squares of the normal deviates with the p values of these cells", NUMBER),
+        Column("p_chi2", "probability of a chi² as large, if the intervals are right", PROBABILITY),
         Column(
-            "floor_from_blocks",
-            "95th percentile of |A/A log ratio| over all blocks, over the root of the blocks of a cell",
-            LOG_RATIO,
+            "widened",
+            "factor that widens all intervals of the metric: the root of chi² over the cells where p_chi2 is under "
+            "0.01, else 1",
+            RATIO,
         ),
-        Column("floor_from_cells", "95th percentile over cells of |mean A/A log ratio|", LOG_RATIO),
-        Column("n_cells", "cells with an A/A pair", COUNT),
-        Column("n_blocks", "blocks with an A/A pair", COUNT),
+    ),
+)
+RELINKS = Table(
+    "relinked",
+    "a metric, over all cells, then cell by cell: what relinking the reference moves; none for a study without relinks",
+    (
+        WORKLOAD.meaning_here(f"{WORKLOAD.meaning}; empty over all cells"),
+        CLIENTS.meaning_here(f"{CLIENTS.meaning}; empty over all cells"),
+        METRIC,
+        Column("n_relinks", "links of the reference's objects in other orders, one per repetition", COUNT),
+        Column("ratio", "geometric mean over the relinks of their ratio to the reference", RATIO),
+        Column("sd", "standard deviation between relinks of the log ratio, less the noise of a block", LOG_RATIO),
+        Column("noise_sd", "standard deviation of the log ratio that the noise of a block alone makes", LOG_RATIO),
+        Column("moved", "exp of sd, less 1: by how much relinking alone moves the reference", SHARE),
+        Column("moved_low", "lower end of its 95 % interval", SHARE),
+        Column("moved_high", "upper end of its 95 % interval", SHARE),
     ),
 )
 FACTORS = Table(
@@ -157,17 +195,20 @@ FACTORS = Table(
         Column("interaction", "whether it is the interaction of two factors", BOOLEAN),
         METRIC,
         *OVER_CELLS,
-        P_HOLM.meaning_here("p_t adjusted by Holm over the factors of the metric, without interactions"),
+        P_HOLM.meaning_here(
+            "p adjusted by Holm over the factors of the metric, without interactions and without variants beside the "
+            "reference, which have theirs of overall.csv"
+        ),
+        P_BEYOND_HOLM,
         VERDICT.meaning_here("the verdict, as in cells.csv; empty for an interaction"),
     ),
 )
-# What `OVER_CELLS` means where blocks of several variants take the place of pairs.
+# What `OVER_CELLS` means where several variants take the place of one beside the reference.
 OF_WHOLE_BLOCKS = {
-    "n_cells": "cells with at least one whole block",
-    "n_repetitions": "repetitions in which every compared cell has its whole block",
-    "n_blocks_least": "whole blocks of the cell that has fewest",
-    "n_pairs": "whole blocks of all cells that count",
-    "floor_log_ratio": "noise floor of the metric, larger where the effect has more terms than a pair",
+    "n_cells": "cells with at least one whole repetition",
+    "n_repetitions": "repetitions in which every compared cell has all its variants",
+    "n_blocks_least": "whole repetitions of the cell that has fewest",
+    "n_pairs": "whole repetitions of all cells that count",
 }
 EFFECTS = Table(
     "effects",
@@ -184,7 +225,8 @@ EFFECTS = Table(
         CLIENTS.meaning_here(f"{CLIENTS.meaning}; empty over all cells"),
         METRIC,
         *(column.meaning_here(OF_WHOLE_BLOCKS.get(column.name, column.meaning)) for column in OVER_CELLS),
-        P_HOLM.meaning_here("p_t adjusted by Holm over all effects of the metric; empty for a cell"),
+        P_HOLM.meaning_here("p adjusted by Holm over all effects of the metric; empty for a cell"),
+        P_BEYOND_HOLM,
         VERDICT.meaning_here("the verdict, as in cells.csv, over all cells only"),
     ),
 )
@@ -233,6 +275,7 @@ EXECUTIONS = Table(
     (
         *CELL_KEY,
         REPETITION,
+        BLOCK,
         Column("pass", "number of the pass, from 1", COUNT),
         Column("cache", "cold in the first pass after the server's start, else warm", TEXT),
         STATEMENT,
@@ -256,8 +299,8 @@ STATEMENTS = Table(
         Column("n_answers", "different answers it had, 1 when all were the same", COUNT),
         Column("n_differ", "pairs left out because the two answers differ in number or content of their rows", COUNT),
         *BESIDE_REFERENCE,
-        P_HOLM.meaning_here("p_t adjusted by Holm over all variants and statements, cold and warm apart, without A/A"),
-        FLOOR.meaning_here("noise floor over all statements, cold and warm apart"),
+        P_HOLM.meaning_here("p adjusted by Holm over all variants and statements, cold and warm apart, without A/A"),
+        P_BEYOND_HOLM,
         VERDICT,
     ),
 )

@@ -5,20 +5,24 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from scripts.analysis.comparison import compared, judged, noise_floors
+from scripts.analysis.blocks import arms_of, block_names
+from scripts.analysis.comparison import Terms, cell_table
+from scripts.analysis.metrics import SCRIPT
 from scripts.analysis.tables import EXECUTIONS, STATEMENT_COSTS, STATEMENTS
 from scripts.measure.record import Run
-from scripts.vocabulary import BLOCK, CELL, COLD, RUN, WARM, PairStatus
+from scripts.vocabulary import AA, CELL, COLD, RUN, WARM
 
 # Joins the names of workload and statement, since the functions for cells have one column for both.
 BETWEEN = "\t"
 MEANS = tuple(column.name for column in STATEMENT_COSTS)
+IN_BLOCK = (*RUN, "block")
 
 
 def executions(records: Iterable[Run]) -> pd.DataFrame:
     """Return executions.csv from pairs of file name and raw facts: one row per execution of a statement."""
     rows = [
-        {**dict(zip(RUN, run.key, strict=True)), "pass": one["pass"], "cache": COLD if one["pass"] == 1 else WARM,
+        {**dict(zip(RUN, run.key, strict=True)), "block": run.block, "pass": one["pass"],
+         "cache": COLD if one["pass"] == 1 else WARM,
          "statement": one["statement"], "statement_s": one["seconds"], "n_rows": one["rows"],
          **{name: one[name] for name in ("answer_sha256", *MEANS)}}
         for run in records
@@ -27,24 +31,17 @@ def executions(records: Iterable[Run]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=EXECUTIONS.names).astype({"n_rows": "Int64"})
 
 
-def statements(done: pd.DataFrame, comparisons: pd.DataFrame, reference: str) -> pd.DataFrame:
+def statements(done: pd.DataFrame, judged: pd.DataFrame, terms: Terms) -> pd.DataFrame:
     """Return statements.csv: one row per variant, workload, statement and cold or warm, beside the reference.
 
-    `done` is executions.csv; `comparisons` has the status of each pair. A pair whose answers differ in their rows
-    gives no ratio and is counted. Noise floor and Holm's adjustment run over all statements, separately for cold and
-    warm.
+    `done` is executions.csv; `judged` says which runs count. A run whose answer differs in its rows from its block's
+    reference gives no ratio and is counted. Holm's adjustment runs over all statements, separately for cold and warm.
     """
-    runs = _by_run(done)
-    pairs = _pairs(runs, comparisons, reference)
+    runs = _by_run(done.assign(block=block_names(done)))
     keys = [*CELL, "statement", "cache"]
     table = _values(done, runs, keys)
-    if len(pairs):
-        placed = pairs.assign(workload=pairs["workload"] + BETWEEN + pairs["statement"], metric=pairs["cache"] + "_s")
-        beside = judged(compared(placed), noise_floors(placed))
-        beside[["workload", "statement"]] = beside["workload"].str.split(BETWEEN, expand=True)
-        beside["cache"] = beside["metric"].str.removesuffix("_s")
-        differing = (pairs["status"] == "differ").groupby([pairs[name] for name in keys]).sum().rename("n_differ")
-        beside = beside.drop(columns="metric").merge(differing.reset_index(), on=keys)
+    if len(runs):
+        beside = _beside_reference(_without_other_answers(runs, terms.reference), judged, terms)
         table = table.merge(beside, on=keys, how="left")
     return table.reindex(columns=STATEMENTS.names)
 
@@ -52,7 +49,7 @@ def statements(done: pd.DataFrame, comparisons: pd.DataFrame, reference: str) ->
 def _by_run(done: pd.DataFrame) -> pd.DataFrame:
     """Return one row per run, statement and cold or warm: mean seconds, and its answers as one text."""
     answers = done["n_rows"].map(str, na_action=None) + " " + done["answer_sha256"].map(str, na_action=None)
-    groups = done.assign(answer=answers).groupby([*RUN, "statement", "cache"], sort=False)
+    groups = done.assign(answer=answers).groupby([*IN_BLOCK, "statement", "cache"], sort=False)
     return groups.agg(value=("statement_s", "mean"), answer=("answer", _together)).reset_index()
 
 
@@ -60,16 +57,32 @@ def _together(answers: pd.Series) -> str:
     return ";".join(sorted(set(answers)))
 
 
-def _pairs(runs: pd.DataFrame, comparisons: pd.DataFrame, reference: str) -> pd.DataFrame:
-    theirs = runs[runs["variant"] == reference].drop(columns="variant")
-    ours = runs[runs["variant"] != reference]
-    pairs = ours.merge(theirs, on=[*BLOCK, "statement", "cache"], suffixes=("", "_reference"))
-    status = comparisons[[*RUN, "status"]].drop_duplicates()
-    pairs = pairs.merge(status, on=list(RUN))
-    paired, same = pairs["status"] == PairStatus.PAIRED, pairs["answer"] == pairs["answer_reference"]
-    pairs["status"] = pairs["status"].mask(paired & ~same, "differ")
-    pairs["log_ratio"] = np.log(pairs["value"] / pairs["value_reference"]).where(paired & same)
-    return pairs
+def _without_other_answers(runs: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return the rows with `differs`, and without the seconds of those whose answer is not that of their reference."""
+    place = ["block", "statement", "cache"]
+    arms = runs[runs["variant"].isin([reference, AA])]
+    ranked = arms.assign(last=arms["variant"] != reference).sort_values("last", kind="stable")
+    base = ranked.drop_duplicates(place).set_index(place)["answer"]
+    theirs = base.reindex(pd.MultiIndex.from_frame(runs[place])).to_numpy()
+    differs = pd.notna(theirs) & (runs["answer"].to_numpy() != theirs)
+    return runs.assign(differs=differs, value=runs["value"].where(~differs))
+
+
+def _beside_reference(runs: pd.DataFrame, judged: pd.DataFrame, terms: Terms) -> pd.DataFrame:
+    """Return the columns of cells.csv per statement, and `n_differ`."""
+    keys = [*CELL, "statement", "cache"]
+    wide = runs.pivot(index=[*IN_BLOCK, "statement"], columns="cache", values="value").add_suffix("_s").reset_index()
+    wide = wide.reindex(columns=[*IN_BLOCK, "statement", *SCRIPT])
+    placed = wide.merge(judged[[*IN_BLOCK, "outcome", "counts", "status", "note"]], on=list(IN_BLOCK))
+    placed["workload"] += BETWEEN + placed["statement"]
+    every = Terms(terms.reference, tuple(SCRIPT), tuple(set(placed["workload"])), terms.matters, tuple(SCRIPT))
+    arms = arms_of(placed, terms.reference, every.metrics, every.timed)
+    beside = cell_table(placed, arms, dict.fromkeys(SCRIPT, 1.0), every)
+    beside[["workload", "statement"]] = beside["workload"].str.split(BETWEEN, expand=True)
+    beside["cache"] = beside["metric"].str.removesuffix("_s")
+    differing = runs.groupby(keys)["differs"].sum().rename("n_differ").reset_index()
+    differing["n_differ"] = differing["n_differ"].where(differing["variant"] != terms.reference)
+    return beside.drop(columns=["metric", "n_runs", "n_ok", "value"]).merge(differing, on=keys)
 
 
 def _values(done: pd.DataFrame, runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -40,27 +40,17 @@ def half_width(tables: Sequence[pd.DataFrame], level: float = stats.LEVEL) -> fl
     """Return the half width of the interval of a signed sum of independent means over cells.
 
     `tables` are those of `log_values` or `log_ratios`. The width is t(1 - (1 - level)/2, f) · √V, with V = Σ v over
-    the tables, v = Σ u(r)² as in `stats.mean_over_cells`, and f = V² / Σ v² / (R - 1), R counting a table's
+    the tables, v those of `stats.clustered_variance`, and f = V² / Σ v² / (R - 1), R counting a table's
     repetitions: for two tables of one cell Welch's t interval (1947). NaN when a cell has under two values; 0 without
     any spread.
     """
-    variances = np.array([_variance(table.to_numpy(dtype=float)) for table in tables])
+    variances = np.array([stats.clustered_variance(table)[0] for table in tables])
     total = variances.sum()
     if not total > 0:
         return float(total)
     degrees = np.array([np.count_nonzero(table.notna().any(axis=0)) - 1 for table in tables])
     freedom = total**2 / (variances**2 / degrees).sum()
     return float(special.stdtrit(freedom, 0.5 + level / 2) * np.sqrt(total))
-
-
-def _variance(wide: np.ndarray) -> float:
-    """Return Σ u(r)² of `stats.mean_over_cells`: the squared standard error of the mean over cells."""
-    n = np.count_nonzero(~np.isnan(wide), axis=1)
-    if n.min() < 2:
-        return float("nan")
-    deviations = wide - np.nanmean(wide, axis=1, keepdims=True)
-    parts = np.nansum(deviations / (len(wide) * np.sqrt(n * (n - 1.0)))[:, None], axis=0)
-    return float((parts**2).sum())
 
 
 def log_values(runs: pd.DataFrame, variant: str, metric: str) -> pd.DataFrame:
@@ -79,7 +69,9 @@ def log_ratios(comparisons: pd.DataFrame, variant: str, metric: str) -> pd.DataF
 
 
 def _wide(rows: pd.DataFrame, values: str) -> pd.DataFrame:
-    return rows.pivot(index=list(WORKLOAD_CLIENTS), columns="repetition", values=values).dropna(how="all")
+    # A repetition has several blocks, and with them several runs of the reference, where variants were added to it.
+    wide = rows.pivot_table(index=list(WORKLOAD_CLIENTS), columns="repetition", values=values, aggfunc="mean")
+    return wide.dropna(how="all")
 
 
 def over(cells: Sequence[tuple], terms: Sequence[Term]) -> list[Term]:

@@ -11,6 +11,7 @@ from scripts.commands.prune.leftovers import discard
 from scripts.host import locks
 from scripts.host.entry import say, user_command
 from scripts.host.outcome import has_failed
+from scripts.plan.blocks import BLOCK_FILE
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
 from scripts.wording import brief, plural
@@ -59,7 +60,9 @@ def made_of_results(paths: Paths) -> list[Path]:
 def failed(paths: Paths) -> Iterator[Failure]:
     """Yield the failed results of a study, runs first and builds last, each with the paths to remove."""
     for run in map(Path, paths.runs):
-        yield from _failed(run, run, run.with_suffix(".txt"))
+        # A block is measured as a whole; runs of the earlier layout stand alone.
+        whole = [run.parent] if run.with_name(BLOCK_FILE).exists() else [run, run.with_suffix(".txt")]
+        yield from _failed(run, *whole)
     for diagnosis in map(Path, Diagnoses(paths).of_paths):
         yield from _failed(diagnosis, diagnosis, diagnosis.with_suffix(".txt"))
     # The same answers would fail the same check again.

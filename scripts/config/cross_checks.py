@@ -233,8 +233,10 @@ class Sense:
         yield from (Mistake(*found) for found in outside_lua_mistakes(self.config, self.entries))
         yield from page_compression_mistakes(self.config, self.entries)
         yield from _loader(self.entries["builds"].get(LOADER, {}))
-        yield from _block_span(self.config)
         yield from client_host_mistakes(self.config, self.entries["workloads"])
+        yield from _together(self.config)
+        if "at_most" in self.config and "precision" not in self.config:
+            yield Mistake(("at_most",), f"{self.config['at_most']!r}, expected `precision` beside it")
         yield from _placement(self.config.get("placement"), one_host="client" not in self.config)
         yield from self._published()
 
@@ -323,14 +325,10 @@ def _loader(build: dict[str, Any]) -> Iterator[Mistake]:
             yield Mistake(("builds", LOADER, key), text)
 
 
-def _block_span(config: dict[str, Any]) -> Iterator[Mistake]:
-    keys = ("variants", "block_span_s", "warmup_s", "measure_s")
-    if all(config.get(key) for key in keys):
-        runs = len(config["variants"]) + 1
-        least_s = runs * (config.get("rest_s", 0) + config["warmup_s"] + config["measure_s"])
-        if config["block_span_s"] < least_s:
-            text = f"{config['block_span_s']}, expected at least {least_s}: the {runs} runs of a block take that long"
-            yield Mistake(("block_span_s",), f"{text}, and none could be compared")
+def _together(config: dict[str, Any]) -> Iterator[Mistake]:
+    if config.get("together") == 2:
+        text = "2, expected 1 or at least 3: the reference, the reference a second time, and a variant"
+        yield Mistake(("together",), text)
 
 
 def _placement(placement: Any, one_host: bool) -> Iterator[Mistake]:

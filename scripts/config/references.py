@@ -6,7 +6,7 @@ from typing import Any
 from scripts.builds.stages import PREBUILT, RESERVED
 from scripts.config import cross_checks
 from scripts.config.mistakes import Mistake, suggestion
-from scripts.vocabulary import AA
+from scripts.vocabulary import AA, RELINKED
 
 # (section, key) -> the section whose entries the key names.
 REFERENCES = {
@@ -52,10 +52,9 @@ def _entries(section: Any) -> dict[str, Any]:
 
 def taken(config: dict[str, Any]) -> Iterator[Mistake]:
     """Yield declared names that the workflow reserves."""
-    if AA in _entries(config.get("variants")):
-        yield Mistake(
-            ("variants", AA), "the name is the workflow's own, for the reference a second time; choose another"
-        )
+    uses = {AA: "the reference a second time", RELINKED: "the reference linked in another order"}
+    for name in set(uses) & set(_entries(config.get("variants"))):
+        yield Mistake(("variants", name), f"the name is the workflow's own, for {uses[name]}; choose another")
     for name in _entries(config.get("builds")):
         if own := next((own for own in RESERVED if name.startswith(own)), None):
             yield Mistake(("builds", name), f"names that begin with {own!r} are the workflow's own; choose another")

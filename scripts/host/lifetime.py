@@ -1,6 +1,6 @@
 """Turn termination signals into SystemExit, and clean up even if this process is killed.
 
-A watcher process kills process groups and removes folders when this process dies, even by SIGKILL.
+A watcher process kills process groups, runs commands and removes folders when this process dies, even by SIGKILL.
 
 The kernel sends a signal to the child of a process that dies (see process.die_with_parent), not to its grandchildren,
 such as the compilers below ninja, and it removes no folders.
@@ -8,11 +8,12 @@ such as the compilers below ninja, and it removes no folders.
 
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -82,11 +83,16 @@ def _strike_again(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-# It keeps a list of lines `group N` and `folder P`, to which it reads additions and removals, and works the list off at
-# the end of file, which this process's death causes. A signal to our process group does not reach it. A folder is
-# renamed first, since its path may be used again at once, and removed repeatedly while dying processes may write to it.
+# It keeps a list of lines `group N`, `process N S` (S: its start, which tells it from a later one of that number),
+# `folder P` and `run C` (C: a command line of a shell), to which it reads additions and removals, and works the list
+# off at the end of file, which this process's death causes. A signal to our process group does not reach it. A folder
+# is renamed first, since its path may be used again at once, and removed repeatedly while dying processes may write
+# to it.
 WATCHER_CODE = r"""
 trap "" INT TERM HUP
+started() {
+    read -r found <"/proc/$1/stat" && set -- ${found##*) } && echo "${20}"
+}
 while IFS=" " read -r verb what; do
     case $verb in
         drop)
@@ -101,10 +107,15 @@ done
 for held in "$@"; do
     case $held in
         "group "*) kill -s KILL -- "-${held#group }" ;;
+        "process "*)
+            held=${held#process }
+            [ "$(started "${held% *}")" = "${held#* }" ] && kill -s KILL "${held% *}"
+            ;;
     esac
 done
 for held in "$@"; do
     case $held in
+        "run "*) eval "${held#run }" ;;
         "folder "*)
             folder=${held#folder }
             mv -T -- "$folder" "$folder.gone" && folder=$folder.gone
@@ -128,6 +139,42 @@ def kill_group_at_death(leader: int) -> Iterator[None]:
         yield
     finally:
         _send(f"drop {what}")
+
+
+def kill_processes_at_death(pids: Iterable[int]) -> Callable[[], None]:
+    """Kill each of these processes when this process dies, unless the returned function was called before.
+
+    Stopped processes outlive the leader of their group: a PostgreSQL backend has a session of its own, and ends with
+    the postmaster only when it runs.
+    """
+    starts = {pid: start for pid in pids if (start := start_of(pid))}
+    for pid, start in starts.items():
+        _send(f"process {pid} {start}")
+
+    def drop() -> None:
+        for pid, start in starts.items():
+            _send(f"drop process {pid} {start}")
+
+    return drop
+
+
+def run_at_death(command: Iterable[str]) -> Callable[[], None]:
+    """Run a command when this process dies, unless the returned function was called before.
+
+    Raises ValueError when it has a line break.
+    """
+    if "\n" in (what := f"run {shlex.join(command)}"):
+        raise ValueError(f"{what!r}: expected a command without line breaks")
+    _send(what)
+    return lambda: _send(f"drop {what}")
+
+
+def start_of(pid: int) -> str | None:
+    """Return when a process started, in clock ticks since boot (proc_pid_stat(5), starttime); None when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return None
 
 
 def remove_folder_at_death(path: Path) -> Callable[[], None]:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 # Descendants appear while they are being stopped; a process that forks faster than this is no server.
@@ -30,16 +30,19 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def stop(pid: int) -> list[int]:
+def stop(pid: int, before: Callable[[list[int]], None] = lambda pids: None) -> list[int]:
     """Stop a process, then its descendants until a look finds no new one; return them, parents first.
 
-    A server's own process is first because it alone starts others. Raises RuntimeError when it never comes to rest.
+    `before` is called with the processes of each look before they are stopped, so that none is ever stopped and
+    unknown, whenever this process is interrupted or killed. A server's own process is first because it alone starts
+    others. Raises RuntimeError when it never comes to rest.
     """
     stopped: list[int] = []
     for _ in range(MOST_LOOKS):
         if not (new := [one for one in descendants(pid) if one not in stopped]):
             _wait_still(stopped)
             return stopped
+        before(new)
         signal_all(new, signal.SIGSTOP)
         stopped += new
     raise RuntimeError(f"process {pid} started new processes in each of {MOST_LOOKS} looks while it was being stopped")

@@ -148,7 +148,7 @@ def sample_usage(server_pid: int, *client_pids: int) -> Sample:
         host=host,
         server=server,
         client=client,
-        pressure_s={resource: pressure_s(resource) for resource in PRESSURES},
+        pressure_s=pressures_s(),
         available_mib=memory_mib["MemAvailable"],
         swap_used_mib=memory_mib["SwapTotal"] - memory_mib["SwapFree"],
         oom_kills=oom_kills(),
@@ -171,6 +171,21 @@ def pressure_s(resource: str, root: Path = Path("/")) -> float | None:
         return None
     match = re.search(r"^some .*total=(\d+)$", text, re.MULTILINE)
     return int(match[1]) / 1e6 if match else None
+
+
+def pressures_s() -> dict[str, float | None]:
+    """Return `pressure_s` of every resource."""
+    return {resource: pressure_s(resource) for resource in PRESSURES}
+
+
+def cpu_between(before: CpuTimes, after: CpuTimes) -> CpuTimes:
+    """Return the CPU seconds between two readings."""
+    return CpuTimes(**{name: seconds or 0.0 for name, seconds in _cpu_minus(after, before).items()})
+
+
+def pressure_between(before: dict[str, float | None], after: dict[str, float | None]) -> dict[str, float | None]:
+    """Return the stalled seconds between two readings, None where either has none."""
+    return {resource: _less(after[resource], before[resource]) for resource in PRESSURES}
 
 
 def oom_kills(root: Path = Path("/")) -> int | None:
@@ -200,7 +215,9 @@ def usage_between(before: Sample, after: Sample) -> dict[str, dict]:
             **{f"client_{kind}": client[kind] for kind in PROCESS_CPU},
             **{f"host_{kind}": seconds for kind, seconds in host.items()},
         },
-        "pressure": {f"{key}_some_s": _less(after.pressure_s[key], before.pressure_s[key]) for key in PRESSURES},
+        "pressure": {
+            f"{key}_some_s": seconds for key, seconds in pressure_between(before.pressure_s, after.pressure_s).items()
+        },
         "memory": {
             **{
                 f"{name}_{edge}": round(getattr(taken, name), 1)

@@ -1,15 +1,21 @@
-"""Send the statements of the differential check to a server on a new data directory, and write its answers."""
+"""Send the statements of the differential check to a server on a new data directory, and write its answers.
+
+The relinks of the build have to give the same answers; which do stands in `relinked.json` beside the answers.
+"""
 
 import time
 from pathlib import Path
+from typing import Any
 
 from scripts import ROOT, record
+from scripts.builds import relinked
+from scripts.builds.relinking import refusal_in
 from scripts.host import entry, outcome, workplace
 from scripts.host.entry import say
 from scripts.host.process import CommandFailed
 from scripts.servers.server import ServerFailed
 from scripts.sql import answers, files
-from scripts.sql.differential import question
+from scripts.sql.differential import differences, question
 
 
 def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
@@ -30,9 +36,28 @@ def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
     with outcome.as_result(answers_file.parent, give_up, ServerFailed, CommandFailed):
         outcome.usable(identity)
         answered = question(recipe["family"], described["release"], workplace.installed(identity), log)
+        answer_relinks(identity.parent, described, answered, answers_file.with_name(relinked.RECORD), log)
         answers.write_answers(answers_file, {**names, **answered})
         count, took_s = len(answered["answers"]), time.monotonic() - begin_s
         say(f"[check {described['server']} {described['build']}] {count} statements answered in {took_s:.0f} s")
+
+
+def answer_relinks(build: Path, described: dict, expected: dict[str, Any], checked: Path, log: Path) -> None:
+    """Ask the relinks of a build the same statements, and write to `checked` which of them answer as `expected`."""
+    checked.unlink(missing_ok=True)
+    try:
+        facts = relinked.read_relinks(build)
+    except relinked.NotRelinked:
+        return
+    found = []
+    for number in relinked.made_numbers(facts):
+        verdict = {"number": number}
+        with refusal_in(verdict, ServerFailed):
+            install = workplace.installed(relinked.identity_of(build, number))
+            if differing := differences(question(described["family"], described["release"], install, log), expected):
+                raise ValueError(f"{len(differing)} answers are not those of the build, first: {differing[0]['asked']}")
+        found.append(verdict)
+    record.write(checked, {"sha256": facts["sha256"], "relinks": found})
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """Rewrite a finished server with BOLT: instrument it, or optimise its layout with the profile of a training."""
 
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
 from scripts import record
-from scripts.builds import binary, bolt, profiles, toolchain
+from scripts.builds import binary, bolt, profiles, relinked, toolchain
+from scripts.builds.bolt_relinking import bolt_relinks
+from scripts.builds.relinking import Relinks
 from scripts.host import entry, outcome
 from scripts.host.entry import say_waiting
 from scripts.host.locks import shared
@@ -41,26 +42,39 @@ def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity
     family = families.of(recipe["family"])
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
     given, whole = record.read(base), installed(base)
-    made, written = install / family.SERVER, profile_place(recipe)
+
+    def rewrite(program: Path, written: Path) -> tuple[Usage, dict[str, Any]]:
+        return rewritten(recipe, chosen, program, written, profile, log)
+
+    made, names = install / family.SERVER, {key: recipe[key] for key in ("server", "family", "build")}
+    names["release"] = given["release"]
     shutil.rmtree(install, ignore_errors=True)
     with shared(say_waiting):
         shutil.copytree(whole, install, symlinks=True)
         made.unlink()
-        command = command_of(recipe, chosen, whole / given["server_file"], made, profile, written)
-        offset = log.stat().st_size if log.exists() else 0
-        begin_s = time.monotonic()
-        usage = run(command, log).usage
-        steps_s = {"bolt": time.monotonic() - begin_s}
-    with outcome.refusing():
-        about = bolt_facts(recipe, chosen, command, log.read_bytes()[offset:].decode(errors="replace"))
-    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": given["release"]}
+        usage, about = rewrite(whole / given["server_file"], made)
     declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": None, "bolt": about}
-    known, effort = binary.identify(made), {**_effort(steps_s, usage), "threads": 1}
+    known, effort = binary.identify(made), {**_effort(usage), "threads": 1}
     sizes = {**binary.section_sizes(made, install), "server_file": family.SERVER}
     record.write_signed(facts, {**names, "recipe": recipe, **declared, **effort, **known, **sizes})
-    place = {"profile_folder": str(written)} if recipe["stage"] == "bolt_instrumented" else {}
-    kept = {"server_file": family.SERVER, "source_path": given["source_path"], **place}
-    record.write(identity, {**names, **known, **kept})
+    place = {"profile_folder": str(profile_place(recipe))} if recipe["stage"] == "bolt_instrumented" else {}
+    kept = {**names, **known, "server_file": family.SERVER, "source_path": given["source_path"], **place}
+    relinked.clear(identity.parent)
+    if count := relinked.wanted(identity.parent):
+        with shared(say_waiting):
+            bolt_relinks(Relinks(identity.parent, recipe, count, kept), base.parent, about, rewrite)
+    record.write(identity, kept)
+
+
+def rewritten(
+    recipe: dict, chosen: toolchain.Toolchain, program: Path, made: Path, profile: Path | None, log: Path
+) -> tuple[Usage, dict[str, Any]]:
+    """Run llvm-bolt on a program; return what it took, and the part `bolt` of the facts."""
+    command = command_of(recipe, chosen, program, made, profile, profile_place(recipe))
+    offset = log.stat().st_size if log.exists() else 0
+    usage = run(command, log).usage
+    with outcome.refusing():
+        return usage, bolt_facts(recipe, chosen, command, log.read_bytes()[offset:].decode(errors="replace"))
 
 
 def profile_place(recipe: dict) -> Path:
@@ -87,8 +101,8 @@ def bolt_facts(recipe: dict, chosen: toolchain.Toolchain, command: list[str], te
     return {**shown, "arguments": arguments, **about}
 
 
-def _effort(steps_s: dict[str, float], usage: Usage) -> dict[str, Any]:
-    seconds = {"steps_s": steps_s, "wall_s": sum(steps_s.values()), "cpu_s": usage.cpu_s}
+def _effort(usage: Usage) -> dict[str, Any]:
+    seconds = {"steps_s": {"bolt": usage.wall_s}, "wall_s": usage.wall_s, "cpu_s": usage.cpu_s}
     return {**seconds, "peak_rss_mib": usage.peak_rss_mib}
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from scripts import record
-from scripts.builds import binary, compiler_calls, profiles, toolchain
+from scripts.builds import binary, compiler_calls, profiles, relinked, toolchain
 from scripts.builds.compile import Compiled, build_tree, compile_server, source_link
 from scripts.builds.flags import build_flags, published_options, require_fit
+from scripts.builds.relinking import Place, Relinks, relink_server
 from scripts.host import entry, outcome
 from scripts.host.entry import say_waiting
 from scripts.host.locks import shared
@@ -71,6 +72,7 @@ def make(
             calls = compiler_calls.with_functions(calls, build, chosen.nm)
         compiler_calls.write_calls(calls, out.calls)
         keep_headers(build, out.headers)
+        relink(recipe, _identity(recipe, described, link, out), out, calls, Place(build, chosen))
     declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": flags.facts()}
     effort = {**_effort(compiled, steps_s, calls), "threads": threads}
     _describe(recipe, described, link, out, {**declared, **effort})
@@ -88,13 +90,27 @@ def demand_fit(profile: Path | None, chosen: toolchain.Toolchain, link: Path) ->
 def _describe(recipe: dict, described: dict, link: Path, out: Outputs, made: dict[str, Any]) -> None:
     """Write the facts of a finished build, `made` among them, then its identity."""
     file = families.of(recipe["family"]).SERVER
+    identity = _identity(recipe, described, link, out)
+    known = {key: value for key, value in identity.items() if key != "source_path"}
+    sizes = binary.section_sizes(out.install / file, out.install)
+    declared = {"recipe": recipe, "source_sha256": described["tree_sha256"]}
+    record.write_signed(out.facts, {**known, **declared, **made, **sizes})
+    record.write(out.identity, identity)
+
+
+def _identity(recipe: dict, described: dict, link: Path, out: Outputs) -> dict[str, Any]:
+    """Return the identity of the installed server."""
+    file = families.of(recipe["family"]).SERVER
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": described["release"]}
-    known = binary.identify(out.install / file)
-    sizes = {**binary.section_sizes(out.install / file, out.install), "server_file": file}
-    record.write_signed(
-        out.facts, {**names, "recipe": recipe, "source_sha256": described["tree_sha256"], **made, **known, **sizes}
-    )
-    record.write(out.identity, {**names, **known, "server_file": file, "source_path": str(link)})
+    return {**names, **binary.identify(out.install / file), "server_file": file, "source_path": str(link)}
+
+
+def relink(recipe: dict, identity: dict[str, Any], out: Outputs, calls: list, place: Place) -> None:
+    """Relink the installed server as often as the study wants, which is not at all unless it is the reference."""
+    folder = out.identity.parent
+    relinked.clear(folder)
+    if count := relinked.wanted(folder):
+        relink_server(Relinks(folder, recipe, count, identity), calls, place)
 
 
 def _effort(compiled: Compiled, steps_s: dict[str, float], calls: list) -> dict[str, Any]:

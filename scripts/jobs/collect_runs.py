@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scripts.analysis import runs as analysis_runs
 from scripts.analysis import timed_sql
-from scripts.analysis.runs import collect, listed, read_records, write_csv
+from scripts.analysis.runs import LARGE, collect, listed, read_records, write_csv
 from scripts.record import read
 
 
@@ -14,7 +14,7 @@ def main(study: Path, runs_list: Path, tables: Path) -> None:
 
     Output: CSV tables in the folder `tables`: runs, series, counters, files, operations, executions.
     """
-    records = list(read_records(listed(runs_list), without=("variables", "option_file", "histogram", "engine_report")))
+    records = list(read_records(listed(runs_list), without=LARGE))
     runs, series = collect(read(study), records)
     write_csv(analysis_runs.sample_table(records), tables / "counters.csv")
     write_csv(analysis_runs.file_table(records), tables / "files.csv")

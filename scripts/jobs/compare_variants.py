@@ -1,46 +1,38 @@
 """Compare the variants of a study: from tables/runs.csv and executions.csv to its other tables."""
 
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
 
 from scripts.analysis import bounds, effects, timed_sql
-from scripts.analysis.comparison import cells, compare_pairs, noise_floors, overall_table, pair_runs, without_flagged
-from scripts.analysis.metrics import SCRIPT, of_study
+from scripts.analysis.comparison import compare, terms_of, without_flagged
+from scripts.analysis.relinked import relinked_table
 from scripts.analysis.runs import read_csv, write_csv
 from scripts.host import entry
 from scripts.record import read
-
-
-def rows_with_fitting_metric(table: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
-    """Return the rows whose metric applies to their workload: timed SQL has its own metrics, sysbench all others."""
-    timed = [name for name, load in study["workloads"].items() if "sql" in load]
-    return table[table["metric"].isin(SCRIPT) == table["workload"].isin(timed)].reset_index(drop=True)
+from scripts.vocabulary import RELINKED
 
 
 def main(study: Path, tables: Path) -> None:
     """Inputs: `study`, the resolved study.json; runs.csv and executions.csv in the folder `tables`.
 
-    Outputs, in the same folder: comparisons, noise, cells, overall, overall_unflagged, bounds, factors, effects and
-    statements.csv.
+    Outputs, in the same folder: comparisons, calibration, relinked, cells, overall, overall_unflagged, bounds, factors,
+    effects and statements.csv.
     """
     declared = read(study)
     runs = read_csv(tables / "runs.csv")
-    pairs = pair_runs(runs, declared["reference"], declared.get("block_span_s"))
-    comparisons = rows_with_fitting_metric(compare_pairs(pairs, of_study(declared)), declared)
-    floors = noise_floors(comparisons)
-    by_cell = rows_with_fitting_metric(cells(runs, comparisons, floors), declared)
-    write_csv(comparisons, tables / "comparisons.csv")
-    write_csv(floors, tables / "noise.csv")
-    write_csv(by_cell, tables / "cells.csv")
-    write_csv(overall_table(by_cell, comparisons), tables / "overall.csv")
-    write_csv(without_flagged(comparisons), tables / "overall_unflagged.csv")
-    write_csv(bounds.table(runs), tables / "bounds.csv")
-    write_csv(effects.factor_table(declared, runs, floors), tables / "factors.csv")
-    write_csv(effects.matrix_table(declared, runs, floors), tables / "effects.csv")
+    terms = terms_of(declared)
+    found = compare(runs, terms)
+    write_csv(found.comparisons, tables / "comparisons.csv")
+    write_csv(found.calibration, tables / "calibration.csv")
+    write_csv(relinked_table(runs, terms), tables / "relinked.csv")
+    write_csv(found.cells, tables / "cells.csv")
+    write_csv(found.overall, tables / "overall.csv")
+    write_csv(without_flagged(found.judged, terms), tables / "overall_unflagged.csv")
+    write_csv(bounds.table(runs[runs["variant"] != RELINKED]), tables / "bounds.csv")
+    write_csv(effects.factor_table(declared, found.arms, found.factors, terms, found.overall), tables / "factors.csv")
+    write_csv(effects.matrix_table(declared, found.arms, found.factors, terms), tables / "effects.csv")
     done = read_csv(tables / "executions.csv")
-    write_csv(timed_sql.statements(done, comparisons, declared["reference"]), tables / "statements.csv")
+    done = done[done["variant"] != RELINKED]
+    write_csv(timed_sql.statements(done, found.judged, terms), tables / "statements.csv")
 
 
 if __name__ == "__main__":

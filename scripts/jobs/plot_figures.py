@@ -25,7 +25,7 @@ from scripts.report.figures.naming import (
 )
 from scripts.report.figures.ratios import factor_chart, forest_chart, published_chart
 from scripts.report.figures.values import seconds_chart, statements_chart, values_chart
-from scripts.vocabulary import AA
+from scripts.vocabulary import CONTROLS
 
 
 def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
@@ -84,10 +84,10 @@ def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Itera
 
 def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
     """Yield name and text of the heat maps of one metric and of their key."""
-    ours = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study["reference"], AA))]
+    ours = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study["reference"], *CONTROLS))]
     full, names = figures_ratios.scale_limit(ours), heat_names(study, metric.name)
     workloads, clients = list(study["workloads"]), sorted(study["clients"])
-    variants = [name for name in look.variants if name not in (look.reference, AA)]
+    variants = [name for name in look.variants if name not in (look.reference, *CONTROLS)]
     for name in names[:1]:
         yield name, figures_ratios.scale_chart(metric, full, look, name)
     grids = [figures_ratios.HeatGrid(workloads, variants)]

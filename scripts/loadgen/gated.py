@@ -1,67 +1,116 @@
-"""A sysbench whose clients wait at a gate: started, held, let through slice by slice, and ended through the gate."""
+"""A load whose clients wait at a gate: started, held, let through slice by slice, and ended through the gate."""
 
 import contextlib
 import subprocess
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
-from scripts.loadgen import run
-from scripts.loadgen.output import Output, SysbenchFailed, parse
+from scripts.loadgen import many, run
+from scripts.loadgen.output import SysbenchFailed, Totals, parse
 from scripts.loadgen.slice_gate import PRELUDE, NeverParked, SliceCounts, SliceGate, made
 
 # Connections of thousands of clients take seconds to come up on one CPU.
-CONNECTED_WITHIN_S, ENDED_WITHIN_S = 300, 60
+CONNECTED_WITHIN_S, ENDED_WITHIN_S, READ_WITHIN_S = 300, 60, 0.2
+
+
+@dataclass
+class Process:
+    """One sysbench of a load: its process, the file with its output, and the thread that writes it.
+
+    `errors` has the error with which that thread ended before sysbench did, such as that of a full disk.
+    """
+
+    process: subprocess.Popen
+    text: Path
+    reader: threading.Thread
+    errors: list[OSError]
 
 
 @dataclass
 class GatedLoad:
-    """One sysbench behind its gate; `output` is what it printed, there once `end` returned."""
+    """One or several sysbench processes behind one gate; `log` has the output of all of them after `end`."""
 
     gate: SliceGate
-    process: subprocess.Popen
+    processes: list[Process]
     log: Path
-    _reader: threading.Thread
-    output: Output | None = None
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The process numbers of all sysbench processes."""
+        return tuple(each.process.pid for each in self.processes)
 
     def wait_parked(self, within_s: float) -> None:
         """Wait until all clients are held. Raises SysbenchFailed with sysbench's words when they cannot come back."""
         with self._named_failures():
             self.gate.wait_parked(within_s, self._is_alive)
 
-    def slice(self, slice_s: float, skip_s: float, within_s: float) -> SliceCounts:
-        """Let the clients through for a slice and return what they did. Raises SysbenchFailed when they hang or end."""
-        with self._named_failures():
-            return self.gate.slice(slice_s, skip_s, within_s, self._is_alive)
+    def slice(
+        self, slice_s: float, skip_s: float, within_s: float, serving: Callable[[], bool] = lambda: True
+    ) -> SliceCounts:
+        """Let the clients through for a slice and return what they did.
 
-    def end(self) -> Output:
-        """Let every client leave, wait for sysbench's totals and return them. Raises SysbenchFailed."""
+        Raises SysbenchFailed when they hang or end, or when `serving` says that their server has ended, and OSError
+        when their output cannot be written.
+        """
+        self._demand_written()
+        with self._named_failures():
+            return self.gate.slice(slice_s, skip_s, within_s, lambda: self._is_alive() and serving())
+
+    def demand_alive(self) -> None:
+        """Raise SysbenchFailed with its last lines if sysbench has ended."""
+        if not self._is_alive():
+            raise self._failure("sysbench ended by itself")
+
+    def end(self) -> Totals:
+        """Let every client leave, wait for sysbench's totals and return their sum. Raises SysbenchFailed."""
         self.gate.leave()
+        deadline_s = time.monotonic() + ENDED_WITHIN_S
+        outputs = [self._ended(each, deadline_s) for each in self.processes]
+        return many.total([parse(text).totals for text in outputs])
+
+    def keep_output(self) -> None:
+        """Write what several processes printed to `log`, one after the other; a single one printed there itself."""
+        if len(self.processes) > 1:
+            self.log.write_bytes(b"\n".join(each.text.read_bytes() for each in self.processes))
+
+    def _ended(self, one: Process, deadline_s: float) -> str:
         try:
-            status = self.process.wait(timeout=ENDED_WITHIN_S)
+            status = one.process.wait(timeout=max(deadline_s - time.monotonic(), 0))
         except subprocess.TimeoutExpired as error:
             raise self._failure(f"sysbench still ran {ENDED_WITHIN_S} s after its clients were let go") from error
-        self._reader.join()
-        text = self.log.read_text(encoding="utf-8", errors="replace")
+        one.reader.join()
+        self._demand_written()
+        text = one.text.read_text(encoding="utf-8", errors="replace")
         run.reject_failed(status, text, None)
-        self.output = parse(text)
-        return self.output
+        return text
+
+    def _demand_written(self) -> None:
+        """Raise the error with which the writing of an output ended."""
+        for error in (error for each in self.processes for error in each.errors):
+            raise error
 
     def _is_alive(self) -> bool:
-        return self.process.poll() is None
+        return all(each.process.poll() is None for each in self.processes)
 
     @contextlib.contextmanager
     def _named_failures(self) -> Iterator[None]:
         try:
             yield
         except NeverParked as error:
-            if not self._is_alive():
-                self._reader.join()
             raise self._failure(str(error)) from error
 
     def _failure(self, what: str) -> SysbenchFailed:
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        """Return the failure with the last lines of the first sysbench that ended, or of the first one."""
+        ended = [each for each in self.processes if each.process.poll() is not None]
+        for each in self.processes:
+            # The reader is a moment behind a sysbench that still runs.
+            each.reader.join(None if each in ended else READ_WITHIN_S)
+        blamed = (ended or self.processes)[0]
+        lines = blamed.text.read_text(encoding="utf-8", errors="replace").splitlines()
         return SysbenchFailed("\n".join([f"{what}; its last lines (log: {self.log}):", *lines[-5:]]))
 
 
@@ -73,19 +122,38 @@ def gated_command(argv: Sequence[str], script: str) -> list[str]:
 
 @contextlib.contextmanager
 def gated(
-    argv: Sequence[str], script: str, clients: int, folder: Path, log: Path, cpus: Iterable[int] | None = None
+    commands: Sequence[Sequence[str]], script: str, folder: Path, log: Path, cpus: Iterable[int] | None = None
 ) -> Iterator[GatedLoad]:
-    """Run a measuring command with all its clients connected and held; nothing of it outlives the body.
+    """Run the commands of one load with all clients connected and held; no process of it outlives the body.
 
-    `argv` is what `sysbench.run_command` returns for `script`, `folder` holds the gate's file.
-    Raises SysbenchFailed when the clients do not connect.
+    `commands` are what `sysbench.run_command` returns for `script`, `folder` holds the gate's file and the outputs of
+    several processes. Raises SysbenchFailed when the clients do not connect.
     """
-    with (
-        made(folder, clients) as gate,
-        run.started(gated_command(argv, script), cpus, gate.environment(script)) as process,
-    ):
-        reader = threading.Thread(target=run.follow, args=(process, log, lambda moment: None), daemon=True)
-        reader.start()
-        load = GatedLoad(gate, process, log, reader)
+    clients = [many.clients_of(argv) for argv in commands]
+    cpus = None if cpus is None else tuple(cpus)
+    with made(folder, sum(clients)) as gate, contextlib.ExitStack() as stack:
+        load = GatedLoad(gate, [], log)
+        stack.callback(load.keep_output)
+        for place, (argv, first_slot) in enumerate(zip(commands, accumulate(clients, initial=0), strict=False)):
+            text = log if len(commands) == 1 else folder / f"{place:02}.txt"
+            environment = gate.environment(script, first_slot)
+            process = stack.enter_context(run.started(gated_command(argv, script), cpus, environment))
+            load.processes.append(_followed(process, text))
         load.wait_parked(CONNECTED_WITHIN_S)
         yield load
+
+
+def _followed(process: subprocess.Popen, text: Path) -> Process:
+    """Have what a process prints written to a file."""
+    text.touch()
+    errors: list[OSError] = []
+
+    def follow() -> None:
+        try:
+            run.follow(process, text, lambda moment: None)
+        except OSError as error:
+            errors.append(error)
+
+    reader = threading.Thread(target=follow, daemon=True)
+    reader.start()
+    return Process(process, text, reader, errors)

@@ -55,7 +55,7 @@ def added(outputs: Sequence[Output], stamps: Sequence[Stamps]) -> Output:
         luajit=first.luajit,
         clients=_sum(output.clients for output in outputs),
         reports=tuple(_reports([output.reports for output in outputs], stamps)),
-        totals=_totals([output.totals for output in outputs]),
+        totals=total([output.totals for output in outputs]),
         latency=_latency(outputs),
         histogram=None if None in histograms else _histogram(histograms),
     )
@@ -91,7 +91,8 @@ def _rate(reports: Sequence[Report], stamps: Stamps, name: str, edge: tuple[floa
     return sum(parts) / (end - begin)
 
 
-def _totals(every: Sequence[Totals]) -> Totals:
+def total(every: Sequence[Totals]) -> Totals:
+    """Return the sum of the totals of calls that ran at the same time, with the longest of their durations."""
     names = ("queries", "errors", "reconnects")
     return Totals(
         transactions=sum(totals.transactions for totals in every),
@@ -233,7 +234,7 @@ def _texts(
             calls.append(Call(argv, process, folder / f"{place:02}.txt", late, timeout_s))
         reports.pids = tuple(call.process.pid for call in calls)
         followed = [pool.submit(run.follow, call.process, call.text, reports.take) for call in calls]
-        with _gate_opened(gate, ready, sum(map(_clients, commands)), dict(zip(followed, calls, strict=True))):
+        with _gate_opened(gate, ready, sum(map(clients_of, commands)), dict(zip(followed, calls, strict=True))):
             for done in futures.as_completed(followed):
                 done.result()
         return [call.successful_text() for call in calls]
@@ -257,5 +258,6 @@ def _gate_opened(gate: Path, ready: Path, clients: int, calls: dict[futures.Futu
         os.close(file)
 
 
-def _clients(argv: Sequence[str]) -> int:
+def clients_of(argv: Sequence[str]) -> int:
+    """Return the number of clients of a sysbench command."""
     return next(int(word.removeprefix("--threads=")) for word in argv if word.startswith("--threads="))

@@ -10,7 +10,7 @@ import mmap
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,8 @@ import numpy as np
 PRELUDE = Path(__file__).with_name("slices.lua")
 # The word grows by one at each opening and closing: even is closed, odd is open.
 LEAVE, NOWHERE = -1, -1
+# What a client that left its loop says about where it is held.
+GONE = -2
 CACHE_LINE_BYTES, PAGE_BYTES = 64, 4096
 # Steps of half a percent from 1 us to 100 s; sysbench's own histogram has steps of 1.8 %.
 BUCKET_STEP, LONGEST_US = 1.005, 100e6
@@ -55,13 +57,17 @@ class SliceCounts:
 
     `transactions` are those that began after the skipped beginning, `tps` the sum over clients of transactions per
     time between the client's own first start and last completion, `clients` how many of them completed one;
-    `open_ns` is the time from opening to the moment when the last client was parked.
+    `open_ns` is the time from opening to the moment when the last client was parked, `completed` counts all
+    transactions in it. `counted` and `busy_ns` have one entry per client.
     """
 
     transactions: int
     tps: float
     clients: int
     open_ns: int
+    completed: int
+    counted: np.ndarray = field(compare=False, repr=False)
+    busy_ns: np.ndarray = field(compare=False, repr=False)
 
 
 def rates(counted: np.ndarray, busy_ns: np.ndarray) -> tuple[int, float, int]:
@@ -119,13 +125,15 @@ class SliceGate:
     def wait_parked(self, within_s: float, alive: Callable[[], bool] = lambda: True) -> None:
         """Wait until all clients are held.
 
-        Raises NeverParked with the number of those that are not `within_s`, or at once when `alive` says that their
-        sysbench is gone.
+        Raises NeverParked with the number of those that are not `within_s`, or at once when one has left its loop, or
+        when `alive` says that their sysbench or their server is gone.
         """
         deadline_s = time.monotonic() + within_s
         while (parked := int((self._slots["held_at"] == self._word).sum())) < self.clients:
             if not alive():
-                raise NeverParked(f"sysbench ended with {self.clients - parked} of {self.clients} clients at work")
+                raise NeverParked(f"the load ended with {self.clients - parked} of {self.clients} clients at work")
+            if gone := int((self._slots["held_at"] == GONE).sum()):
+                raise NeverParked(f"{gone} of {self.clients} clients gave up")
             if time.monotonic() > deadline_s:
                 raise NeverParked(
                     f"{self.clients - parked} of {self.clients} clients did not finish their transaction within "
@@ -140,14 +148,14 @@ class SliceGate:
 
         Raises NeverParked as `wait_parked` does.
         """
-        before = self._slots["counted"].copy()
+        before, completed = self._slots["counted"].copy(), self.completed
         self.open(slice_s, skip_s)
         time.sleep(slice_s)
         self.close()
         self.wait_parked(within_s, alive)
         open_ns = time.monotonic_ns() - int(self._head["opened_ns"][0])
-        busy_ns = self._slots["last_ns"] - self._slots["first_ns"]
-        return SliceCounts(*rates(self._slots["counted"] - before, busy_ns), open_ns)
+        counted, busy_ns = self._slots["counted"] - before, self._slots["last_ns"] - self._slots["first_ns"]
+        return SliceCounts(*rates(counted, busy_ns), open_ns, self.completed - completed, counted, busy_ns)
 
     @property
     def completed(self) -> int:
@@ -162,6 +170,13 @@ class SliceGate:
     def histogram(self) -> np.ndarray:
         """Return the transactions of all clients per bucket of latency; bucket i ends at BUCKET_STEP**(i + 1) us."""
         return self._slots["histogram"].sum(axis=0, dtype=np.int64)
+
+    def latencies(self) -> tuple[list[float], list[int]]:
+        """Return (milliseconds, transactions) of the buckets that are not empty; a bucket stands at its middle."""
+        counts = self.histogram()
+        (there,) = np.nonzero(counts)
+        middles_ms = BUCKET_STEP ** (there + 0.5) / 1e3
+        return [round(float(one), 6) for one in middles_ms], [int(count) for count in counts[there]]
 
     def positions(self) -> np.ndarray:
         """Return the transactions completed in each sixteenth of a slice, over all slices; the last holds the rest."""

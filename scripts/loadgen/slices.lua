@@ -21,7 +21,7 @@ int clock_gettime(int clock, gate_time *now);
 ]]
 
 -- The head's word is a number that only grows: even while the gate is closed, odd while it is open.
-local LEAVE = -1
+local LEAVE, GONE = -1, -2
 local READ_WRITE, SHARED, MONOTONIC, FUTEX, WAIT = 2, 1, 1, 202, 0
 
 local own_loop = thread_run
@@ -97,6 +97,7 @@ function thread_run(thread_id)
                   sysbench.hooks.before_restart_event(ret)
                end
             else
+               slot.held_at = GONE
                error(ret, 2)
             end
          end
@@ -117,4 +118,5 @@ function thread_run(thread_id)
          histogram[bucket] = histogram[bucket] + 1
       end
    end
+   slot.held_at = GONE
 end

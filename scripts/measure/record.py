@@ -13,7 +13,7 @@ from scripts.parts import Part
 FAILED = "failed"
 NOT_MEASURED = "not_measured"  # the code of the warning that names what this machine does not report
 VARIABLES_FOLDER = "variables"
-RECORD_FOLDERS = ("runs", "diagnoses")
+RECORD_FOLDERS = ("blocks", "runs", "diagnoses")
 R = TypeVar("R", bound="Run")
 
 
@@ -53,6 +53,7 @@ class Run(Part):
     phases_s: dict[str, float] = field(default_factory=dict)
     window: run_parts.Window = field(default_factory=run_parts.Window)
     series: run_parts.Series = field(default_factory=run_parts.Series)
+    sliced: run_parts.Sliced = field(default_factory=run_parts.Sliced)
     generators: run_parts.Generators = field(default_factory=run_parts.Generators)
     histogram: run_parts.Histogram = field(default_factory=run_parts.Histogram)
     operations: dict[str, run_parts.Operation] = field(default_factory=dict)
@@ -192,8 +193,9 @@ def write(path: Path, facts: Mapping[str, Any], kind: type[Run] = Run) -> None:
 def shared_file(path: Path, sha256: str) -> Path:
     """Return the file with the variables that all runs of a variant share, by the path of a run's record.
 
-    Records lie below `{study}/runs/` and `{study}/diagnoses/`, their variables in `{study}/variables/`: all move
-    together with the folder of the study. Raises ValueError when the path has no such folder.
+    Records lie below `{study}/blocks/`, `{study}/diagnoses/` and, of the earlier layout, `{study}/runs/`, their
+    variables in `{study}/variables/`: all move together with the folder of the study.
+    Raises ValueError when the path has no such folder.
     """
     for folder in path.parents:
         if folder.name in RECORD_FOLDERS:

@@ -29,17 +29,26 @@ SERVER_LOG = ".server.log"
 
 
 def facts_of(
-    recipe: dict, place: dict, identity: Path, dataset: Path, text: Path, log: Path, **more: Any
+    recipe: dict,
+    place: dict,
+    identity: Path,
+    dataset: Path,
+    text: Path,
+    log: Path,
+    *,
+    begin_s: float | None = None,
+    **more: Any,
 ) -> dict[str, Any]:
     """Measure one run, write `text` and return its facts; `more` are further fields of the run's Setting.
 
+    The first phase begins at `begin_s`, in seconds since 1970, or with this process.
     A failure of the server or of sysbench is a result; a failure of the host or of the workflow is raised. The build,
     and the audits and checks whose records `place["judged"]` names, must not have failed.
     Raises ValueError when the snapshot or the server program is not the one described.
     """
     judged = [identity, *map(Path, place.get("judged", []))]
     place = {key: value for key, value in place.items() if key != "judged"}
-    phases = Phases(started_s())
+    phases = Phases(begin_s or started_s())
     log.parent.mkdir(parents=True, exist_ok=True)
     text.parent.mkdir(parents=True, exist_ok=True)
     cpus = client_host.place_on_hosts(host_cpus.read_topology(), recipe["load"])

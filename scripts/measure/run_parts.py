@@ -291,6 +291,29 @@ class Operation(Part):
 
 
 @dataclass(frozen=True, slots=True)
+class Sliced(Part):
+    """How an arm of a block was measured: `method` is slices, side by side with the others, or turns, and `why` so.
+
+    Slices only: their number and length, the seconds with the gate open, the length of the beginning that is left out,
+    the standard error of log TPS that the slices alone account for, TPS as the mean over slices without the tenth at
+    each end, the server's CPU seconds while it was stopped and the transactions by their sixteenth of a slice.
+    """
+
+    method: str | None = None
+    why: str | None = None
+    rounds: int | None = None
+    slice_s: float | None = None
+    skip_s: float | None = None
+    open_s: float | None = None
+    tps_log_sd: float | None = None
+    tps_trimmed: float | None = None
+    waiting_cpu_s: float | None = None
+    cpu_tick_s: float | None = None
+    positions: list[int] | None = None
+    places: list[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Statements(Part):
     """The first statements of one event of the load, and how many it sends."""
 

@@ -16,12 +16,21 @@ from scripts.servers.server import Server
 class Phases:
     """A stopwatch; `seconds` maps the phases that have ended to their lengths."""
 
-    def __init__(self, started_at: float) -> None:
-        """Begin at `started_at`, seconds since 1970: the start of the process, before Python itself started."""
-        self.started_at = started_at
+    def __init__(self, started_at: float, log: Path | None = None) -> None:
+        """Begin at `started_at`, seconds since 1970: the start of the process, before Python itself started.
+
+        Phases are announced in `log`.
+        """
+        self.started_at, self.log = started_at, log
         self.seconds: dict[str, float] = {}
         # Durations come from the monotonic clock, but the start of the process is known on the wall clock only.
         self._since_s = time.monotonic() - (time.time() - started_at)
+
+    def announce(self, what: str) -> None:
+        """Write to the log what begins now, for whoever follows the measurement."""
+        if self.log:
+            with self.log.open("a", encoding="utf-8") as text:
+                text.write(f"{what}\n")
 
     def end(self, name: str, less_s: float = 0.0, less_name: str | None = None) -> None:
         """End a phase now; `less_s` of its seconds count as the phase `less_name` instead."""

@@ -1,28 +1,38 @@
 """The whole study for its report: resolved entries, and the planned order of its blocks."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, split_flags
 from scripts.config import expansion
+from scripts.config.quantities import share_of
 from scripts.config.study import Study
-from scripts.plan import diagnoses
-from scripts.plan.order import block_order
+from scripts.plan import diagnoses, stopping
+from scripts.plan.blocks import Block
+from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
 
+Facts = dict[str, Any]
 
-def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
-    """Return the study with the options, workloads, datasets and trainings it uses, and the text of its files."""
+
+def describe(paths: Paths, files: list[Path], decided: list[Block], decision: Facts | None = None) -> Facts:
+    """Return the study with the options, workloads, datasets and trainings it uses, and the text of its files.
+
+    `decided` are its blocks, all of them unless it stopped by its precision; `decision` is the record of that.
+    """
+    plan = paths.plan
     study, config = plan.study, plan.study.config
-    blocks = dict.fromkeys((run.workload, run.clients, run.repetition) for run in plan.runs)
     builds = list(dict.fromkeys(variant["build"] for variant in study.variants.values()))
     trained = {name: trainings_of(plan, name) for name in builds}
     used = {training for names in trained.values() for training in names}
     datasets = {study.entries["workloads"][name]["dataset"] for name in study.workloads}
-    keys = "study title question reference clients repetitions seed campaign warmup_s measure_s block_span_s placement"
+    keys = "study title question reference clients repetitions seed campaign warmup_s measure_s placement"
     return {
         **{key: config[key] for key in keys.split()},
         **{key: config[key] for key in ("rest_s", "series") if config.get(key)},
+        **({"matters": share_of(config["matters"])} if "matters" in config else {}),
+        **stopped(paths, decided, decision),
         "variants": {name: {**variant, "options": plan.options(name)} for name, variant in study.variants.items()},
         "workloads": {name: study.entries["workloads"][name] for name in study.workloads},
         "datasets": {name: study.entries["datasets"][name] for name in sorted(datasets)},
@@ -32,8 +42,22 @@ def describe(plan: Plan, files: list[Path]) -> dict[str, Any]:
         **extras(study),
         **({"diagnose": asked} if (asked := diagnoses.settings(study)) else {}),
         "config_text": "\n".join(file.read_text(encoding="utf-8") for file in files),
-        "order": [[*block, block_order(study, *block)] for block in blocks],
+        "order": [[block.key.workload, block.key.clients, block.key.repetition, list(block.arms)] for block in decided],
+        "blocks": [block.name for block in decided],
     }
+
+
+def stopped(paths: Paths, decided: list[Block], decision: Facts | None) -> Facts:
+    """Return by what a study with a `precision` stopped, and its `repetitions`.
+
+    `decision` is None when it was measured to its last repetition.
+    """
+    if not (asked := stopping.settings(paths.plan.study)):
+        return {}
+    most, number = paths.plan.study.config["repetitions"], max(block.key.repetition for block in decided)
+    names = ("decision", "half_width", "spent_s")
+    facts = {**asdict(asked), "most_repetitions": most, **{name: (decision or {}).get(name) for name in names}}
+    return {"repetitions": number, "stopping": facts}
 
 
 def extras(study: Study) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from scripts.config.study import Study
-from scripts.plan.order import Run
+from scripts.plan.blocks import Block
+from scripts.plan.order import BlockKey
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import RECIPES
 from scripts.record import digest
@@ -85,7 +86,8 @@ class Diagnoses:
     def place(self, path: str) -> dict[str, Any]:
         """Return the context of a diagnosis that does not affect its result, as Paths.place does for a run."""
         made, study = self.of_paths[path], self.plan.study
-        alike = self.paths.place(self.paths.run(Run(made.variant, made.workload, study.config["clients"][0], 1, 0)))
+        key = BlockKey(1, made.workload, study.config["clients"][0])
+        alike = self.paths.place(Block(key, (made.variant,), None, finished=True), made.variant)
         variant = study.variants[made.variant]
         return {
             **alike,

@@ -1,14 +1,16 @@
-"""The order of the runs: by repetition, then by block, then drawn at random within the block."""
+"""The order of the blocks of a study, and of the arms in a block that is measured by turns."""
 
-import random
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from scripts.config.study import Study
+from scripts.measure import rounds
 
 
 @dataclass(frozen=True, order=True)
 class Run:
-    """One run to measure; `position` is its place in the block, from 1."""
+    """One arm of a block to measure; `position` is its place in the block, from 1."""
 
     variant: str
     workload: str
@@ -17,20 +19,36 @@ class Run:
     position: int
 
 
-def runs_in_order(study: Study) -> list[Run]:
-    """Return all runs of a study in the order of measuring."""
-    config = study.config
+@dataclass(frozen=True, order=True)
+class BlockKey:
+    """What is measured again and again: a workload with a number of clients; each repetition is a block."""
+
+    repetition: int
+    workload: str
+    clients: int
+
+    @property
+    def path(self) -> str:
+        """The part of a path that names it."""
+        return f"{self.workload}/{self.clients}/{self.repetition}"
+
+
+def keys_in_order(study: Study) -> list[BlockKey]:
+    """Return the blocks of a study in the order of measuring: by repetition, then by workload and clients."""
     return [
-        Run(variant, workload, clients, repetition, position)
-        for repetition in range(1, config["repetitions"] + 1)
+        BlockKey(repetition, workload, clients)
+        for repetition in range(1, study.config["repetitions"] + 1)
         for workload in study.workloads
-        for clients in config["clients"]
-        for position, variant in enumerate(block_order(study, workload, clients, repetition), start=1)
+        for clients in study.config["clients"]
     ]
 
 
-def block_order(study: Study, workload: str, clients: int, repetition: int) -> list[str]:
-    """Return the variants of a block in an order that depends only on the seed and the block's name."""
-    order = sorted(study.variants)
-    random.Random(f"{study.config['seed']}/{workload}/{clients}/{repetition}").shuffle(order)
-    return order
+def seed_of(study: Study, key: BlockKey) -> str:
+    """Return the seed from which the order of a block's rounds is drawn."""
+    return f"{study.config['seed']}/{key.path}"
+
+
+def turns(study: Study, key: BlockKey, arms: Sequence[str]) -> list[str]:
+    """Return the order of a block's arms by turns: over repetitions each has each place equally often."""
+    drawn = rounds.orders(sorted(arms), key.repetition, f"{study.config['seed']}/{key.workload}/{key.clients}")
+    return next(islice(drawn, key.repetition - 1, None))

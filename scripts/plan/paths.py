@@ -1,21 +1,30 @@
 """Paths of everything a plan makes, under results/."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from scripts.builds.stages import COMPILED
 from scripts.config.run_time import stated_s
-from scripts.plan.order import Run
+from scripts.plan import blocks, stopping
+from scripts.plan.blocks import Block
+from scripts.plan.listing import Listing
+from scripts.plan.methods import Method, Methods
+from scripts.plan.order import BlockKey, Run, keys_in_order, seed_of, turns
 from scripts.plan.recipes import Plan, once
+from scripts.plan.room import usable_mib
 from scripts.record import digest
 
 
 class Paths:
     """Paths of a plan, relative to the working directory; each digest is computed once."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, decided: list[Block] | None = None) -> None:
+        """Take the blocks that were `decided` on; without them they follow from what lies on disk now."""
         self.plan = plan
+        self.listing = Listing()
+        self._methods = Methods(plan, usable_mib())
+        self._decided = decided
         self.study = f"results/studies/{plan.study.name}"
 
     def source(self, server: str) -> str:
@@ -51,10 +60,24 @@ class Paths:
         """Return the part of a run's path that identifies the load."""
         return f"{workload}-{digest(self.plan.load(variant, workload))}"
 
-    def run(self, run: Run) -> str:
-        """Return the record of a run."""
-        load = self.load_part(run.variant, run.workload)
-        return f"{self.study}/runs/{self.variant_part(run.variant)}/{load}/{run.clients}/{run.repetition}.json"
+    @once
+    def arm_digest(self, variant: str, workload: str) -> str:
+        """Return the digest of an arm: of its variant and of its load."""
+        return digest({"variant": self.plan.variant(variant), "load": self.plan.load(variant, workload)})
+
+    def block_folder(self, key: BlockKey, arms: Sequence[str]) -> str:
+        """Return the folder of a block, which ends in the digest of its arms."""
+        made = digest(sorted([name, self.arm_digest(name, key.workload)] for name in arms))
+        return f"{self.study}/blocks/{key.path}/{made}"
+
+    def earlier_run(self, variant: str, key: BlockKey) -> str:
+        """Return where the record of a run lay before blocks had folders."""
+        load = self.load_part(variant, key.workload)
+        return f"{self.study}/runs/{self.variant_part(variant)}/{load}/{key.clients}/{key.repetition}.json"
+
+    def run(self, block: Block, variant: str) -> str:
+        """Return the record of an arm of a block."""
+        return f"{block.folder}/{variant}.json" if block.folder else self.earlier_run(variant, block.key)
 
     @cached_property
     def builds(self) -> dict[str, tuple[str, str]]:
@@ -134,41 +157,126 @@ class Paths:
             f"results/datasets/{server}/{name}-{self.plan.dataset_digest(server, name, {})}" for name in sorted(names)
         ]
 
+    def method(self, key: BlockKey) -> Method:
+        """Return how a block is measured."""
+        return self._methods.of(key.workload, key.clients)
+
+    @cached_property
+    def every_block(self) -> list[Block]:
+        """Return the blocks of all repetitions in the order of measuring: those on disk, and those to measure."""
+        if self._decided is not None:
+            return self._decided
+        study = self.plan.study
+        arms = blocks.ordered_arms(list(study.variants), study.config["reference"])
+        return [
+            block
+            for key in keys_in_order(study)
+            for block in blocks.decided(self, self.listing, key, arms, self.method(key).most_arms)
+        ]
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """Return the blocks that the study has or needs for certain: all of them unless it stops by its precision."""
+        return self.up_to(stopping.reached(self.study, self.plan.study, self.every_block, self.listing))
+
+    def up_to(self, repetition: int) -> list[Block]:
+        """Return the blocks of the repetitions up to this one."""
+        return [block for block in self.every_block if block.key.repetition <= repetition]
+
+    @cached_property
+    def is_undecided(self) -> bool:
+        """Whether a decision on another repetition is due."""
+        return stopping.undecided(self.study, self.plan.study, self.every_block, self.listing)
+
+    def decision(self, repetition: int) -> str:
+        """Return the record of the decision after a repetition."""
+        return stopping.decision_path(self.study, self.plan.study, repetition, self.every_block)
+
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """Return path -> run, in the order of measuring."""
-        return {self.run(run): run for run in self.plan.runs}
+        """Return path -> run of every arm of every block, in the order of measuring."""
+        return self.runs_of(self.blocks)
+
+    def runs_of(self, several: Sequence[Block]) -> dict[str, Run]:
+        """Return path -> run of every arm of some blocks."""
+        return {
+            self.run(block, name): Run(name, block.key.workload, block.key.clients, block.key.repetition, position)
+            for block in several
+            for position, name in enumerate(block.arms, start=1)
+        }
+
+    @cached_property
+    def to_measure(self) -> dict[str, Block]:
+        """Return record -> block of the blocks that may have to be measured, in the order of measuring."""
+        return {block.record: block for block in self.every_block if not block.finished}
+
+    def measured(self, several: Sequence[Block]) -> list[str]:
+        """Return the files that tell that blocks are measured: the record of each, the runs of the earlier layout."""
+        records = [block.record or [self.run(block, name) for name in block.arms] for block in several]
+        return [path for each in records for path in ([each] if isinstance(each, str) else each)]
 
     @cached_property
     def numbers(self) -> dict[str, int]:
         """Return path -> number of the run in the order of measuring, from 1."""
-        return {path: number for number, path in enumerate(self.runs, start=1)}
+        return {path: number for number, path in enumerate(self.runs_of(self.every_block), start=1)}
 
-    def place(self, path: str) -> dict[str, Any]:
-        """Return the context of a run that does not affect its result: its place in the study, its storage's folder."""
-        run, study = self.runs[path], self.plan.study
-        left = len(self.runs) - self.numbers[path]
-        storage = study.variants[run.variant].get("storage")
+    def planned(self, block: Block) -> dict[str, Any]:
+        """Return what the job that measures a block needs to know, see `measure.planned`."""
+        key, study = block.key, self.plan.study
+        method = self.method(key)
         return {
-            "study": study.name,
-            "variant": run.variant,
-            "workload": run.workload,
-            "clients": run.clients,
-            "repetition": run.repetition,
-            "block": f"{run.workload}/{run.clients}/{run.repetition}",
-            "position": run.position,
-            "run_number": self.numbers[path],
-            "runs_total": len(self.runs),
-            "left_s": left * stated_s(study),
-            **({"sql": load["sql"]} if "sql" in (load := study.entries["workloads"][run.workload]) else {}),
-            "storage": study.config["storage"][storage] if storage else None,
-            # One run per variant and workload logs, after its window, the statements of an event.
-            "log_statements": run.repetition == 1 and run.clients == min(study.config["clients"]),
+            "folder": block.folder,
+            "workload": key.workload,
+            "clients": key.clients,
+            "repetition": key.repetition,
+            "seed": seed_of(study, key),
+            "method": method.name,
+            "why": method.why,
+            "turns": turns(study, key, block.arms),
+            "arms": [self.planned_arm(block, name) for name in block.arms],
         }
 
-    def priority(self, variant: str, workload: str, clients: int, repetition: int) -> int:
-        """Return a run's priority: the earlier in the order of measuring, the higher."""
-        return len(self.runs) - self.numbers[self.run(Run(variant, workload, clients, repetition, 0))]
+    def planned_arm(self, block: Block, name: str) -> dict[str, Any]:
+        """Return an arm of a planned block."""
+        variant, workload = self.plan.study.variants[name], block.key.workload
+        build = variant["server"], variant["build"]
+        return {
+            "name": name,
+            "digest": self.arm_digest(name, workload),
+            "recipe": {"variant": self.plan.variant(name), "load": self.plan.load(name, workload)},
+            "place": {**self.place(block, name), "judged": self.judged(*build)},
+            "identity": f"{self.build(*build)}/identity.json",
+            "dataset": f"{self.dataset(name, workload)}/dataset.json",
+        }
+
+    def inputs(self, block: Block) -> list[str]:
+        """Return the records of builds and datasets that a block needs."""
+        variants = [self.plan.study.variants[name] for name in block.arms]
+        builds = [f"{self.build(each['server'], each['build'])}/identity.json" for each in variants]
+        datasets = [f"{self.dataset(name, block.key.workload)}/dataset.json" for name in block.arms]
+        return list(dict.fromkeys([*builds, *datasets]))
+
+    def place(self, block: Block, variant: str) -> dict[str, Any]:
+        """Return what does not affect the result of an arm: its place in the study, its storage's folder."""
+        study, path, key = self.plan.study, self.run(block, variant), block.key
+        number = self.numbers.get(path, 0)
+        storage = study.variants[variant].get("storage")
+        return {
+            "study": study.name,
+            "variant": variant,
+            "workload": key.workload,
+            "clients": key.clients,
+            "repetition": key.repetition,
+            "block": block.name,
+            "position": block.arms.index(variant) + 1,
+            "run_number": number,
+            "runs_total": len(self.numbers),
+            "left_s": (len(self.numbers) - number) * stated_s(study),
+            **({"sql": load["sql"]} if "sql" in (load := study.entries["workloads"][key.workload]) else {}),
+            "storage": study.config["storage"][storage] if storage else None,
+            # One run per variant and workload logs, after its window, the statements of an event.
+            "log_statements": key.repetition == 1 and key.clients == min(study.config["clients"]),
+        }
 
 
 BuildPair = tuple[str, str]

@@ -14,7 +14,6 @@ from scripts.builds import toolchain as builds_toolchain
 from scripts.builds.stages import BOLTED, DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, Stages, split_flags
 from scripts.config.study import Study
 from scripts.loadgen import lua
-from scripts.plan.order import Run, runs_in_order
 from scripts.record import digest, file_sha256
 from scripts.servers import families
 from scripts.sources import kinds
@@ -299,13 +298,8 @@ class Plan:
                 "tables": self.tables(dataset, data),
                 "dataset": {"name": dataset, "digest": made},
                 **self._loads.window(workload),
-                **{key: config.get(key) for key in ("rest_s", "series", "client")},
+                **{key: config.get(key) for key in ("rest_s", "series", "client", "slice_s")},
                 "placement": config["placement"],
                 "campaign": config["campaign"],
             }
         )
-
-    @cached_property
-    def runs(self) -> list[Run]:
-        """Return all runs in the order of measuring."""
-        return runs_in_order(self.study)

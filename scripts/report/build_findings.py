@@ -8,7 +8,7 @@ from scripts.host.outcome import has_failed, sound_records
 from scripts.record import part
 from scripts.report.audits import audit_of, executed_share, is_lost, units_text
 from scripts.report.finding import Finding, Topic
-from scripts.vocabulary import AA
+from scripts.vocabulary import CONTROLS
 from scripts.wording import NOTHING, brief, listing, missing, number, plural
 
 FAILED_BUILDS = Topic(
@@ -76,7 +76,7 @@ def lost_profiles(study: dict[str, Any], built: Built) -> dict[str, str]:
         if audit is None or not is_lost(audit):
             continue
         sentence = f"Its profile was lost: {units_text(audit)}. It is no measurement of a profile-guided build."
-        arms = [name for name, arm in study["variants"].items() if name != AA and _runs(arm, build)]
+        arms = [name for name, arm in study["variants"].items() if name not in CONTROLS and _runs(arm, build)]
         found |= dict.fromkeys(arms, sentence)
     return found
 
@@ -212,7 +212,7 @@ def failure_reasons(study: dict[str, Any], built: Built) -> dict[str, str]:
         if reason:
             arms = [name for name, arm in study["variants"].items() if (arm["server"], arm["build"]) == pair]
             sentence = f"Its build failed, so nothing was measured with it: {brief(reason)}"
-            found |= dict.fromkeys([name for name in arms if name != AA], sentence)
+            found |= dict.fromkeys([name for name in arms if name not in CONTROLS], sentence)
     return found
 
 
@@ -221,6 +221,6 @@ def failed_builds_finding(study: dict[str, Any], built: Built) -> Finding | None
     found = failure_reasons(study, built)
     if not found:
         return None
-    arms = [name for name in study["variants"] if name != AA]
+    arms = [name for name in study["variants"] if name not in CONTROLS]
     text = f"{len(found)} of {plural(len(arms), 'variant')} were not measured, since their build failed."
     return FAILED_BUILDS.look(text, tuple(f"{name}: {sentence}" for name, sentence in found.items()))

@@ -10,7 +10,7 @@ import pandas as pd
 from scripts.analysis.metrics import TPS
 from scripts.host.outcome import sound_records
 from scripts.record import part
-from scripts.vocabulary import AA
+from scripts.vocabulary import CONTROLS
 from scripts.wording import NARROW, NOTHING, count, duration, listing, missing, number, plural, short, size
 
 Facts = dict[str, Any]
@@ -124,7 +124,7 @@ class ServerBuilds:
 
 def by_server(study: Facts, facts: list[Facts]) -> list[ServerBuilds]:
     """Return the builds by server in the study's order, with those that variants use before the others."""
-    used = [(arm["server"], arm["build"]) for name, arm in study["variants"].items() if name != AA]
+    used = [(arm["server"], arm["build"]) for name, arm in study["variants"].items() if name not in CONTROLS]
     rank = {pair: place for place, pair in reversed(list(enumerate(used)))}
     ordered = sorted(facts, key=lambda build: rank.get((build["server"], build["build"]), len(rank)))
     servers = dict.fromkeys(build["server"] for build in ordered)

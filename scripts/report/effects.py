@@ -13,9 +13,9 @@ from scripts.analysis.held_out import splits
 from scripts.analysis.metrics import COLD_TIME, EVERY, METRICS, WARM_TIME, Metric, leading, of_study
 from scripts.analysis.unpaired import log_values
 from scripts.report.value_tables import Cell, blocks_text, state
-from scripts.report.verdict import Sentence, measured, unshown
-from scripts.report.words import interaction_word, short_interaction_word, short_verdict_word, verdict_word
-from scripts.vocabulary import AA, Verdict
+from scripts.report.verdict import Sentence, matters_of, measured
+from scripts.report.words import arm_word, interaction_word, open_range, short_interaction_word, side, verdict_word
+from scripts.vocabulary import CONTROLS, Verdict
 from scripts.wording import NOTHING, interval, listing, missing, percent, plural, ratio
 
 FACTOR_METRICS = {
@@ -44,15 +44,15 @@ def factor_head(study: dict[str, Any]) -> list[str]:
 def factor_rows(study: dict[str, Any], table: pd.DataFrame) -> list[FactorRow]:
     """Return the rows of factors.csv for the page, one per contrast."""
     groups = table.groupby(["factor", "formula", "server"], sort=False)
-    return [FactorRow(*key, tuple(_factor_cells(group, study["repetitions"]))) for key, group in groups]
+    return [FactorRow(*key, tuple(_factor_cells(group, study))) for key, group in groups]
 
 
-def _factor_cells(group: pd.DataFrame, planned: int) -> Iterable[Cell]:
+def _factor_cells(group: pd.DataFrame, study: dict[str, Any]) -> Iterable[Cell]:
     found = {row.metric: row for row in group.itertuples()}
     for name in (each for each in FACTOR_METRICS if each in found):
         row = found[name]
-        word = "" if missing(row.verdict) else short_verdict_word(EVERY[name], row.verdict)
-        yield ratio_cell(row, planned, word, state(EVERY[name], row.verdict))
+        word = arm_word("", EVERY[name], row.verdict, matters_of(study))
+        yield ratio_cell(row, study["repetitions"], word, "" if row.interaction else state(EVERY[name], row))
 
 
 def ratio_cell(row: Any, planned: int, word: str = "", state: str = "") -> Cell:
@@ -90,7 +90,7 @@ def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> 
 def _published_table(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: Metric) -> BesideTable:
     sides = published.beside(study, tables, metric.name)
     theirs = list(dict.fromkeys(variant for side in sides for variant in side.everywhere))
-    ours = [name for name in study["variants"] if name not in (study["reference"], AA)]
+    ours = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     base = published.base_of(study, published.frame(study))
     head = (
         *(f"published {name} / {base}" for name in theirs),
@@ -162,7 +162,7 @@ def _published_rungs(rows: pd.DataFrame) -> dict[str, list[Rung]]:
 
 
 def _our_rungs(study: dict[str, Any], runs: pd.DataFrame, workload: str) -> dict[str, list[Rung]]:
-    wide = {name: log_values(runs, name, "tps") for name in study["variants"] if name != AA}
+    wide = {name: log_values(runs, name, "tps") for name in study["variants"] if name not in CONTROLS}
     return {name: list(measured_rungs(logs.loc[workload])) for name, logs in wide.items() if workload in logs.index}
 
 
@@ -233,13 +233,12 @@ def _matrix_row(study: Study, group: pd.DataFrame) -> FactorRow:
 
 
 def _matrix_field(row: Any, study: Study) -> Cell:
-    if missing(row.verdict):
-        return ratio_cell(row, study["repetitions"])
     if row.n_factors > 1:
-        return ratio_cell(row, study["repetitions"], short_interaction_word(row.verdict))
-    metric = EVERY[row.metric]
-    word = short_verdict_word(metric, row.verdict)
-    return ratio_cell(row, study["repetitions"], word, state(metric, row.verdict))
+        word = "" if missing(row.verdict) else short_interaction_word(row.verdict, matters_of(study))
+        return ratio_cell(row, study["repetitions"], word)
+    word = arm_word("", EVERY[row.metric], row.verdict, matters_of(study))
+    of_cell = not missing(row.workload)
+    return ratio_cell(row, study["repetitions"], word, "" if of_cell else state(EVERY[row.metric], row))
 
 
 def matrix_sentences(study: Study, overall: pd.DataFrame) -> list[Sentence]:
@@ -247,7 +246,7 @@ def matrix_sentences(study: Study, overall: pd.DataFrame) -> list[Sentence]:
     sentences = []
     for (factor, formula), group in _matrix_groups(overall[overall["n_factors"] <= 2]):
         found = {row.metric: row for row in group.itertuples()}
-        worse = [name for name, row in found.items() if row.verdict == EVERY[name].worse and row.n_factors == 1]
+        worse = [name for name, row in found.items() if EVERY[name].is_worse(side(row)) and row.n_factors == 1]
         label = effect_label(formula, int(group["n_factors"].iloc[0]))
         sentences.append(Sentence(_effect_sentence(label, factor, found, study), bool(worse)))
     return sentences
@@ -260,26 +259,23 @@ def _effect_sentence(name: str, factor: str, found: dict[str, Any], study: Study
     if not tps.n_cells:
         return f"{name}: no block has all the variants that this effect needs."
     counted = f"over {plural(tps.n_cells, 'cell')}, {plural(tps.n_repetitions, 'repetition')}"
-    latency = (
-        f"; {other.label[0].lower()}{other.label[1:]} {measured(p95)}{_verdict_clause(p95)}" if p95.n_cells else ""
-    )
+    latency = f"; {other.label[0].lower()}{other.label[1:]} {measured(p95)}" if p95.n_cells else ""
     if tps.n_factors > 1:
         what = f"{name} in {lead.label.lower()}: {measured(tps)} the product of the effects of each by itself"
     else:
         above, _, below = name.partition(" / ")
         what = f"{factor}, {above} instead of {below}: {measured(tps)} the {lead.label.lower()}"
-    return f"{what}, {counted}{_verdict_clause(tps)}{latency}."
+    return f"{what}, {counted}{_verdict_clause(tps, matters_of(study))}{latency}."
 
 
-def _verdict_clause(row: Any) -> str:
+def _verdict_clause(row: Any, matters: float) -> str:
     """Return the words for the verdict on an effect as the end of a clause; with too few blocks there are none."""
     if row.verdict == Verdict.TOO_FEW_BLOCKS:
         return ""
-    if row.verdict == Verdict.NO_DIFFERENCE and not row.ratio_low <= 1 <= row.ratio_high:
-        return f": differs {unshown(row)}"
     if row.n_factors > 1:
-        return f": {interaction_word(row.verdict)}"
-    return f": {verdict_word(EVERY[row.metric], row.verdict)}"
+        return f": {interaction_word(row.verdict, matters)}"
+    between = f", {open_range(EVERY[row.metric], row.ratio_low, row.ratio_high)}" if row.verdict == Verdict.OPEN else ""
+    return f": {verdict_word(EVERY[row.metric], row.verdict, matters)}{between}"
 
 
 def matrix_cells(study: Study, effects: pd.DataFrame) -> list[dict[str, Any]]:

@@ -63,12 +63,12 @@ def _allocated_table(study: dict[str, Any], files: pd.DataFrame, workload: str, 
 
 
 def _summed(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    return rows.groupby(list(RUN), as_index=False)[list(SIZES)].sum().assign(part=name)
+    return rows.groupby([*RUN, "block"], as_index=False, dropna=False)[list(SIZES)].sum().assign(part=name)
 
 
 def _allocated_field(part: pd.DataFrame, variant: str, edge: str, reference: str) -> Cell:
     """Return the mean allocated size, its share of the apparent size, and its ratio to the reference by block."""
-    wide = part.pivot(index=list(BLOCK), columns="variant", values=f"{edge}_allocated_bytes")
+    wide = part.pivot(index=[*BLOCK, "block"], columns="variant", values=f"{edge}_allocated_bytes")
     if variant not in wide or wide[variant].isna().all():
         return Cell(NOTHING, (), "hole", "not measured")
     taken = wide[variant].mean()

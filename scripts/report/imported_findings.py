@@ -12,7 +12,7 @@ from scripts.report.findings import outcomes_finding
 from scripts.vocabulary import WORKLOAD_CLIENTS
 from scripts.wording import listing, plural
 
-NOISE_FLOOR = Topic("noise_floor", "Noise floor")
+VERDICTS = Topic("verdicts", "Verdicts")
 PAIRS = Topic("pairs", "Pairs")
 ORDER = Topic("order", "Order")
 FILES = Topic("files", "Files")
@@ -22,9 +22,8 @@ LATENCY = Topic("latency", "Latency")
 SPAN = Topic("span", "Span")
 ABSENT = Topic("absent", "Not in these logs")
 LOGS = Topic("logs", "Runs")
-NOISE_TEXT = (
-    "No noise floor: the logs hold no run of the same build against itself, so nothing is called faster or slower. "
-    "Ratios are shown with their intervals."
+VERDICT_TEXT = (
+    "The runs were not made in blocks, so nothing is called faster or slower. Ratios are shown with their intervals."
 )
 PAIRS_TEXT = (
     "Which runs were made next to each other is unknown. Intervals come from the spread between the repetitions of "
@@ -44,7 +43,7 @@ def findings(study: dict[str, Any], runs: pd.DataFrame) -> list[Finding]:
     """Return the findings in the order to show; `study["imported"]` holds folder, files, unread, pattern and dates."""
     imported = study["imported"]
     return [
-        NOISE_FLOOR.look(NOISE_TEXT),
+        VERDICTS.look(VERDICT_TEXT),
         PAIRS.look(PAIRS_TEXT),
         order_finding(runs),
         unread_finding(imported),

@@ -11,7 +11,7 @@ from scripts import release
 from scripts.analysis import published, stats
 from scripts.loadgen.run import FILL_SCRIPT
 from scripts.measure.record import Run
-from scripts.vocabulary import AA, CELL
+from scripts.vocabulary import CELL, CONTROLS
 from scripts.wording import NOTHING, count, duration, milliseconds, missing, number, option_value, plural, short, size
 
 HOST_ROWS = {
@@ -145,7 +145,7 @@ def _way(reached_by: Mapping[str, Any]) -> str:
 def _network_rows(study: Mapping[str, Any], runs: pd.DataFrame) -> list[tuple[str, ...]]:
     """Return one row per cell: traffic to and from the server in the windows, means over the runs."""
     names = [name for name, _ in CLIENT_COLUMNS]
-    ok = runs[(runs["outcome"] == "ok") & (runs["variant"] != AA)].astype(dict.fromkeys(names, float))
+    ok = runs[(runs["outcome"] == "ok") & ~runs["variant"].isin(CONTROLS)].astype(dict.fromkeys(names, float))
     means = ok.groupby(list(CELL))[names].mean()
     cells = [
         (variant, workload, clients)
@@ -182,7 +182,7 @@ def _storage_rows(study: Mapping[str, Any], records: list[Run]) -> list[tuple[st
     found = []
     for name, variant in study["variants"].items():
         own = [run for run in records if run.variant == name and run.fsync_ms]
-        if name == AA or not own:
+        if name in CONTROLS or not own:
             continue
         fsyncs = [run.fsync_ms for run in own]
         middle = [np.median([getattr(one, key) for one in fsyncs]) for key in ("p50", "p95")]
@@ -213,7 +213,7 @@ def _storage_sentences(study: Mapping[str, Any], runs: pd.DataFrame) -> Iterator
     for workload in study["workloads"]:
         own = chosen[chosen["workload"] == workload].set_index(["variant", "repetition"])
         for name in study["variants"]:
-            if name in (reference, AA) or not {name, reference} <= set(own.index.get_level_values(0)):
+            if name in (reference, *CONTROLS) or not {name, reference} <= set(own.index.get_level_values(0)):
                 continue
             pairs = own.loc[name][["latency_mean_ms", "fsync_p50_ms"]].astype(float)
             apart = (pairs - own.loc[reference][["latency_mean_ms", "fsync_p50_ms"]].astype(float)).dropna()

@@ -31,10 +31,11 @@ from scripts.report import diagnoses as report_diagnoses
 from scripts.report import findings as report_findings
 from scripts.report import runs as report_runs
 from scripts.report.figures.naming import look_of
+from scripts.report.measuring import method_text, stopping_text
 from scripts.report.value_tables import measured_metrics, overall_rows
-from scripts.report.verdict import noise_sentence, study_answer
-from scripts.vocabulary import AA
-from scripts.wording import duration, percent, plural
+from scripts.report.verdict import matters_of, noise_sentence, study_answer
+from scripts.vocabulary import AA, MIN_BLOCKS
+from scripts.wording import duration, percent, plural, share
 
 Values = dict[str, Any]
 Record = dict[str, Any]
@@ -146,6 +147,7 @@ def head_section(evidence: Evidence) -> Values:
         "answers": study_answer(study, found, doubts),
         "measured_at": _measured_at(found["runs"]),
         "extent": _extent(study, found["runs"]),
+        "method": " ".join(filter(None, (method_text(found["runs"]), stopping_text(study)))),
     }
 
 
@@ -177,12 +179,12 @@ def trust_section(evidence: Evidence) -> Values:
     limits = {"limits": report_runs.warning_rows(_in_planned_order(evidence.records))}
     if study.get("imported"):
         return {
-            "noise": imported_findings.NOISE_TEXT,
+            "noise": imported_findings.VERDICT_TEXT,
             "findings": imported_findings.findings(study, found["runs"]),
             **limits,
         }
     findings = report_findings.findings(study, found["runs"], found, evidence.built)
-    return {"noise": noise_sentence(found["noise"]), "findings": findings, **limits}
+    return {"noise": noise_sentence(found["overall"]), "findings": findings, **limits}
 
 
 def where_section(evidence: Evidence) -> Values:
@@ -316,8 +318,9 @@ def command_section(evidence: Evidence) -> Values:
 def method_section(evidence: Evidence) -> Values:
     """Return the parameters of the statistics, the measured quantities, and the sources."""
     return {
-        "min_blocks": stats.MIN_BLOCKS,
+        "min_blocks": MIN_BLOCKS,
         "alpha": stats.ALPHA,
+        "matters": share(matters_of(evidence.study)),
         "metrics": list(METRICS.values()),
         "columns": {column.name: column.meaning for column in run_tables.RUNS},
         "sources": machine.source_rows(evidence.sources),

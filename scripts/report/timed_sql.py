@@ -13,9 +13,10 @@ from scripts.measure.record import Run
 from scripts.report.figures.naming import statements_name
 from scripts.report.runs import first_ok
 from scripts.report.value_tables import Cell, state
+from scripts.report.verdict import matters_of
 from scripts.report.words import arm_word, verdict_word
 from scripts.sql.times import seconds
-from scripts.vocabulary import AA, COLD, DIFFERENCES, WARM, Verdict
+from scripts.vocabulary import ABOVE, BELOW, COLD, CONTROLS, DIFFERENCES, WARM
 from scripts.wording import (
     NARROW,
     NOTHING,
@@ -38,35 +39,35 @@ Records = list[Run]
 
 def statement_sentences(study: Study, rows: pd.DataFrame) -> list[str]:
     """Return one sentence per variant and cache: in which statements it differs, and in how many it does not."""
-    others = [name for name in study["variants"] if name not in (study["reference"], AA)]
+    others = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     sentences = []
     for variant in others:
         for cache in (COLD, WARM):
             own = rows[(rows["variant"] == variant) & (rows["cache"] == cache) & rows["ratio"].notna()]
             if len(own):
-                sentences.append(f"{variant}, {cache}: {'; '.join(_kinds(own))}.")
+                sentences.append(f"{variant}, {cache}: {'; '.join(_kinds(own, matters_of(study)))}.")
     return sentences
 
 
-def _kinds(own: pd.DataFrame) -> Iterator[str]:
-    for verdict in (Verdict.BELOW, Verdict.ABOVE):
+def _kinds(own: pd.DataFrame, matters: float) -> Iterator[str]:
+    for verdict in (*BELOW, *reversed(ABOVE)):
         found = own[own["verdict"] == verdict].sort_values("ratio").itertuples()
         if each := [
             f"{row.statement} ({times(row.ratio)}, {interval(row.ratio_low, row.ratio_high)})" for row in found
         ]:
-            yield f"{verdict_word(COLD_TIME, verdict)} in {listing(each)}"
+            yield f"{verdict_word(COLD_TIME, verdict, matters)} in {listing(each)}"
     rest = own[~own["verdict"].isin(DIFFERENCES)]
     for verdict, alike in rest.groupby("verdict", sort=False):
         ends = dict.fromkeys((times(alike["ratio"].min()), times(alike["ratio"].max())))
-        yield f"{verdict_word(COLD_TIME, verdict)} in {plural(len(alike), 'statement')} ({' to '.join(ends)})"
+        yield f"{verdict_word(COLD_TIME, verdict, matters)} in {plural(len(alike), 'statement')} ({' to '.join(ends)})"
 
 
 def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str) -> dict[str, Any]:
     """Return the table of cold or warm passes: one row per statement, one column per variant, then published ones."""
     ours = {(row.variant, row.statement): row for row in rows[rows["cache"] == cache].itertuples()}
-    theirs = published_s(study, workload, cache)
+    theirs, matters = published_s(study, workload, cache), matters_of(study)
     body = [
-        (name, [*(_statement_cell(ours.get((variant, name)), cache) for variant in study["variants"]),
+        (name, [*(_statement_cell(ours.get((variant, name)), cache, matters) for variant in study["variants"]),
                 *(Cell(count(taken.get(name))) for taken in theirs.values())])
         for name in dict.fromkeys(rows["statement"])
     ]  # fmt: skip
@@ -82,7 +83,7 @@ def published_s(study: Study, workload: str, cache: str) -> dict[str, dict[str, 
     return found
 
 
-def _statement_cell(row: Any, cache: str) -> Cell:
+def _statement_cell(row: Any, cache: str, matters: float) -> Cell:
     if row is None or missing(row.value_s):
         return Cell(NOTHING, (), "hole", "not sent, or not measured")
     if not missing(row.n_differ) and row.n_differ:
@@ -92,9 +93,9 @@ def _statement_cell(row: Any, cache: str) -> Cell:
     if missing(row.ratio):
         return Cell(_statement_seconds(row.value_s), (), "")
     metric = SCRIPT[f"{cache}_s"]
-    word = arm_word(row.variant, metric, row.verdict)
+    word = arm_word(row.variant, metric, row.verdict, matters)
     notes = (f"{times(row.ratio)}  {interval(row.ratio_low, row.ratio_high)}", f"n {int(row.n_blocks)}, {word}")
-    return Cell(_statement_seconds(row.value_s), notes, state(metric, row.verdict))
+    return Cell(_statement_seconds(row.value_s), notes, state(metric, row))
 
 
 def _statement_seconds(value: float) -> str:
@@ -118,8 +119,8 @@ def beside_reference(study: Study, workload: str, records: Records) -> dict[str,
 
 
 def compared_arms(study: Study) -> list[str]:
-    """Return the variants without A/A."""
-    return [variant for variant in study["variants"] if variant != AA]
+    """Return the variants without A/A and relinks."""
+    return [variant for variant in study["variants"] if variant not in CONTROLS]
 
 
 def _quotient(taken: dict[str, float], name: str, other: str) -> float | None:
@@ -225,9 +226,9 @@ def _effort_rows(row: Any, records: Records) -> tuple[str, ...]:
 
 
 def shown_answers(study: Study, records: Records) -> list[dict[str, Any]]:
-    """Return the answers that the SQL file asks to show, from each variant's first run and pass, without A/A."""
+    """Return the answers that the SQL file asks to show, from each variant's first run and pass, without controls."""
     found: dict[str, dict[str, Any]] = {}
-    for variant in (name for name in study["variants"] if name != AA):
+    for variant in (name for name in study["variants"] if name not in CONTROLS):
         run = first_ok(records, variant=variant)
         for one in run.timed_sql.shown if run else []:
             if one["pass"] == 1:

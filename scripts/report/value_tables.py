@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from scripts.analysis.metrics import EVERY, Metric
-from scripts.report.words import arm_word
-from scripts.vocabulary import CELL, DIFFERENCES
-from scripts.wording import NOTHING, count, floor_percent, interval, listing, missing, plural, ratio
+from scripts.analysis.verdicts import MATTERS
+from scripts.report.words import arm_word, side
+from scripts.vocabulary import CELL
+from scripts.wording import NOTHING, count, interval, listing, missing, plural, ratio
 
 SHOWN = ("tps", "p95_ms", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx", "cold_s", "warm_s")
 COLUMN_HEADS = ("TPS", "p95, ms", "CPU per transaction, µs", "of it user", "of it system", "cold, s", "warm, s")
@@ -100,7 +102,8 @@ def _single(workload: str, study: dict, found: Lookup) -> ValueTable:
 
 
 def _rows(workload: str, metric: Metric, study: dict, found: Lookup) -> tuple[Row, ...]:
-    make = {"value": value_cell, "ratio": ratio_cell}
+    matters = study.get("matters", MATTERS)
+    make = {"value": value_cell, "ratio": lambda *place: ratio_cell(*place, matters)}
     others = [name for name in study["variants"] if name != study["reference"]]
     wanted = [*((name, "value") for name in study["variants"]), *((name, "ratio") for name in others)]
     return tuple(
@@ -120,40 +123,39 @@ def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
     return Cell(count(cell.value), lost, "", reasons)
 
 
-def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
-    """Return the field of a ratio: interval, number of blocks and verdict under it."""
+def ratio_cell(key: tuple, metric: Metric, found: Lookup, matters: float) -> Cell:
+    """Return the field of a ratio: interval, number of blocks and verdict, if any, under it."""
     cell = found.cells.get((*key, metric.name))
     if cell is None or missing(cell.ratio):
         lost = cell is not None and not missing(cell.n_blocks)
         return Cell(NOTHING, ("no whole block",) if lost else (), "hole", "; ".join(found.reasons.get(key, [])))
-    word = arm_word(key[0], metric, cell.verdict)
-    notes = (interval(cell.ratio_low, cell.ratio_high), f"n {int(cell.n_blocks)}, {word}")
+    word = arm_word(key[0], metric, cell.verdict, matters)
+    notes = (interval(cell.ratio_low, cell.ratio_high), f"n {int(cell.n_blocks)}" + (f", {word}" if word else ""))
     lost = ((cell.n_split, "split"), (cell.n_incomplete, "incomplete"))
     notes += tuple(f"{int(blocks)} {how}" for blocks, how in lost if blocks)
-    return Cell(ratio(cell.ratio), notes, state(metric, cell.verdict), _hint(cell))
+    return Cell(ratio(cell.ratio), notes, state(metric, cell), _hint(cell))
 
 
-def state(metric: Metric, verdict: str | None) -> str:
-    """Return good or bad when a verdict shows that something is better or worse, else nothing."""
-    if verdict not in DIFFERENCES:
+def state(metric: Metric, row: Any) -> str:
+    """Return good or bad when a row's verdict, or its interval, says that something is better or worse."""
+    if not (found := side(row)):
         return ""
-    return "bad" if verdict == metric.worse else "good"
+    return "bad" if metric.is_worse(found) else "good"
 
 
 def _hint(cell: tuple) -> str:
-    if missing(cell.p_t):
+    if missing(cell.p):
         return ""
     adjusted = "" if missing(cell.p_holm) else f", after Holm {cell.p_holm:.2g}"
-    flips = "" if missing(cell.p_sign_flip) else f"; sign flips p {cell.p_sign_flip:.3g}"
-    return f"paired t p {cell.p_t:.2g}{adjusted}{flips}; noise floor {floor_percent(cell.floor_log_ratio)}"
+    return f"p {cell.p:.2g}{adjusted}; interval from the {cell.basis} spread"
 
 
 def overall_rows(study: dict, overall: pd.DataFrame, names: Sequence[str]) -> list[Row]:
     """Return the table of means over cells: one row per variant, one field per metric of `names`."""
     found = {(row.variant, row.metric): row for row in overall.itertuples()}
-    others, planned = [name for name in study["variants"] if name != study["reference"]], study["repetitions"]
+    others = [name for name in study["variants"] if name != study["reference"]]
     return [
-        Row(variant, "ratio", tuple(_overall_cell(found.get((variant, name)), EVERY[name], planned) for name in names))
+        Row(variant, "ratio", tuple(_overall_cell(found.get((variant, name)), EVERY[name], study) for name in names))
         for variant in others
     ]
 
@@ -164,9 +166,10 @@ def blocks_text(row: tuple, planned: int) -> str:
     return f"n {int(row.n_repetitions)}{of}"
 
 
-def _overall_cell(row: tuple | None, metric: Metric, planned: int) -> Cell:
+def _overall_cell(row: tuple | None, metric: Metric, study: dict) -> Cell:
     if row is None or not row.n_cells:
         return Cell(NOTHING, ("no whole block",), "hole")
-    word = arm_word(row.variant, metric, row.verdict)
-    lines = (interval(row.ratio_low, row.ratio_high), f"{blocks_text(row, planned)}, {word}")
-    return Cell(ratio(row.ratio), lines, state(metric, row.verdict))
+    word = arm_word(row.variant, metric, row.verdict, study.get("matters", MATTERS))
+    blocks = blocks_text(row, study["repetitions"])
+    lines = (interval(row.ratio_low, row.ratio_high), f"{blocks}, {word}" if word else blocks)
+    return Cell(ratio(row.ratio), lines, state(metric, row))

@@ -8,11 +8,12 @@ import pandas as pd
 
 from scripts.analysis.held_out import Split, splits
 from scripts.analysis.metrics import COLD_TIME, EVERY, METRICS, TPS, WARM_TIME, Metric, leading
-from scripts.analysis.stats import MIN_BLOCKS
+from scripts.analysis.verdicts import MATTERS
 from scripts.report.engine import TABLE_KINDS, AllocatedTable
-from scripts.report.words import verdict_word
-from scripts.vocabulary import AA, DIFFERENCES, UNDECIDED, Verdict
-from scripts.wording import NARROW, brief, floor_percent, interval, listing, missing, plural, times
+from scripts.report.relinks import of_builds, relinked_sentence
+from scripts.report.words import OPEN, open_range, side, verdict_word
+from scripts.vocabulary import AA, CONTROLS, MIN_BLOCKS, Verdict
+from scripts.wording import NARROW, brief, distance, duration, interval, listing, missing, number, plural, share, times
 
 
 def sentences_beside_speed(
@@ -36,7 +37,7 @@ def sentences_beside_speed(
 
 def _size_sentences(study: dict[str, Any], table: AllocatedTable) -> Iterator[str]:
     """Yield the disk space of all tables of a variant beside the reference's, before and after the load."""
-    column, arms = table.head.index(TABLE_KINDS), {*study["variants"]} - {AA}
+    column, arms = table.head.index(TABLE_KINDS), {*study["variants"]} - {*CONTROLS}
     taken: dict[str, list[str]] = {}
     for variant, when, cells in table.rows:
         if variant in arms and len(notes := cells[column].notes) > 1:
@@ -55,8 +56,8 @@ def _traffic_sentence(row: tuple[str, ...]) -> str:
 
 P95_METRIC, CPU_METRIC = METRICS["p95_ms"], METRICS["cpu_us_per_tx"]
 LAYOUT_LUCK = (
-    "A/A runs the same bytes twice, so it does not include the effect of code layout: two builds of one source can "
-    "differ only by where their code lies, and each build here was made once."
+    "A/A runs the same bytes twice, so no interval includes the effect of code layout: two builds of one source can "
+    "differ only by where their code lies."
 )
 
 
@@ -78,18 +79,27 @@ class Answer:
 
 
 def study_answer(study: dict, tables: dict[str, pd.DataFrame], doubts: dict[str, str]) -> list[Answer]:
-    """Return one answer per variant that is neither the reference nor A/A, in the study's order.
+    """Return one answer per variant that is neither the reference nor a control, in the study's order.
 
-    `tables` holds overall, cells and comparisons; `doubts` has a sentence by variant that must come first.
+    `tables` holds runs, overall, cells, comparisons and relinked; `doubts` has a sentence per variant to come first.
     """
-    names = [name for name in study["variants"] if name not in (study["reference"], AA)]
+    names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     split = splits(study, tables)
     more = {name: [_by_training(split[name])] if name in split and name not in doubts else [] for name in names}
     first = {name: [Sentence(doubts[name], bad=True)] if name in doubts else [] for name in names}
     made = [answer_sentences(name, study, tables["overall"], tables["cells"]) for name in names]
     lost = [each.variant for each in made if not each.sentences and each.variant not in doubts]
     more |= {name: _why(tables["comparisons"], name) for name in lost}
+    layout = Sentence(relinked_sentence(study, tables["relinked"]))
+    compared = {each.variant for each in made if each.sentences}
+    for name in compared.intersection(of_builds(study)):
+        more[name] = [layout, *more[name]]
     return [replace(each, sentences=(*first[each.variant], *each.sentences, *more[each.variant])) for each in made]
+
+
+def matters_of(study: Mapping[str, Any]) -> float:
+    """Return the smallest difference of interest of a study, as a share."""
+    return study.get("matters", MATTERS)
 
 
 def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
@@ -117,8 +127,9 @@ def answer_sentences(variant: str, study: dict, overall: pd.DataFrame, cells: pd
         if metric is not lead and metric.name in rows
     ]
     known = [metric for metric in others if rows[metric.name].n_cells]
-    sentences = [_range(rows[lead.name], lead), *(_other(rows[metric.name], metric, ours) for metric in known)]
-    sentences += _lost(rows[lead.name], ours, lead)
+    sentences = [_range(rows[lead.name], lead, matters_of(study))]
+    sentences += [_other(rows[metric.name], metric, ours) for metric in known]
+    sentences += [*_could_find(rows[lead.name], matters_of(study)), *_lost(rows[lead.name], ours, lead)]
     return Answer(variant, headline(variant, study, rows[lead.name], lead), tuple(sentences))
 
 
@@ -132,36 +143,52 @@ def _by_training(split: Split) -> Sentence:
 def measured(row: tuple) -> str:
     """Return a ratio of overall.csv with its interval: `1.44 × (95 % interval 1.39–1.49)`."""
     if missing(row.ratio_low):
-        return f"{times(row.ratio)} (no interval: {plural(row.n_repetitions, 'complete repetition')})"
+        return f"{times(row.ratio)} (no interval: a cell has {plural(int(row.n_blocks_least), 'block')})"
     return f"{times(row.ratio)} (95{NARROW}% interval {interval(row.ratio_low, row.ratio_high)})"
 
 
 def headline(variant: str, study: dict, row: tuple, lead: Metric = TPS) -> str:
     """Return the sentence to quote, on the leading metric over all cells."""
-    reference, planned = study["reference"], study["repetitions"]
+    reference, planned, matters = study["reference"], study["repetitions"], matters_of(study)
     over = f"geometric mean over {plural(row.n_cells, 'cell')}, {plural(row.n_repetitions, 'repetition')}"
     value = f"{measured(row)} the {lead.label.lower()} of {reference}, {over}"
     match row.verdict:
+        case Verdict.FAR_ABOVE | Verdict.FAR_BELOW as verdict:
+            return f"{variant} is {verdict_word(lead, verdict, matters)} than {reference}: {value}."
         case Verdict.ABOVE | Verdict.BELOW as verdict:
-            return f"{variant} is {lead.words[verdict]} than {reference}: {value}."
+            small = 1 / (1 + matters) < row.ratio_low and row.ratio_high < 1 + matters
+            size = f", by less than {share(matters)}" if small else ""
+            return f"{variant} is {lead.words[verdict]} than {reference}{size}: {value}."
+        case Verdict.SAME:
+            return f"{variant} is as fast as {reference} within {share(matters)}: {value}."
         case Verdict.TOO_FEW_BLOCKS if planned >= MIN_BLOCKS:
             few = f"a cell has {plural(row.n_blocks_least, 'whole block')} of {planned} and {MIN_BLOCKS} are needed"
             return f"No verdict over all cells, since {few}: {variant} gave {value}."
         case Verdict.TOO_FEW_BLOCKS:
             return f"Smoke test, no verdict under {MIN_BLOCKS} repetitions: {variant} gave {value}."
-        case Verdict.NO_NOISE_FLOOR:
-            return f"{variant} gave {value}; without A/A runs no verdict is given."
-        case _ if row.ratio_low > 1 or row.ratio_high < 1:
-            return f"{variant} differs from {reference} {unshown(row)}: {value}."
+        case Verdict.UNPAIRED:
+            return f"{variant} gave {value}; the runs were not made in blocks, so no verdict is given."
         case _:
-            return f"No difference between {variant} and {reference} is shown: {value}."
+            return f"{OPEN.capitalize()}: {variant} is {_open_text(row, lead)}: {value}."
 
 
-def unshown(row: Any) -> str:
-    """Return why no difference is shown although the interval lies on one side of 1."""
-    if abs(row.log_ratio) > row.floor_log_ratio:
-        return f"by no more than one of so many comparisons may by chance (p {row.p_holm:.2g} by Holm)"
-    return f"by less than the noise floor of {floor_percent(row.floor_log_ratio)}"
+def _open_text(row: Any, lead: Metric) -> str:
+    text = f"{open_range(lead, row.ratio_low, row.ratio_high)}"
+    if row.ratio_low <= 1 <= row.ratio_high:
+        return text
+    return f"{text}, which among so many comparisons may be chance (p {row.p_holm:.2g} by Holm)"
+
+
+def _could_find(row: Any, matters: float) -> list[Sentence]:
+    """Return what a study like this finds; of an open question also how long an interval of ±`matters` takes."""
+    if missing(row.detectable_ratio):
+        return []
+    text = f"A study like this finds a difference of {distance(row.detectable_ratio)} with a chance of 80{NARROW}%"
+    more = int(row.settling_repetitions) - int(row.n_blocks_least)
+    if more > 0 and row.verdict == Verdict.OPEN:
+        took = "" if missing(row.settling_min) else f", {duration(row.settling_min * 60)} more of measuring"
+        text += f"; an interval of ±{share(matters)} takes about {number(row.settling_repetitions)} repetitions{took}"
+    return [Sentence(f"{text}.")]
 
 
 def _where(row: tuple, end: str) -> str:
@@ -169,35 +196,30 @@ def _where(row: tuple, end: str) -> str:
     return f"{times(getattr(row, f'{end}_ratio'))} ({name}, {plural(clients, 'client')})"
 
 
-def _range(row: tuple, lead: Metric) -> Sentence:
+def _range(row: tuple, lead: Metric, matters: float) -> Sentence:
     spread = f"Cell by cell it ranges from {_where(row, 'lowest')} to {_where(row, 'highest')}"
     if row.n_cells == 1:
-        spread = f"The only cell is {_where(row, 'lowest')}"
+        return Sentence(f"The only cell is {_where(row, 'lowest')}.")
     shown = {Verdict.ABOVE: row.n_above, Verdict.BELOW: row.n_below}
     better_first = sorted(shown, key=lambda verdict: verdict == lead.worse)
-    parts = [f"{shown[verdict]} {lead.words[verdict]}" for verdict in better_first]
-    parts.append(f"{row.n_no_difference} {verdict_word(lead, Verdict.NO_DIFFERENCE)}")
+    parts = [f"{int(shown[verdict])} {lead.words[verdict]}" for verdict in better_first]
+    parts += [f"{int(row.n_same)} {verdict_word(lead, Verdict.SAME, matters)}", f"{int(row.n_open)} {OPEN}"]
     if row.n_undecided:
-        parts.append(f"{row.n_undecided} without a verdict (under {MIN_BLOCKS} blocks or no noise floor)")
-    counted = ", ".join(parts)
-    return Sentence(f"{spread}: {counted}." if row.n_above + row.n_below + row.n_no_difference else f"{spread}.")
+        parts.append(f"{int(row.n_undecided)} without a verdict (under {MIN_BLOCKS} blocks)")
+    decided = row.n_above + row.n_below + row.n_same + row.n_open
+    return Sentence(f"{spread}: {', '.join(parts)}." if decided else f"{spread}.")
 
 
 def _other(row: tuple, metric: Metric, cells: pd.DataFrame) -> Sentence:
     ours = cells[cells["metric"] == metric.name]
-    worse = [_cell_text(cell) for cell in ours[ours["verdict"] == metric.worse].itertuples()]
+    worse = [_cell_text(cell) for cell in ours.itertuples() if metric.is_worse(side(cell))]
     text = f"{metric.label}: {measured(row)}"
     if worse:
         text += f"; it got worse in {listing(worse[:4])}"
         text += f" and {plural(len(worse) - 4, 'more cell')}" if len(worse) > 4 else ""
-    elif row.verdict == metric.worse:
+    elif metric.is_worse(side(row)):
         text += ", worse overall"
-    elif row.verdict in UNDECIDED:
-        text += f"; highest in a cell: {_where(row, 'highest')}"
-    else:
-        text += f": {metric.words[row.verdict]}" if row.verdict in DIFFERENCES else ""
-        text += "; shown to be worse in no cell"
-    return Sentence(f"{text}.", bad=bool(worse) or row.verdict == metric.worse)
+    return Sentence(f"{text}.", bad=bool(worse) or metric.is_worse(side(row)))
 
 
 def _cell_text(cell: tuple) -> str:
@@ -214,20 +236,19 @@ def _lost(row: tuple, cells: pd.DataFrame, lead: Metric) -> list[Sentence]:
             f"{plural(row.n_cells_planned - row.n_cells, 'cell')} of {row.n_cells_planned} could not be compared"
         )
     if split:
-        parts.append(f"{plural(split, 'split block')} left out")
+        parts.append(f"{plural(split, 'run')} on another host, boot or sysbench program")
     if incomplete:
         parts.append(f"{plural(incomplete, 'block')} without both runs")
     return [Sentence(f"Not in these figures: {', '.join(parts)}.", bad=True)] if parts else []
 
 
-def noise_sentence(floors: pd.DataFrame) -> str:
-    """Return the sentence on the noise floor and on what it does not contain."""
-    found = {row.metric: row for row in floors.itertuples()}
-    if missing(found[leading(found).name].floor_log_ratio):
-        return "No noise floor: no A/A block has both runs, so no cell gets a verdict."
+def noise_sentence(overall: pd.DataFrame) -> str:
+    """Return the sentence on A/A over all cells, and on what it does not contain."""
+    found = {row.metric: row for row in overall.itertuples() if row.variant == AA and row.n_cells}
+    if not found:
+        return f"The reference was not measured a second time, so nothing checks the intervals. {LAYOUT_LUCK}"
     compared = [
         name for name in (TPS.name, P95_METRIC.name, CPU_METRIC.name, COLD_TIME.name, WARM_TIME.name) if name in found
     ]
-    known = [name for name in compared if not missing(found[name].floor_log_ratio)]
-    each = [f"{EVERY[name].label} {floor_percent(found[name].floor_log_ratio)}" for name in known]
-    return f"Noise floor (the same build against itself): {', '.join(each)}. {LAYOUT_LUCK}"
+    each = [f"{EVERY[name].label} {measured(found[name])}" for name in compared]
+    return f"The same build against itself (A/A): {', '.join(each)}. {LAYOUT_LUCK}"

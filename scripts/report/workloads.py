@@ -15,7 +15,7 @@ from scripts.measure.record import Run
 from scripts.measure.run_parts import Statements
 from scripts.report.figures.naming import drawn_metrics, heat_names, seconds_names, value_metrics
 from scripts.report.value_tables import Cell, Lookup, measured_metrics, workload_tables
-from scripts.vocabulary import AA, BLOCK, WORKLOAD_CLIENTS, PairStatus
+from scripts.vocabulary import CONTROLS, WORKLOAD_CLIENTS, PairStatus
 from scripts.wording import NOTHING, count, interval, listing, missing, option_value, percent, plural, times
 
 SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms": "p99 latency"}
@@ -34,7 +34,7 @@ def operation_tables(
 ) -> dict[str, list[OperationTable]]:
     """Return workload -> its tables, for workloads whose script reports its operations."""
     paired = comparisons[(comparisons["status"] == PairStatus.PAIRED) & (comparisons["metric"] == "tps")]
-    blocks = {(row.variant, row.workload, row.clients, row.repetition) for row in paired.itertuples()}
+    blocks = {(row.variant, row.block) for row in paired.itertuples()}
     found: dict[str, list[OperationTable]] = {}
     for (workload, clients), cell in operations.groupby(list(WORKLOAD_CLIENTS), sort=False):
         where = f", {clients} clients" if len(study["clients"]) > 1 else ""
@@ -47,7 +47,7 @@ def operation_tables(
 def _operation_rows(study: dict[str, Any], cell: pd.DataFrame, metric: str, blocks: set[tuple]) -> Iterator[tuple]:
     total = cell["calls"].sum()
     for operation, calls in cell.groupby("operation", sort=False):
-        wide = calls.pivot(index=list(BLOCK), columns="variant", values=metric).reindex(columns=list(study["variants"]))
+        wide = calls.pivot(index="block", columns="variant", values=metric).reindex(columns=list(study["variants"]))
         fields = tuple(_operation_field(wide, name, study["reference"], blocks) for name in study["variants"])
         yield operation, percent(calls["calls"].sum() / total), fields
 
@@ -56,7 +56,7 @@ def _operation_field(wide: pd.DataFrame, variant: str, reference: str, blocks: s
     """Return the value of a variant, and under it the ratio to the reference over the whole pairs."""
     if missing(value := stats.geometric_mean(wide[variant])):
         return Cell(NOTHING, (), "hole", "not measured")
-    counted = [(variant, *block) in blocks for block in wide.index]
+    counted = [(variant, block) in blocks for block in wide.index]
     logs = np.log(wide[variant] / wide[reference])[counted].dropna()
     if variant == reference or logs.empty:
         return Cell(count(value), () if variant == reference else ("no whole block",))
@@ -84,7 +84,7 @@ def sent_views(study: dict[str, Any], records: Sequence[Run]) -> dict[str, list[
     found: dict[str, list[SentView]] = {}
     for workload in study["workloads"]:
         kinds: dict[tuple, dict[str, Statements]] = {}
-        for variant in (name for name in study["variants"] if name != AA):
+        for variant in (name for name in study["variants"] if name not in CONTROLS):
             if logged := known.get((workload, variant)):
                 kind = (logged.total, *map(statement_form, logged.sent))
                 kinds.setdefault(kind, {})[variant] = logged

@@ -152,7 +152,7 @@ def running(
     environment: dict[str, str] | None = None,
 ) -> Iterator[Server]:
     """Run a server on a data directory, on the given CPUs; afterwards none of its processes is left."""
-    with workplace.socket_directory() as sockets:
+    with workplace.socket_directory() as sockets, contextlib.ExitStack() as after_end:
         option_file = write_options(family, install, data.parent, options)
         family.fit_data(install, data, options)
         command = family.server_command(install, data, option_file, sockets)
@@ -164,10 +164,27 @@ def running(
                 server = Server(family, process, command, sockets, log)
                 server.wait_ready()
                 server.demand_options({**options, **family.options_of_release(install, options)})
-                yield server
+                after_end.enter_context(_cleaned_up(family.clean_up_command(process.pid, data)))
+                try:
+                    yield server
+                finally:
+                    # A server that restarted itself after a crash has other memory than at its start.
+                    after_end.enter_context(_cleaned_up(family.clean_up_command(process.pid, data)))
         finally:
             if process is not None:
                 _end(process)
+
+
+@contextlib.contextmanager
+def _cleaned_up(command: list[str]) -> Iterator[None]:
+    """Run a command on leaving the body, or when this process dies in it; nothing for an empty one."""
+    spare = lifetime.run_at_death(command) if command else lambda: None
+    try:
+        yield
+    finally:
+        if command:
+            subprocess.run(command, check=False)
+        spare()
 
 
 def write_options(family: Family, install: Path, folder: Path, options: dict[str, Any]) -> Path:

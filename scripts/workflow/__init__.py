@@ -23,6 +23,11 @@ resources
     why: a resource without a limit is unlimited, and a limit in a profile is lost with `--resources` or with
         `--workflow-profile none`; no directive of the Snakefile sets one (issue 1866).
     can go when: Snakemake has such a directive.
+forced
+    relies on: `DAG` takes `rules` and `forcerules`.
+    why: a job whose input comes from a checkpoint that is not made yet is not checked for reasons to run, so a finished
+        report would count as whole although the study asks for another precision.
+    can go when: test_stopping_study.py passes without it.
 command_line
     relies on: `Workflow.configfiles` and `Workflow.cores`.
     why: the plan names config files and times; a dry run without `--cores` has one core.

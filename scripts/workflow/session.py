@@ -5,7 +5,7 @@ from typing import Any
 
 from snakemake.dag import DAG
 
-from scripts.workflow import job_records
+from scripts.workflow import forced, job_records
 from scripts.workflow.ancient_inputs import patch_ancient_inputs
 from scripts.workflow.interrupts import forward_interrupts
 from scripts.workflow.resources import register_host
@@ -18,6 +18,11 @@ def prepare(workflow: Any, results: Path) -> None:
     register_host(workflow)
     # Snakemake opens its records after it has read the rules.
     job_records.follow(results)
+
+
+def force(rule: str) -> None:
+    """Let a rule run again whatever its files say. Raises OtherSnakemake if it cannot be forced."""
+    forced.force(DAG, rule)
 
 
 def begin(workflow: Any) -> None:

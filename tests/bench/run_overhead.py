@@ -20,6 +20,9 @@ import yaml
 from scripts import record
 from scripts.builds.stages import LOADER
 from scripts.config.study import load
+from scripts.measure import planned
+from scripts.measure.planned import TURNS
+from scripts.plan.blocks import BLOCK_FILE, Block
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
 from tests.bench.table import ROOT, Row, run
@@ -60,16 +63,21 @@ class Bench:
         snapshot = self.dataset.parent / "snapshot"
         self.script("load_dataset", recipe=recipe, loader=loader, snapshot=snapshot, dataset=self.dataset, threads=2)
 
-    def phases_s(self, path: str) -> dict[str, float]:
-        """Measure a run of the plan and return the seconds of its phases. Raises ValueError when the run failed."""
-        plan, run = self.paths.plan, self.paths.runs[path]
-        recipe = {"variant": plan.variant(run.variant), "load": plan.load(run.variant, run.workload)}
-        texts = {"recipe": record.canonical(recipe), "place": record.canonical(self.paths.place(path))}
-        files = {"run": self.folder / "run.json", "text": self.folder / "run.txt"}
-        self.script("measure_run", **texts, **files, identity=self.identity, dataset=self.dataset)
-        facts = record.read(files["run"])
+    def phases_s(self, block: Block) -> dict[str, float]:
+        """Measure the reference of a block alone and return the seconds of its phases.
+
+        Raises ValueError when the run failed.
+        """
+        described, home = self.paths.planned(block), self.folder / "block"
+        (arm,) = [arm for arm in described["arms"] if arm["name"] == block.arms[0]]
+        place = {key: value for key, value in arm["place"].items() if key != "judged"}
+        alone = {**arm, "place": place, "identity": str(self.identity), "dataset": str(self.dataset)}
+        changes = {"folder": str(home), "method": TURNS, "turns": [arm["name"]], "arms": [alone]}
+        planned.write(self.folder / "plan.json", [], [{**described, **changes}], None)
+        self.script("measure_block", plan=self.folder / "plan.json", block=home / BLOCK_FILE)
+        facts = record.read(home / f"{arm['name']}.json")
         if facts["outcome"] != "ok":
-            raise ValueError(f"{path}: the run failed: {facts['reason']}")
+            raise ValueError(f"{block.name}: the run failed: {facts['reason']}")
         return facts["phases_s"]
 
     def copy_s(self) -> float:
@@ -92,8 +100,7 @@ def measured(config: Path, times: int = 3) -> list[Row]:
         Path(name).chmod(0o755)
         bench = Bench(paths, identity, Path(name))
         bench.load_dataset()
-        runs = [path for path, run in paths.runs.items() if run.variant == settings["reference"]][:times]
-        pairs = [(bench.phases_s(path), bench.copy_s()) for path in runs]
+        pairs = [(bench.phases_s(block), bench.copy_s()) for block in list(paths.to_measure.values())[:times]]
     return rows(f"{server}, 4 x {ROWS} rows", [phases for phases, _ in pairs], [copy_s for _, copy_s in pairs])
 
 

@@ -23,6 +23,8 @@ from snakemake.settings.types import ConfigSettings, DAGSettings, ExecutionSetti
 from snakemake.workflow import Workflow
 
 from scripts import record
+from scripts.measure import planned
+from scripts.plan import decisions
 from tests.bench.table import ROOT
 from tests.bench.timed import spent
 from tests.made.run import Asked, one_run
@@ -50,7 +52,6 @@ def study(runs: int) -> dict[str, Any]:
         "repetitions": repetitions,
         "warmup_s": 5,
         "measure_s": 60,
-        "block_span_s": 3600,
         "placement": "automatic",
         "seed": 1,
         "campaign": 1,
@@ -93,6 +94,8 @@ def make(folder: str, config: str) -> None:
         workflow.execution_settings = ExecutionSettings()
         workflow._prepare_dag(forceall=False, ignore_incomplete=True, lock_warn_only=False)
         workflow._build_dag()
+        # Snakemake calls onstart, which writes the plan, only when it runs jobs.
+        decisions.write(workflow.globals["PATHS"])
         workflow.iocache.deactivate()
         _finish_jobs(workflow)
 
@@ -119,15 +122,23 @@ def _finish_jobs(workflow: Workflow) -> None:
 def _fill(job: Job, file: _IOFile, chance: random.Random) -> None:
     """Write an output: a run's record is as long as a real one's, other records hold what they were made from."""
     file.touch_or_create()
-    names = job.wildcards
-    if job.rule.name == "measure_run" and file == job.output.run:
-        asked = Asked(NAME, names.variant, names.workload, int(names.clients), int(names.repetition), 0, 0, 0.02, 1e9)
-        _write(file, one_run(asked, chance))
+    if job.rule.name == "measure_block":
+        _fill_block(Path(file), chance)
     elif file.endswith(".json") and not file.is_directory:
         made = json.loads(job.params.get("recipe", "{}"))
         _write(file, {**made, "recipe": made})
 
 
-def _write(file: str, facts: dict[str, Any]) -> None:
+def _fill_block(file: Path, chance: random.Random) -> None:
+    """Write the records of a block's arms, each as long as a real one's, and its own."""
+    described = planned.read(Path("results", "studies", NAME, "plan.json"), file.parent)
+    for arm in described.arms:
+        key = (described.workload, described.clients, described.repetition)
+        _write(file.with_name(f"{arm.name}.json"), one_run(Asked(NAME, arm.name, *key, 0, 0, 0.02, 1e9), chance))
+        file.with_name(f"{arm.name}.txt").touch()
+    _write(file, {"arms": {arm.name: {"digest": arm.digest, "outcome": "ok"} for arm in described.arms}})
+
+
+def _write(file: str | Path, facts: dict[str, Any]) -> None:
     # Unlike record.write, without waiting for the disk ten thousand times.
     Path(file).write_text(json.dumps({"format": record.FORMAT, **facts}, indent=1), encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Which share of a study's measuring phase is Snakemake's own, from the records of its runs.
+"""Which share of a study's measuring phase is Snakemake's own, from the records of its blocks.
 
-Between two runs the machine waits for Snakemake: it stores what it knows of the last job, chooses the next and starts
+Between two blocks the machine waits for Snakemake: it stores what it knows of the last job, chooses the next and starts
 it. A gap of more than a minute is an interruption, not Snakemake, and is left out. The reference is what starting
-Python and our own modules takes in the same runs, which no workflow system can do without.
+Python and our own modules takes in the same blocks, which no workflow system can do without.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import sys
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from scripts import record
 from tests.bench.table import ROOT, Row, run
@@ -22,16 +23,26 @@ INTERRUPTED_S = 60
 
 
 def measured(study: Path) -> list[Row]:
-    """Return the rows of a measured study, by its folder. Raises ValueError when it has no two runs."""
-    runs = [record.read(file) for file in sorted(study.glob("runs/*/*/*/*.json"))]
-    if len(runs) < 2:
-        raise ValueError(f"{study}: {len(runs)} runs under runs/, expected a measured study")
-    times = sorted((run["times"]["started_at"], run["times"]["ended_at"]) for run in runs)
-    return rows(f"{study.name}, {len(runs)} runs", times, [run["phases_s"]["startup"] for run in runs])
+    """Return the rows of a measured study, by its folder. Raises ValueError when it has no two blocks."""
+    files = sorted(study.glob("blocks/*/*/*/*/block.json"))
+    if len(files) < 2:
+        raise ValueError(f"{study}: {len(files)} blocks under blocks/, expected a measured study")
+    blocks = [record.read(file) for file in files]
+    times = sorted((block["started_at"], block["ended_at"]) for block in blocks)
+    return rows(
+        f"{study.name}, {len(blocks)} blocks", times, [_startup_s(*pair) for pair in zip(files, blocks, strict=True)]
+    )
+
+
+def _startup_s(file: Path, block: dict[str, Any]) -> float:
+    """Return the seconds until the job of a block began its work; by turns its first run has them."""
+    first = next(iter(block.get("turns", [])), None)
+    phases_s = record.read(file.with_name(f"{first}.json"))["phases_s"] if first else block["phases_s"]
+    return phases_s["startup"]
 
 
 def rows(what: str, times: list[tuple[float, float]], startups_s: list[float]) -> list[Row]:
-    """Return the share in percent and the median seconds between two runs; `times` are starts and ends, in order."""
+    """Return the share in percent and the median seconds between two blocks; `times` are starts and ends, in order."""
     gaps_s = [start - end for (_, end), (start, _) in pairwise(times)]
     waited_s = [gap for gap in gaps_s if gap < INTERRUPTED_S]
     busy_s = sum(end - start for start, end in times)

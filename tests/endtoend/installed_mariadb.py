@@ -110,21 +110,40 @@ class Place:
         ]
         return self._command("load_dataset", "--recipe", recipe, *places, "--threads", 2, "--log", self.log("load"))
 
-    def run_command(self, name: str) -> list[str]:
-        """Return the command line of measure_run for the first planned run; its files have this name."""
-        path, run = next(iter(self.paths.runs.items()))
-        made = self.paths.plan
-        recipe = {"variant": made.variant(run.variant), "load": made.load(run.variant, run.workload)}
-        texts = ["--recipe", record.canonical(recipe), "--place", record.canonical(self.paths.place(path))]
-        inputs = ["--identity", self.identity, "--dataset", self.dataset]
-        files = ["--run", self.run(name), "--text", self.run(name).with_suffix(".txt"), "--log", self.log(name)]
-        return self._command("measure_run", *texts, *inputs, *files)
+    def run_command(
+        self, name: str, method: str = "turns", arms: tuple[str, ...] = ("baseline",), **edits: Any
+    ) -> list[str]:
+        """Return the command line of measure_block for the first planned block; its files lie in a folder of this name.
 
-    def run(self, name: str) -> Path:
-        return self.folder / "runs" / f"{name}.json"
+        `edits` replace parts of the arms: `variant`, `load` and `place` are laid over those planned.
+        """
+        block = self.paths.planned(next(iter(self.paths.to_measure.values())))
+        chosen = [self._arm(arm, edits) for arm in block["arms"] if arm["name"] in arms]
+        home = self.run(name).parent
+        planned = {**block, "folder": str(home), "method": method, "turns": list(arms), "arms": chosen}
+        plan = self.folder / "plans" / f"{name}.json"
+        record.write(plan, {"blocks": [planned]})
+        return self._command("measure_block", "--plan", plan, "--block", home / "block.json", "--log", self.log(name))
+
+    def with_options(self, **more: Any) -> dict[str, Any]:
+        """Return the part `variant` of a recipe with more server options than planned, to be edited into a block."""
+        return {"options": {**self.paths.plan.variant("baseline").get("options", {}), **more}}
+
+    def _arm(self, arm: dict[str, Any], edits: dict[str, Any]) -> dict[str, Any]:
+        recipe = {part: {**arm["recipe"][part], **edits.get(part, {})} for part in ("variant", "load")}
+        place = {**arm["place"], **edits.get("place", {})}
+        place.pop("judged")
+        return {**arm, "recipe": recipe, "place": place, "identity": str(self.identity), "dataset": str(self.dataset)}
+
+    def run(self, name: str, arm: str = "baseline") -> Path:
+        return self.folder / "blocks" / name / f"{arm}.json"
 
     def log(self, name: str) -> Path:
         return self.folder / "logs" / f"{name}.log"
+
+    def log_of(self, name: str, arm: str = "baseline") -> Path:
+        """Return the name of the logs of an arm, whose endings differ."""
+        return self.folder / "logs" / f"{name}.{arm}.log"
 
     def _command(self, script: str, *arguments: object) -> list[str]:
         return [sys.executable, "-m", f"scripts.jobs.{script}", *map(str, arguments)]

@@ -1,8 +1,14 @@
-"""Read what sysbench printed anew, without the product's parser, and recompute a run's figures from it."""
+"""Recompute a run's figures without the product: from what sysbench printed, or from what the gate counted."""
 
+import json
 import math
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+
+import pandas as pd
 
 LINE = re.compile(r"^\[ (\d+)s \] thds: \d+ tps: ([\d.]+) ", re.M)
 BUCKET = re.compile(r"^\s+([\d.]+) \|\**\s+(\d+)$", re.M)
@@ -19,14 +25,38 @@ def tps(text: Path, measure_s: int) -> float:
 def p95_ms(text: Path) -> float:
     """Return the latency of the bucket that holds the 95th of 100 transactions, in ms; sysbench rounds that rank."""
     buckets = sorted((float(latency), int(count)) for latency, count in BUCKET.findall(text.read_text()))
-    rank, seen = math.floor(0.95 * sum(count for _, count in buckets) + 0.5), 0
-    for latency, count in buckets:
-        seen += count
-        if seen >= rank:
-            return latency
-    raise ValueError(f"{text}: no histogram")
+    return _p95_ms(*zip(*buckets, strict=True))
+
+
+def _p95_ms(latency_ms: Sequence[float], count: Sequence[int]) -> float:
+    rank, seen = math.floor(0.95 * sum(count) + 0.5), accumulate(count)
+    return next(latency for latency, reached in zip(latency_ms, seen, strict=True) if reached >= rank)
 
 
 def printed_p95_ms(text: Path) -> float:
     """Return the 95th percentile that sysbench printed itself, in ms with two decimals."""
     return float(PERCENTILE.search(text.read_text())[1])
+
+
+def printed_transactions(text: Path) -> int:
+    """Return the transactions of the whole load: the sum over the buckets that sysbench printed."""
+    return sum(int(count) for _, count in BUCKET.findall(text.read_text()))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the gate counted for an arm measured in slices, from the record of its block and its own."""
+
+    transactions: int
+    tps: float
+    p95_ms: float
+
+    @classmethod
+    def of(cls, path: Path) -> "Counted":
+        """Return that of the record of an arm, which lies beside that of its block."""
+        run, block = json.loads(path.read_text()), json.loads(path.with_name("block.json").read_text())
+        slices = pd.DataFrame(block["slices"])
+        own = slices[slices["arm"] == run["variant"]]
+        counted_s = own["open_ms"] / 1e3 - run["sliced"]["skip_s"]
+        transactions = int(own["transactions"].sum())
+        return cls(transactions, transactions / counted_s.sum(), _p95_ms(*run["histogram"].values()))

@@ -46,9 +46,14 @@ class Study:
     def table(self, name: str) -> pd.DataFrame:
         return pd.read_csv(self.home / "tables" / f"{name}.csv")
 
+    def blocks(self) -> list[dict]:
+        """Return the records of all blocks by their start, each with its own path."""
+        found = [{**json.loads(file.read_text()), "path": file} for file in (self.home / "blocks").rglob("block.json")]
+        return sorted(found, key=lambda block: block["started_at"])
+
     def runs(self) -> list[dict]:
         """Return the records of all runs by their start, each with its own path."""
-        files = (self.home / "runs").rglob("*.json")
+        files = [block["path"].with_name(f"{arm}.json") for block in self.blocks() for arm in block["arms"]]
         found = [{**json.loads(file.read_text()), "path": file} for file in files]
         return sorted(found, key=lambda run: run["times"]["started_at"])
 

@@ -94,7 +94,8 @@ def test_a_durable_server_waits_for_the_disk_at_its_commits(found, variant):
 def test_performance_schema_is_on_only_where_it_was_needed(found, made):
     (waits,) = made.glob("results/studies/*/diagnoses/mariadb-*/*/2/waits.json")
     assert read_diagnosis(waits).server_variables()["performance_schema"] == "ON"
-    runs = [read(file) for file in made.glob("results/studies/*/runs/mariadb-*/*/2/*.json")]
+    runs = [read(file) for file in made.glob("results/studies/*/blocks/*/2/*/*/mariadb.json")]
+    assert runs
     assert {run.server_variables()["performance_schema"] for run in runs} == {"OFF"}
     assert "performance_schema" not in found["mariadb", "waits"]["recipe"]["variant"].get("options", {})
 

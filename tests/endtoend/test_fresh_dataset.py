@@ -50,7 +50,7 @@ def test_snapshot_is_a_data_directory_without_the_tables(place):
 def test_tables_were_loaded_by_the_run_with_the_options_of_the_dataset(place, measured):
     command = measured["commands"]["load"]
     assert {"oltp_write_only", f"--table_size={ROWS}", "--secondary=on", "prepare"} <= set(command)
-    assert f"Inserting {ROWS} records" in place.log("fresh").with_suffix(".load.txt").read_text()
+    assert f"Inserting {ROWS} records" in place.log_of("fresh").with_suffix(".load.txt").read_text()
     assert "--secondary=on" in measured["commands"]["measure"]
     assert measured["phases_s"]["load"] > 0.1
 
@@ -84,9 +84,7 @@ def test_sizes_of_the_loaded_tables_and_the_engines_report_are_kept_of_both_edge
 
 
 def test_server_that_cannot_hold_the_tables_is_a_failed_run(place):
-    command = place.run_command("full")
-    at = command.index("--recipe") + 1
-    command[at] = command[at].replace('"innodb_buffer_pool_size":"64M"', '"innodb_read_only":true')
+    command = place.run_command("full", variant=place.with_options(innodb_read_only=True))
     status, said = finish(command)
     facts = record.read(place.run("full"))
     assert (status, facts["outcome"]) == (0, "failed"), said

@@ -1,6 +1,5 @@
 """A dataset loaded and a run measured on the distribution's own MariaDB server, by the entry scripts themselves."""
 
-import json
 import os
 import time
 
@@ -165,14 +164,11 @@ def test_interrupted_run_writes_nothing_and_leaves_nothing(place):
     ],
 )
 def test_run_with_an_option_the_server_lacks_fails_and_names_it(place, option, why):
-    command, before = place.run_command("wrong"), leftovers()
-    at = command.index("--recipe") + 1
-    recipe = json.loads(command[at])
-    recipe["variant"]["options"] = {**recipe["variant"].get("options", {}), **option}
-    status, said = finish([*command[:at], record.canonical(recipe), *command[at + 1 :]])
+    before = leftovers()
+    status, said = finish(place.run_command("wrong", variant=place.with_options(**option)))
     facts = record.read(place.run("wrong"))
     assert (status, facts["outcome"], facts.get("window")) == (0, "failed", None)
     assert why in facts["reason"].splitlines()[0]
     assert f"FAILED, {facts['reason'].splitlines()[0]}" in said
-    assert str(place.log("wrong").with_suffix(".server.log")) in facts["reason"]
+    assert str(place.log_of("wrong").with_suffix(".server.log")) in facts["reason"]
     assert leftovers() == before

@@ -13,6 +13,7 @@ import psutil
 from scripts.host.workplace import NAME
 
 EVERY_S = 0.5
+BASES = ("/tmp", "/dev/shm")
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,10 @@ def watched(names: list[str], places: tuple[str, ...]) -> Iterator[dict[str, See
 
 
 def leftovers() -> set[Path]:
-    """Return the folders of sockets and of data directories that are there now."""
+    """Return the folders of sockets, of gates and of data directories, and shared memory, that are there now."""
     cache = Path("/var/tmp") / f"{NAME}-{os.getuid()}"
-    return {*Path("/tmp").glob(f"{NAME}-*"), *(cache / "data").glob("*")}
+    folders = (path for base in BASES for path in Path(base).glob(f"{NAME}-*"))
+    return {*(cache / "data").glob("*"), *folders, *Path("/dev/shm").glob("PostgreSQL.*")}
 
 
 def wait_until_gone(names: list[str], places: tuple[str, ...], seconds: float = 5) -> list[psutil.Process]:

@@ -35,7 +35,11 @@ def valid(schema: Schema) -> st.SearchStrategy:
 
 def _typed(schema: Schema, name: str) -> st.SearchStrategy:
     match name:
-        case "integer" | "number":
+        case "number":
+            least = float(schema.get("minimum", schema.get("exclusiveMinimum", 0.0)))
+            without = "exclusiveMinimum" in schema
+            return st.floats(least, float(min(schema["maximum"], MOST)), exclude_min=without)
+        case "integer":
             least = schema.get("minimum", 1)
             return st.integers(least, max(least, min(schema["maximum"], MOST))) | st.just(least)
         case "string" if "pattern" in schema:

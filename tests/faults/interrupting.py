@@ -1,5 +1,6 @@
 """Strike a study of real servers in a given phase, and look what is left of it."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -13,13 +14,15 @@ from typing import Protocol
 import psutil
 import yaml
 
+from scripts import record
 from scripts.host import workplace
 from scripts.record import file_sha256
 from tests.endtoend.watching import leftovers, processes
 from tests.made import studies
 from tests.workflow.running import Answer, command_line, environment, snakemake
 
-PROGRAMS = ("mariadbd", "postgres", "sysbench", "sh", "cp")
+SERVERS = ("mariadbd", "postgres")
+PROGRAMS = (*SERVERS, "sysbench", "sh", "cp")
 PLACES = (f"/var/tmp/{workplace.NAME}-{os.getuid()}", f"/tmp/{workplace.NAME}-")
 GONE_WITHIN_S = 10
 STUDY = studies.tiny(
@@ -34,7 +37,11 @@ STUDY = studies.tiny(
     reference="maria",
     workloads={"simple_select": None},
     datasets={"sbtest": {"tables": 2, "rows": 10000}},
+    repetitions=2,
 )
+ARMS = ["maria", "aa", "postgres"]
+# The blocks of the second repetition, which are struck; those of the first must keep their bytes.
+STRUCK = "simple_select/2/2"
 TABLE = "results/studies/struck/tables/runs.csv"
 REPORT = "results/studies/struck/report.html"
 
@@ -42,8 +49,8 @@ REPORT = "results/studies/struck/report.html"
 class Phase(Protocol):
     """A stretch of a job."""
 
-    def begun(self, study: "Struck", before: set[Path], since_s: float) -> bool:
-        """Tell whether the phase has begun since then; `before` are data directories and sockets that were there."""
+    def begun(self, study: "Struck", since_s: float) -> bool:
+        """Tell whether the phase has begun since then."""
 
 
 @dataclass(frozen=True)
@@ -80,33 +87,37 @@ class Struck:
     def files(self, pattern: str) -> list[Path]:
         return sorted((self.folder / "results").glob(pattern))
 
-    def runs(self) -> dict[str, Path]:
-        """Return variant -> record of its run."""
-        found = self.files("studies/struck/runs/*/*/2/1.json")
-        return {path.parts[-4].rsplit("-", 1)[0]: path for path in found}
+    def blocks(self) -> dict[Path, dict]:
+        """Return record -> content of every finished block."""
+        return {path: record.read(path) for path in self.files("studies/struck/blocks/*/*/*/*/block.json")}
+
+    def struck_arms(self) -> dict[str, Path]:
+        """Return arm -> record of the finished blocks that are struck."""
+        found = {path: made for path, made in self.blocks().items() if STRUCK in str(path)}
+        return {arm: path.with_name(f"{arm}.json") for path, made in found.items() for arm in made["arms"]}
 
     def digests(self) -> dict[Path, str]:
-        """Return the digests of the record and the text of every run that was finished."""
-        pairs = [(run, run.with_suffix(".txt")) for run in self.runs().values()]
-        return {path: file_sha256(path) for pair in pairs for path in pair}
+        """Return the digests of all files of every finished block."""
+        files = [file for block in self.blocks() for file in sorted(block.parent.iterdir())]
+        return {file: file_sha256(file) for file in files if file.name != workplace.SNAKEMAKE_STAMP}
 
     def strike(self, target: str, phase: Phase, means: Callable[["Struck", subprocess.Popen], None]) -> None:
         """Start the study, strike in the phase, and demand that nothing is left a few seconds after Snakemake's end."""
         before, since_s = leftovers(), time.time()
         snakemake = self.start(target)
-        wait_until(lambda: phase.begun(self, before, since_s) or snakemake.poll() is not None, seconds=3000)
+        wait_until(lambda: phase.begun(self, since_s) or snakemake.poll() is not None, seconds=3000)
         assert snakemake.poll() is None, self.said()
         means(self, snakemake)
         snakemake.wait(timeout=600)
-        wait_until(lambda: not self.left(), GONE_WITHIN_S, rest_s=0.1)
-        wait_until(lambda: leftovers() == before, GONE_WITHIN_S, rest_s=0.1)
+        demand_none(lambda: self.left(since_s))
+        demand_no_leftovers(before, since_s)
 
-    def forget(self, variant: str) -> None:
-        """Remove one run, its texts and the tables, so that the study has one run to make."""
-        run = self.runs()[variant]
-        logs = self.files(f"logs/measure_run/struck/{variant}-*/*/2/*")
-        for path in [run, run.with_suffix(".txt"), *logs, *self.files("studies/struck/tables/*")]:
-            path.unlink()
+    def forget(self) -> None:
+        """Remove the blocks that are struck, with their logs and the tables, so that there is something to measure."""
+        for folder in (f"studies/struck/blocks/{STRUCK}", f"logs/measure_block/struck/{STRUCK}"):
+            shutil.rmtree(self.folder / "results" / folder, ignore_errors=True)
+        for table in self.files("studies/struck/tables/*"):
+            table.unlink()
 
     def forget_report(self) -> dict[Path, str]:
         """Remove tables, figures and page, so that only the cheap jobs are to be done; returns their digests.
@@ -133,10 +144,37 @@ class Struck:
             except psutil.Error:
                 continue
 
-    def left(self) -> list[str]:
-        """Return what still runs of the study, its servers and its clients."""
-        servers = [process for name in PROGRAMS for process in processes(name, PLACES)]
-        return [str(process) for process in [*self._ours(), *servers]]
+    def at_work(self, program: str) -> list[psutil.Process]:
+        """Return the processes of a program that work here, or that write to a log here as servers do."""
+        found = processes(program, (*PLACES, str(self.folder)))
+        return [each for each in found if str(self.folder) in f"{_link(each, 'cwd')} {_link(each, 'fd/1')}"]
+
+    def left(self, since_s: float) -> list[str]:
+        """Return what still runs of the study, its servers and its clients, where it was started `since_s`."""
+        found = [process for name in PROGRAMS for process in processes(name, PLACES)]
+        return [str(process) for process in [*self._ours(), *(each for each in found if _orphaned(each, since_s))]]
+
+
+def _link(process: psutil.Process, name: str) -> str:
+    """Return where a link of a process leads to, empty once it is gone."""
+    try:
+        return str(Path(f"/proc/{process.pid}", name).readlink())
+    except OSError:
+        return ""
+
+
+def _orphaned(process: psutil.Process, since_s: float) -> bool:
+    """Return whether a process has no ancestor from before; others may use servers on this machine meanwhile."""
+    with contextlib.suppress(psutil.Error):
+        older = [each for each in process.parents() if each.create_time() < since_s]
+        return all(each.pid == 1 for each in older)
+    return False
+
+
+def _is_used_elsewhere(path: Path, since_s: float) -> bool:
+    """Return whether a process that we did not start names a path."""
+    naming = (each for each in psutil.process_iter() if any(str(path) in word for word in words(each)))
+    return any(not _orphaned(each, since_s) for each in naming)
 
 
 def words(process: psutil.Process) -> list[str]:
@@ -145,6 +183,19 @@ def words(process: psutil.Process) -> list[str]:
         return process.cmdline()
     except psutil.Error:
         return []
+
+
+def demand_none(left: Callable[[], list]) -> None:
+    """Raise AssertionError naming what is left a few seconds from now."""
+    deadline_s = time.monotonic() + GONE_WITHIN_S
+    while (found := left()) and time.monotonic() < deadline_s:
+        time.sleep(0.1)
+    assert found == [], found
+
+
+def demand_no_leftovers(before: set[Path], since_s: float) -> None:
+    """Raise AssertionError naming folders and shared memory that something begun since then has left."""
+    demand_none(lambda: [path for path in sorted(leftovers() - before) if not _is_used_elsewhere(path, since_s)])
 
 
 def wait_until(condition: Callable[[], object], seconds: float, rest_s: float = 0.005) -> object:

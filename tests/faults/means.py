@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import psutil
 
-from tests.endtoend.watching import processes
-from tests.faults.interrupting import PLACES, Struck, wait_until, words
+from tests.faults.interrupting import Struck, wait_until, words
 
 TRIALS = {"--check", "--boot", "--single", "-V"}
 Means = Callable[[Struck, subprocess.Popen], None]
@@ -54,15 +53,15 @@ HARD = {name: means for name, means in MEANS.items() if means is not terminate}
 def death_of(program: str) -> Means:
     """Return the means that kills all processes of a program as soon as there is one."""
 
-    def strike(_study: Struck, snakemake: subprocess.Popen) -> None:
-        found = wait_until(lambda: at_work(program) or snakemake.poll() is not None, seconds=60)
+    def strike(study: Struck, snakemake: subprocess.Popen) -> None:
+        found = wait_until(lambda: serving(study, program) or snakemake.poll() is not None, seconds=60)
         for process in found if isinstance(found, list) else ():
             process.kill()
 
     return strike
 
 
-def at_work(program: str) -> list[psutil.Process]:
+def serving(study: Struck, program: str) -> list[psutil.Process]:
     """Return the processes of a program, without those that initdb starts to try settings: it gets over their death."""
-    found = [(process, words(process)) for process in processes(program, PLACES)]
+    found = [(process, words(process)) for process in study.at_work(program)]
     return [process for process, line in found if line and not TRIALS & set(line)]

@@ -4,13 +4,12 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.endtoend.watching import leftovers
-from tests.faults.interrupting import Struck
+from tests.faults.interrupting import STRUCK, Struck
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of a job: it has begun when a new file of the pattern holds the text, or when a new folder is there.
+    """A stretch of a job: it has begun when a new file of the pattern holds the text, or is a folder.
 
     `serving`: a server is at work in it, and a client.
     """
@@ -20,10 +19,8 @@ class Phase:
     text: str = ""
     serving: bool = False
 
-    def begun(self, study: Struck, before: set[Path], since_s: float) -> bool:
-        """Tell whether the phase has begun since then; `before` are data directories and sockets that were there."""
-        if not self.pattern:
-            return bool(leftovers() - before)
+    def begun(self, study: Struck, since_s: float) -> bool:
+        """Tell whether the phase has begun since then."""
         return any(self._shown(path, since_s) for path in study.files(self.pattern))
 
     def _shown(self, path: Path, since_s: float) -> bool:
@@ -33,13 +30,23 @@ class Phase:
         return False
 
 
-LOGS, RUNS = "logs/measure_run/struck/aa-*/*/2", "studies/struck/runs/aa-*/*/2"
+LOGS, BLOCK = f"logs/measure_block/struck/{STRUCK}", f"studies/struck/blocks/{STRUCK}/*"
+BLOCK_LOG = f"{LOGS}/{'[0-9a-f]' * 12}.log"
 PHASES = (
-    Phase("clone", ""),
-    Phase("start", f"{LOGS}/1.server.log"),
-    Phase("warm-up", f"{LOGS}/1.warmup.txt", "Threads started!"),
-    Phase("measure", f"{RUNS}/1.txt", "[ 1s ]"),
-    Phase("stop", f"{RUNS}/1.txt", "execution time"),
+    Phase("clone", BLOCK_LOG, "clone the data"),
+    Phase("start", BLOCK_LOG, "start the servers"),
+    Phase("connect", BLOCK_LOG, "connect the clients"),
+    Phase("warm-up", BLOCK_LOG, "warm up"),
+    Phase("measure", BLOCK_LOG, "measure "),
+    Phase("stop", BLOCK_LOG, "stop the servers"),
+)
+WARM_UP, MEASURE = PHASES[3:5]
+TURNS = (
+    Phase("clone", BLOCK_LOG, "turn 2 of 3"),
+    Phase("start", f"{LOGS}/*.aa.server.log"),
+    Phase("warm-up", f"{LOGS}/*.aa.warmup.txt", "Threads started!"),
+    Phase("measure", f"{BLOCK}/aa.txt", "[ 1s ]"),
+    Phase("stop", f"{BLOCK}/aa.txt", "execution time"),
 )
 BUILD_LOGS = "logs/build_server/postgresql-15"
 BUILDING = (

@@ -59,7 +59,6 @@ def everything(tree: Path, kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
         placement={"server": "0", "client": "1"},
         published="studies/published/pgo-mysql-8.0.36.csv",
         repetitions=1,
-        block_span_s=100_000,
         **{kind: kinds[kind] for kind in ("toolchains", "trainings", "datasets")},
     )
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder
 from tests.endtoend.short_study import short
 from tests.endtoend.watching import leftovers
-from tests.faults.interrupting import REPORT, STUDY, TABLE, Struck
+from tests.faults.interrupting import REPORT, STUDY, TABLE, Struck, demand_no_leftovers
 from tests.faults.scale import WHOLE
 from tests.workflow.running import Answer, command_line, environment
 
@@ -22,15 +23,17 @@ pytestmark = [pytest.mark.real, pytest.mark.skipif(bool(MISSING), reason=MISSING
 MARIA = {
     **STUDY,
     "variants": {"maria": {**STUDY["variants"]["maria"], "storage": "small"}},
+    "repetitions": 1,
 }
 FULL = r"No space left on device|failed with error 28|The table '\w+' is full|\b0 MiB are free"
+BLOCKS = "studies/*/blocks/*/*/*/*/block.json"
 # what lies on the small disk, its size, the workload, and what is not there afterwards
 DISKS = {
     "pack": ("results/datasets", "4M", "simple_select", "datasets/*/*/dataset.json"),
-    "clone": ("storage", "4M", "simple_select", "studies/*/runs/*/*/*/*.json"),
-    "start": ("storage", "24M", "simple_select", "studies/*/runs/*/*/*/*.json"),
-    "measure": ("storage", "64M", "bulk_insert", "studies/*/runs/*/*/*/*.json"),
-    "record": ("results/studies", "16k", "simple_select", "studies/*/runs/*/*/*/*.json"),
+    "clone": ("storage", "4M", "simple_select", BLOCKS),
+    "start": ("storage", "48M", "simple_select", BLOCKS),
+    "measure": ("storage", "128M", "bulk_insert", BLOCKS),
+    "record": ("results/studies", "16k", "simple_select", BLOCKS),
 }
 # how much is free, in KiB
 REPORTS = {"collect": 4, "plot": 64}
@@ -98,15 +101,15 @@ def study():
 def test_full_disk_stops_the_study_in_words_and_costs_only_the_step(study, phase):
     place, size, workload, made = DISKS[phase]
     study.configure({**MARIA, "storage": {"small": str(study.folder / "storage")}, "workloads": {workload: None}})
-    before = leftovers()
+    before, since_s = leftovers(), time.time()
     with small_disk(study.folder / place, size):
         demand_full(study.finish(TABLE))
         assert study.files(made) == []
         enlarge(study.folder / place)
-        assert leftovers() == before
+        demand_no_leftovers(before, since_s)
         again = study.finish(TABLE)
         assert again.status == 0, again.text
-        assert len(study.files("studies/*/runs/*/*/*/*.json")) == 2
+        assert [sorted(block["arms"]) for block in study.blocks().values()] == [["aa", "maria"]]
 
 
 @long
@@ -122,7 +125,7 @@ def test_full_disk_while_the_report_is_made_costs_no_run(study, phase):
         filler.unlink()
         again = study.finish(REPORT)
         assert again.status == 0, again.text
-        assert "rule measure_run:" not in again.text
+        assert "rule measure_block:" not in again.text
         assert {path: file_sha256(path) for path in wanted} == wanted
         assert study.digests() == kept
 

@@ -35,10 +35,10 @@ def positions(base):
 
 
 def trials(base):
-    """Yield (leaf, name of a text): whole, every text at every place and one text at every leaf; short, two."""
+    """Yield (leaf, name of a text): whole, every text at every place and one text at every leaf; short, three."""
     every, texts = leaves(base), itertools.cycle(NAMES)
     for path in positions(base):
-        yield from ((path, name) for name in (NAMES if WHOLE else itertools.islice(texts, 2)))
+        yield from ((path, name) for name in (NAMES if WHOLE else itertools.islice(texts, 3)))
     if WHOLE:
         yield from zip(every, texts, strict=False)
 

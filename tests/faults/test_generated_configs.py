@@ -65,7 +65,7 @@ def test_snakemake_answers_a_generated_config_as_planning_in_process_does(base, 
         assert "Traceback" not in answer.text
         assert (answer.status == 0) == (told is None)
         if told is None:
-            assert answer.jobs["measure_run"] > 0
+            assert answer.jobs["measure_block"] > 0
         else:
             assert re.search(r"mistake\(s\)|this is not YAML|expected", answer.text)
 

@@ -1,6 +1,5 @@
 """Servers that start slowly, hang, refuse connections or roll back: told, counted, and never in the figures."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -43,14 +42,9 @@ def loaded():
 
 def measured(loaded, name, options, clients, **tables):
     """Measure one run with other server options, clients and tables than planned; returns its record."""
-    command, before = loaded.run_command(name), leftovers()
-    recipe, place_of_run = (command.index(flag) + 1 for flag in ("--recipe", "--place"))
-    given = json.loads(command[recipe])
-    given["variant"]["options"] = {**given["variant"].get("options", {}), **options}
-    given["load"]["tables"] |= tables
-    command[recipe] = record.canonical(given)
-    command[place_of_run] = record.canonical({**json.loads(command[place_of_run]), "clients": clients})
-    status, said = finish(command)
+    before, load = leftovers(), loaded.paths.plan.load("baseline", "oltp")
+    edits = {"load": {"tables": {**load["tables"], **tables}}, "place": {"clients": clients}}
+    status, said = finish(loaded.run_command(name, variant=loaded.with_options(**options), **edits))
     assert status == 0, said
     assert leftovers() == before
     return record.read(loaded.run(name))

@@ -25,7 +25,8 @@ from tests.made import studies
 paths = studies.paths(seed=int(sys.argv[1]))
 plan = paths.plan
 builds = {folder: plan.build(*pair) for folder, pair in [*paths.builds.items(), *paths.stages.items()]}
-made = {"runs": list(paths.runs), "datasets": list(paths.datasets), "checks": paths.checks}
+blocks = [paths.planned(block) for block in paths.to_measure.values()]
+made = {"blocks": blocks, "datasets": list(paths.datasets), "checks": paths.checks}
 print(record.canonical({**made, "builds": builds}))
 """
 REPORT = """
@@ -59,12 +60,22 @@ def contents(folder):
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
+def seeded(seed):
+    return studies.paths(seed=seed)
+
+
+def recipes(blocks):
+    """Return what the blocks measure, whatever their order."""
+    return sorted((block["folder"], arm["name"], arm["digest"]) for block in blocks for arm in block["arms"])
+
+
 def test_plan_is_the_same_on_another_machine_and_another_seed_changes_the_order_alone(tmp_path):
     one = told(PLAN, tmp_path / "one", HERE, "1")
     assert one == told(PLAN, tmp_path / "other", THERE, "1")
-    runs = [list(studies.paths(seed=seed).runs) for seed in (1, 2)]
-    assert runs[0] != runs[1]
-    assert sorted(runs[0]) == sorted(runs[1])
+    planned = [[made.planned(block) for block in made.to_measure.values()] for made in (seeded(1), seeded(2))]
+    orders = [[(block["folder"], block["seed"], block["turns"]) for block in blocks] for blocks in planned]
+    assert orders[0] != orders[1]
+    assert recipes(planned[0]) == recipes(planned[1])
 
 
 def test_plan_does_not_depend_on_the_folder_of_the_checkout(tmp_path):

@@ -14,6 +14,7 @@ from scripts.builds import compiler_calls, toolchain
 from scripts.builds.compiler_calls import CompilerCall
 from scripts.config.study import load
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
+from scripts.plan.order import keys_in_order
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
 from scripts.sources import working_tree
@@ -136,7 +137,9 @@ def test_results_of_earlier_releases_are_found_where_they_are(monkeypatch):
     tools = dict.fromkeys(toolchain.COMMANDS["gcc"], "/usr/bin/gcc")
     monkeypatch.setattr(toolchain, "find", lambda name, entry: toolchain.Toolchain(name, "gcc", "12.2.0", tools))
     paths = Paths(Plan(load(config(**FROZEN), CHECKOUT, "frozen"), CHECKOUT))
-    made = [*paths.builds, *paths.stages, *paths.profiles, *paths.datasets, *paths.runs]
+    variants = paths.plan.study.variants
+    runs = [paths.earlier_run(name, key) for key in keys_in_order(paths.plan.study) for name in variants]
+    made = [*paths.builds, *paths.stages, *paths.profiles, *paths.datasets, *runs]
     made += [paths.source(server) for server in SERVERS]
     assert sorted(made) == (FORMATS / "paths.txt").read_text(encoding="utf-8").splitlines()
     assert all(re.search("-[0-9a-f]{12}(/|$)", path) for path in made)

@@ -14,6 +14,7 @@ from unittest import mock
 from scripts.builds import toolchain
 from scripts.config import study
 from scripts.plan.diagnoses import Diagnoses
+from scripts.plan.order import keys_in_order
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
 from scripts.record import digest
@@ -73,7 +74,7 @@ def _kinds_and_paths(paths: Paths) -> Iterator[tuple[str, str]]:
         "profile": paths.profiles,
         "dataset": paths.datasets,
         "audit": paths.audits,
-        "run": paths.runs,
+        "run": [paths.earlier_run(name, key) for key in keys_in_order(plan.study) for name in plan.study.variants],
         "diagnosis": Diagnoses(paths).of_paths,
     }
     for kind, found in kinds_of_paths.items():

@@ -58,7 +58,9 @@ def rendered(plan, root, edit=None, without=(), made=None):
 
 
 def answer_of(tree, variant="pgo"):
-    tables = {name: read_csv(tree.tables / f"{name}.csv") for name in ("overall", "cells", "comparisons")}
+    tables = {
+        name: read_csv(tree.tables / f"{name}.csv") for name in ("runs", "overall", "cells", "comparisons", "relinked")
+    }
     study = read(tree.study)
     doubts = build_findings.lost_profiles(study, built(tree)) | build_findings.failure_reasons(study, built(tree))
     return next(each for each in verdict.study_answer(read(tree.study), tables, doubts) if each.variant == variant)
@@ -70,7 +72,7 @@ def built(tree):
 
 
 def findings_of(tree):
-    names = ("comparisons", "cells", "overall", "overall_unflagged", "noise", "statements")
+    names = ("comparisons", "cells", "overall", "overall_unflagged", "calibration", "statements", "relinked")
     found = {name: read_csv(tree.tables / f"{name}.csv") for name in names}
     runs = read_csv(tree.tables / "runs.csv")
     return {finding.code: finding for finding in findings.findings(read(tree.study), runs, found, built(tree))}

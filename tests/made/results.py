@@ -6,6 +6,7 @@ from typing import Any
 
 from scripts import record
 from scripts.plan.paths import Paths
+from tests.made.laid_out import keep
 
 BOOT = "11111111-1111-1111-1111-111111111111"
 CPU_S = 200.0
@@ -30,6 +31,9 @@ def finish(paths: Paths, *, told: bool = True, boot_id: str = BOOT, age_s: float
         write(path, {})
     for path in paths.runs:
         write_run(paths, path, boot_id)
+    for block in paths.blocks:
+        keep(paths, block)
+    for path in paths.runs:
         if age_s:
             os.utime(path, (now_s - age_s, now_s - age_s))
 

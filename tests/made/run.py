@@ -96,7 +96,7 @@ def window_of(tps: float, run: Asked, chance: random.Random) -> dict[str, float]
 
 def variant(name: str) -> dict[str, Any]:
     """Return the declaration of one arm."""
-    build = "baseline" if name in ("baseline", "aa") else name
+    build = "baseline" if name in ("baseline", "aa", "relinked") else name
     return {"server": "mariadb-10.11", "build": build, "options": {"innodb_buffer_pool_size": "1G"}, "storage": "disk"}
 
 

@@ -1,11 +1,11 @@
-"""Simulated studies in which nothing differs but what is asked for, judged by the functions that judge real ones.
+"""Simulated studies in which nothing differs but what the plan names, judged by the functions that judge real ones.
 
-Every column of the simulated runs that is compared is a study of its own: the columns are handed to the product as if
-they were its metrics, so that a single call of each of its functions judges all studies, each by itself.
+All studies of a plan are one array, so that a single call of each of the product's functions judges thousands of them.
+`runs_of` makes the table of runs of one of them, with which the product's tables are computed.
 """
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 from unittest import mock
@@ -13,78 +13,124 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import comparison
-from scripts.vocabulary import DIFFERENCES
+from scripts.analysis import calibration, intervals, stats, verdicts
+from scripts.analysis.intervals import Array, Interval
+from scripts.analysis.precision import WIDER
+from scripts.vocabulary import AA, DIFFERENCES, MIN_BLOCKS
+
+REFERENCE = "baseline"
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """What to simulate; effects and deviations are in log units, `slope` a run, `walk` the deviation of its steps.
+    """What to simulate; effects and deviations are in log units, `slope` per run, `walk` the deviation of its steps.
 
-    Every run loses `slope` against the one before and takes a step of a random walk; a variant's runs of one
-    repetition share `shared`; `lost` is the share of pairs of pgo that have no value; `more` variants do as pgo does.
+    Every run loses `slope` against the one before and takes a step of a random walk, in an order drawn per block. An
+    arm's runs of one repetition share `shared`. Both kinds of noise of the first variant are `uneven` times those of
+    the others, and a share `lost` of its runs has no value. `failed` is the share of runs of A/A without a value.
+    `tails` are the degrees of freedom of the noise, None for normal noise.
     """
 
-    blocks: int
+    blocks: int = 5
+    cells: int = 4
+    variants: int = 1
     slope: float = 0.0
     walk: float = 0.0
     shared: float = 0.01
     noise: float = 0.02
+    tails: float | None = None
     effect: float = 0.0
     lost: float = 0.0
-    drawn: bool = True
-    cells: int = 8
-    more: int = 0
-    studies: int = 1000
+    failed: float = 0.0
+    uneven: float = 1.0
+    studies: int = 4000
     seed: int = 5
 
     @property
-    def judged(self) -> tuple[str, ...]:
-        return ("pgo", *(f"pgo{number}" for number in range(self.more)))
+    def names(self) -> tuple[str, ...]:
+        return (REFERENCE, AA, *(f"v{number}" for number in range(self.variants)))
 
-    @property
-    def variants(self) -> tuple[str, ...]:
-        return ("baseline", *self.judged, "aa")
+    def error(self, share: float, wide: float = 2.0) -> float:
+        """Return `wide` standard errors of a share of the studies."""
+        return wide * np.sqrt(share * (1 - share) / self.studies)
 
 
-def log_tps(plan: Simulated) -> np.ndarray:
-    """Return log TPS of the shape (repetitions, cells, variants, studies)."""
+def logs(plan: Simulated) -> Array:
+    """Return log TPS of the shape (studies, cells, blocks, arms)."""
     chance = np.random.default_rng(plan.seed)
-    shape = (plan.blocks, plan.cells, len(plan.variants), plan.studies)
-    steps = chance.normal(-plan.slope, plan.walk, (np.prod(shape[:3]), plan.studies))
-    level = np.cumsum(steps, axis=0).reshape(shape)
-    if plan.drawn:
-        place = np.argsort(chance.random(shape), axis=2)
-        level = np.take_along_axis(level, place, axis=2)
-    cell = chance.normal(7, 1, (1, plan.cells, 1, plan.studies))
-    shared = chance.normal(0, plan.shared, (plan.blocks, 1, *shape[2:]))
-    effect = np.array([plan.effect * (name in plan.judged) for name in plan.variants])[:, None]
-    return cell + level + shared + effect + chance.normal(0, plan.noise, shape)
+    shape = (plan.studies, plan.blocks, plan.cells, len(plan.names))
+    y = chance.normal(7, 1, (plan.studies, 1, plan.cells, 1)) + _noise(plan, chance, shape)
+    if plan.walk or plan.slope:
+        y += _drift(plan, chance, shape)
+    shared = chance.normal(0, plan.shared, (*shape[:2], 1, shape[-1]))
+    shared[..., 2] *= plan.uneven
+    y += shared
+    y[..., 2:] += plan.effect
+    y[..., 1][chance.random(shape[:-1]) < plan.failed] = np.nan
+    y[..., 2][chance.random(shape[:-1]) < plan.lost] = np.nan
+    return np.swapaxes(y, 1, 2)
 
 
-def runs_of(plan: Simulated) -> pd.DataFrame:
-    """Return runs.csv with one column a study; a lost pair is one whose run of pgo has no value."""
-    values = np.exp(log_tps(plan))
-    gone = np.random.default_rng(plan.seed + 1).random(values[:, :, 1].shape) < plan.lost
-    values[:, :, 1][gone] = np.nan
-    axes = [range(1, plan.blocks + 1), [f"w{cell}" for cell in range(plan.cells)], plan.variants]
+def _noise(plan: Simulated, chance: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    if plan.tails is None:
+        noise = chance.normal(0, plan.noise, shape)
+    else:
+        noise = plan.noise * chance.standard_t(plan.tails, shape) * np.sqrt(1 - 2 / plan.tails)
+    noise[..., 2] *= plan.uneven
+    return noise
+
+
+def _drift(plan: Simulated, chance: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    level = np.cumsum(chance.normal(-plan.slope, plan.walk, (shape[0], np.prod(shape[1:]))), axis=1).reshape(shape)
+    return chance.permuted(level, axis=-1)
+
+
+def runs_of(plan: Simulated, study: int) -> pd.DataFrame:
+    """Return runs.csv of one of the studies; a run that is lost has failed."""
+    values = np.exp(np.moveaxis(logs(plan)[study], 1, 0))
+    axes = [range(1, plan.blocks + 1), [f"w{cell}" for cell in range(plan.cells)], plan.names]
     runs = pd.MultiIndex.from_product(axes, names=["repetition", "workload", "variant"]).to_frame(index=False)
     host = {"machine_id": "m", "boot_id": "b", "generator_boot_id": "b", "sysbench_sha256": "s"}
-    same = {**host, "outcome": "ok", "reason": None}
-    runs = runs.assign(clients=8, started_at=0.0, ended_at=1.0, warning_codes=None, **same)
-    return pd.concat([runs, pd.DataFrame(values.reshape(len(runs), -1), columns=names(plan))], axis=1)
+    runs = runs.assign(tps=values.ravel(), clients=8, started_at=0.0, ended_at=1.0, warning_codes=None, **host)
+    return runs.assign(outcome=np.where(runs["tps"].isna(), "failed", "ok"), reason=None)
 
 
-def names(plan: Simulated) -> list[str]:
-    """Return the names of the simulated studies."""
-    return [f"study {number}" for number in range(plan.studies)]
+@dataclass(frozen=True)
+class Judged:
+    """Intervals of all variants in each cell and over all cells, with their verdicts: arrays of studies.
+
+    `cells` and `overall` have one interval per place of the last axis of `cell_verdicts` and `overall_verdicts`.
+    """
+
+    cells: list[Interval]
+    overall: list[Interval]
+    cell_verdicts: Array
+    overall_verdicts: Array
+
+
+def judged(y: Array, matters: float = verdicts.MATTERS) -> Judged:
+    """Judge studies of the shape (studies, cells, blocks, arms) as `comparison.compare` judges one."""
+    contrasts = intervals.against_reference(y, np.full_like(y, np.nan))
+    every = intervals.cell_intervals(y, contrasts)
+    factor = calibration.factor_of(np.stack([cell[0].p() for cell in every], axis=-1))
+    cells = [one.widened(factor) for cell in every for one in cell[1:]]
+    overall = [one.widened(factor) for one in intervals.overall_intervals(y, contrasts[1:])]
+    return Judged(cells, overall, _verdicts(cells, matters), _verdicts(overall, matters))
+
+
+def _verdicts(found: list[Interval], matters: float) -> Array:
+    margin = np.log1p(matters)
+    columns = [[one.mean, one.blocks, one.p(), one.p(margin), one.p_within(margin)] for one in found]
+    mean, blocks, p, p_beyond, p_same = (np.stack(each, axis=-1) for each in zip(*columns, strict=True))
+    return verdicts.verdicts_on(mean, blocks, stats.holm(p), stats.holm(p_beyond), p_same)
 
 
 @dataclass(frozen=True)
 class Outcome:
     """Shares over all simulated studies: `covered` of the cells' and `covered_overall` of the studies' intervals hold
     the truth, `alarms` of the cells' p lie under 0.05, `words` of the studies have a cell with a word, `word_overall`
-    have a variant with a word over all cells.
+    have a variant with a word over all cells, and `far` with one of more than matters. `half` is the median half width
+    over all cells.
     """
 
     covered: float
@@ -92,34 +138,73 @@ class Outcome:
     alarms: float
     words: float
     word_overall: float
+    far: float
+    half: float
 
 
 @cache
 def outcome(plan: Simulated, wrong: tuple[tuple[Any, str, Any], ...] = ()) -> Outcome:
     """Judge the studies with the product's functions; `wrong` names what is replaced: (module, name, stand-in)."""
     with _swapped(wrong):
-        runs = runs_of(plan)
-        compared = comparison.compare_pairs(comparison.pair_runs(runs, "baseline", None), names(plan))
-        cells = comparison.cells(runs, compared, comparison.noise_floors(compared))
-        judged, pairs = (table[table["variant"].isin(plan.judged)] for table in (cells, compared))
-        means = comparison.overall_table(judged, pairs)
-    truth = np.exp(plan.effect)
-    return Outcome(
-        covered=_holding(judged, truth),
-        covered_overall=_holding(means, truth),
-        alarms=float((judged["p_t"] < 0.05).mean()),
-        words=_worded(judged),
-        word_overall=_worded(means),
-    )
+        found = judged(logs(plan))
+        p = np.array([one.p() for one in found.cells])
+        worded, far = (np.isin(found.overall_verdicts.astype(str), codes) for codes in (DIFFERENCES, FAR))
+        return Outcome(
+            covered=holding(found.cells, plan.effect),
+            covered_overall=holding(found.overall, plan.effect),
+            alarms=float((p[~np.isnan(p)] < stats.ALPHA).mean()),
+            words=float(np.isin(found.cell_verdicts.astype(str), DIFFERENCES).any(axis=-1).mean()),
+            word_overall=float(worded.any(axis=-1).mean()),
+            far=float(far.any(axis=-1).mean()),
+            half=float(np.nanmedian([one.half for one in found.overall])),
+        )
 
 
-def _worded(table: pd.DataFrame) -> float:
-    return float(table["verdict"].isin(DIFFERENCES).groupby(table["metric"]).any().mean())
+@dataclass(frozen=True)
+class Stopped:
+    """Shares over all simulated studies that stop at a precision: `covered` of the intervals over all cells of the
+    variant with the fewest hold the truth; `repetitions` is their mean number.
+    """
+
+    covered: float
+    repetitions: float
 
 
-def _holding(table: pd.DataFrame, truth: float) -> float:
-    known = table.dropna(subset=["ratio_low", "ratio_high"])
-    return float(((known["ratio_low"] <= truth) & (truth <= known["ratio_high"])).mean())
+def looks(plan: Simulated) -> tuple[Array, Array]:
+    """Return (means, half widths) over all cells of shape (looks, variants, studies), from the fifth block on."""
+    y = logs(plan)
+    every = [judged(y[:, :, :blocks]).overall for blocks in range(MIN_BLOCKS, plan.blocks + 1)]
+    return tuple(np.array([[getattr(one, part) for one in found] for found in every]) for part in ("mean", "half"))
+
+
+def stopped(means: Array, halves: Array, precision: float, wider: float = WIDER, truth: float = 0.0) -> Stopped:
+    """Stop each of the studies at its first look within `precision`, a share, at the latest at the last."""
+    halves = halves * wider
+    enough = np.expm1(halves.max(axis=1)) <= precision
+    enough[-1] = True
+    at, studies = enough.argmax(axis=0), np.arange(enough.shape[1])
+    hits = np.abs(means - truth)[at, :, studies] <= halves[at, :, studies]
+    return Stopped(float(hits.mean(axis=0).min()), float(at.mean()) + MIN_BLOCKS)
+
+
+def medium_precision(halves: Array, share: float, wider: float = WIDER) -> float:
+    """Return the precision that is `share` of the median half width at the first look."""
+    return float(np.expm1(np.median(halves[0].max(axis=0)) * wider * share))
+
+
+FAR = (DIFFERENCES[0], DIFFERENCES[2])
+
+
+def holding(found: list[Interval], truth: float) -> float:
+    """Return the share of the intervals with bounds that hold the truth."""
+    low, high = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
+    known = ~np.isnan(low)
+    return float(((low <= truth) & (truth <= high))[known].mean())
+
+
+def smaller(plan: Simulated, studies: int) -> Simulated:
+    """Return the plan with fewer studies."""
+    return replace(plan, studies=studies)
 
 
 def _swapped(swaps: tuple[tuple[Any, str, Any], ...]) -> ExitStack:

@@ -23,7 +23,6 @@ SMALL: dict[str, Any] = {
     "repetitions": 3,
     "warmup_s": 2,
     "measure_s": 5,
-    "block_span_s": 900,
     "placement": "automatic",
     "seed": 1,
     "campaign": 1,

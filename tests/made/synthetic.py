@@ -48,7 +48,7 @@ def study(plan: Plan) -> dict[str, Any]:
         },
         "datasets": {"sbtest": {"tables": 4, "rows": 100000}},
         "clients": list(plan.clients), "repetitions": plan.repetitions, "seed": plan.seed, "campaign": 1,
-        "warmup_s": 3, "measure_s": 6, "block_span_s": 1800,
+        "warmup_s": 3, "measure_s": 6,
         "trainings": {"mixed": {"workloads": ["simple_select", "oltp"], "clients": 4, "seconds": 20}},
         **made_records.declared({variant(name)["build"] for name in plan.variants}),
         "config_text": f"study: {plan.study}\n# <b>what the user wrote</b>\nclients: {list(plan.clients)}\n",

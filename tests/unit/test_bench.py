@@ -56,7 +56,7 @@ def test_every_unit_of_the_committed_table_has_a_stated_noise():
     assert {row.unit for row in table.read(table.FILE.read_text())} <= set(table.NOISE)
 
 
-def test_share_counts_the_gaps_between_runs_and_no_interruption():
+def test_share_counts_the_gaps_between_blocks_and_no_interruption():
     times = [(0.0, 9.0), (9.5, 19.5), (20.0, 30.0), (9000.0, 9010.0)]
     share, between = snakemake_share.rows("four runs", times, [0.2, 0.2, 0.2, 0.2])
     assert share.value == pytest.approx(100 * 1 / 40)
@@ -66,7 +66,7 @@ def test_share_counts_the_gaps_between_runs_and_no_interruption():
 
 
 def test_study_that_was_not_measured_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="0 runs under runs/, expected a measured study"):
+    with pytest.raises(ValueError, match="0 blocks under blocks/, expected a measured study"):
         snakemake_share.measured(tmp_path)
 
 

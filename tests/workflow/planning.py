@@ -3,6 +3,7 @@
 Which cheap step follows which is stated here; test_what_reruns.py compares it with what Snakemake plans.
 """
 
+import contextlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
 from scripts.workflow import code_digest
 from tests.workflow.code_edits import CHEAP
-from tests.workflow.rerun_words import REPORT
+from tests.workflow.rerun_words import REPORT, Runs
 from tests.workflow.stubbed import Stubbed
 
 # Rule -> the rules that read its output, beside those that the paths of the plan show.
@@ -55,13 +56,17 @@ class State:
     answers: dict[str, dict[str, Any]]
     description: dict[str, Any]
     code: dict[str, str]
+    runs: list[str]
+    in_blocks: Runs
 
 
 def state(study: Stubbed) -> State:
     """Read the study as it is now."""
     file = study.root / "config.yaml"
     plan = Plan(load(yaml.safe_load(file.read_text()), study.root, "config.yaml", [file]), study.root)
-    paths = Paths(plan)
+    with contextlib.chdir(study.root):
+        paths = Paths(plan)
+        assert paths.blocks  # read from the disk once
     builds = {**paths.builds, **paths.stages}
     assert {plan.stages.of(build).kind for _, build in builds.values()} <= set(COMPILED)
     answers = {f"{paths.answers(*pair)}/answers.json.gz": plan.check(*pair) for pair in paths.measured_builds.values()}
@@ -73,9 +78,22 @@ def state(study: Stubbed) -> State:
         "audit_build": paths.audits,
         "answer_statements": list(answers),
         "compare_answers": paths.checks,
-        "measure_run": list(paths.runs),
+        "measure_block": [block.record for block in paths.blocks],
     }
-    return State(found, set(builds), answers, describe(plan, [file]), _code(study.root / "scripts"))
+    code = _code(study.root / "scripts")
+    described = describe(paths, [file], paths.blocks)
+    return State(found, set(builds), answers, described, code, list(paths.runs), runs_of_blocks(paths))
+
+
+def runs_of_blocks(paths: Paths) -> Runs:
+    """Return what is measured in each block, the reference left out where there is anything else."""
+    return {
+        block.record: {
+            (name, block.key.workload, str(block.key.clients), str(block.key.repetition))
+            for name in block.arms[2:] or block.arms
+        }
+        for block in paths.blocks
+    }
 
 
 def _code(folder: Path) -> dict[str, str]:
@@ -101,7 +119,7 @@ def planned(before: State, study: Stubbed) -> Planned:
         for rule, made in after.paths.items()
     }
     rules = recoded | {rule for rule, made in paths.items() if made}
-    described = [(each.description, each.paths["measure_run"]) for each in (before, after)]
+    described = [(each.description, each.runs) for each in (before, after)]
     rules |= {"describe_study"} if described[0] != described[1] else set()
     rules |= {"prove_builds"} if before.builds != after.builds else set()
     rules |= {reader for rule in rules for reader in READERS.get(rule, ())}

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 BEGIN, END = "<!-- what reruns -->", "<!-- end -->"
 Labels = dict[str, set[tuple[str, ...]]]
+# Record of a block -> (variant, workload, clients, repetition) of the runs in it.
+Runs = dict[str, set[tuple[str, ...]]]
 
 
 class Jobs(Protocol):
@@ -28,7 +30,6 @@ MADE = {
     "audit_build": ("audits", "results/builds/([^/]+)/(.+)-[0-9a-f]{12}/"),
     "answer_statements": ("answers", "results/checks/([^/]+)/(.+)-[0-9a-f]{12}/"),
     "compare_answers": ("comparisons", "results/checks/([^/]+)/(.+)-[0-9a-f]{12}/"),
-    "measure_run": ("runs", r"/runs/(.+)-[0-9a-f]{12}/(.+)-[0-9a-f]{12}/(\d+)/(\d+)\.json"),
     "diagnose_run": ("diagnoses", r"/diagnoses/(.+)-[0-9a-f]{12}/(.+)-[0-9a-f]{12}/(\d+)/(\w+)\.json"),
 }
 KINDS = ["sources", "datasets", "instrumented builds", "profiles", "builds", "audits", "answers", "comparisons"]
@@ -55,8 +56,11 @@ def table(text: str) -> dict[str, str]:
     return {edit: words for edits, words in rows[2:] for edit in edits.split("; ")}
 
 
-def labels(answer: Jobs) -> Labels:
-    """Return what the jobs of an answer make, by kind; the digests in its names are left out."""
+def labels(answer: Jobs, runs: Runs) -> Labels:
+    """Return what the jobs of an answer make, by kind; the digests in its names are left out.
+
+    `runs` holds what is measured in each block, the reference left out where there is anything else.
+    """
     found: Labels = defaultdict(set)
     for rule, (kind, pattern) in MADE.items():
         for path in answer.made(rule):
@@ -64,6 +68,7 @@ def labels(answer: Jobs) -> Labels:
             stage = STAGE.match(label[-1])
             found["instrumented builds" if stage else kind].add((*label[:-1], stage[1]) if stage else label)
     assert sum(map(len, found.values())) == sum(count for rule, count in answer.jobs.items() if rule in MADE)
+    found["runs"] = {run for block in answer.made("measure_block") for run in runs[block]}
     if found["answers"] and found["answers"] == found["comparisons"]:
         found["checks"] = found.pop("answers")
         del found["comparisons"]
@@ -71,10 +76,10 @@ def labels(answer: Jobs) -> Labels:
 
 
 def all_runs(config: dict[str, Any]) -> set[tuple[str, ...]]:
-    """Return (variant, workload, clients, repetition) of every run of a study."""
+    """Return (variant, workload, clients, repetition) of every run of a study but those of its reference."""
     return {
         (variant, workload, str(clients), str(repetition))
-        for variant in [*config["variants"], "aa"]
+        for variant in set(config["variants"]) - {config["reference"]}
         for workload in config["workloads"]
         for clients in config["clients"]
         for repetition in range(1, config["repetitions"] + 1)
@@ -87,8 +92,8 @@ class Words:
     `config` is the edited one, `of` are the variants, server or workload that the edit is about: their jobs are "its".
     """
 
-    def __init__(self, finished: Labels, config: dict[str, Any], of: tuple[str, ...]) -> None:
-        self.finished, self.config, self.of = finished, config, of
+    def __init__(self, finished: Labels, config: dict[str, Any], of: tuple[str, ...], runs: Runs) -> None:
+        self.finished, self.config, self.of, self.runs = finished, config, of, runs
         every = {**config["variants"], "aa": config["variants"][config["reference"]]}
         servers = {arm["server"] for arm in every.values()}
         self.variants = {name: arm for name, arm in every.items() if name in of or arm["server"] in of}
@@ -118,12 +123,12 @@ class Words:
 
     def of_answer(self, answer: Jobs) -> str:
         """Return all planned jobs in words."""
-        made = labels(answer)
+        made = labels(answer, self.runs)
         scopes: dict[str, list[str]] = defaultdict(list)
         for kind in filter(made.get, KINDS):
             scopes[self.scope(kind, made[kind])].append(kind)
         parts = [f"{scope} {', '.join(kinds)}" for scope, kinds in scopes.items()]
-        others = answer.jobs.keys() - MADE.keys() - BESIDE
+        others = answer.jobs.keys() - MADE.keys() - {"measure_block"} - BESIDE
         shown = [word for rule, word in REPORT.items() if rule in others]
         parts += ["proofs" if rule == "prove_builds" else rule for rule in sorted(others - REPORT.keys())]
         parts += ["report"] if len(shown) == len(REPORT) else [", ".join(shown)] if shown else []

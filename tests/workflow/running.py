@@ -24,7 +24,7 @@ COSTLY = {
     "train_server",
     "load_dataset",
     "answer_statements",
-    "measure_run",
+    "measure_block",
     "diagnose_run",
 }
 REPORTING = {"describe_study", "collect_runs", "compare_variants", "export_tables", "plot_figures", "render_report"}

@@ -29,7 +29,6 @@ STUDY: dict[str, Any] = {
     "repetitions": 5,
     "warmup_s": 1,
     "measure_s": 3,
-    "block_span_s": 900,
     "placement": "automatic",
     "seed": 1,
     "campaign": 1,

@@ -36,8 +36,8 @@ def study(finished):
 def test_every_diagnosis_comes_after_all_runs_and_runs_alone(finished):
     events = finished.events()
     looks = [event for event in events if event.module == "diagnose_run"]
-    runs = [event for event in events if event.module == "measure_run"]
-    assert (len(looks), len(runs)) == (4, 3)
+    runs = [event for event in events if event.module == "measure_block"]
+    assert (len(looks), len(runs)) == (4, 1)
     assert min(look.begin_s for look in looks) > max(run.end_s for run in runs)
     beside = [
         event.words

@@ -64,7 +64,7 @@ def planned(directory, *arguments, **more):
 
 def test_default_study_plans_its_sixty_runs_after_three_compiles(tmp_path):
     answer = planned(tmp_path)
-    assert answer.jobs == {**PREPARED, **REPORTS, "measure_run": 60, "publish_report": 1}
+    assert answer.jobs == {**PREPARED, **REPORTS, "measure_block": 20, "publish_report": 1}
     assert "plan of study default" in answer.text
     assert re.search(r"^  measure +60 of 60 +about", answer.text, re.M)
     assert re.search(r"^  time +compiling about .*, measuring about .*, the rest about", answer.text, re.M)
@@ -74,19 +74,20 @@ def test_default_study_plans_its_sixty_runs_after_three_compiles(tmp_path):
 
 def test_quick_study_plans_exactly_its_own_variants_and_workloads(tmp_path):
     answer = planned(tmp_path, "--configfile", CHECKOUT / "studies" / "quick.yaml")
-    assert answer.jobs == {**PREPARED, **REPORTS, "measure_run": 30}
-    runs = [path.split("/") for path in answer.made("measure_run")]
-    assert {parts[4].rsplit("-", 1)[0] for parts in runs} == {"baseline", "pgo", "aa"}
-    assert {parts[5].rsplit("-", 1)[0] for parts in runs} == {"simple_select", "oltp"}
-    assert len(runs) == 30
+    assert answer.jobs == {**PREPARED, **REPORTS, "measure_block": 10}
+    blocks = [path.split("/") for path in answer.made("measure_block")]
+    assert {parts[4] for parts in blocks} == {"simple_select", "oltp"}
+    assert len(blocks) == 10
     assert "mariadb-10.11" not in answer.text
 
 
 def test_study_of_its_own_variant_names_gets_none_of_the_default_ones(tmp_path):
     arms = {"plain": {**POSTGRESQL, "build": "baseline"}, "trained": {**POSTGRESQL, "build": "pgo"}}
     config = written(tmp_path / "own.yaml", quick(study="own", variants=arms, reference="plain"))
-    runs = planned(tmp_path, "--configfile", config).made("measure_run")
-    assert {path.split("/")[4].rsplit("-", 1)[0] for path in runs} == {"plain", "trained", "aa"}
+    answer = planned(tmp_path, "--configfile", config)
+    assert "10 blocks, all servers up, side by side in slices" in answer.text
+    made = Paths(Plan(load(yaml.safe_load(config.read_text()), CHECKOUT, config.name, [config]), CHECKOUT))
+    assert {run.variant for run in made.runs.values()} == {"plain", "trained", "aa"}
 
 
 def refused_without_its_compiler(said):
@@ -109,8 +110,7 @@ def test_every_study_of_the_checkout_can_be_planned(study, tmp_path, monkeypatch
             raise
         assert said.startswith(f"plan of study {plan.study.name}\n")
         assert f"  measure {len(paths.runs):>6} of {len(paths.runs)} " in said
-        assert len(paths.runs) == len(plan.runs)
-        assert describe(plan, [study])["study"] == plan.study.name
+        assert describe(paths, [study], paths.blocks)["study"] == plan.study.name
         assert paths.checks
         assert paths.datasets
 
@@ -129,19 +129,16 @@ def test_studies_with_rules_of_their_own_are_planned_by_snakemake(name, tmp_path
 def test_small_scale_is_one_word_on_the_command_line_and_has_a_report_of_its_own(tmp_path):
     study = CHECKOUT / "studies" / "ahi-doublewrite.yaml"
     answer = planned(tmp_path, "--configfile", study, "--config", "scale=small", "measure_s=4")
-    runs = [path.split("/") for path in answer.made("measure_run")]
-    assert {parts[2] for parts in runs} == {"ahi-doublewrite-small"}
-    assert {parts[4].rsplit("-", 1)[0] for parts in runs} == {
-        "ahi_on.dw_on", "ahi_on.dw_off", "ahi_off.dw_on", "ahi_off.dw_off", "aa",
-    }  # fmt: skip
-    assert {parts[6] for parts in runs} == {"8"}
+    blocks = [path.split("/") for path in answer.made("measure_block")]
+    assert {parts[2] for parts in blocks} == {"ahi-doublewrite-small"}
+    assert {parts[5] for parts in blocks} == {"8"}
     assert re.search(r"^  measure +50 of 50 ", answer.text, re.M)
 
 
 def test_new_workload_adds_its_runs_and_nothing_else(tmp_path):
     workloads = {**quick()["workloads"], "point_select": {"script": "oltp_point_select", "dataset": "sbtest"}}
     answer = planned(tmp_path, "--configfile", written(tmp_path / "more.yaml", quick(workloads=workloads)))
-    assert answer.jobs == {**PREPARED, **REPORTS, "measure_run": 45}
+    assert answer.jobs == {**PREPARED, **REPORTS, "measure_block": 15}
 
 
 def test_new_release_is_one_entry_in_the_catalog(checkout_copy, tmp_path):

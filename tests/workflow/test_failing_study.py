@@ -58,7 +58,8 @@ def record(made, pattern):
 
 
 def runs_of(made, study="default"):
-    return sorted((made.root / "results" / "studies" / study / "runs").glob("*/*/*/*.json"))
+    found = (made.root / "results" / "studies" / study / "blocks").glob("*/*/*/*/*.json")
+    return sorted(path for path in found if path.name != "block.json")
 
 
 def said(made, study="default"):
@@ -86,7 +87,7 @@ def test_reason_goes_from_the_failure_into_its_runs_and_onto_the_page(failing, b
     failure = record(failing, file)
     assert failure["outcome"] == "failed"
     assert story in failure["reason"]
-    reasons = {json.loads(run.read_text())["reason"] for run in runs_of(failing) if f"/{build}-" in str(run)}
+    reasons = {json.loads(run.read_text())["reason"] for run in runs_of(failing) if run.stem == build}
     assert len(reasons) == 1
     assert story in next(iter(reasons))
     assert re.search(rf"Failed: (check of )?{build} of postgresql-15 .*{re.escape(story)}", said(failing))
@@ -144,11 +145,9 @@ def saved(study):
 
 @pytest.fixture
 def interrupted(saved):
-    """The study as if it had been stopped after its first seven runs."""
-    for run in runs_of(saved):
-        if json.loads(run.read_text())["run_number"] > 7:
-            run.unlink()
-            run.with_suffix(".txt").unlink()
+    """The study as if it had been stopped after its first block, of six runs."""
+    (second,) = (saved.root / "results" / "studies" / "default" / "blocks").glob("*/*/2")
+    shutil.rmtree(second)
     return saved
 
 
@@ -160,21 +159,21 @@ def test_partial_report_makes_cheap_things_only_and_says_what_it_lacks(interrupt
     assert interrupted.run("--dry-run", REPORT, *PARTIAL).jobs.keys() <= CHEAP
     answer = interrupted.run("--cores", "2", REPORT, *PARTIAL)
     assert answer.status == 0, answer.text
-    assert "partial report of study default: 7 of 12 planned runs" in answer.text
-    assert "Partial: 7 of 12 planned runs." in said(interrupted)
+    assert "partial report of study default: 6 of 12 planned runs" in answer.text
+    assert "Partial: 6 of 12 planned runs." in said(interrupted)
     assert (
-        (interrupted.root / "results" / "studies" / "default" / "summary.md").read_text().startswith("**Partial: 7 of")
+        (interrupted.root / "results" / "studies" / "default" / "summary.md").read_text().startswith("**Partial: 6 of")
     )
     assert json.loads((interrupted.root / "results" / "studies" / "default" / "study.json").read_text())["partial"]
     table = pd.read_csv(interrupted.root / "results" / "studies" / "default" / "tables" / "runs.csv")
-    assert (table["outcome"] == "missing").sum() == 5
-    assert len(runs_of(interrupted)) == 7
+    assert (table["outcome"] == "missing").sum() == 6
+    assert len(runs_of(interrupted)) == 6
 
 
 def test_study_goes_on_after_a_partial_report_as_if_there_had_been_none(interrupted):
     assert interrupted.run("--cores", "2", REPORT, *PARTIAL).status == 0
     plan = interrupted.plan()
-    assert plan.costly == {"measure_run": 5}
+    assert plan.costly == {"measure_block": 1}
     assert plan.jobs.keys() - COSTLY <= {*CHEAP, "finish_preparations"}
     answer = interrupted.run("--cores", "2", REPORT, **BROKEN)
     assert answer.status == 0, answer.text

@@ -13,7 +13,7 @@ ARMS = {name: {"server": "postgresql-15", "build": name} for name in ("baseline"
 
 def test_number_of_threads_does_not_grow_with_the_jobs_that_were_run(tmp_path):
     study = copied(tmp_path)
-    study.configure(variants=ARMS, workloads={"oltp": None})
+    study.configure(variants=ARMS, workloads={"oltp": None}, repetitions=8)
     command = command_line(tmp_path, "--cores", "1", TABLES, root=tmp_path)
     with (tmp_path / "said.txt").open("w") as said:
         process = subprocess.Popen(

@@ -24,7 +24,7 @@ REST_S = "0.3"
 def small(tmp_path):
     made = copied(tmp_path / "stub-kill")
     variants = {name: STUDY["variants"][name] for name in ("baseline", "pgo")}
-    made.configure(variants=variants, workloads={"oltp": None}, repetitions=3)
+    made.configure(variants=variants, workloads={"oltp": None}, repetitions=PLANNED)
     return made
 
 
@@ -67,7 +67,8 @@ def wait_until(condition, seconds=60):
 
 
 def run_files(small):
-    return sorted((small.root / "results" / "studies" / "default" / "runs").rglob("*.json"))
+    """Return the records of the finished blocks."""
+    return sorted((small.root / "results" / "studies" / "default" / "blocks").rglob("block.json"))
 
 
 def digests(files):
@@ -75,8 +76,8 @@ def digests(files):
 
 
 def at_work(small):
-    """Count the runs that were begun, as far as tied to the life of their Snakemake."""
-    return sum(event.module == "measure_run" and event.work_s is not None for event in small.events())
+    """Count the blocks that were begun, as far as tied to the life of their Snakemake."""
+    return sum(event.module == "measure_block" and event.work_s is not None for event in small.events())
 
 
 def test_killed_study_goes_on_with_the_same_command_and_keeps_finished_runs(small, started):
@@ -103,7 +104,7 @@ def test_study_killed_over_the_mark_of_its_preparations_plans_the_runs_that_it_l
     mark = base64.b64encode(prepared.encode()).decode()
     (small.root / ".snakemake" / "incomplete" / mark).touch()
     answer = small.run("-n", "results/studies/default/tables/comparisons.csv")
-    wanted = {"describe_study": 1, "measure_run": PLANNED, "collect_runs": 1, "compare_variants": 1}
+    wanted = {"describe_study": 1, "measure_block": PLANNED, "collect_runs": 1, "compare_variants": 1}
     assert answer.jobs == wanted | {"finish_preparations": 1}, answer.text
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from tests.workflow.running import CHECKOUT, environment, snakemake
 
-RULE = re.compile(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", re.M)
+RULE = re.compile(r"^(?:rule|checkpoint) (\w+):\n((?:(?:    .*)?\n)+)", re.M)
 RULES = {
     name: body for file in sorted((CHECKOUT / "rules").glob("*.smk")) for name, body in RULE.findall(file.read_text())
 }
 JOBS = {file.stem for file in (CHECKOUT / "scripts" / "jobs").glob("*.py")} - {"__init__"}
 ONE_COMMAND = {"choose_loader", "finish_preparations", "publish_report"}
-ALONE = {"measure_run", "train_server", "diagnose_run"}
+ALONE = {"measure_block", "train_server", "diagnose_run"}
 COMMANDS = [
     ["ruff", "check", "."],
     ["ruff", "format", "--check", "."],
@@ -24,7 +24,9 @@ COMMANDS = [
 
 def test_all_rules_were_read():
     named = [
-        line for file in (CHECKOUT / "rules").glob("*.smk") for line in re.findall("^rule .*", file.read_text(), re.M)
+        line
+        for file in (CHECKOUT / "rules").glob("*.smk")
+        for line in re.findall("^(?:rule|checkpoint) .*", file.read_text(), re.M)
     ]
     assert len(RULES) == len(named) > 10
 
@@ -47,7 +49,7 @@ def test_rule_has_a_docstring_and_a_log_folder_of_its_name(name):
 
 def test_every_rule_has_its_module_of_the_same_name_or_is_one_command():
     assert RULES.keys() - ONE_COMMAND == JOBS
-    assert len(JOBS) == 18
+    assert len(JOBS) == 19
 
 
 @pytest.mark.parametrize("name", sorted(JOBS - {"describe_study"}))

@@ -36,9 +36,10 @@ def content(study):
 
 
 @pytest.fixture
-def study(finished):
-    """The finished study, to be edited: content and dates of its files are put back afterwards."""
+def study(finished, monkeypatch):
+    """The finished study, to be edited: PATH, content and dates of its files are put back afterwards."""
     made, _, before = finished
+    monkeypatch.setenv("PATH", os.environ["PATH"])
     yield made
     for file, (text, status) in before.items():
         if file.stat().st_mtime_ns != status.st_mtime_ns:
@@ -50,7 +51,8 @@ def words(name, study, finished, answer):
     """Return the jobs that are planned after an edit, in README's words."""
     config = yaml.safe_load((study.root / "config.yaml").read_text())
     of = edits.EDITS[name].of if name else ()
-    return Words(labels(planning.Planned(finished[1].paths)), config, of).of_answer(answer)
+    runs = finished[1].in_blocks | planning.state(study).in_blocks
+    return Words(labels(planning.Planned(finished[1].paths), runs), config, of, runs).of_answer(answer)
 
 
 def test_table_has_every_edit_and_no_other():

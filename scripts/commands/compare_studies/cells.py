@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
+from scripts.analysis.comparison import compare, terms_of
 from scripts.analysis.metrics import TPS, Metric
 from scripts.analysis.unpaired import NONE, Estimate, Term, estimate, log_ratios, log_values, over
 from scripts.commands.compare_studies.studies import Finished, Refusals
 from scripts.report.value_tables import Cell
+from scripts.vocabulary import WORKLOAD_CLIENTS
 from scripts.wording import NARROW, NOTHING, count, interval, listing, missing, plural, ratio, times
 
 
@@ -48,9 +51,9 @@ class Cells:
     def compared(self, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> Compared:
         """Return the values and ratios of a variant over some of the shared cells.
 
-        `change` is B's value over A's, from unpaired repetitions. A speedup is that over the study's own reference,
-        from its blocks, or from unpaired repetitions where it was imported. `relative` is B's speedup over A's, given
-        only when both references have one name.
+        `change` is B's value over A's, from unpaired repetitions. A speedup is that over the study's own reference, as
+        its report has it, or from unpaired repetitions where it was imported. `relative` is B's speedup over A's, from
+        the spread between blocks of each, given only when both references have one name.
         """
         values = [over(cells, [(1, log_values(each.tables["runs"], variant, metric))]) for each in (self.a, self.b)]
         speedups = [over(cells, _speedup(each, variant, metric)) for each in (self.a, self.b)]
@@ -58,15 +61,30 @@ class Cells:
         return Compared(
             *(_mean(side) for side in values),
             change=estimate([*values[1], *_less(values[0])]),
-            speedup_a=estimate(speedups[0]),
-            speedup_b=estimate(speedups[1]),
+            speedup_a=_reported(self.a, variant, metric, cells),
+            speedup_b=_reported(self.b, variant, metric, cells),
             relative=estimate([*speedups[1], *_less(speedups[0])]) if both else NONE,
         )
 
 
 def whole_speedup(study: Finished, variant: str, metric: str) -> Estimate:
     """Return a variant's speedup over its reference in all cells of a study."""
-    return estimate(_speedup(study, variant, metric))
+    return _reported(study, variant, metric, list(_speedup(study, variant, metric)[0][1].index))
+
+
+def _reported(study: Finished, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> Estimate:
+    """Return a variant's speedup over its reference in some cells, with the interval of a report of these alone."""
+    if study.imported or variant == study.study["reference"]:
+        return estimate(over(cells, _speedup(study, variant, metric)))
+    runs = study.tables["runs"]
+    inside = pd.MultiIndex.from_frame(runs[list(WORKLOAD_CLIENTS)]).isin(list(cells))
+    if not (runs["variant"][inside] == study.study["reference"]).any():
+        return NONE
+    overall = compare(runs[inside], terms_of(study.study, [metric])).overall
+    row = next((row for row in overall.itertuples() if row.variant == variant and row.n_cells), None)
+    if row is None:
+        return NONE
+    return Estimate(row.log_ratio, *map(float, np.log([row.ratio_low, row.ratio_high])), int(row.n_blocks_least))
 
 
 def _speedup(study: Finished, variant: str, metric: str) -> list[Term]:

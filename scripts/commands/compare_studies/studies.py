@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis.runs import read_csv
-from scripts.measure.record import Run
+from scripts.measure.record import RECORD_FOLDERS, Run
 from scripts.measure.record import read as read_run
 from scripts.record import canonical, part, read
 from scripts.report.machine import HOST_ROWS
-from scripts.vocabulary import AA
+from scripts.vocabulary import CONTROLS
 from scripts.wording import NOTHING
 
 TABLES = ("runs", "comparisons")
@@ -43,7 +43,7 @@ class Finished:
     @property
     def variants(self) -> list[str]:
         """The names of the variants, the reference among them, without A/A."""
-        return [name for name in self.study["variants"] if name != AA]
+        return [name for name in self.study["variants"] if name not in CONTROLS]
 
     def found(self, value_of: ValueOf, **wanted: Any) -> frozenset[str]:
         """Return, as canonical JSON, a value of each ok run whose fields have the wanted values."""
@@ -81,10 +81,16 @@ def _study_folder(path: Path) -> Path:
 
 def _records(folder: Path, runs: pd.DataFrame) -> Iterator[Run]:
     for file in runs.loc[runs["outcome"] == "ok", "file"]:
-        inside = folder / "runs" / str(file).rpartition("/runs/")[2]
+        inside = folder / within_study(Path(file))
         if not inside.is_file():
             raise ValueError(f"{inside}: no such file, but {folder / 'tables/runs.csv'} has a row for this run")
         yield read_run(inside)
+
+
+def within_study(file: Path) -> Path:
+    """Return the path of a run's record below its study's folder, which may have been moved since."""
+    place = next((place for place, name in enumerate(file.parts) if name in RECORD_FOLDERS), 0)
+    return Path(*file.parts[place:])
 
 
 def _builds(folder: Path, records: list[Run]) -> dict[tuple[str, str], dict[str, Any]]:

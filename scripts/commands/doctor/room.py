@@ -7,7 +7,7 @@ from scripts.commands.doctor.tools import FAILURES, error_text
 from scripts.host.workplace import cache_path
 from scripts.plan.paths import Paths
 from scripts.plan.preview import limits
-from scripts.plan.preview.due import Due, Listing
+from scripts.plan.preview.due import Due
 from scripts.plan.preview.estimates import Durations, Sizes, amount_text
 from scripts.plan.preview.reasons import Reasons, RunReasons
 from scripts.plan.recipes import Plan
@@ -19,7 +19,7 @@ POSSIBLE_WHY = "the study may fail when it reaches this limit: sizes are estimat
 def check_limits(needs: Needs, machine: Machine) -> Findings:
     """Judge whether what the study would make and measure fits on this machine."""
     try:
-        due = Due(Paths(Plan(needs.study, ROOT)), Listing())
+        due = Due(Paths(Plan(needs.study, ROOT)))
         sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
         found = limits.find_limits(due, sizes, limits.read_headroom(machine.root), str(cache_path()))
     except FAILURES as error:

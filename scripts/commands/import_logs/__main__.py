@@ -77,7 +77,7 @@ def study_description(
     facts = [log.facts for log in found]
     variants = _variants(facts, rules.reference)
     clients = sorted({run["clients"] for run in facts})
-    unknown = ("seed", "campaign", "warmup_s", "measure_s", "block_span_s", "placement", "published")
+    unknown = ("seed", "campaign", "warmup_s", "measure_s", "placement", "published")
     read = {"folder": logs.name, "files": len(found), "unread": unread, "pattern": rules.written, "dates": rules.date}
     return {
         "study": study,

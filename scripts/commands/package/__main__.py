@@ -98,8 +98,8 @@ def described(paths: Paths, variant: str, folder: Path, install: Path) -> readme
 def answer(paths: Paths, variant: str) -> tuple[str, ...]:
     """Return the summary's paragraphs on a variant; none if the study measured another build of that name."""
     summary = Path(paths.study) / "summary.md"
-    measured = Path(paths.study) / "runs" / paths.variant_part(variant)
-    if not (summary.is_file() and measured.is_dir()):
+    measured = any(block.finished and variant in block.arms for block in paths.blocks)
+    if not (summary.is_file() and measured):
         return ()
     return readme.answers(summary.read_text(encoding="utf-8"), variant)
 

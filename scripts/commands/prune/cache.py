@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from scripts import record
+from scripts.builds import relinked
 from scripts.builds.compile import build_tree
 from scripts.commands.prune.leftovers import Leftover, weighed
 from scripts.host import workplace
@@ -46,9 +47,11 @@ def _data(cache: Path, storages: Iterable[str]) -> Iterator[Path]:
 
 
 def _copies(cache: Path, removed: Iterable[Leftover]) -> Iterator[Path]:
-    """Yield the copies, in the cache, of builds that will be removed."""
+    """Yield the copies, in the cache, of builds that will be removed, and of their relinks."""
+    of_build = ("identity.json", f"{relinked.FOLDER}/*/identity.json")
+    patterns = [*of_build, *(f"*/{pattern}" for pattern in of_build)]
     for leftover in removed:
-        for identity in [*leftover.path.glob("identity.json"), *leftover.path.glob("*/identity.json")]:
+        for identity in [file for pattern in patterns for file in leftover.path.glob(pattern)]:
             with contextlib.suppress(ValueError):  # a damaged record names no copy
                 copy = cache / "install" / str(record.read(identity).get("sha256"))[:16]
                 yield from [copy] if copy.is_dir() else []

@@ -8,6 +8,7 @@ from pathlib import Path
 from scripts import record
 from scripts.host import workplace
 from scripts.measure.record import RECORD_FOLDERS, VARIABLES_FOLDER
+from scripts.plan.blocks import BLOCK_FILE
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
 from scripts.servers.data_directory import allocated_bytes
@@ -57,7 +58,7 @@ def name_planned(named: Named, paths: Paths) -> None:
     named.exact |= {paths.study, *(str(Path(run).parent) for run in paths.runs)}
     diagnoses = Diagnoses(paths)
     named.exact |= {str(Path(path).parent) for path in diagnoses.of_paths}
-    named.run_folders |= {f"{paths.study}/runs", diagnoses.folder}
+    named.run_folders |= {f"{paths.study}/blocks", f"{paths.study}/runs", diagnoses.folder}
 
 
 def name_by_name(named: Named, paths: Paths) -> None:
@@ -130,8 +131,13 @@ def weighed(path: Path) -> Leftover:
         return Leftover(path, path.lstat().st_blocks * 512, 0.0)
     seconds = [_seconds(file, key) for name, key in SECONDS.items() for file in _shallow(path, name)]
     known = None if None in seconds else sum(seconds)
-    runs = sum(file.stem.isdigit() for file in path.rglob("*.json")) if "studies" in path.parts else 0
+    runs = sum(map(_is_run, path.rglob("*.json"))) if "studies" in path.parts else 0
     return Leftover(path, allocated_bytes(path), known, runs)
+
+
+def _is_run(file: Path) -> bool:
+    """Return whether a file is the record of a run: of an arm of a block, or of the earlier layout."""
+    return (file.name != BLOCK_FILE and "blocks" in file.parts) or file.stem.isdigit()
 
 
 def _shallow(folder: Path, name: str) -> Iterable[Path]:

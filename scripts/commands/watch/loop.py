@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 from rich.live import Live
 
+from scripts.analysis.precision import WIDER
 from scripts.commands.arguments import paths_of
 from scripts.commands.watch.progress import Progress, SoFar, ratios_so_far
 from scripts.commands.watch.view import progress_view
@@ -31,7 +32,8 @@ class Looks:
         begin_s, progress = time.process_time(), self.progress
         config = progress.paths.plan.study.config
         if progress.look(everything=self._number % EVERYTHING_EVERY == 0):
-            self._ratios = ratios_so_far(progress.rows.values(), config["reference"], config["block_span_s"])
+            wider = WIDER if "precision" in config else 1.0
+            self._ratios = ratios_so_far(progress.rows.values(), config["reference"], wider)
         holder = locks.checkout_holder(Path("results"))
         self.last = progress.finished() and holder is None
         shown = progress_view(progress, self._ratios, holder, time.time())

@@ -12,8 +12,7 @@ import pandas as pd
 
 from scripts import record
 from scripts.analysis import runs as analysis_runs
-from scripts.analysis import stats
-from scripts.analysis.comparison import by_repetition, compare_pairs, means_over_cells, pair_runs
+from scripts.analysis.comparison import Terms, compare
 from scripts.analysis.metrics import SCRIPT
 from scripts.analysis.run_tables import RUNS
 from scripts.builds.stages import BOLTED, PREBUILT
@@ -22,6 +21,7 @@ from scripts.host.outcome import has_failed
 from scripts.measure.record import Run
 from scripts.measure.run_parts import RunWarning
 from scripts.plan.paths import Paths
+from scripts.vocabulary import MIN_BLOCKS, PairStatus
 
 # Runs are measured in a known order, so the next ones to appear are among these.
 LOOKAHEAD = 8
@@ -133,8 +133,9 @@ class Progress:
     def _run_logs(self) -> Iterator[tuple[str, str, str]]:
         name = self.paths.plan.study.name
         for path in self._next_runs():
-            below = path.removeprefix(f"{self.paths.study}/runs/").removesuffix(".json")
-            logs = [f"results/logs/measure_run/{name}/{below}{ending}" for ending in RUN_LOGS]
+            block, _, arm = path.removeprefix(f"{self.paths.study}/blocks/").removesuffix(".json").rpartition("/")
+            log = f"results/logs/measure_block/{name}/{block}"
+            logs = [f"{log}.log", *(f"{log}.{arm}{ending}" for ending in RUN_LOGS)]
             yield from (("runs", path, log) for log in [*logs, path.removesuffix(".json") + ".txt"])
 
 
@@ -203,7 +204,7 @@ SHOWN = ("tps", "p95_ms", "cpu_us_per_tx")
 
 @dataclass(frozen=True)
 class SoFar:
-    """A variant's ratio in one metric over `blocks` blocks; the bounds are NaN under 5 whole repetitions."""
+    """A variant's ratio in one metric over `blocks` blocks; the bounds are NaN under 5 blocks in some cell."""
 
     variant: str
     metric: str
@@ -214,27 +215,24 @@ class SoFar:
     split: int
 
 
-def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, block_span_s: float) -> list[SoFar]:
+def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, wider: float = 1.0) -> list[SoFar]:
     """Return the ratios that a report of these rows of runs.csv would have, for `SHOWN` and for timed SQL.
 
     The ratio is the geometric mean over cells of each cell's mean over blocks, with the interval of
-    `scripts.analysis.comparison`. After the last run, both equal those of the report.
+    `scripts.analysis.comparison`, `wider` times as wide. After the last run, both equal those of the report.
     """
     runs = pd.DataFrame(list(rows), columns=RUNS.names)
     if not (runs["variant"] == reference).any():
         return []
     timed = [name for name in SCRIPT if runs[name].notna().any()]
     known = [*(SHOWN if not timed or runs["tps"].notna().any() else ()), *timed]
-    shown = compare_pairs(pair_runs(runs, reference, block_span_s), known)
-    groups = dict(iter(shown.groupby(["variant", "metric"], sort=False)))
-    return [
-        _so_far(variant, metric, groups[variant, metric]) for variant in shown["variant"].unique() for metric in known
-    ]
+    scripts = runs.loc[runs[list(SCRIPT)].notna().any(axis=1), "workload"].unique()
+    found = compare(runs, Terms(reference, tuple(known), tuple(scripts), wider=wider))
+    split = found.judged["status"].eq(PairStatus.SPLIT).groupby(found.judged["variant"]).sum()
+    return [_so_far(row, int(split[row.variant])) for row in found.overall.itertuples()]
 
 
-def _so_far(variant: str, metric: str, pairs: pd.DataFrame) -> SoFar:
-    found = means_over_cells(by_repetition(pairs))
-    enough = found["n_repetitions"] >= stats.MIN_BLOCKS
-    bounds = [found[edge] if enough else float("nan") for edge in ("ratio_low", "ratio_high")]
-    split = int((pairs["status"] == "split").sum())
-    return SoFar(variant, metric, found["ratio"], *bounds, found["n_pairs"], split)
+def _so_far(row: Any, split: int) -> SoFar:
+    enough = row.n_blocks_least >= MIN_BLOCKS
+    bounds = (row.ratio_low, row.ratio_high) if enough else (float("nan"), float("nan"))
+    return SoFar(row.variant, row.metric, row.ratio, *bounds, row.n_pairs, split)

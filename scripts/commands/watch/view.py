@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from scripts.analysis.comparison import NOT_MEASURED
-from scripts.analysis.stats import MIN_BLOCKS
 from scripts.commands.watch.progress import Progress, SoFar
 from scripts.config.study import Study
 from scripts.measure.run_parts import RunWarning
+from scripts.vocabulary import MIN_BLOCKS
 from scripts.wording import count, duration, interval, missing, plural, ratio
 
 PHASES = {

@@ -1,56 +1,15 @@
 """Which outputs of a plan are due: missing ones, and those that depend on due ones."""
 
-import os
-import time
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from scripts import record
+from scripts.plan.blocks import Block
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.order import Run
 from scripts.plan.paths import Paths
-from scripts.plan.recipes import once
 from scripts.sources import kinds
-
-
-class Listing:
-    """Names in folders and contents of records as they were at first use. Nothing is written."""
-
-    @once
-    def names(self, folder: str) -> frozenset[str]:
-        """Return the names in a folder, none where there is no folder."""
-        try:
-            with os.scandir(folder) as entries:
-                return frozenset(entry.name for entry in entries)
-        except (FileNotFoundError, NotADirectoryError):
-            return frozenset()
-
-    @once
-    def record(self, path: str) -> dict[str, Any] | None:
-        """Return a record, None without one; the rule that needs an unreadable one reports it."""
-        try:
-            return record.read(Path(path))
-        except (FileNotFoundError, NotADirectoryError, ValueError):
-            return None
-
-    def has(self, path: str) -> bool:
-        """Return whether a file or folder exists."""
-        folder, _, name = path.rpartition("/")
-        return name in self.names(folder)
-
-    def versions(self, folder: str, name: str) -> list[str]:
-        """Return the folders `name`-digest in `folder`, the latest first."""
-        found = [f"{folder}/{entry}" for entry in self.names(folder) if entry.rpartition("-")[0] == name]
-        return sorted(found, key=lambda path: (Path(path).stat().st_mtime, path), reverse=True)
-
-    def digested(self, folder: str, digest: str) -> str | None:
-        """Return the folder in `folder` whose name ends in a digest, None without one."""
-        found = (f"{folder}/{entry}" for entry in self.names(folder) if entry.endswith(f"-{digest}"))
-        return next(found, None)
-
 
 Values = tuple[Any, Any]
 
@@ -100,9 +59,9 @@ class Due:
     A thing is due when its record is missing or a thing it depends on is due; `root` is the missing thing behind it.
     """
 
-    def __init__(self, paths: Paths, listing: Listing) -> None:
+    def __init__(self, paths: Paths) -> None:
         self.paths = paths
-        self.listing = listing
+        self.listing = paths.listing
         self._roots: dict[Thing, Thing | None] = {}
 
     @cached_property
@@ -165,27 +124,25 @@ class Due:
 
     @cached_property
     def report(self) -> bool:
-        """Return whether the study's report or a run or diagnosis behind it is missing."""
-        wanted = [*self.paths.runs, *Diagnoses(self.paths).of_paths]
-        missing = any(not self.listing.has(path) for path in wanted)
-        return missing or not self.listing.has(f"{self.paths.study}/report.html")
+        """Return whether the study's report or a block or diagnosis behind it is missing."""
+        missing = any(not self.listing.has(path) for path in Diagnoses(self.paths).of_paths)
+        made = self.listing.has(f"{self.paths.study}/report.html")
+        return missing or bool(self.blocks) or self.paths.is_undecided or not made
 
     def of(self, kind: str) -> list[Thing]:
         """Return the things of a kind to make: none when nothing behind the report is missing."""
         return [thing for thing in self.things[kind] if self.report and self.root(thing)]
 
     @cached_property
+    def blocks(self) -> list[Block]:
+        """Return the blocks to measure, in the order of measuring."""
+        return [block for block in self.paths.blocks if not block.finished]
+
+    @cached_property
     def runs(self) -> dict[str, Run]:
-        """Return path -> run of the runs to measure, in the order of measuring."""
-        again = {
-            (run.variant, run.workload): self.behind(run.variant, run.workload) is not None
-            for run in {(run.variant, run.workload): run for run in self.paths.runs.values()}.values()
-        }
-        return {
-            path: run
-            for path, run in self.paths.runs.items()
-            if self.report and (again[run.variant, run.workload] or not self.listing.has(path))
-        }
+        """Return path -> run of the arms of the blocks to measure, in the order of measuring."""
+        measured = {block.folder for block in self.blocks}
+        return {path: run for path, run in self.paths.runs.items() if path.rpartition("/")[0] in measured}
 
     def behind(self, variant: str, workload: str) -> Thing | None:
         """Return the root that makes all runs of a variant under a workload due, None without one."""
@@ -215,72 +172,3 @@ class Due:
         for path, run in self.runs.items():
             found[run.variant, run.workload].append(path)
         return dict(found)
-
-
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-Block = tuple[str, int, int]
-
-
-@dataclass(frozen=True)
-class Split:
-    """`blocks` would be split of `total` by new runs of `variants`, of which `added` were never measured here.
-
-    `other_boot`: the runs that are there are of another boot; else they lie too far back.
-    """
-
-    blocks: tuple[Block, ...]
-    total: int
-    variants: tuple[str, ...]
-    added: tuple[str, ...]
-    other_boot: bool
-
-
-def find_split(
-    due: Due, preparing_s: float, run_s: float, now_s: float | None = None, boot_id: str | None = None
-) -> Split:
-    """Return the blocks that measuring what is due would split.
-
-    A block is split when its last run would end later than `block_span_s` after its first one began, each taking
-    `run_s` and the first due one starting `preparing_s` from now; or when a run that is there is of another boot.
-    """
-    begin_s = (time.time() if now_s is None else now_s) + preparing_s
-    ends_s: dict[Block, float] = {}
-    for number, run in enumerate(due.runs.values(), start=1):
-        ends_s[block_of(run)] = begin_s + number * run_s
-    there = existing_runs(due, set(ends_s))
-    first_s = {key: min(map(_modified_s, paths.values())) - run_s for key, paths in there.items()}
-    span_s = due.paths.plan.study.config["block_span_s"]
-    late = {key for key, started_s in first_s.items() if ends_s[key] - started_s > span_s}
-    boots = other_boots(due, {key: there[key] for key in there.keys() - late}, boot_id or BOOT_ID.read_text().strip())
-    split = late | boots
-    fresh = {run.variant for run in due.runs.values() if block_of(run) in split}
-    variants = tuple(name for name in due.paths.plan.study.variants if name in fresh)
-    added = tuple(name for name in variants if not due.listing.versions(f"{due.paths.study}/runs", name))
-    total = len({block_of(run) for run in due.paths.runs.values()})
-    return Split(tuple(sorted(split)), total, variants, added, bool(boots))
-
-
-def block_of(run: Run) -> Block:
-    """Return the block of a run."""
-    return run.workload, run.clients, run.repetition
-
-
-def existing_runs(due: Due, blocks: set[Block]) -> dict[Block, dict[str, str]]:
-    """Return block -> variant -> path of the runs that are there and stay, of these blocks."""
-    found: dict[Block, dict[str, str]] = defaultdict(dict)
-    for path, run in due.paths.runs.items():
-        if block_of(run) in blocks and path not in due.runs:
-            found[block_of(run)][run.variant] = path
-    return dict(found)
-
-
-def other_boots(due: Due, there: dict[Block, dict[str, str]], boot_id: str) -> set[Block]:
-    """Return the blocks with runs of a variant whose record is of another boot; one record of each variant is read."""
-    sampled = {variant: path for paths in there.values() for variant, path in paths.items()}
-    known = {variant: due.listing.record(path) or {} for variant, path in sampled.items()}
-    other = {variant for variant, facts in known.items() if facts.get("host", {}).get("boot_id", boot_id) != boot_id}
-    return {key for key, paths in there.items() if other & paths.keys()}
-
-
-def _modified_s(path: str) -> float:
-    return Path(path).stat().st_mtime

@@ -9,6 +9,7 @@ from typing import Any
 
 from scripts.builds.stages import BOLT_INSTRUMENTED, PREBUILT
 from scripts.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
+from scripts.plan import relinks
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.preview.reasons import RunReasons
 from scripts.servers import families
@@ -124,7 +125,8 @@ class Durations:
     @cached_property
     def run(self) -> Estimate:
         """Return the estimate of one run: warm-up, window, and the other phases of the study's runs."""
-        sample = self.runs.sample(f"{self.due.paths.study}/runs")
+        study = self.due.paths.study
+        sample = self.runs.sample(f"{study}/blocks") or self.runs.sample(f"{study}/runs")
         known = (self.listing.record(sample) if sample else None) or {}
         load = (known.get("recipe") or {}).get("load") or {}
         if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
@@ -136,7 +138,9 @@ class Durations:
     def phases(self) -> dict[str, Estimate]:
         """Return the estimates of the phases after fetching."""
         made = {phase: total(map(self.of, self.due.of(kind))) for phase, kind in PHASES.items()}
-        checks = Estimate(CHECK_S * len(self.due.checks), measured=False)
+        due = {thing.folder for thing in self.due.of("build")}
+        relinked = sum(count for folder, count in relinks.wanted(self.due.paths).items() if folder in due)
+        checks = Estimate(CHECK_S * (len(self.due.checks) + relinked), measured=False)
         runs = Estimate(self.run.seconds * len(self.due.runs), self.run.measured)
         return {**made, "check": checks, "measure": runs}
 
@@ -211,10 +215,18 @@ class Sizes:
 
     def installed(self, thing: Thing) -> Size:
         """Return the size of a build's install tree: that of the last of its kind here, else as stated."""
+        return self._of_last(thing, "install_bytes")
+
+    def relinked(self, thing: Thing) -> Size:
+        """Return the size of a build's relinks, each a program: as of the last of its kind here, else at most so."""
+        count, program = relinks.wanted(self.due.paths).get(thing.folder, 0), self._of_last(thing, "file_bytes")
+        return Size(count * program.mib, program.measured or not count)
+
+    def _of_last(self, thing: Thing, key: str) -> Size:
         kind = self.plan.stages.of(thing.name).kind
-        known = [facts for facts in self.durations.facts(thing.server) if facts["stage"] == kind]
+        known = [facts for facts in self.durations.facts(thing.server) if facts["stage"] == kind and key in facts]
         if known:
-            return Size(known[0]["install_bytes"] / MIB, measured=True)
+            return Size(known[0][key] / MIB, measured=True)
         return Size(self.stated(thing.server).INSTALL_MIB, measured=False)
 
     def copied(self) -> Size:
@@ -251,7 +263,7 @@ class Sizes:
     def kept(self) -> dict[str, Size]:
         """Return the sizes that stay under results/, by kind."""
         sources = [Size(self.stated(thing.server).SOURCE_MIB, measured=False) for thing in self.due.of("source")]
-        builds = [self.installed(thing) for thing in self.due.of("build")]
+        builds = [size(thing) for thing in self.due.of("build") for size in (self.installed, self.relinked)]
         snapshots = [self.snapshot(thing.folder) for thing in self.due.of("dataset")]
         parts = {"sources": sources, "builds": builds, "snapshots": snapshots}
         runs = Size(len(self.due.runs) * RUN_KIB / 1024, measured=True)

@@ -1,6 +1,5 @@
 """Limits that a study would hit: of file systems, memory, open files, processes and connections."""
 
-import re
 import resource
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -11,8 +10,11 @@ from typing import Any
 
 from scripts.host import facts, storage
 from scripts.loadgen import many
+from scripts.measure.planned import SLICES
+from scripts.plan.blocks import Block
 from scripts.plan.preview.due import Due
-from scripts.plan.preview.estimates import MIB, Sizes, amount_text
+from scripts.plan.preview.estimates import Sizes, amount_text
+from scripts.plan.room import FEWEST_ARMS, fixed_mib, in_mib, options_of
 from scripts.servers import families
 
 FILE_SYSTEM_ROOT = Path("/")
@@ -112,21 +114,55 @@ def _bounded(limit: int) -> int | None:
 OWN_CONNECTIONS = 3
 OWN_FILES = 50
 OWN_PROCESSES = 100
-# A client of sysbench: its Lua state, its stack and what its driver keeps.
-CLIENT_MIB = 0.5
-SIZE_TEXT = re.compile(r"(\d+)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
 def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Callable) -> list[Limit]:
     """Return the limits that the variants to be measured would hit; `system` returns the file system of a path."""
-    demands = [Demands(due, sizes, headroom, variant) for variant in sorted({run.variant for run in due.runs.values()})]
+    variants = sorted({run.variant for run in due.runs.values()})
+    demands = {variant: Demands(due, sizes, headroom, variant) for variant in variants}
     clients = max(run.clients for run in due.runs.values())
     alike: dict[Limit, list[str]] = {}
-    for demand in demands:
-        for limit in [*demand.connections(), *demand.waiting(), *demand.memory(system)]:
-            alike.setdefault(limit, []).append(demand.variant)
-    joined = [replace(limit, text=f"{limit.text} ({', '.join(variants)})") for limit, variants in alike.items()]
-    return [*file_limits(clients, demands, headroom), *process_limits(clients, headroom), *joined]
+    for variant, demand in demands.items():
+        for limit in [*demand.connections(), *demand.waiting()]:
+            alike.setdefault(limit, []).append(variant)
+    joined = [replace(limit, text=f"{limit.text} ({', '.join(those)})") for limit, those in alike.items()]
+    groups = up_together(due)
+    return [
+        *file_limits(clients, [*demands.values()], headroom),
+        *process_limits(clients, max(map(len, groups)), headroom),
+        *joined,
+        *memory_limits([[demands[name] for name in group] for group in groups], headroom, system),
+    ]
+
+
+def up_together(due: Due) -> list[tuple[str, ...]]:
+    """Return the groups of arms whose servers are up at the same time."""
+    return list(dict.fromkeys(group for _, group in block_groups(due)))
+
+
+def block_groups(due: Due) -> Iterator[tuple[Block, tuple[str, ...]]]:
+    """Yield (block, arms whose servers are up at the same time): all of a block in slices, each alone by turns."""
+    for block in due.blocks:
+        together = due.paths.method(block.key).name == SLICES
+        for group in [block.arms] if together else [(name,) for name in block.arms]:
+            yield block, group
+
+
+def memory_limits(groups: list[list["Demands"]], headroom: Headroom, system: Callable) -> Iterator[Limit]:
+    """Yield a limit for each group of servers, up at the same time, that needs more memory than there is."""
+    alike: dict[Limit, list[str]] = {}
+    for group in groups:
+        least_mib, most_mib = (sum(part) for part in zip(*(each.memory_mib(system) for each in group), strict=True))
+        available_mib = headroom.available_mib
+        if most_mib > available_mib:
+            text = f"memory: up to {amount_text(most_mib)} needed, {headroom.memory_limit} leaves"
+            pools = " or ".join(dict.fromkeys(each.family.POOL_OPTION for each in group))
+            remedy = f"lower {pools}, rows or clients{', or `together`' if len(group) > FEWEST_ARMS else ''}"
+            limit = Limit(f"{text} {amount_text(available_mib)}", remedy, certain=least_mib > available_mib)
+            names = ", ".join(each.variant for each in group)
+            alike.setdefault(limit, []).append(f"{names} at the same time" if len(group) > 1 else names)
+    for limit, those in alike.items():
+        yield replace(limit, text=f"{limit.text} ({', '.join(those)})")
 
 
 def file_limits(clients: int, demands: list["Demands"], headroom: Headroom) -> Iterator[Limit]:
@@ -144,12 +180,16 @@ def file_limits(clients: int, demands: list["Demands"], headroom: Headroom) -> I
         yield Limit(text, "raise the hard limit (nofile in limits.conf)", certain=True, refused=True)
 
 
-def process_limits(clients: int, headroom: Headroom) -> Iterator[Limit]:
-    """Yield the limit on processes: a client is a thread of the load generator, and one or a process of the server."""
-    most = headroom.processes
-    if most is not None and 2 * clients + OWN_PROCESSES > most:
-        text = f"processes: {most} may run, {clients} clients need about {2 * clients + OWN_PROCESSES}"
-        certain = 2 * clients > most
+def process_limits(clients: int, arms: int, headroom: Headroom) -> Iterator[Limit]:
+    """Yield the limit on processes: a client is a thread of the load generator, and one or a process of the server.
+
+    The clients of `arms` servers are connected at the same time.
+    """
+    most, needed = headroom.processes, 2 * clients * arms
+    if most is not None and needed + OWN_PROCESSES > most:
+        who = f"{clients} clients" if arms == 1 else f"{clients} clients of each of {arms} servers"
+        text = f"processes: {most} may run, {who} need about {needed + OWN_PROCESSES}"
+        certain = needed > most
         yield Limit(text, f"raise {headroom.process_limit}", certain=certain, refused=certain)
 
 
@@ -175,9 +215,7 @@ class Demands:
     @cached_property
     def options(self) -> dict[str, Any]:
         """Return its server options laid over its family's defaults, names written with `_`."""
-        plan = self.due.paths.plan
-        defaults = self.family.default_options(round(self.headroom.total_mib))
-        return {**defaults, **{name.replace("-", "_"): value for name, value in plan.options(self.variant).items()}}
+        return options_of(self.due.paths.plan, self.variant, self.headroom.total_mib)
 
     def connections(self) -> Iterator[Limit]:
         """Yield a limit if the server grants fewer connections than there are clients."""
@@ -193,31 +231,16 @@ class Demands:
             text = f"waiting connections: net.core.somaxconn is {kept}, {self.clients} clients connect at a time"
             yield Limit(text, f"`sysctl net.core.somaxconn={self.clients}`", certain=False)
 
-    def memory(self, system: Callable) -> Iterator[Limit]:
-        """Yield a limit if the variant needs more memory than there is."""
-        least_mib, most_mib = self.memory_mib(system)
-        available_mib, what = self.headroom.available_mib, self.headroom.memory_limit
-        if most_mib > available_mib:
-            text = f"memory: up to {amount_text(most_mib)} needed, {what} leaves {amount_text(available_mib)}"
-            yield Limit(text, f"lower {self.family.POOL_OPTION}, rows or clients", certain=least_mib > available_mib)
-
     def memory_mib(self, system: Callable) -> tuple[float, float]:
         """Return the least and the most it takes: a pool fills with data only; a tmpfs holds the data once more."""
-        fixed_mib = self.family.BASE_MIB + self.clients * (self.family.CONNECTION_MIB + CLIENT_MIB)
+        own_mib = fixed_mib(self.family, self.clients)
         pool_mib = in_mib(self.options[self.family.POOL_OPTION], self.family.POOL_UNIT_BYTES)
         clones = [self.sizes.clone_mib(*group) for group in self.due.groups if group[0] == self.variant]
         least_mib, most_mib = max(clones, key=lambda clone: clone[1])
         folder = self.sizes.storage(self.variant)
         again = int(bool(folder) and system(folder).name in ("tmpfs", "ramfs"))
-        return min(pool_mib, least_mib) + fixed_mib + again * least_mib, pool_mib + fixed_mib + again * most_mib
-
-
-def in_mib(value: Any, unit_bytes: int) -> float:
-    """Return a size option such as 4096M, 128MB or a number of bare units in MiB; 0 for what the server will refuse."""
-    if not (found := SIZE_TEXT.fullmatch(str(value))):
-        return 0
-    factor = 1024 ** " KMGT".index(found[2].upper()) if found[2] else unit_bytes
-    return int(found[1]) * factor / MIB
+        filled_mib = min(pool_mib, least_mib)
+        return filled_mib + own_mib + again * least_mib, pool_mib + own_mib + again * most_mib
 
 
 @dataclass(frozen=True)
@@ -260,14 +283,16 @@ def disk_limits(due: Due, sizes: Sizes, cache: str, system: Callable) -> Iterato
 
 
 def demanded(due: Due, sizes: Sizes, cache: str) -> Iterator[DiskDemand]:
-    """Yield all that would be on disk at the same time: what is kept, one build tree, one clone in each storage."""
+    """Yield all that would be on disk at the same time: what is kept, one build tree, the clones of one block."""
     for name, size in sizes.kept().items():
         yield DiskDemand("results", name, size.least_mib, size.mib)
     trees_mib = max((sizes.stated(thing.server).BUILD_MIB for thing in due.of("build")), default=0)
     yield DiskDemand(cache, "a build tree", trees_mib / 2, trees_mib)
     clones: dict[str, list[DiskDemand]] = defaultdict(list)
-    for variant, workload in due.groups:
-        path = sizes.storage(variant) or cache
-        clones[path].append(DiskDemand(path, "a run's data directory", *sizes.clone_mib(variant, workload)))
+    for group, workload in dict.fromkeys((group, block.key.workload) for block, group in block_groups(due)):
+        for path in {sizes.storage(variant) or cache for variant in group}:
+            there = [sizes.clone_mib(each, workload) for each in group if (sizes.storage(each) or cache) == path]
+            what = "a run's data directory" if len(there) == 1 else "the data directories of a block"
+            clones[path].append(DiskDemand(path, what, *map(sum, zip(*there, strict=True))))
     for asked in clones.values():
         yield max(asked, key=lambda demand: demand.most_mib)

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from scripts.builds.stages import BOLTED, PREBUILT
+from scripts.plan.blocks import BLOCK_FILE
 from scripts.plan.preview.differences import Difference, RecipeValues, differences, short_value
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.recipes import once
@@ -46,7 +47,12 @@ class Remade:
     reason: "Reason"
 
 
-Reason = New | Changed | Failed | Remade
+@dataclass(frozen=True)
+class Beside:
+    """The reference, measured before, is measured again beside variants that were not."""
+
+
+Reason = New | Changed | Failed | Remade | Beside
 
 
 class Reasons:
@@ -149,49 +155,66 @@ class RunReasons:
 
     def of_group(self, variant: str, workload: str, paths: list[str]) -> list[Reason]:
         """Return the reason of each of the runs of a variant under a workload."""
-        there = {path for path in paths if self.listing.has(path)}
-        root = self.due.behind(variant, workload) if there else None
-        tried = {path: self.log(path) for path in paths if path not in there}
+        tried = {path: self.log(path) for path in paths}
         lost = next(filter(None, tried.values()), "")
-        rest = None if all(tried.values()) else self.untried(variant, workload)
-        found = {path: Failed(lost) if log else rest or self.added(path) for path, log in tried.items()}
-        return [found[path] if path in found else self.reasons.remade(root) for path in paths]
+        again = {path for path in paths if self.measured_before(path, variant)}
+        untold = [path for path, log in tried.items() if not log and path not in again]
+        rest = self.untried(variant, workload) if untold else None
+        found = {path: rest or self.added(path, variant) for path in untold}
+        return [Failed(lost) if log else found.get(path, Beside()) for path, log in tried.items()]
+
+    def measured_before(self, path: str, variant: str) -> bool:
+        """Return whether another block of the same repetition has the arm already."""
+        home, digest = path.rsplit("/", 2)[0], self.paths.arm_digest(variant, self.paths.runs[path].workload)
+        blocks = (f"{home}/{name}/{BLOCK_FILE}" for name in self.listing.names(home))
+        listed = [(self.listing.record(block) or {}).get("arms", {}).get(variant) or {} for block in blocks]
+        return any(arm.get("digest") == digest for arm in listed)
 
     def log(self, path: str) -> str | None:
-        """Return a log of a run that was tried before, None when it was not."""
-        run = PurePosixPath(path)
-        folder = str(run.parent).replace(f"{self.paths.study}/runs", f"results/logs/measure_run/{self.plan.study.name}")
-        names = (name for name in sorted(self.listing.names(folder)) if name.startswith(f"{run.stem}."))
-        return next((f"{folder}/{name}" for name in names), None)
+        """Return the log of the block of a run that was tried before, None when it was not."""
+        block = path.rpartition("/")[0].removeprefix(f"{self.paths.study}/blocks/")
+        log = f"results/logs/measure_block/{self.plan.study.name}/{block}.log"
+        return log if self.listing.has(log) else None
 
-    def added(self, path: str) -> New:
+    def added(self, path: str, variant: str) -> New:
         """Return what is new about a run whose variant has others under its workload."""
-        folder = path.rpartition("/")[0]
-        there = any(entry.endswith(".json") for entry in self.listing.names(folder))
-        return New(repetitions=True) if there else New(clients=int(folder.rpartition("/")[2]))
+        run = self.paths.runs[path]
+        there = any(
+            variant in one.arms and (one.key.workload, one.key.clients) == (run.workload, run.clients)
+            for one in self.paths.blocks
+            if one.finished
+        )
+        return New(repetitions=True) if there else New(clients=run.clients)
 
     def untried(self, variant: str, workload: str) -> Reason | None:
         """Return why all runs of a variant under a workload are due, None when some of them were measured."""
-        runs, part = f"{self.paths.study}/runs", self.paths.variant_part(variant)
-        if self.sample(f"{runs}/{part}/{self.paths.load_part(variant, workload)}"):
+        blocks = (one for one in self.paths.blocks if one.finished and one.key.workload == workload)
+        if any(variant in one.arms for one in blocks):
             return None
-        # Only the load differs where this very variant was measured.
-        folders = [f"{runs}/{part}"] if self.sample(f"{runs}/{part}") else self.listing.versions(runs, variant)
-        earlier = [recipe for folder in folders[:CLOSEST] for recipe in self.recipes(folder, variant, workload)]
+        records = [(self.listing.record(path) or {}).get("recipe") or {} for path in self.samples(variant, workload)]
         new = self.recipe(self.plan.variant(variant), self.plan.load(variant, workload))
+        known = [(made["variant"], made["load"]) for made in records if made.keys() >= {"variant", "load"}]
+        # Under a workload that it never was measured under, only the variant may differ.
+        earlier = [self.recipe(mine, load) for mine, load in known if load.get("name", workload) == workload]
         return self.reasons.closest(earlier, new) if any(one != new for one in earlier) else New()
 
-    def recipes(self, folder: str, variant: str, workload: str) -> list[RecipeValues]:
-        """Return the recipes of a version of a variant, one per version of the workload.
-
-        Where it was never measured under the workload, the load is the planned one, so that only the variant differs.
-        """
-        planned = f"{folder}/{self.paths.load_part(variant, workload)}"
-        loads = [planned] if self.sample(planned) else self.listing.versions(folder, workload)[:CLOSEST]
-        samples = map(self.sample, loads or [folder])
-        records = [(self.listing.record(path) or {}).get("recipe") or {} for path in samples if path]
-        known = [(made["variant"], made["load"]) for made in records if made.keys() >= {"variant", "load"}]
-        return [self.recipe(mine, load if loads else self.plan.load(variant, workload)) for mine, load in known]
+    def samples(self, variant: str, workload: str) -> list[str]:
+        """Return the paths of some records of a variant under a workload: of blocks, and of the earlier layout."""
+        home = f"{self.paths.study}/blocks/{workload}"
+        folders = [
+            f"{home}/{clients}/{repetition}/{made}"
+            for clients in sorted(self.listing.names(home))
+            for repetition in sorted(self.listing.names(f"{home}/{clients}"))[:1]
+            for made in sorted(self.listing.names(f"{home}/{clients}/{repetition}"))
+        ]
+        found = [path for folder in folders if self.listing.has(path := f"{folder}/{variant}.json")]
+        earlier = [
+            sample
+            for version in self.listing.versions(f"{self.paths.study}/runs", variant)[:CLOSEST]
+            for load in self.listing.versions(version, workload)[:CLOSEST]
+            if (sample := self.sample(load))
+        ]
+        return [*found, *earlier][: CLOSEST * 2]
 
     @staticmethod
     def recipe(variant: RecipeValues, load: RecipeValues) -> RecipeValues:
@@ -199,10 +222,10 @@ class RunReasons:
         return {**variant, "load": load}
 
     def sample(self, folder: str) -> str | None:
-        """Return the path of one record below a folder, None without one."""
+        """Return the path of one record of an arm below a folder, None without one."""
         for name in sorted(self.listing.names(folder)):
-            if name.endswith(".json"):
+            if name.endswith(".json") and name != BLOCK_FILE:
                 return f"{folder}/{name}"
-            if not name.endswith(".txt") and (found := self.sample(f"{folder}/{name}")):
+            if not name.endswith((".txt", ".json")) and (found := self.sample(f"{folder}/{name}")):
                 return found
         return None

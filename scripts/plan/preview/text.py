@@ -7,16 +7,17 @@ from scripts.host import outcome, storage
 from scripts.host.cpus import format_cpus
 from scripts.host.workplace import cache_path
 from scripts.loadgen import client_host
+from scripts.measure.planned import SLICES
+from scripts.plan import stopping
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
 from scripts.plan.preview import checks, limits
-from scripts.plan.preview import due as preview_due
 from scripts.plan.preview.differences import Difference
-from scripts.plan.preview.due import Due, Listing, Split, Thing
+from scripts.plan.preview.due import Due, Thing
 from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes, amount_text
 from scripts.plan.preview.limits import Limit
-from scripts.plan.preview.reasons import Changed, Failed, New, Reason, Reasons, Remade, RunReasons
-from scripts.wording import plural
+from scripts.plan.preview.reasons import Beside, Changed, Failed, New, Reason, Reasons, Remade, RunReasons
+from scripts.wording import plural, share
 
 
 def diagnosis_paths(due: Due) -> list[str]:
@@ -117,6 +118,8 @@ def reason_text(reason: Reason) -> str:
             return "new: more repetitions"
         case New(clients=clients):
             return f"new: {clients} clients"
+        case Beside():
+            return "measured again beside the others of their blocks"
         case Failed(log):
             return f"failed, was interrupted or removed before: {log}"
         case Remade(root, why):
@@ -206,7 +209,7 @@ def plan_text(paths: Paths, cores: int) -> str:
 
     Raises ConfigError for archives that do not exist and options that a sysbench script does not have.
     """
-    due = Due(paths, Listing())
+    due = Due(paths)
     notes = checks.demand(due)
     reasons = Reasons(due)
     runs = RunReasons(reasons)
@@ -217,7 +220,8 @@ def plan_text(paths: Paths, cores: int) -> str:
     if due.report:
         lines += bytes_line(due, sizes)
         lines += machine_line(paths, durations)
-        lines += split_lines(due, durations)
+        lines += method_lines(due)
+        lines += stopping_line(paths)
         found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
         lines += map(limit_line, [*found, *misplaced(paths)])
         lines += [f"  note      {note}" for note in notes]
@@ -226,7 +230,7 @@ def plan_text(paths: Paths, cores: int) -> str:
 
 def refusals(paths: Paths) -> list[str]:
     """Return the limits, one per line, that would refuse clients what they need."""
-    due = Due(paths, Listing())
+    due = Due(paths)
     sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
     found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
     return [f"{limit.text}; {limit.remedy}" for limit in found if limit.refused]
@@ -270,23 +274,29 @@ def misplaced(paths: Paths) -> list[Limit]:
     return []
 
 
-def split_lines(due: Due, durations: Durations) -> list[str]:
-    """Return how many blocks measuring would split, and what it would cost to measure all of them anew."""
-    phases = durations.phases
-    preparing_s = sum(phases[name].seconds for name in phases if name != "measure")
-    found = preview_due.find_split(due, preparing_s, durations.run.seconds)
-    return split_text(found, due, durations.run.seconds) if found.blocks else []
+def method_lines(due: Due) -> list[str]:
+    """Return how the blocks are measured: one line for those in slices, one per reason for those by turns."""
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for block in due.blocks:
+        method = due.paths.method(block.key)
+        found.setdefault((method.name, method.why), Counter())[block.key.workload] += 1
+    lines = []
+    for (method, why), counted in found.items():
+        how = "all servers up, side by side in slices" if method == SLICES else f"one server after the other: {why}"
+        where = "" if len(found) == 1 else f" of {listed_names(counted)}"
+        lines.append(f"  blocks    {plural(counted.total(), 'block')}{where}, {how}")
+    return lines
 
 
-def split_text(found: Split, due: Due, run_s: float) -> list[str]:
-    """Return the lines on split blocks."""
-    config, runs = due.paths.plan.study.config, len(due.paths.runs)
-    far = "after a reboot" if found.other_boot else f"over {config['block_span_s']:g} s after the others"
-    added = f"; {listed_names(found.added)} would join a study measured before" if found.added else ""
-    split = f"{len(found.blocks)} of {found.total} blocks would be split"
-    why = f"runs of {listed_names(found.variants)} come {far} and are not compared with them{added}"
-    anew = f"`campaign: {config['campaign'] + 1}` measures all {runs} runs anew, {duration_text(runs * run_s)}"
-    return [f"  blocks    {split}: {why}", INDENT + anew]
+def stopping_line(paths: Paths) -> list[str]:
+    """Return when a study with a `precision` stops."""
+    if not paths.is_undecided:
+        return []
+    asked, config = stopping.settings(paths.plan.study), paths.plan.study.config
+    first, most = max(block.key.repetition for block in paths.blocks), config["repetitions"]
+    until = f"intervals within ±{share(asked.precision)}"
+    until += f" or {config['at_most']} in blocks" if asked.at_most_s else ""
+    return [f"  stops     after {first} to {most} repetitions: {until}; the plan above is of the first {first}"]
 
 
 def limit_line(limit: Limit) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scripts.analysis.metrics import SCRIPT, of_study
-from scripts.vocabulary import AA
+from scripts.vocabulary import CONTROLS
 
 REFERENCE_COLOUR = "#6e747c"
 AA_COLOUR = "#a3a9b1"
@@ -28,12 +28,12 @@ class Look:
 
 
 def look_of(variants: Sequence[str], reference: str) -> Look:
-    """Return grey discs for reference and A/A; colours and other markers, in the study's order, for the rest.
+    """Return grey discs for reference, A/A and relinks; colours and other markers, in the study's order, for the rest.
 
     After eight variants the colours repeat with shifted markers, so that up to 64 variants differ in one of the two.
     """
-    others = [name for name in variants if name not in (reference, AA)]
-    greys = {name: AA_COLOUR if name == AA else REFERENCE_COLOUR for name in variants}
+    others = [name for name in variants if name not in (reference, *CONTROLS)]
+    greys = {name: AA_COLOUR if name in CONTROLS else REFERENCE_COLOUR for name in variants}
     colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(others)}
     markers = {name: MARKERS[(place + place // len(COLOURS)) % len(MARKERS)] for place, name in enumerate(others)}
     return Look(tuple(variants), reference, greys | colours, dict.fromkeys(variants, "o") | markers)
@@ -64,7 +64,7 @@ def heat_names(study: dict[str, Any], metric: str) -> list[str]:
 
     With several client counts there is one map per variant, workloads by clients; else one map, workloads by variants.
     """
-    others = [name for name in study["variants"] if name not in (study["reference"], AA)]
+    others = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     names = [f"heat-{metric}-{name}" for name in others] if len(study["clients"]) > 1 else [f"heat-{metric}"]
     return [f"scale-{metric}", *names] if others else []
 

@@ -1,4 +1,4 @@
-"""Figures of ratios as SVG text: cells, factors, and published ratios beside ours, with intervals and noise floor."""
+"""Figures of ratios as SVG text: cells, factors, and published ratios beside ours, with intervals."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -29,8 +29,8 @@ from scripts.report.figures.drawing import (
     title,
 )
 from scripts.report.figures.naming import Look
-from scripts.report.words import WITHOUT_DIFFERENCE
-from scripts.vocabulary import AA, UNDECIDED, Verdict
+from scripts.report.words import UNDECIDED_WORDS, side
+from scripts.vocabulary import AA, MIN_BLOCKS, Verdict
 from scripts.wording import missing, number, plural
 
 BETTER, WORSE, FAINT = "#0f9d94", "#c46a1b", "#8a8f98"
@@ -73,13 +73,16 @@ def scale_limit(cells: pd.DataFrame) -> float:
     return float(np.clip(logs.max(initial=0.0), LEAST_LIMIT, MOST_LIMIT))
 
 
-def mark_of(verdict: str | None, ratio: float | None) -> str:
-    """Return how a cell is marked: framed with a difference, hatched without a verdict, crossed without a ratio."""
-    if missing(ratio):
+def mark_of(row: Any) -> str:
+    """Return how a row of cells.csv is marked: framed with a difference, hatched with too few blocks, else plain.
+
+    Without a ratio, or a row, it is crossed.
+    """
+    if row is None or missing(row.ratio):
         return CROSSED
-    if missing(verdict) or verdict in UNDECIDED:
+    if row.verdict == Verdict.UNPAIRED or row.n_blocks < MIN_BLOCKS:
         return HATCHED
-    return PLAIN if verdict == Verdict.NO_DIFFERENCE else FRAMED
+    return FRAMED if side(row) else PLAIN
 
 
 def heat_chart(cells: pd.DataFrame, grid: HeatGrid, metric: Metric, full: float, look: Look, name: str) -> str:
@@ -111,8 +114,8 @@ def scale_chart(metric: Metric, full: float, look: Look, name: str) -> str:
         axes.axis("off")
         ratios = np.exp(np.linspace(-full, full, 7))
         shown = [HeatCell(place, 0, ratio, PLAIN) for place, ratio in enumerate(ratios)]
-        samples = (FRAMED, f"{metric.above} or {metric.below}"), (PLAIN, WITHOUT_DIFFERENCE[Verdict.NO_DIFFERENCE])
-        samples += (HATCHED, WITHOUT_DIFFERENCE[Verdict.TOO_FEW_BLOCKS]), (CROSSED, "no ratio")
+        samples = (FRAMED, f"{metric.above} or {metric.below}"), (PLAIN, "the same, or open")
+        samples += (HATCHED, UNDECIDED_WORDS[Verdict.TOO_FEW_BLOCKS]), (CROSSED, "no ratio")
         for place, (mark, text) in enumerate(samples):
             x, y = (-1.15, 4.1)[place % 2], 1.15 + place // 2 * 1.1
             ratio = None if mark == CROSSED else ratios[(4, 3, 3)[place]] if place else ratios[5]
@@ -134,11 +137,12 @@ def shade(ratio: float, metric: Metric, full: float) -> tuple[str, float]:
 
 
 def _placed(cells: pd.DataFrame, grid: HeatGrid) -> Iterable[HeatCell]:
-    found = {(row.workload, getattr(row, grid.by)): (row.ratio, row.verdict) for row in cells.itertuples()}
+    found = {(row.workload, getattr(row, grid.by)): row for row in cells.itertuples()}
     for y, workload in enumerate(grid.workloads):
         for x, column in enumerate(grid.columns):
-            ratio, verdict = found.get((workload, column), (None, None))
-            yield HeatCell(x, y, None if missing(ratio) else ratio, mark_of(verdict, ratio))
+            row = found.get((workload, column))
+            ratio = None if row is None or missing(row.ratio) else row.ratio
+            yield HeatCell(x, y, ratio, mark_of(row))
 
 
 def _fill(axes: Axes, cells: list[HeatCell], metric: Metric, full: float, size: float) -> None:
@@ -202,7 +206,7 @@ MOST_ROWS = 60
 
 
 def forest_chart(cells: pd.DataFrame, metric: Metric, look: Look, name: str) -> str:
-    """Return the chart of ratios: one row per cell and variant, t interval, noise floor as a band around 1.
+    """Return the chart of ratios: one row per cell and variant, with 95 % intervals.
 
     `cells` holds the rows of cells.csv of one metric, in the order to show. Of more than MOST_ROWS ratios, only the
     lowest and the highest get a row, and the figure says so.
@@ -213,7 +217,7 @@ def forest_chart(cells: pd.DataFrame, metric: Metric, look: Look, name: str) -> 
         rows = max(len(shown) + shown["workload"].nunique(), 1)
         figure = Figure(figsize=(WIDTH_IN, 0.75 + 0.2 * rows), layout="constrained")
         axes = figure.subplots()
-        _floor_band(axes, shown)
+        axes.axvline(1, color=INK_COLOUR, linewidth=0.8)
         _forest_rows(axes, shown, look)
         _ratio_axis(axes, shown)
         title(figure, f"{metric.label}, ratio to {look.reference}")
@@ -226,13 +230,6 @@ def forest_chart(cells: pd.DataFrame, metric: Metric, look: Look, name: str) -> 
 def _extremes(cells: pd.DataFrame) -> pd.DataFrame:
     ranks = cells["ratio"].rank(method="first")
     return cells[(ranks <= MOST_ROWS // 2) | (ranks > len(cells) - MOST_ROWS // 2)]
-
-
-def _floor_band(axes: Axes, shown: pd.DataFrame) -> None:
-    floor = shown["floor_log_ratio"].max() if len(shown) else np.nan
-    if np.isfinite(floor):
-        axes.axvspan(np.exp(-floor), np.exp(floor), color=INK_COLOUR, alpha=0.08, linewidth=0)
-    axes.axvline(1, color=INK_COLOUR, linewidth=0.8)
 
 
 def _forest_rows(axes: Axes, shown: pd.DataFrame, look: Look) -> None:
@@ -279,7 +276,7 @@ def ratio_ticks(low: float, high: float) -> list[float]:
 
 
 def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
-    """Return the chart of factors: one row per factor, t interval over repetitions, noise floor as a band around 1.
+    """Return the chart of factors: one row per factor, with 95 % intervals.
 
     `factors` holds the rows of factors.csv, or of effects.csv, of one metric, in the order to show, with the
     column `interaction`.
@@ -288,7 +285,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(WIDTH_IN, 0.75 + 0.26 * max(len(shown), 1)), layout="constrained")
         axes = figure.subplots()
-        _floor_band(axes, shown)
+        axes.axvline(1, color=INK_COLOUR, linewidth=0.8)
         for place, row in enumerate(shown.itertuples()):
             colour = INTERACTION_COLOUR if row.interaction else INK_COLOUR
             if np.isfinite([row.ratio_low, row.ratio_high]).all():
@@ -302,7 +299,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
 
 
 def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric, look: Look, name: str) -> str:
-    """Return the chart of one workload's ratios by clients: ours with t intervals, published ones in grey.
+    """Return the chart of one workload's ratios by clients: ours with 95 % intervals, published ones in grey.
 
     `cells` holds the workload's rows of cells.csv of one metric, `published` variant, clients and ratio.
     """

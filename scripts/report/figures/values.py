@@ -26,7 +26,7 @@ from scripts.report.figures.drawing import (
     title,
 )
 from scripts.report.figures.naming import COLOURS, Look
-from scripts.vocabulary import AA, COLD, WARM
+from scripts.vocabulary import COLD, CONTROLS, WARM
 from scripts.wording import NARROW, plural
 
 MOST_SCALE = 4  # of published values to ours on one axis
@@ -101,7 +101,7 @@ def _by_clients(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, vari
     measured, drawn = runs
     counts = np.array(sorted(measured["clients"].unique()))
     step = np.log2(counts[1:] / counts[:-1]).min(initial=1.0)
-    below_first = sorted(variants, key=lambda name: (name != AA, name != look.reference))
+    below_first = sorted(variants, key=lambda name: (name not in CONTROLS, name != look.reference))
     for variant in below_first:
         beside = 2 ** (step * SPREAD * ((variants.index(variant) + 0.5) / len(variants) - 0.5))
         own = drawn[drawn["variant"] == variant]
@@ -112,7 +112,13 @@ def _by_clients(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, vari
         half = np.abs(np.array([value_interval(group) for group in groups]).T - middles)
         style = {"color": look.colours[variant], "marker": look.markers[variant], "ms": 5, "mew": 0, "lw": 1.3}
         axes.errorbar(
-            counts * beside, middles, half, **style, elinewidth=1.3, ls=":" if variant == AA else "-", label=variant
+            counts * beside,
+            middles,
+            half,
+            **style,
+            elinewidth=1.3,
+            ls=":" if variant in CONTROLS else "-",
+            label=variant,
         )
 
 

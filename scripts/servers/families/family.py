@@ -182,6 +182,13 @@ class Family(ABC):
     def server_command(self, install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
         """Return the server's command line; the server listens on a socket in `sockets`."""
 
+    def clean_up_command(self, pid: int, data: Path) -> list[str]:
+        """Return the command that removes what the server leaves outside of its folders when it is killed.
+
+        `pid` is the process of the running server; the list is empty when it leaves nothing, or has ended.
+        """
+        return []
+
     @abstractmethod
     def connect(self, sockets: Path) -> Any:
         """Connect to the server; raises the driver's errors while the server is not ready."""

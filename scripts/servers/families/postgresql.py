@@ -47,6 +47,10 @@ CLIENT_USER = "pgobench"
 PORT = 5432
 ITERATIONS = 4096
 READ_WITHIN_S = 30
+CLEAN_UP = Path(__file__).with_name("postgresql_memory.sh")
+CONTROL_FILE = re.compile(r"/dev/shm/PostgreSQL\.\d+$", re.MULTILINE)
+# The line of postmaster.pid with the key and the number of the System V segment, from 0.
+SEGMENT_LINE = 6
 INITDB_FLAGS = {"data_checksums": "--data-checksums", "wal_segment_size": "--wal-segsize={}"}
 OPTION_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
 # A statement's further lines begin with a tab.
@@ -202,6 +206,16 @@ class PostgreSQL(PostgreSQLStatus):
             f"--ident-file={data / 'pg_ident.conf'}",
             f"--unix-socket-directories={sockets}",
         ]
+
+    def clean_up_command(self, pid: int, data: Path) -> list[str]:
+        """Return the command that removes its shared memory, which a killed server leaves in /dev/shm."""
+        try:
+            controls = CONTROL_FILE.findall(Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace"))
+            lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return []  # it has ended
+        segment = lines[SEGMENT_LINE].split()[-1:] if len(lines) > SEGMENT_LINE else []
+        return ["sh", str(CLEAN_UP), *(segment or ["-1"]), *controls[:1]]
 
     def connect(self, sockets: Path) -> pg8000.dbapi.Connection:
         """Connect to the benchmark's database; raises pg8000's errors while the server is not ready."""

@@ -5,46 +5,39 @@ import pandas as pd
 import pytest
 
 from scripts.analysis import stats
-from scripts.analysis.comparison import overall_table, without_flagged
+from scripts.analysis.comparison import Terms, without_flagged
+from scripts.analysis.metrics import METRICS
 from scripts.vocabulary import Verdict
 from tests.made import run, synthetic
-from tests.made.compared import frames, of
+from tests.made.compared import compared, of
 
 
 def test_overall_ratio_is_the_geometric_mean_over_cells():
-    _, compared, _, cells = frames()
-    row = of(overall_table(cells, compared)).iloc[0]
-    assert row["ratio"] == pytest.approx(stats.geometric_mean(of(cells)["ratio"]))
+    found = compared()
+    row = of(found.overall).iloc[0]
+    assert row["ratio"] == pytest.approx(stats.geometric_mean(of(found.cells)["ratio"]))
     assert (row["n_cells"], row["n_repetitions"], row["n_above"]) == (2, 5, 2)
     assert (row["lowest_workload"], row["highest_workload"]) == ("oltp", "simple_select")
 
 
-def test_overall_interval_comes_from_the_means_of_repetitions():
-    _, compared, _, cells = frames()
-    means = of(compared).pivot_table("log_ratio", "repetition", "workload").mean(axis=1)
-    _, low, high = stats.t_interval(means)
-    row = of(overall_table(cells, compared)).iloc[0]
-    assert (row["ratio_low"], row["ratio_high"]) == (pytest.approx(np.exp(low)), pytest.approx(np.exp(high)))
-
-
 def test_a_repetition_with_a_hole_does_not_count_as_complete():
     plan = synthetic.Plan(workloads=("simple_select", "oltp"), failures=frozenset([("pgo", "oltp", 8, 2)]))
-    _, compared, _, cells = frames(plan)
-    row = of(overall_table(cells, compared)).iloc[0]
+    found = compared(plan)
+    row = of(found.overall).iloc[0]
     assert (row["n_repetitions"], row["n_cells"], row["verdict"]) == (4, 2, Verdict.TOO_FEW_BLOCKS)
 
 
 def test_a_cell_that_always_failed_is_left_out_and_counted():
     lost = frozenset(("pgo", "oltp", 8, repetition) for repetition in range(1, 6))
-    _, compared, _, cells = frames(synthetic.Plan(workloads=("simple_select", "oltp"), failures=lost))
-    row = of(overall_table(cells, compared)).iloc[0]
-    assert (row["n_cells"], row["n_cells_planned"], row["n_repetitions"], row["verdict"]) == (1, 2, 5, "above")
+    found = compared(synthetic.Plan(workloads=("simple_select", "oltp"), failures=lost))
+    row = of(found.overall).iloc[0]
+    assert (row["n_cells"], row["n_cells_planned"], row["n_repetitions"], row["verdict"]) == (1, 2, 5, "far_above")
 
 
 def test_a_variant_that_never_ran_has_a_row_without_a_ratio():
     lost = frozenset(("pgo", "oltp", 8, repetition) for repetition in range(1, 6))
-    _, compared, _, cells = frames(synthetic.Plan(workloads=("oltp",), failures=lost))
-    row = of(overall_table(cells, compared)).iloc[0]
+    found = compared(synthetic.Plan(workloads=("oltp",), failures=lost))
+    row = of(found.overall).iloc[0]
     assert row["n_cells"] == 0
     assert np.isnan(row["ratio"])
 
@@ -62,37 +55,22 @@ def test_without_flagged_is_the_study_in_which_the_flagged_pairs_were_lost():
         if facts["variant"] == "pgo" and (facts["workload"], facts["repetition"]) in stands_out:
             facts.update(run.failed(facts))
 
-    _, compared, _, cells = frames(edit=warn)
-    _, fewer, _, fewer_cells = frames(edit=lose)
-    found, expected = without_flagged(compared), overall_table(fewer_cells, fewer)
+    every, expected = compared(edit=warn), compared(edit=lose).overall
+    found = without_flagged(every.judged, Terms("baseline", tuple(METRICS)))
     columns = ["variant", "metric", "ratio", "ratio_low", "ratio_high", "n_pairs", "n_above", "verdict"]
     by_name = [each[columns].sort_values(["variant", "metric"], ignore_index=True) for each in (found, expected)]
     pd.testing.assert_frame_equal(*by_name)
-    every, left = of(overall_table(cells, compared)).iloc[0], of(found).iloc[0]
-    assert (every["n_pairs"], every["n_flagged"], left["n_pairs"], left["n_blocks_least"]) == (10, 3, 7, 3)
+    row, left = of(every.overall).iloc[0], of(found).iloc[0]
+    assert (row["n_pairs"], row["n_flagged"], left["n_pairs"], left["n_blocks_least"]) == (10, 3, 7, 3)
 
 
 def test_scattered_holes_leave_no_whole_repetition_but_an_interval_and_a_word():
     places = {("pgo", ("simple_select", "oltp")[repetition % 2], 8, repetition) for repetition in range(1, 11)}
     plan = synthetic.Plan(workloads=("simple_select", "oltp"), repetitions=10, failures=frozenset(places))
-    _, compared, _, cells = frames(plan)
-    row = of(overall_table(cells, compared)).iloc[0]
-    assert (row["n_repetitions"], row["n_blocks_least"], row["verdict"]) == (0, 5, "above")
+    found = compared(plan)
+    row = of(found.overall).iloc[0]
+    assert (row["n_repetitions"], row["n_blocks_least"], row["verdict"]) == (0, 5, "far_above")
     assert 1 < row["ratio_low"] < row["ratio"] < row["ratio_high"]
-
-
-def test_word_of_a_study_of_one_cell_is_the_words_of_its_cells():
-    variants = {"baseline": 0.0, **{f"v{number}": 0.05 for number in range(6)}, "aa": 0.0}
-    words = set()
-    for seed in range(6):
-        plan = synthetic.Plan(workloads=("oltp",), variants=variants, seed=seed, noise=0.02)
-        _, compared, _, cells = frames(plan)
-        both = overall_table(cells, compared).merge(cells, on=["variant", "metric"], suffixes=("", "_cell"))
-        judged = both[both["variant"] != "aa"]
-        assert judged["p_holm"].to_numpy() == pytest.approx(judged["p_holm_cell"].to_numpy(), nan_ok=True)
-        assert (judged["verdict"] == judged["verdict_cell"]).all()
-        words |= set(judged["verdict"])
-    assert {"above", Verdict.NO_DIFFERENCE} <= words
 
 
 def with_warnings(codes_of):
@@ -101,7 +79,7 @@ def with_warnings(codes_of):
     def warn(facts):
         facts["warnings"] = [{"code": code, "text": code, "value": 1, "threshold": 0} for code in codes_of(facts)]
 
-    return frames(edit=warn)[1]
+    return compared(edit=warn).comparisons
 
 
 def test_a_warning_that_every_run_has_makes_none_stand_out():
@@ -109,13 +87,37 @@ def test_a_warning_that_every_run_has_makes_none_stand_out():
 
 
 def test_what_could_not_be_measured_makes_no_run_stand_out():
-    compared = with_warnings(lambda facts: ["not_measured"] if facts["repetition"] == 1 else [])
-    assert not compared["flagged"].any()
+    pairs = with_warnings(lambda facts: ["not_measured"] if facts["repetition"] == 1 else [])
+    assert not pairs["flagged"].any()
 
 
-def test_a_warning_of_the_reference_flags_every_pair_of_its_block():
-    compared = with_warnings(
+def test_a_warning_of_the_reference_flags_every_run_of_its_block():
+    pairs = with_warnings(
         lambda facts: ["governor", *["steal"] * (facts["variant"] == "baseline" and facts["repetition"] == 2)]
     )
-    assert set(compared[compared["flagged"]]["variant"]) == {"pgo", "aa"}
-    assert set(compared[compared["flagged"]]["repetition"]) == {2}
+    assert set(pairs[pairs["flagged"]]["variant"]) == {"pgo", "aa"}
+    assert set(pairs[pairs["flagged"]]["repetition"]) == {2}
+
+
+def test_word_of_a_study_of_one_cell_is_that_of_its_cell():
+    variants = {"baseline": 0.0, **{f"v{number}": 0.05 for number in range(6)}, "aa": 0.0}
+    words = set()
+    for seed in range(6):
+        found = compared(synthetic.Plan(workloads=("oltp",), variants=variants, seed=seed, noise=0.02))
+        both = found.overall.merge(found.cells, on=["variant", "metric"], suffixes=("", "_cell"))
+        judged = both[(both["variant"] != "aa") & (both["metric"] == "tps")]
+        assert judged["p_holm"].to_numpy() == pytest.approx(judged["p_holm_cell"].to_numpy())
+        assert (judged["verdict"] == judged["verdict_cell"]).all()
+        words |= set(judged["verdict"])
+    assert {"open", "same"} & words
+
+
+def test_time_that_settles_an_open_question_follows_from_width_and_times():
+    found = compared()
+    row = of(found.overall).iloc[0]
+    half = np.log(row["ratio_high"] / row["ratio"])
+    assert row["settling_repetitions"] == np.ceil(5 * (half / np.log(1.02)) ** 2)
+    spans = found.judged.groupby(["workload", "block"]).agg({"started_at": "min", "ended_at": "max"})
+    seconds = (spans["ended_at"] - spans["started_at"]).groupby("workload").median().sum()
+    assert row["settling_min"] == pytest.approx((row["settling_repetitions"] - 5) * seconds / 60)
+    assert row["detectable_ratio"] > row["ratio_high"] / row["ratio"]

@@ -13,7 +13,7 @@ from scripts.jobs import collect_runs, compare_variants, export_tables
 from tests.made import synthetic
 
 # Tables that only studies with such factors, loads or counters fill; each has tests of its own.
-OF_SOME = {"effects", "counters", "files", "operations", "executions", "statements"}
+OF_SOME = {"effects", "counters", "files", "operations", "executions", "relinked", "statements"}
 BUILDS = {"baseline": 0.0, "aa": 0.0, "lto": 0.2, "pgo": 1.0, "pgo_lto": 1.1}
 
 
@@ -70,7 +70,8 @@ def test_text_beside_the_tables_has_a_row_of_three_fields_for_every_column(tree)
         ("series", "errors_per_s", "1/s"),
         ("runs", "started_at", "s since 1970, UTC"),
         ("cells", "ratio_low", "ratio"),
-        ("noise", "floor_log_ratio", "natural logarithm of a ratio"),
+        ("calibration", "chi2", "number"),
+        ("cells", "log_ratio", "natural logarithm of a ratio"),
         ("executions", "read_bytes", "bytes"),
         ("bounds", "steal_share", "share, 0 to 1"),
     ],
@@ -101,9 +102,7 @@ def test_json_tells_its_study_and_what_its_columns_mean(tree):
     assert (whole["study"], whole["reference"], whole["format"]) == ("made_up", "baseline", 1)
     for name, rows in whole["tables"].items():
         assert all(list(whole["columns"][name]) == list(row) for row in rows[:1])
-    assert whole["columns"]["cells"]["p_t"] == {
-        "meaning": "two-sided p of the paired t test on the log ratios", "unit": "probability",
-    }  # fmt: skip
+    assert whole["columns"]["cells"]["p"] == {"meaning": "two-sided p of no difference", "unit": "probability"}
 
 
 def test_missing_values_are_null_and_whole_numbers_have_no_point(tree):
@@ -119,13 +118,13 @@ def test_missing_values_are_null_and_whole_numbers_have_no_point(tree):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("metric,n_cells\ntps,2.5\n", r"noise.csv, line 2, column n_cells: '2.5', expected a whole number"),
-        ("metric,floor_log_ratio\ntps,inf\n", r"line 2, column floor_log_ratio: 'inf', expected a finite number"),
+        ("metric,n_cells\ntps,2.5\n", r"calibration.csv, line 2, column n_cells: '2.5', expected a whole number"),
+        ("metric,chi2\ntps,inf\n", r"line 2, column chi2: 'inf', expected a finite number"),
         ("metric,n_blocks\ntps,many\n", r"line 2, column n_blocks: could not convert"),
-        ("metric,speediness\ntps,1\n", r"noise.csv: column 'speediness', expected one of metric, floor_log_ratio"),
+        ("metric,speediness\ntps,1\n", r"calibration.csv: column 'speediness', expected one of metric, n_cells"),
     ],
 )
 def test_table_that_is_not_as_described_is_refused_by_line_and_column(tmp_path, line, message):
-    (tmp_path / "noise.csv").write_text(line)
+    (tmp_path / "calibration.csv").write_text(line)
     with pytest.raises(ValueError, match=message):
-        export_tables.read_rows(tmp_path / "noise.csv")
+        export_tables.read_rows(tmp_path / "calibration.csv")

@@ -7,7 +7,10 @@ from scipy import stats as reference
 
 from scripts.analysis import comparison, effects, metrics, tables
 from scripts.analysis import runs as analysis_runs
+from scripts.analysis.blocks import SAME_HOST_COLUMNS
+from scripts.analysis.calibration import widening
 from scripts.analysis.effects import factor_contrasts
+from scripts.analysis.intervals import pooled_variance
 from tests.made import synthetic
 from tests.made.run import records_of
 
@@ -21,7 +24,7 @@ def study_of(builds, options=None):
     named = {name: {**empty, **keys} for name, keys in builds.items()}
     arms = {name: {"server": "m", "build": name, "options": (options or {}).get(name, {})} for name in builds}
     arms["aa"] = next(iter(arms.values()))
-    return {"variants": arms, "builds": named, "block_span_s": None}
+    return {"variants": arms, "builds": named}
 
 
 def told(study):
@@ -35,8 +38,9 @@ def made(plan=PLAN, edit=None):
             edit(facts)
     declared = synthetic.study(plan)
     runs, _ = analysis_runs.collect(declared, records_of(records))
-    floors = comparison.noise_floors(comparison.compare_pairs(comparison.pair_runs(runs, "baseline", None)))
-    return runs, effects.factor_table(declared, runs, floors)
+    terms = comparison.terms_of(declared)
+    found = comparison.compare(runs, terms)
+    return runs, effects.factor_table(declared, found.arms, widening(found.calibration), terms, found.overall)
 
 
 def row(table, factor, metric="tps"):
@@ -83,21 +87,25 @@ def test_variants_that_differ_in_more_than_one_factor_are_no_pair(study, why):
     assert told(study) == {}, why
 
 
-def test_a_pair_is_the_geometric_mean_of_its_ratios_with_scipys_interval_over_repetitions():
+def test_a_pair_is_the_geometric_mean_of_its_ratios_with_at_least_the_interval_of_pooled_spread():
     runs, table = made()
     wide = np.log(runs.pivot_table("tps", ["workload", "clients", "repetition"], "variant"))
     differences = (wide["pgo_lto"] - wide["lto"]).unstack("repetition")
-    means = differences.mean(axis=0)
-    low, high = reference.t.interval(0.95, len(means) - 1, means.mean(), reference.sem(means))
     found = row(table, "PGO on top of LTO")
-    assert found[["ratio", "ratio_low", "ratio_high"]].tolist() == pytest.approx(np.exp([means.mean(), low, high]))
+    assert found["ratio"] == pytest.approx(np.exp(differences.mean(axis=0).mean()))
+    whole = wide.groupby("repetition").mean()[["baseline", "aa", *NAMES[1:]]].to_numpy()
+    variance, degrees = pooled_variance(whole)
+    half = reference.t.ppf(0.975, degrees) * np.sqrt(2 * variance / 5)
+    assert np.log(found["ratio_high"] / found["ratio"]) >= half - 1e-9
+    assert found["basis"] in ("pooled", "own")
     assert (found["n_cells"], found["n_cells_planned"], found["n_repetitions"]) == (2, 2, 5)
 
 
 def test_an_interaction_is_both_over_the_product_of_each_alone():
     runs, table = made()
     wide = np.log(runs.pivot_table("cpu_user_us_per_tx", ["workload", "repetition"], "variant"))
-    terms = wide["pgo_lto"] + wide["baseline"] - wide["pgo"] - wide["lto"]
+    base = (wide["baseline"] + wide["aa"]) / 2
+    terms = wide["pgo_lto"] + base - wide["pgo"] - wide["lto"]
     found = row(table, "interaction of PGO and LTO", "cpu_user_us_per_tx")
     assert found["ratio"] == pytest.approx(np.exp(terms.mean()))
     product = row(table, "PGO alone")["ratio"] * row(table, "LTO alone")["ratio"]
@@ -110,18 +118,21 @@ def test_an_interaction_is_both_over_the_product_of_each_alone():
 def test_one_cell_by_hand():
     rows = [
         {"variant": variant, "workload": "w", "clients": 1, "repetition": repetition, "outcome": "ok", "tps": tps,
-         **dict.fromkeys(comparison.SAME_HOST_COLUMNS, "same"), "started_at": 0, "ended_at": 1}
+         **dict.fromkeys(SAME_HOST_COLUMNS, "same"), "started_at": 0, "ended_at": 1, "reason": None,
+         "warning_codes": None}
         for repetition, pair in enumerate([(100, 200), (100, 800)])
         for variant, tps in zip(("baseline", "pgo"), pair, strict=True)
     ]  # fmt: skip
+    study = {**study_of({"baseline": {}, "pgo": {"profile": "mixed"}}), "reference": "baseline", "workloads": {"w": {}}}
     runs = pd.DataFrame(rows).assign(**{name: np.nan for name in metrics.METRICS if name != "tps"})
-    floors = pd.DataFrame({"metric": list(metrics.METRICS), "floor_log_ratio": 0.0})
-    study = study_of({"baseline": {}, "pgo": {"profile": "mixed"}})
-    found = row(effects.factor_table(study, runs, floors), "PGO alone")
+    terms = comparison.terms_of(study)
+    made = comparison.compare(runs, terms)
+    table = effects.factor_table(study, made.arms, dict.fromkeys(metrics.METRICS, 1), terms, made.overall)
+    found = row(table, "PGO alone")
     # mean of ln 2 and ln 8 is ln 4; s / sqrt(2) is (ln 8 - ln 2) / 2 = ln 2; t(0.975, 1) is 12.706
     assert found["ratio"] == pytest.approx(4)
     assert found["ratio_low"] == pytest.approx(4 * 2**-12.7062, rel=1e-3)
-    assert row(effects.factor_table(study, runs, floors), "PGO alone", "p95_ms")["n_cells"] == 0
+    assert row(table, "PGO alone", "p95_ms")["n_cells"] == 0
 
 
 def test_a_block_with_a_failed_run_counts_for_the_factors_that_do_not_need_it():
@@ -132,21 +143,35 @@ def test_a_block_with_a_failed_run_counts_for_the_factors_that_do_not_need_it():
     assert row(table, "interaction of PGO and LTO")["n_repetitions"] == 4
 
 
-def test_runs_of_two_boots_or_too_far_apart_are_no_block():
+def test_run_of_another_boot_is_in_no_contrast():
     def reboot(facts):
         if facts["variant"] == "lto" and facts["repetition"] == 1:
             facts["host"] = {**facts["host"], "boot_id": "other"}
 
-    runs, table = made(edit=reboot)
+    _, table = made(edit=reboot)
     assert row(table, "LTO alone")["n_repetitions"] == 4
     assert row(table, "PGO alone")["n_repetitions"] == 5
-    assert not effects.whole_blocks(runs, ["pgo", "baseline"], 1.0)["whole"].any()
 
 
 def test_the_table_of_a_study_without_factors_has_its_columns_and_no_row():
     declared = synthetic.study(synthetic.Plan())
     del declared["builds"]
-    assert (
-        list(effects.factor_table(declared, pd.DataFrame(), pd.DataFrame(columns=["metric", "floor_log_ratio"])))
-        == tables.FACTORS.names
+    nothing = pd.DataFrame(columns=tables.OVERALL.names)
+    found = effects.factor_table(declared, None, {}, comparison.terms_of(declared), nothing)
+    assert list(found) == tables.FACTORS.names
+
+
+def test_factor_that_is_a_variant_beside_the_reference_has_the_verdict_of_that_variant():
+    plan = synthetic.Plan(variants={**dict.fromkeys(NAMES, 0.1), "baseline": 0.0, "aa": 0.0}, noise=0.04)
+    records = synthetic.runs(plan)
+    declared = synthetic.study(plan)
+    runs, _ = analysis_runs.collect(declared, records_of(records))
+    found = comparison.compare(runs, comparison.terms_of(declared))
+    table = effects.factor_table(
+        declared, found.arms, widening(found.calibration), comparison.terms_of(declared), found.overall
     )
+    whole = found.overall[found.overall["metric"] == "tps"].set_index("variant")
+    for factor, variant in (("LTO alone", "lto"), ("PGO and LTO", "pgo_lto")):
+        assert row(table, factor)["verdict"] == whole.loc[variant, "verdict"]
+        assert row(table, factor)["p_holm"] == whole.loc[variant, "p_holm"]
+    assert isinstance(row(table, "PGO on top of LTO")["verdict"], str)

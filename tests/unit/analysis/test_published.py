@@ -10,7 +10,7 @@ from scripts.analysis.runs import read_csv
 from scripts.report.figures import naming, ratios
 from scripts.report.figures.values import values_chart
 from tests.made import synthetic
-from tests.made.compared import frames
+from tests.made.compared import compared
 from tests.made.rendering import Elements, rendered
 from tests.unit.report.figures.test_values import texts
 
@@ -75,13 +75,14 @@ def test_every_published_file_can_be_read(file):
 
 
 def test_published_means_are_given_over_all_client_counts_and_over_ours():
-    _, compared, _, cells = frames()
+    found = compared()
     study = {**synthetic.study(synthetic.Plan(workloads=("simple_select", "oltp"))), "published": TOLD}
-    first, second = published.beside(study, {"cells": cells, "comparisons": compared}, "tps")
+    first, second = published.beside(study, {"runs": found.judged}, "tps")
     assert (first.workload, second.workload) == ("simple_select", "oltp")
     assert first.here == {"pgo": pytest.approx(86702.95 / 60466.1)}
     assert first.everywhere == {"pgo": pytest.approx(1.378, abs=5e-4)}
     assert (first.clients, first.common) == (11, 1)
+    cells = found.cells
     ours = cells[(cells["variant"] == "pgo") & (cells["metric"] == "tps")].set_index("workload")["ratio"]
     assert first.ours["pgo"].ratio == pytest.approx(ours["simple_select"])
 
@@ -119,7 +120,7 @@ def test_the_page_shows_them_with_their_source(tmp_path):
 
 
 def test_values_of_a_machine_of_another_scale_are_left_out_of_the_chart():
-    runs, *_ = frames(synthetic.Plan(workloads=("oltp",), clients=(8, 64)))
+    runs = compared(synthetic.Plan(workloads=("oltp",), clients=(8, 64))).judged
     look = naming.look_of(["baseline", "pgo", "aa"], "baseline")
     rows = published.frame(declared()).query("workload == 'oltp' and metric == 'tps'")
     for factor, drawn in ((1, False), (0.1, True), (0.01, False)):
@@ -128,7 +129,7 @@ def test_values_of_a_machine_of_another_scale_are_left_out_of_the_chart():
 
 
 def test_a_chart_of_published_ratios_without_any_of_ours_is_still_a_figure():
-    _, _, _, cells = frames()
+    cells = compared().cells
     look = naming.look_of(["baseline", "pgo", "aa"], "baseline")
     theirs = published.ratios(declared(), published.frame(declared()), "tps")
     chart = ratios.published_chart(cells[cells["workload"] == "none"], theirs, TPS, look, "ratio-none")

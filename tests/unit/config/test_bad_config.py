@@ -27,7 +27,7 @@ clients: [8]
 repetitions: 3
 warmup_s: 2
 measure_s: 5
-block_span_s: 900
+slice_s: 0.2
 placement: automatic
 seed: 1
 campaign: 1
@@ -70,7 +70,10 @@ def test_meaning_of_the_key_ends_the_line(tmp_path):
 
 def test_small_study_itself_is_accepted(tmp_path):
     (tmp_path / "study.yaml").write_text(TEXT)
-    assert load(yaml.safe_load(TEXT), CHECKOUT, "study.yaml", [tmp_path / "study.yaml"]).config == SMALL
+    assert load(yaml.safe_load(TEXT), CHECKOUT, "study.yaml", [tmp_path / "study.yaml"]).config == {
+        **SMALL,
+        "slice_s": 0.2,
+    }
 
 
 @pytest.mark.parametrize(

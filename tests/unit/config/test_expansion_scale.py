@@ -8,11 +8,16 @@ from scripts.commands.prune import __main__ as prune
 from scripts.config.study import load, read
 from scripts.config.text import ConfigError
 from scripts.plan import description
+from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
 from scripts.report import effects
-from tests.made.studies import CHECKOUT, config, paths, plan
+from tests.made.studies import CHECKOUT, config, paths
 
 SMALLER = {"measure_s": 3, "clients": [2], "datasets": {"sbtest": {"rows": 10}}, "variants": {"pgo": {"build": "lto"}}}
+
+
+def described(paths):
+    return description.describe(paths, [], paths.blocks)
 
 
 def small(**changes):
@@ -43,9 +48,9 @@ def test_settings_are_told_with_those_of_the_full_size():
         (("datasets", "sbtest", "rows"), 100000, 10),
         (("variants", "pgo", "build"), "pgo", "lto"),
     )
-    told = effects.scaled_sentence(description.describe(Plan(study, CHECKOUT), []))
+    told = effects.scaled_sentence(described(Paths(Plan(study, CHECKOUT))))
     assert "measure_s 5 → 3; clients 8 and 16 → 2; datasets.sbtest.rows 100000 → 10" in told
-    assert effects.scaled_sentence(description.describe(plan(small=SMALLER), [])) == ""
+    assert effects.scaled_sentence(described(paths(small=SMALLER))) == ""
 
 
 def test_what_the_command_line_gives_stays(tmp_path):
@@ -75,10 +80,10 @@ def test_mistakes_of_either_scale_are_told_at_both_each_once_with_its_line(tmp_p
 
 
 def test_what_only_the_full_size_asks_for_does_not_stop_the_small_one(tmp_path):
-    large = {**config(block_span_s=1), "small": {"block_span_s": 900}}
+    large = {**config(together=2), "small": {"together": 3}}
     (line,) = refused(tmp_path, yaml.safe_dump(large))
-    assert "block_span_s: 1, expected at least" in line
-    assert read(tmp_path / "study.yaml", CHECKOUT, scale="small").config["block_span_s"] == 900
+    assert "together: 2, expected 1 or at least 3" in line
+    assert read(tmp_path / "study.yaml", CHECKOUT, scale="small").config["together"] == 3
 
 
 def test_small_scale_of_a_study_without_one_is_an_error_that_names_the_key(tmp_path):

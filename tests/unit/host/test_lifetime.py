@@ -21,6 +21,9 @@ held, given_back = Path(sys.argv[1]), Path(sys.argv[2])
 gone = lifetime.remove_folder_at_death(given_back)
 lifetime.remove_folder_at_death(held)
 gone()
+dropped = lifetime.run_at_death(["touch", str(given_back / "dropped")])
+lifetime.run_at_death(["touch", str(given_back / "it's run")])
+dropped()
 tree = subprocess.Popen(["sh", "-c", "sleep 63 & echo $!; wait"], start_new_session=True, stdout=subprocess.PIPE)
 grandchild = int(tree.stdout.readline())
 with lifetime.kill_group_at_death(tree.pid):
@@ -64,6 +67,8 @@ def test_killed_process_leaves_neither_its_folder_nor_its_grandchildren(folders)
     wait_until(lambda: all(map(gone, pids)))
     wait_until(lambda: [each.name for each in folders[0].parent.iterdir()] == ["given back"])
     assert (folders[1] / "below" / "file").exists()
+    wait_until(lambda: (folders[1] / "it's run").exists())
+    assert not (folders[1] / "dropped").exists()
 
 
 def test_what_is_left_in_order_is_left_alone(tmp_path):

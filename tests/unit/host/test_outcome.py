@@ -10,10 +10,10 @@ from scripts import record, release
 from scripts.builds import toolchain
 from scripts.host import outcome
 from scripts.host.process import CommandFailed
-from scripts.jobs import audit_build, build_server, prove_builds, train_server
-from scripts.jobs import measure_run as jobs_measure_run
+from scripts.jobs import audit_build, build_server, measure_block, prove_builds, train_server
 from scripts.loadgen import sysbench
 from scripts.loadgen.output import SysbenchFailed
+from scripts.measure import planned, sliced_block
 from scripts.measure import run as measure_run
 from scripts.servers.server import ServerFailed
 
@@ -169,25 +169,30 @@ def test_proofs_leave_failed_builds_out(tmp_path):
     assert record.read(tmp_path / "proofs.json")["proofs"] == []
 
 
+@pytest.mark.parametrize("method", ["slices", "turns"])
 @pytest.mark.parametrize("which", ["identity", "check"])
-def test_run_of_a_build_that_failed_is_a_failed_run_at_once_and_takes_no_host(tmp_path, monkeypatch, which):
+def test_arm_of_a_build_that_failed_is_a_failed_run_at_once_and_takes_no_host(tmp_path, monkeypatch, which, method):
     identity = {"server": "tiny", "family": "postgresql", "build": "fragile", "release": "1.2"}
     for name in ("identity", "check"):
         record.write(tmp_path / f"{name}.json", {**identity, "build_id": "ab", "sha256": "cd"})
     fails(tmp_path / f"{which}.json", **identity)
     generator = SimpleNamespace(version="1.0.20", path="sysbench", sha256="5b")
     monkeypatch.setattr(sysbench, "read_capabilities", lambda: generator)
-    monkeypatch.setattr(measure_run, "exclusive", failing(AssertionError("took the host")))
+    for module in (measure_run, sliced_block):
+        monkeypatch.setattr(module, "exclusive", failing(AssertionError("took the host")))
     place = {"study": "s", "variant": "fragile", "workload": "oltp", "clients": 8, "repetition": 1, "run_number": 3,
              "runs_total": 9, "left_s": 60, "storage": None, "judged": [str(tmp_path / "check.json")]}  # fmt: skip
     recipe = {"variant": {"family": "postgresql"}, "load": {"placement": "automatic"}}
-    run, text = tmp_path / "1.json", tmp_path / "1.txt"
-    jobs_measure_run.main(
-        recipe, place, tmp_path / "identity.json", tmp_path / "dataset.json", run, text, tmp_path / "log"
-    )
-    facts = record.read(run)
+    arm = {"name": "fragile", "digest": "d", "recipe": recipe, "place": place}
+    arm |= {"identity": str(tmp_path / "identity.json"), "dataset": str(tmp_path / "dataset.json")}
+    block = tmp_path / "blocks" / "oltp" / "block.json"
+    about = {"folder": str(block.parent), "workload": "oltp", "clients": 8, "repetition": 1, "seed": "1"}
+    planned.write(tmp_path / "plan.json", [], [{**about, "method": method, "turns": ["fragile"], "arms": [arm]}], None)
+    measure_block.main(tmp_path / "plan.json", block, tmp_path / "logs" / "log")
+    facts = record.read(block.with_name("fragile.json"))
     assert facts["outcome"] == "failed"
     assert facts["reason"] == f"build fragile failed, see {tmp_path / which}.json: no such flag at all"
     assert "judged" not in facts
-    assert text.read_text() == ""
+    assert block.with_name("fragile.txt").read_text() == ""
     assert facts["times"]["ended_at"] >= facts["times"]["started_at"]
+    assert record.read(block)["arms"]["fragile"]["outcome"] == "failed"

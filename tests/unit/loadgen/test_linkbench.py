@@ -134,7 +134,7 @@ def test_rows_are_those_of_the_record():
     facts = {"variant": "a", "workload": "graph", "clients": 2, "repetition": 1}
     measured = {"calls": 4, "mean_ms": 0.3, "p50_ms": 0.1, "p95_ms": 0.9, "p99_ms": 0.9, "max_ms": 0.9}
     table = runs.operation_table(records_of([facts, {**facts, "operations": {"getnode": measured}}]))
-    assert table.to_dict("records") == [{**facts, "operation": "getnode", **measured}]
+    assert table.to_dict("records") == [{**facts, "block": "graph/2/1", "operation": "getnode", **measured}]
 
 
 def test_estimates_count_four_rows_for_an_id_of_the_graph():

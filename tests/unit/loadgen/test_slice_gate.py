@@ -1,9 +1,9 @@
 """The gate with a real sysbench on a script without a database: who waits, what is counted, what goes wrong."""
 
-import os
+import re
 import shutil
 import stat
-import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,7 +31,8 @@ def load(tmp_path):
     def started(text=SPIN, clients=CLIENTS):
         script = tmp_path / "script.lua"
         script.write_text(text)
-        return gated.gated(command(script, clients), str(script), clients, tmp_path, tmp_path / "log.txt")
+        commands = [command(script, part) for part in (clients if isinstance(clients, list) else [clients])]
+        return gated.gated(commands, str(script), tmp_path, tmp_path / "log.txt")
 
     return started
 
@@ -42,8 +43,8 @@ def test_clients_wait_at_a_closed_gate_and_all_counts_are_those_of_sysbench(load
         slices = [held.slice(0.05, 0.005, within_s=10) for _ in range(5)]
         between = held.gate.completed
         assert held.gate.completed == between  # nobody works while the gate is closed
-        output = held.end()
-        assert output.totals.transactions == held.gate.completed == held.gate.positions().sum()
+        totals = held.end()
+        assert totals.transactions == held.gate.completed == held.gate.positions().sum()
     counted = sum(one.transactions for one in slices)
     assert counted == held.gate.histogram().sum() < held.gate.completed
     assert all(0 <= one.clients <= CLIENTS for one in slices)
@@ -77,21 +78,19 @@ def test_file_is_nobody_elses_as_large_as_stated_and_gone_at_the_end(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_processes_share_a_gate_by_their_first_slots(tmp_path):
-    script = tmp_path / "script.lua"
-    script.write_text(SPIN)
-    with slice_gate.made(tmp_path, clients=6) as gate:
-        argv = gated.gated_command(command(script, 3), str(script))
-        several = [
-            subprocess.Popen(argv, env={**os.environ, **gate.environment(str(script), first)}, stdout=subprocess.PIPE)
-            for first in (0, 3)
-        ]
-        gate.wait_parked(20)
-        counts = gate.slice(0.05, 0, within_s=10)
-        gate.leave()
-        texts = [process.communicate(timeout=30)[0].decode() for process in several]
-    assert counts.clients > 3
-    assert sum(parse(text).totals.transactions for text in texts) == gate.completed
+def test_several_processes_share_a_gate_and_their_counts_add_up(load, tmp_path):
+    with load(clients=[3, 2]) as held:
+        counts = [held.slice(0.05, 0, within_s=10) for _ in range(5)]
+        assert len(held.pids) == 2
+        assert all(len(one.counted) == 5 for one in counts)
+        totals = held.end()
+    assert totals.transactions == held.gate.completed
+    assert np.all(np.sum([one.counted for one in counts], axis=0) > 0)  # each client has a slot of its own
+    text = (tmp_path / "log.txt").read_text()
+    assert text.count("Number of threads: ") == 2
+    parts = [part for part in re.split("^(?=sysbench 1)", text, flags=re.MULTILINE) if part.startswith("sysbench 1")]
+    assert [parse(part).clients for part in parts] == [3, 2]
+    assert sum(parse(part).totals.transactions for part in parts) == totals.transactions
 
 
 def test_script_with_a_loop_of_its_own_is_refused_in_words(load):
@@ -114,6 +113,20 @@ def test_error_of_a_transaction_ends_the_load_with_the_words_of_the_script(load)
             held.slice(0.05, 0, within_s=5)
 
 
+def test_one_client_that_gives_up_is_not_waited_for(load):
+    with load('function event(id) if id == 0 then error("row 7 is gone") end end\n') as held:
+        with pytest.raises(SysbenchFailed, match=r"(?s)(1 of 8 clients gave up|the load ended).*row 7 is gone"):
+            held.slice(0.05, 0, within_s=600)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_output_that_cannot_be_written_is_the_error_of_the_disk(load, tmp_path):
+    (tmp_path / "log.txt").symlink_to("/dev/full")
+    with load() as held, pytest.raises(OSError, match="No space left on device"):
+        held.slice(0.05, 0, within_s=10)
+        held.end()
+
+
 def test_restarted_events_are_one_transaction(load):
     text = """
 calls = 0
@@ -124,5 +137,5 @@ end
 """
     with load(text, clients=2) as held:
         held.slice(0.02, 0, within_s=5)
-        output = held.end()
-    assert output.totals.transactions == held.gate.completed
+        totals = held.end()
+    assert totals.transactions == held.gate.completed

@@ -42,9 +42,14 @@ def test_postgresql_log_gives_statements_simple_and_prepared():
 
 def test_one_run_of_each_variant_and_workload_tells():
     known = paths(clients=[8, 64], repetitions=3)
-    telling = [known.runs[path] for path in known.runs if known.place(path)["log_statements"]]
-    assert {(run.clients, run.repetition) for run in telling} == {(8, 1)}
-    assert len(telling) == len({(run.variant, run.workload) for run in telling}) == 3 * 2
+    telling = [
+        (block.key.clients, block.key.repetition, name, block.key.workload)
+        for block in known.blocks
+        for name in block.arms
+        if known.place(block, name)["log_statements"]
+    ]
+    assert {each[:2] for each in telling} == {(8, 1)}
+    assert len(telling) == len({each[2:] for each in telling}) == 3 * 2
 
 
 def logging(*variants, sent=TRANSACTION, total=12):

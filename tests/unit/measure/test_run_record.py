@@ -117,7 +117,7 @@ def test_shared_variables_that_are_gone_or_changed_are_named(facts, tmp_path, sp
 
 
 def test_a_record_outside_a_study_is_refused(facts, tmp_path):
-    with pytest.raises(ValueError, match="below a folder named runs or diagnoses"):
+    with pytest.raises(ValueError, match="below a folder named blocks or runs or diagnoses"):
         record.write(tmp_path / "1.json", measured(facts, "/tmp/1"))
 
 

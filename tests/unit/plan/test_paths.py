@@ -15,9 +15,8 @@ def test_studies_that_declare_the_same_build_share_its_path_and_dataset():
     assert not set(ours.runs) & set(theirs.runs)
 
 
-def test_path_of_a_run_tells_variant_workload_clients_and_repetition():
-    digest = "[0-9a-f]{12}"
-    pattern = rf"results/studies/small/runs/(pgo|aa|baseline)-{digest}/(simple_select|oltp)-{digest}/8/[123]\.json"
+def test_path_of_a_run_names_its_block_and_its_variant():
+    pattern = r"results/studies/small/blocks/(simple_select|oltp)/8/[123]/[0-9a-f]{12}/(pgo|aa|baseline)\.json"
     assert all(re.fullmatch(pattern, path) for path in paths().runs)
     assert len(paths().runs) == 18
 
@@ -47,32 +46,25 @@ def test_option_without_a_part_in_the_data_directory_needs_no_other_dataset():
     assert paths(options={"work_mem": "8MB"}).datasets.keys() == paths().datasets.keys()
 
 
-def test_earlier_runs_have_higher_priority_and_the_last_has_none():
-    made = paths()
-    given = [made.priority(run.variant, run.workload, run.clients, run.repetition) for run in made.plan.runs]
-    assert given == list(range(17, -1, -1))
-
-
 def test_run_is_told_its_place_in_the_study():
     made = paths()
-    path = list(made.runs)[4]
-    run, place = made.runs[path], made.place(path)
-    assert place["block"] == f"{run.workload}/8/{run.repetition}"
-    assert (place["run_number"], place["runs_total"], place["position"]) == (5, 18, run.position)
+    block, *_, last = made.blocks
+    place = made.place(block, "aa")
+    assert place["block"] == block.name
+    assert (place["run_number"], place["runs_total"], place["position"]) == (2, 18, 2)
     assert place["left_s"] > 0
-    assert made.place(list(made.runs)[-1])["left_s"] == 0
+    assert made.place(last, "pgo")["left_s"] == 0
 
 
 def test_run_is_told_the_folder_of_its_storage_which_is_not_in_the_recipe():
     variants = {**VARIANTS, "fast": {**VARIANTS["pgo"], "storage": "memory"}}
     made = paths(variants=variants, storage={"memory": "/dev/shm/x"})
     moved = paths(variants=variants, storage={"memory": "/dev/shm/y"})
-    path = next(path for path, run in made.runs.items() if run.variant == "fast")
-    assert made.place(path)["storage"] == "/dev/shm/x"
-    assert moved.place(path)["storage"] == "/dev/shm/y"
+    assert made.place(made.blocks[0], "fast")["storage"] == "/dev/shm/x"
+    assert moved.place(moved.blocks[0], "fast")["storage"] == "/dev/shm/y"
     assert made.plan.variant("fast")["storage"] == "memory"
 
 
 def test_variant_on_the_default_storage_is_told_none():
     made = paths()
-    assert made.place(next(iter(made.runs)))["storage"] is None
+    assert made.place(made.blocks[0], "pgo")["storage"] is None

@@ -47,6 +47,5 @@ def test_thousands_of_runs_look_for_a_compiler_once(monkeypatch):
     for run in made.runs.values():
         made.plan.variant(run.variant)
         made.plan.load(run.variant, run.workload)
-        made.priority(run.variant, run.workload, run.clients, run.repetition)
     assert len(made.runs) == 2400
     assert sought == ["gcc-12"]

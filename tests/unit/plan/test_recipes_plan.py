@@ -1,13 +1,12 @@
 """What is declared decides a digest, nothing else does; the order of runs depends on the seed and the block alone."""
 
 import shutil
-from collections import Counter
-from itertools import groupby
 
 import pytest
 import yaml
 
-from scripts.plan.order import block_order
+from scripts.measure import rounds
+from scripts.plan.order import BlockKey, keys_in_order, turns
 from scripts.plan.recipes import without_neutral_values
 from scripts.record import digest
 from tests.made.studies import CHECKOUT, SMALL, plan
@@ -50,7 +49,7 @@ EVERYTHING = {*LOADS, *PLAIN, *TRAINED, "instrumented", "dataset"}
     "changes",
     [
         {"title": "Another", "question": "Why?", "study": "other"},
-        {"seed": 7, "repetitions": 9, "clients": [1, 64], "block_span_s": 60},
+        {"seed": 7, "repetitions": 9, "clients": [1, 64]},
         {"servers": {SERVER: {**CATALOG_SERVER, "compile_cpu_minutes": 99}}},
         {"servers": {SERVER: {**CATALOG_SERVER, "sources": [{"debian": "postgresql-15"}, {"file": "/srv/pg.tar"}]}}},
         {"builds": {"baseline": {"flags": [], "debug_information": False}, "pgo": {"flags": ""}}},
@@ -173,31 +172,19 @@ def test_neutral_values_are_not_said():
     }
 
 
-def test_repetition_is_the_outermost_loop_then_the_block():
-    runs = plan(clients=[8, 64]).runs
-    blocks = [key for key, _ in groupby(runs, key=lambda run: (run.repetition, run.workload, run.clients))]
+def test_repetition_is_the_outermost_loop_then_the_workload():
+    keys = keys_in_order(plan(clients=[8, 64]).study)
     wanted = [(n, work, clients) for n in (1, 2, 3) for work in ("simple_select", "oltp") for clients in (8, 64)]
-    assert blocks == wanted
+    assert [(key.repetition, key.workload, key.clients) for key in keys] == wanted
 
 
-def test_every_block_has_every_variant_once_with_its_position():
-    runs = plan().runs
-    assert Counter(Counter((run.workload, run.repetition) for run in runs).values()) == {3: 6}
-    assert len({(run.variant, run.workload, run.repetition) for run in runs}) == len(runs)
-    assert [run.position for run in runs] == [1, 2, 3] * 6
-
-
-def test_order_within_a_block_depends_on_seed_and_block_only():
+def test_turns_depend_on_seed_workload_and_clients_only_and_give_each_arm_each_place():
+    arms, keys = ["baseline", "aa", "pgo"], [BlockKey(number, "oltp", 8) for number in range(1, 7)]
     small, large = plan().study, plan(repetitions=50, clients=[64, 8], study="other", campaign=3).study
-    for block in (("oltp", 8, 1), ("oltp", 8, 3), ("simple_select", 8, 2)):
-        assert block_order(small, *block) == block_order(large, *block)
-
-
-def test_order_is_drawn_anew_for_blocks_and_seeds():
-    orders = [tuple(block_order(plan(repetitions=50).study, "oltp", 8, repetition)) for repetition in range(1, 51)]
-    assert len(set(orders)) == 6
-    other = [tuple(block_order(plan(seed=2).study, "oltp", 8, repetition)) for repetition in range(1, 51)]
-    assert orders != other
+    orders = [turns(small, key, arms) for key in keys]
+    assert orders == [turns(large, key, arms) for key in keys]
+    assert set(rounds.places(orders).values()) == {2}
+    assert orders != [turns(plan(seed=2).study, key, arms) for key in keys]
 
 
 def test_new_build_with_the_same_flags_changes_no_other_build():

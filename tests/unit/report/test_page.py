@@ -9,7 +9,7 @@ from scripts.jobs import render_report
 from scripts.report.render import markdown
 from scripts.report.runs import run_link, spark
 from tests.made import synthetic
-from tests.made.rendering import Elements, answer_of, rendered
+from tests.made.rendering import Elements, answer_of, findings_of, rendered
 from tests.made.run import record_of
 
 ODD = "<img src=x onerror=alert(1)></script><b>\"'&{{ 7*7 }}"
@@ -40,7 +40,7 @@ def test_the_headline_holds_word_ratio_interval_cells_and_repetitions(report):
     tree, page, summary = report
     row = read_csv(tree.tables / "overall.csv").query("variant == 'pgo' and metric == 'tps'").iloc[0]
     said = answer_of(tree).headline
-    assert said.startswith("pgo is faster than baseline: ")
+    assert said.startswith("pgo is more than 2\u202f% faster than baseline: ")
     assert f"{row['ratio']:.2f}" in said
     assert f"{row['ratio_low']:.2f}–{row['ratio_high']:.2f}" in said
     assert "2 cells, 5 repetitions" in said
@@ -51,13 +51,54 @@ def test_the_headline_holds_word_ratio_interval_cells_and_repetitions(report):
 def test_range_and_counts_of_cells_follow_the_headline(report):
     first = answer_of(report[0]).sentences[0].text
     assert "(oltp, 8 clients)" in first
-    assert "(simple_select, 8 clients): 2 faster, 0 slower, 0 no difference shown." in first
+    assert "(simple_select, 8 clients): 2 faster, 0 slower, 0 the same within 2\u202f%, 0 open." in first
 
 
-def test_layout_luck_is_named_beside_the_noise_floor(report):
+def test_layout_luck_is_named_beside_aa(report):
     said = Elements(report[1]).said()
-    assert "Noise floor" in said
-    assert "does not include the effect of code layout" in said
+    assert "The same build against itself (A/A): Transactions per second 1.0" in said
+    assert "no interval includes the effect of code layout" in said
+
+
+def test_method_of_measuring_is_named(report):
+    for text in (Elements(report[1]).said(), report[2]):
+        assert "In each block the variants were measured one after the other." in text
+
+
+def test_slices_are_named_and_a_disturbed_run_is_counted(tmp_path):
+    def sliced(facts):
+        if "window" in facts and facts.get("window"):
+            tps = facts["window"]["tps"]
+            trimmed = tps * (1.1 if facts["variant"] == "pgo" and facts["repetition"] == 1 else 1.001)
+            facts["sliced"] = {
+                "method": "slices", "rounds": 50, "slice_s": 0.2, "tps_log_sd": 0.01, "tps_trimmed": trimmed,
+            }  # fmt: skip
+        return facts
+
+    tree, page, summary = rendered(synthetic.Plan(workloads=("oltp",)), tmp_path, sliced)
+    said = "In each block the variants were measured side by side, in 50 slices of 0.2 s per variant."
+    assert said in Elements(page).said()
+    assert said in summary
+    found = findings_of(tree)
+    assert found["method"].details[0].startswith("In 1 of 15 runs the total and the mean over slices")
+    assert found["alone"].state == "good"
+    assert "slices in a balanced order" in found["order"].text
+
+
+def test_answer_says_what_the_study_could_find_and_what_settles_it(tmp_path):
+    variants = {"baseline": 0.0, "pgo": 0.0, "aa": 0.0}
+    tree, page, summary = rendered(synthetic.Plan(workloads=("oltp",), variants=variants, noise=0.05), tmp_path)
+    row = read_csv(tree.tables / "overall.csv").query("variant == 'pgo' and metric == 'tps'").iloc[0]
+    said = answer_of(tree).headline
+    assert row["verdict"] == "open"
+    assert said.startswith("Open: pgo is between ")
+    sentences = [sentence.text for sentence in answer_of(tree).sentences]
+    (power,) = [text for text in sentences if text.startswith("A study like this finds a difference of ")]
+    assert f"an interval of ±2\u202f% takes about {row['settling_repetitions']:.0f} repetitions" in power
+    assert "more of measuring." in power
+    for text in (said, power):
+        assert text in Elements(page).said()
+        assert text in summary
 
 
 def test_a_p95_that_got_worse_is_named_with_its_cell_and_marked(tmp_path):
@@ -96,7 +137,7 @@ def test_failed_runs_are_holes_with_their_reason(report_with_holes):
     assert any("repetitions 1, 2, 3, 4 and 5: server died with signal 11" in hint for hint in hints)
     assert "4 of 5 runs" in elements.said()
     assert "no whole block" in elements.said()
-    assert "1 cell of 2 could not be compared" in answer_of(tree).sentences[-1].text
+    assert any("1 cell of 2 could not be compared" in sentence.text for sentence in answer_of(tree).sentences)
 
 
 def test_the_page_asks_for_nothing_from_outside(report):

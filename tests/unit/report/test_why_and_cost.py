@@ -171,7 +171,7 @@ def test_a_metric_without_any_value_has_no_column_figure_or_sentence(tmp_path):
 
     _, page, summary = rendered(synthetic.Plan(workloads=("oltp",)), tmp_path, without_cpu)
     for text in (Elements(page).said().split("Quantities")[0], summary):
-        answered = text.split("Noise floor (")[0]
+        answered = text.split("The same build against itself")[0]
         assert "CPU per transaction" not in answered
         assert "of it user" not in text
         assert "host CPU without client" not in text

@@ -1,26 +1,39 @@
 """The words for the codes of verdicts."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from scripts.analysis.metrics import METRICS, TPS
+from scripts.analysis.metrics import METRICS, SCRIPT, TPS
 from scripts.report import words
 from scripts.vocabulary import Verdict
+
+TWO = 0.02
 
 
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        (words.verdict_word(TPS, "above"), "faster"),
-        (words.verdict_word(METRICS["p95_ms"], Verdict.BELOW), "lower"),
-        (words.verdict_word(TPS, "no_difference"), "no difference shown"),
-        (words.short_verdict_word(TPS, "below"), "slower"),
-        (words.short_verdict_word(TPS, "too_few_blocks"), "too few"),
-        (words.short_verdict_word(TPS, "no_noise_floor"), "no noise floor"),
-        (words.arm_word("aa", TPS, None), "A/A"),
-        (words.arm_word("pgo", TPS, "no_difference"), "not shown"),
-        (words.interaction_word("below"), "interaction shown"),
-        (words.interaction_word("no_difference"), "no interaction shown"),
-        (words.short_interaction_word("too_few_blocks"), "too few"),
+        (words.verdict_word(TPS, "far_above", TWO), "more than 2\u202f% faster"),
+        (words.verdict_word(SCRIPT["cold_s"], "far_below", 0.005), "more than 0.5\u202f% faster"),
+        (words.verdict_word(TPS, "above", TWO), "faster"),
+        (words.verdict_word(METRICS["p95_ms"], Verdict.BELOW, TWO), "lower"),
+        (words.verdict_word(TPS, "same", TWO), "the same within 2\u202f%"),
+        (words.verdict_word(TPS, "open", TWO), "open"),
+        (words.short_verdict_word(TPS, "below", TWO), "slower"),
+        (words.short_verdict_word(TPS, "far_below", TWO), "over 2\u202f% slower"),
+        (words.short_verdict_word(TPS, "same", TWO), "same\u202f±2\u202f%"),
+        (words.short_verdict_word(TPS, "too_few_blocks", TWO), "too few"),
+        (words.verdict_word(TPS, "unpaired", TWO), "not in blocks"),
+        (words.arm_word("aa", TPS, None, TWO), "A/A"),
+        (words.arm_word("pgo", TPS, "open", TWO), "open"),
+        (words.arm_word("pgo", TPS, None, TWO), ""),
+        (words.interaction_word("far_below", TWO), "interaction shown"),
+        (words.interaction_word("same", TWO), "no interaction over 2\u202f%"),
+        (words.interaction_word("open", TWO), "open"),
+        (words.short_interaction_word("too_few_blocks", TWO), "too few"),
+        (words.open_range(TPS, 0.97, 1.12), "between 3.0\u202f% slower and 12\u202f% faster"),
+        (words.open_range(SCRIPT["cold_s"], 0.97, 0.995), "between 3.0\u202f% faster and 0.5\u202f% faster"),
     ],
 )
 def test_verdicts_are_written(written, expected):
@@ -29,4 +42,24 @@ def test_verdicts_are_written(written, expected):
 
 def test_unknown_verdict_is_an_error():
     with pytest.raises(ValueError, match="'quicker' is not a valid Verdict"):
-        words.verdict_word(TPS, "quicker")
+        words.verdict_word(TPS, "quicker", TWO)
+
+
+def row(verdict=None, low=1.01, high=1.2, blocks=5, variant="pgo"):
+    return SimpleNamespace(variant=variant, verdict=verdict, ratio_low=low, ratio_high=high, n_blocks=blocks)
+
+
+@pytest.mark.parametrize(
+    ("of", "found"),
+    [
+        (row(), Verdict.ABOVE),
+        (row(low=0.8, high=0.9), Verdict.BELOW),
+        (row(low=0.8), None),
+        (row(blocks=4), None),
+        (row(variant="aa"), None),
+        (row("open"), None),
+        (row("far_above"), Verdict.FAR_ABOVE),
+    ],
+)
+def test_side_of_1_is_the_verdicts_or_without_verdicts_the_intervals(of, found):
+    assert words.side(of) == found

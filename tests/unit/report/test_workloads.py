@@ -14,7 +14,7 @@ STUDY = {"reference": "a", "variants": {"a": {}, "b": {}, "c": {}}, "clients": [
 def tables(statuses=("paired", "paired", "paired"), study=STUDY):
     rows, pairs = [], []
     for repetition, ratio in ((1, 2.0), (2, 2.0 * math.e**0.1), (3, 2.0 * math.e**-0.1)):
-        key = {"workload": "graph", "clients": 4, "repetition": repetition}
+        key = {"workload": "graph", "clients": 4, "repetition": repetition, "block": f"graph/4/{repetition}"}
         for variant, factor in (("a", 1.0), ("b", ratio)):
             for name, calls, mean_ms in (("getnode", 75, 1.0), ("addnode", 25, 4.0)):
                 latencies = dict.fromkeys(("mean_ms", "p50_ms", "p95_ms", "p99_ms", "max_ms"), mean_ms * factor)

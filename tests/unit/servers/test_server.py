@@ -42,6 +42,7 @@ def made_family(tmp_path, program):
         options_of_release=lambda install, options: options,
         option_text=lambda options: f"{options}\n",
         fit_data=lambda install, data, options: None,
+        clean_up_command=lambda pid, data: [],
         server_command=lambda *_: [os.sys.executable, str(script), str(up)],
         connect=connect,
         before_stop=lambda connection, keep_data: None,

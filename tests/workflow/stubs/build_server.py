@@ -1,9 +1,9 @@
-"""Stub: makes an install tree of one file, and facts."""
+"""Stub: makes an install tree of one file, relinks of it when they are wanted, and facts."""
 
 from scripts.jobs.stub import begin, break_down, fill
 
 from scripts import record
-from scripts.builds import compiler_calls
+from scripts.builds import compiler_calls, relinked
 from scripts.host import outcome
 from scripts.host.process import CommandFailed
 from tests.made.records import build_facts
@@ -28,7 +28,19 @@ def make() -> None:
     known = {"sha256": record.file_sha256(program), "build_id": record.digest(recipe)}
     facts = {**build_facts(recipe["build"]), "stage": recipe["stage"]}
     record.write(job.facts, {**facts, **names, **known, "server_file": "bin/server"})
-    record.write(job.identity, {**names, **known, "server_file": "bin/server", "source_path": "source"})
+    identity = {**names, **known, "server_file": "bin/server", "source_path": "source"}
+    relink(identity)
+    record.write(job.identity, identity)
+
+
+def relink(identity: dict) -> None:
+    folder, numbers = job.identity.parent, range(1, relinked.wanted(job.identity.parent) + 1)
+    for number in numbers:
+        program = fill(job.headers, f"relink{number}", f"{identity['sha256']} {number}")
+        relinked.keep(folder, number, program, {**identity, "sha256": record.file_sha256(program)})
+    if numbers:
+        made = [{"number": number, "refused": None} for number in numbers]
+        record.write(folder / relinked.RECORD, {"sha256": identity["sha256"], "refused": None, "relinks": made})
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import copy
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scripts.analysis.runs import read_csv
 from scripts.commands.compare_studies import __main__ as compare_studies
 from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, shared_cells, whole_speedup
-from scripts.commands.compare_studies.studies import load_finished, refusals
+from scripts.commands.compare_studies.studies import load_finished, refusals, within_study
 from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs import logs as import_logs_logs
 from scripts.jobs import collect_runs, compare_variants
@@ -74,6 +75,11 @@ def cells_of(a, b):
     return Cells(a, b, shared, refusals(a, b, shared))
 
 
+@pytest.mark.parametrize("inside", ["blocks/oltp/8/1/0123456789ab/pgo.json", "runs/pgo/oltp/8/1.json"])
+def test_records_lie_in_blocks_or_are_runs_of_the_earlier_layout(inside):
+    assert within_study(Path("results/studies/a", inside)) == Path(inside)
+
+
 def test_the_same_settings_one_after_the_other_are_a_difference_not_interleaved(tmp_path):
     shown = view(together(tmp_path))
     assert shown["headline"].startswith("Difference, not interleaved")
@@ -126,7 +132,7 @@ def test_a_speedup_is_that_of_the_studys_own_report(tmp_path):
     found = cells.compared("pgo", "tps", cells.shared["pgo"]).speedup_a
     assert found.ratio == pytest.approx(overall["ratio"])
     assert found.bounds == pytest.approx((overall["ratio_low"], overall["ratio_high"]))
-    assert whole_speedup(a, "pgo", "tps") == found
+    assert whole_speedup(a, "pgo", "tps").bounds == pytest.approx(found.bounds)
 
 
 def test_the_ratio_of_speedups_does_not_depend_on_how_fast_the_machines_are(tmp_path):
@@ -136,7 +142,7 @@ def test_the_ratio_of_speedups_does_not_depend_on_how_fast_the_machines_are(tmp_
     slow, fast = together(tmp_path), together(tmp_path / "again", change=twice)
     found = [cells_of(*pair).compared("pgo", "tps", [("oltp", 8)]) for pair in (slow, fast)]
     assert found[1].change.ratio == pytest.approx(2 * found[0].change.ratio)
-    assert found[1].relative == found[0].relative
+    assert found[1].relative.bounds == pytest.approx(found[0].relative.bounds)
     assert found[0].relative.bounds[0] < 1 < found[0].relative.bounds[1]
 
 

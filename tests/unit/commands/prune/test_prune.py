@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from scripts import record
+from scripts.builds import relinked
 from scripts.commands.prune import __main__ as prune
 from scripts.commands.prune import cache, leftovers
 from scripts.commands.prune.cache import Busy
@@ -117,14 +118,12 @@ def test_edited_build_loses_the_old_one_with_its_check_and_runs_and_says_what_th
     configure(builds={"pgo": {"lto": True}})
     text = pruned(force=True)
     folder = old.build(SERVER, "pgo")
-    variant = f"{old.study}/runs/{old.variant_part('pgo')}"
-    assert {
-        path for path in before if path.startswith((folder, old.answers(SERVER, "pgo"), variant))
-    } == before - files()
+    gone = (folder, old.answers(SERVER, "pgo"), *(f"{block.folder}/" for block in old.blocks))
+    assert {path for path in before if path.startswith(gone)} == before - files()
     assert f"{folder} (10 min)" in text
-    assert f"{variant} (6 runs)" in text
-    assert "[prune] no config names 3 results" in text
-    assert "[prune] removing them loses 10 min of building, training and loading, and 6 runs" in text
+    assert all(f"{block.folder} (3 runs)" in text for block in old.blocks)
+    assert "[prune] no config names 8 results" in text
+    assert "[prune] removing them loses 10 min of building, training and loading, and 18 runs" in text
 
 
 def test_variables_that_no_run_shares_are_listed_and_removed(place, pruned):
@@ -164,7 +163,7 @@ def test_runs_of_an_earlier_load_or_client_count_go(place, pruned):
     old = paths()
     configure(clients=[16], campaign=2, workloads={"oltp": None})
     text = pruned(force=True)
-    assert text.count("(3 runs)") == 6, "three variants with two workloads each"
+    assert "18 runs" in text
     assert not any(Path(path).exists() for path in old.runs)
     assert Path(old.build(SERVER, "pgo"), "identity.json").exists()
 
@@ -345,17 +344,19 @@ def test_data_directories_of_other_users_stay(place, killed):
     assert found == killed[:2]
 
 
-def test_copy_of_a_removed_build_goes_with_it(place, pruned):
+def test_copies_of_a_removed_build_and_of_its_relinks_go_with_it(place, pruned):
     copies = place / "cache" / "install"
     gone, kept = (
         copies / record.read(Path(paths().build(SERVER, name), "identity.json"))["sha256"][:16]
         for name in ("pgo", "baseline")
     )
-    for copy in (gone, kept):
+    relink = copies / ("ab" * 8)
+    record.write(relinked.identity_of(Path(paths().build(SERVER, "pgo")), 2), {"sha256": "ab" * 32})
+    for copy in (gone, kept, relink):
         copy.mkdir(parents=True)
     configure(builds={"pgo": {"lto": True}})
     assert str(gone) in pruned(force=True)
-    assert (gone.exists(), kept.exists()) == (False, True)
+    assert (gone.exists(), kept.exists(), relink.exists()) == (False, True, False)
 
 
 def test_configs_of_the_checkout_are_the_default():

@@ -19,6 +19,7 @@ from rich.console import Console
 from scripts import record as scripts_record
 from scripts.analysis import comparison
 from scripts.analysis import runs as analysis_runs
+from scripts.analysis.metrics import METRICS
 from scripts.commands.watch import loop, progress
 from scripts.commands.watch import view as watch_view
 from scripts.commands.watch.loop import Looks
@@ -159,11 +160,9 @@ def test_ratios_are_those_the_report_will_have(study):
     for facts in runs:  # noise, for an interval with a width
         facts["window"]["tps"] *= 1 + int(digest([facts["variant"], facts["block"]])[:4], 16) / 1e6
     rows = [analysis_runs.run_row(record_of(facts)) for facts in runs]
-    frame = pd.DataFrame(rows)
-    compared = comparison.compare_pairs(comparison.pair_runs(frame, "baseline", 900))
-    reported = comparison.overall_table(comparison.cells(frame, compared, comparison.noise_floors(compared)), compared)
-    expected = reported.set_index(["variant", "metric"])
-    found = ratios_so_far(rows, "baseline", 900)
+    terms = comparison.Terms("baseline", tuple(METRICS))
+    expected = comparison.compare(pd.DataFrame(rows), terms).overall.set_index(["variant", "metric"])
+    found = ratios_so_far(rows, "baseline")
     assert {(each.variant, each.metric) for each in found} == {(name, of) for name in ("aa", "pgo") for of in SHOWN}
     for each in found:
         row = expected.loc[(each.variant, each.metric)]
@@ -174,7 +173,7 @@ def test_ratios_are_those_the_report_will_have(study):
 def test_ratio_has_an_interval_from_five_whole_repetitions_on(study):
     def tps(runs):
         rows = [analysis_runs.run_row(run_record.read(Path(path))) for path in list(study.runs)[:runs]]
-        return next(each for each in ratios_so_far(rows, "baseline", 900) if each.variant == "pgo")
+        return next(each for each in ratios_so_far(rows, "baseline") if each.variant == "pgo")
 
     laid_out.make(study)
     assert [tps(29).blocks, tps(30).blocks] == [9 if list(study.runs.values())[29].variant != "aa" else 10, 10]
@@ -258,7 +257,7 @@ def test_look_beside_a_measurement_touches_the_next_runs_only(study, monkeypatch
     real = Path.stat
     monkeypatch.setattr(Path, "stat", lambda self, **more: asked.append(str(self)) or real(self, **more))
     looked.look(everything=False)
-    assert [path for path in asked if "/runs/" in path] == list(study.runs)[20 : 20 + progress.LOOKAHEAD]
+    assert [path for path in asked if "/blocks/" in path] == list(study.runs)[20 : 20 + progress.LOOKAHEAD]
 
 
 def test_rest_keeps_all_looks_under_one_per_cent_of_a_core(study, monkeypatch):

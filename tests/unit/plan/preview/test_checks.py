@@ -12,7 +12,7 @@ from scripts.loadgen import sysbench
 from scripts.plan.paths import Paths
 from scripts.plan.preview import checks
 from scripts.plan.preview import text as preview_text
-from scripts.plan.preview.due import Due, Listing
+from scripts.plan.preview.due import Due
 from scripts.plan.recipes import Plan
 from tests.made.studies import CHECKOUT, SMALL
 
@@ -41,7 +41,7 @@ def paths(folder, **changes):
 
 
 def demanded(made):
-    return checks.demand(Due(made, Listing()))
+    return checks.demand(Due(made))
 
 
 def refusal(made, old):

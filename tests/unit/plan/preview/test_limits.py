@@ -7,8 +7,8 @@ import pytest
 
 from scripts.host.storage import FileSystem, can_reflink
 from scripts.plan.preview import limits
-from scripts.plan.preview.due import Due, Listing
-from scripts.plan.preview.estimates import Durations, Sizes
+from scripts.plan.preview.due import Due
+from scripts.plan.preview.estimates import Durations, Size, Sizes
 from scripts.plan.preview.limits import Headroom, in_mib
 from scripts.plan.preview.reasons import Reasons, RunReasons
 from tests.made import results as made_results
@@ -29,7 +29,7 @@ def results(tmp_path, monkeypatch):
 
 
 def sizes(**edit):
-    due = Due(paths(**edit), Listing())
+    due = Due(paths(**edit))
     return Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
 
 
@@ -62,9 +62,24 @@ def test_large_machine_has_no_limits():
             "open files: a process may have 1024, 1000 clients need 1050",
         ),
         ({"variants": MARIADB}, {"most_open_files": 512}, True, "at most 512, the server wants 818"),
-        ({"clients": [64]}, {"processes": 200}, False, "processes: 200 may run, 64 clients need about 228"),
-        ({"clients": [128]}, {"processes": 200}, True, "processes: 200 may run, 128 clients need about 356"),
-        (POOL, {}, False, "memory: up to 80 GiB needed, the machine leaves 59 GiB (aa, baseline, pgo)"),
+        (
+            {"clients": [64], "together": 1},
+            {"processes": 200},
+            False,
+            "processes: 200 may run, 64 clients need about 228",
+        ),
+        (
+            {"clients": [64]},
+            {"processes": 200},
+            True,
+            "processes: 200 may run, 64 clients of each of 3 servers need about 484",
+        ),
+        (
+            POOL,
+            {},
+            False,
+            "memory: up to 240 GiB needed, the machine leaves 59 GiB (baseline, aa, pgo at the same time)",
+        ),
         ({**POOL, **TEN_GIB}, {"available_mib": 4000}, True, "the machine leaves 4000 MiB"),
         ({"clients": [900]}, {"available_mib": 4000, "memory_limit": "the cgroup"}, True, "the cgroup leaves 4000 MiB"),
         ({"clients": [4096], "options": ROOM}, {"open_files": 1024}, True, "may have 1024, 1024 clients need 1074"),
@@ -102,7 +117,9 @@ def test_unix_sockets_that_block_need_no_room_to_wait():
 def test_small_disk_is_told_with_what_it_would_have_to_hold(free_mib, certain):
     [limit] = found({}, places={"results": FileSystem(2, "xfs", free_mib), "/cache": FileSystem(2, "xfs", free_mib)})
     assert limit.text.startswith(f"disk of results, /cache (xfs): {free_mib} MiB free, up to")
-    assert all(part in limit.text for part in ("sources 210 MiB", "a build tree 300 MiB", "a run's data directory"))
+    assert all(
+        part in limit.text for part in ("sources 210 MiB", "a build tree 300 MiB", "the data directories of a block")
+    )
     assert limit.certain == certain
 
 
@@ -134,6 +151,15 @@ def test_known_snapshot_counts_and_an_unknown_one_is_estimated_from_its_rows():
     copied = sizes(measure_s=9).copied()
     assert (copied.mib, copied.measured) == (18 * 150, True)
     assert sizes(measure_s=9).kept()["builds"].mib == 0
+
+
+def test_relinks_of_the_reference_take_a_program_each():
+    reference, other = (next(thing for thing in sizes().due.of("build") if thing.name == name)
+                        for name in ("baseline", "pgo"))  # fmt: skip
+    assert (sizes().relinked(reference).mib, sizes().relinked(other).mib) == (5 * 20, 0)
+    facts = {"stage": "plain", "cpu_s": 9, "file_bytes": 7 * 2**20}
+    made_results.write("results/builds/postgresql-15/old-123456789012/facts.json", facts)
+    assert sizes().relinked(reference) == Size(5 * 7, measured=True)
 
 
 def test_bytes_to_fetch_are_the_catalogs_else_those_fetched_before_else_unknown():

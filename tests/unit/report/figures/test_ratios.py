@@ -14,7 +14,7 @@ from scripts.report.figures import ratios as figures_ratios
 from scripts.report.figures.ratios import BETTER, CROSSED, FRAMED, HATCHED, WORSE, HeatGrid
 from scripts.vocabulary import Verdict
 from tests.made import synthetic
-from tests.made.compared import frames
+from tests.made.compared import compared
 from tests.unit.report.figures.test_values import NAMESPACE, texts
 
 LOOK = naming.look_of(("baseline", "pgo", "lto", "aa"), "baseline")
@@ -23,7 +23,9 @@ PAPERS = {"#ffffff": "#1c2024", "#15181b": "#e4e7ea"}
 
 
 def cells(*rows):
-    return pd.DataFrame(rows, columns=["variant", "workload", "clients", "ratio", "verdict"])
+    table = pd.DataFrame(rows, columns=["variant", "workload", "clients", "ratio", "verdict"])
+    blocks = [4 if verdict == Verdict.TOO_FEW_BLOCKS else 5 for verdict in table["verdict"]]
+    return table.assign(n_blocks=blocks, ratio_low=0.9 * table["ratio"], ratio_high=1.1 * table["ratio"])
 
 
 def marked(svg, mark):
@@ -36,19 +38,21 @@ def marked(svg, mark):
 @pytest.mark.parametrize(
     ("ratio", "verdict", "mark"),
     [
-        (1.4, Verdict.ABOVE, "framed"), (0.7, Verdict.BELOW, "framed"), (1.2, "above", "framed"),
-        (1.01, Verdict.NO_DIFFERENCE, "plain"), (1.4, Verdict.TOO_FEW_BLOCKS, "hatched"),
-        (1.4, Verdict.NO_NOISE_FLOOR, "hatched"), (1.4, None, "hatched"),
+        (1.4, Verdict.ABOVE, "framed"), (0.7, Verdict.BELOW, "framed"), (1.2, "far_above", "framed"),
+        (1.01, Verdict.SAME, "plain"), (1.01, Verdict.OPEN, "plain"), (1.4, Verdict.TOO_FEW_BLOCKS, "hatched"),
+        (1.4, Verdict.UNPAIRED, "hatched"), (1.4, None, "framed"), (1.05, None, "plain"),
         (None, None, "crossed"), (float("nan"), Verdict.TOO_FEW_BLOCKS, "crossed"),
     ],
 )  # fmt: skip
-def test_a_cell_is_marked_by_its_verdict(ratio, verdict, mark):
-    assert figures_ratios.mark_of(verdict, ratio) == mark
+def test_a_cell_is_marked_by_its_verdict_or_its_interval(ratio, verdict, mark):
+    row = next(cells(("pgo", "a", 1, np.nan if ratio is None else ratio, verdict)).itertuples())
+    assert figures_ratios.mark_of(row) == mark
+    assert figures_ratios.mark_of(None) == "crossed"
 
 
 def test_every_place_of_the_grid_has_its_figure_or_a_cross():
     shown = cells(
-        ("pgo", "a", 1, 1.404, Verdict.ABOVE), ("pgo", "a", 8, 1.01, Verdict.NO_DIFFERENCE),
+        ("pgo", "a", 1, 1.404, Verdict.ABOVE), ("pgo", "a", 8, 1.01, Verdict.OPEN),
         ("pgo", "b", 1, 12.34, Verdict.TOO_FEW_BLOCKS), ("pgo", "b", 8, np.nan, None),
     )  # fmt: skip
     chart = figures_ratios.heat_chart(shown, HeatGrid(["a", "b"], [1, 8, 64], "pgo"), TPS, 1.0, LOOK, "heat-tps-pgo")
@@ -109,17 +113,14 @@ def test_text_on_the_strongest_colour_is_legible_on_light_and_dark(paper, hue):
 def test_the_key_shows_both_ends_and_all_marks():
     chart = figures_ratios.scale_chart(TPS, np.log(2), LOOK, "scale-tps")
     found = texts(chart)
-    assert {"0.50", "1.00", "2.00", "faster or slower", "no difference shown", "too few blocks", "no ratio"} <= set(
-        found
-    )
+    assert {"0.50", "1.00", "2.00", "faster or slower", "the same, or open", "too few blocks", "no ratio"} <= set(found)
     assert found.index("worse") < found.index("better")
     assert [marked(chart, mark) for mark in (FRAMED, HATCHED, CROSSED)] == [1, 1, 1]
 
 
 def drawn(plan):
     study = synthetic.study(plan)
-    *_, compared = frames(plan)
-    ordered = plot_figures.in_order(compared, study)
+    ordered = plot_figures.in_order(compared(plan).cells, study)
     look = naming.look_of(list(study["variants"]), study["reference"])
     return study, dict(plot_figures.heat(study, ordered, TPS, look))
 

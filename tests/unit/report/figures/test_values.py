@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from scripts.analysis import runs as analysis_runs
-from scripts.analysis.comparison import cells, compare_pairs, noise_floors, pair_runs
+from scripts.analysis.comparison import compare, terms_of
 from scripts.analysis.metrics import METRICS
 from scripts.jobs import plot_figures
 from scripts.report.figures import drawing, naming, values
@@ -26,8 +26,7 @@ def frames(plan):
     declared = synthetic.study(plan)
     records = records_of(synthetic.runs(plan))
     runs, _ = analysis_runs.collect(declared, records)
-    compared = compare_pairs(pair_runs(runs, "baseline", None))
-    return runs, plot_figures.in_order(cells(runs, compared, noise_floors(compared)), declared)
+    return runs, plot_figures.in_order(compare(runs, terms_of(declared)).cells, declared)
 
 
 def plan(**more):

@@ -1,0 +1,126 @@
+"""A mean log ratio with its interval and p values, by the widest of several estimates of its variance."""
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+NOT_KNOWN = float("nan")
+LEVEL = 0.95
+POWER = 0.80
+
+
+@dataclass(frozen=True)
+class Spread:
+    """An estimate of a variance of the mean log ratio, with its degrees of freedom (infinite for the slices').
+
+    Both are numbers, or arrays with one number per study; a spread without a finite variance or without degrees of
+    freedom gives NaN.
+    """
+
+    basis: str
+    variance: Array | float
+    degrees: Array | float
+
+    @property
+    def usable(self) -> Flags:
+        """Whether an interval can be computed from it."""
+        return np.greater(self.degrees, 0) & np.isfinite(self.variance)
+
+    def scaled(self, factor: Array | float) -> "Spread":
+        """Return the spread with its variance multiplied by a factor."""
+        return replace(self, variance=self.variance * factor)
+
+    def where(self, kept: Flags) -> "Spread":
+        """Return the spread where it is usable and kept, NaN elsewhere."""
+        kept = kept & self.usable
+        return Spread(self.basis, np.where(kept, self.variance, np.nan), np.where(kept, self.degrees, np.nan))
+
+    def half(self, level: float = LEVEL) -> Array:
+        """Return the half width of Student's interval."""
+        return special.stdtrit(self.degrees, 0.5 + level / 2) * np.sqrt(self.variance)
+
+    def p(self, distance: Array | float) -> Array:
+        """Return the two-sided p value of a mean this far from the value that is tested."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = np.where(distance == 0, 0.0, np.abs(distance) / np.sqrt(self.variance))
+        return 2 * special.stdtr(self.degrees, -statistic)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean log ratio with the spreads it is judged by, and the number of blocks behind it; of one study or of many.
+
+    The widest spread gives the interval, and `basis` names it: pooled, own, clustered or slices. Without a usable
+    spread, or with one block, the bounds and p values are NaN.
+    """
+
+    mean: Array | float
+    blocks: NDArray[np.int_] | int
+    spreads: tuple[Spread, ...] = ()
+
+    def half_at(self, level: float) -> Array:
+        """Return the half width at a level."""
+        return reduce(np.fmax, (spread.half(level) for spread in self.spreads), NOT_KNOWN)
+
+    @property
+    def half(self) -> Array:
+        """Half width of the 95 % interval."""
+        return self.half_at(LEVEL)
+
+    @property
+    def low(self) -> Array:
+        """Lower bound of the log ratio."""
+        return self.mean - self.half
+
+    @property
+    def high(self) -> Array:
+        """Upper bound of the log ratio."""
+        return self.mean + self.half
+
+    @property
+    def basis(self) -> NDArray[np.str_]:
+        """The spread that sets the width, empty without one."""
+        return self._of_widest(np.array(["", *(spread.basis for spread in self.spreads)]))
+
+    def p(self, beyond: float = 0.0) -> Array:
+        """Return the two-sided p value of the hypothesis that |log ratio| is at most `beyond`; NaN without a spread."""
+        return self._largest_p(np.maximum(np.abs(self.mean) - beyond, 0.0))
+
+    def p_within(self, margin: float) -> Array:
+        """Return the p value of the two one-sided tests of |log ratio| being at least `margin` (Schuirmann 1987).
+
+        It is under 0.05 when the 90 % interval lies within the margin; NaN without a spread.
+        """
+        distance = margin - np.abs(self.mean)
+        one_sided = self._largest_p(distance) / 2
+        return np.where(distance >= 0, one_sided, 1 - one_sided)
+
+    def detectable(self) -> Array:
+        """Return the |log ratio| that a study with this interval finds with a chance of 80 %."""
+        each = [spread.half() + special.stdtrit(spread.degrees, POWER) * np.sqrt(spread.variance)
+                for spread in self.spreads]  # fmt: skip
+        return self._of_widest(np.array(np.broadcast_arrays(NOT_KNOWN, *each)))
+
+    def widened(self, factor: float) -> "Interval":
+        """Return the same mean with an interval `factor` times as wide."""
+        return replace(self, spreads=tuple(spread.scaled(factor**2) for spread in self.spreads))
+
+    def at(self, place: int) -> "Interval":
+        """Return the intervals of one place of the last axis."""
+        spreads = (Spread(one.basis, one.variance[..., place], one.degrees[..., place]) for one in self.spreads)
+        return Interval(self.mean[..., place], self.blocks[..., place], tuple(spreads))
+
+    def _largest_p(self, distance: Array) -> Array:
+        return reduce(np.fmax, (spread.p(distance) for spread in self.spreads), NOT_KNOWN)
+
+    def _of_widest(self, values: NDArray) -> NDArray:
+        """Return the value of the widest spread: the first of `values` stands for none, the others for `spreads`."""
+        halves = np.array(np.broadcast_arrays(-1.0, *(np.nan_to_num(each.half(), nan=-1.0) for each in self.spreads)))
+        widest = np.argmax(halves, axis=0)
+        values = values.reshape(values.shape + (1,) * (halves.ndim - values.ndim))
+        return np.take_along_axis(np.broadcast_to(values, halves.shape), widest[None], axis=0)[0]

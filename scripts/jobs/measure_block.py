@@ -1,0 +1,23 @@
+"""Measure one block: its arms side by side or by turns; write their records, then the block's."""
+
+from pathlib import Path
+
+from scripts.host import entry
+from scripts.host.entry import say
+from scripts.measure import blocks, planned, record
+from scripts.measure.facts import line
+
+
+def main(plan: Path, block: Path, log: Path) -> None:
+    """Input: `plan`, the study's plan.json, and the records of builds and datasets that it names.
+
+    Output: `block`, the record of the block, and beside it the record and sysbench's output of each arm. Prints one
+    line per arm.
+    """
+    described = planned.read(plan, block.parent)
+    for run in blocks.measured(described, block, log):
+        say(line(record.read(run)))
+
+
+if __name__ == "__main__":
+    entry.run(main, __doc__, "plan", "block")

@@ -1,0 +1,143 @@
+"""The bench of one arm of a block: its clone, server and gated clients, from the snapshot to the clean stop."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.host import storage, usage, workplace
+from scripts.loadgen import many, output, run
+from scripts.loadgen.gated import GatedLoad, gated
+from scripts.loadgen.lua import script_path
+from scripts.measure import load, observe
+from scripts.measure.counter_series import CounterSeries
+from scripts.measure.setting import Phases, Setting
+from scripts.measure.side_by_side import Arm
+from scripts.servers import data_directory
+from scripts.servers import options as servers_options
+from scripts.servers.server import Server, running
+
+SERVER_LOG, FILL_LOG = ".server.log", ".load.txt"
+# The gate is a shared file: in memory, so that no disk writes it back during a slice.
+SHARED_MEMORY = Path("/dev/shm")
+
+
+@dataclass
+class Bench:
+    """An arm on its way through a block; `facts` grows with each step, `stack` holds what must end."""
+
+    name: str
+    setting: Setting
+    stack: contextlib.ExitStack
+    facts: dict[str, Any] = field(default_factory=dict)
+    failure: Exception | None = None
+    arm: Arm | None = None
+    _series: CounterSeries = field(default_factory=CounterSeries)
+    _data: Path | None = None
+    _server: Server | None = None
+    _connection: Any = None
+    _before: observe.Edge | None = None
+    _used_before: usage.Sample | None = None
+
+    def clone(self) -> None:
+        """Clone the snapshot to the variant's storage."""
+        setting = self.setting
+        folder = setting.dataset.parent / "snapshot"
+        data_directory.verify(folder, record.read(setting.dataset)["snapshot_sha256"])
+        self._data = self.stack.enter_context(data_directory.cloned(folder, setting.place["storage"]))
+        data_directory.demand_page_compression(setting.load["tables"], self._data)
+
+    def time_storage(self) -> None:
+        """Record what kind of place the data lie in, and how long its fsync takes."""
+        self.facts |= storage.fsync_facts(self._data.parent)
+
+    def start(self) -> None:
+        """Start the server, fill the tables that each run loads anew, and read what the server says of itself."""
+        setting, family = self.setting, self.setting.family
+        install, variant = workplace.installed(setting.identity), setting.recipe["variant"]
+        options = servers_options.server_options(family, variant)
+        log = setting.log.with_suffix(SERVER_LOG)
+        log.unlink(missing_ok=True)
+        cpus = setting.cpus.server_cpus
+        self._server = self.stack.enter_context(running(family, install, self._data, options, log, cpus=cpus))
+        with self._server.blamed():
+            unread = servers_options.require_values(self._server, install, variant.get("options", {}))
+            flags = family.sysbench_flags(self._server.sockets)
+            filled = run.fill_anew(setting.load["tables"], flags, setting.log.with_suffix(FILL_LOG))
+            self._connection = self._server.connect()
+            self.stack.callback(self._drop_connection)
+            variables = observe.variable_facts(family, self._connection, self._data.parent, self._server.sockets)
+            self.facts["files"] = {"before": observe.file_sizes(family, self._data, self._connection)}
+        written = family.option_text(family.options_of_release(install, options))
+        commands = {"server": self._server.command, "load": filled}
+        self.facts |= {**unread, **variables, "option_file": written, "commands": commands}
+
+    def connect_clients(self) -> None:
+        """Start sysbench with all its clients connected and held at their gate."""
+        setting = self.setting
+        base = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
+        place = self.stack.enter_context(workplace.temporary_directory(base))
+        commands = setting.commands(self._server, setting.load["measure_s"], seed=setting.place["repetition"])
+        script = script_path(setting.load["script"])
+        with self._server.blamed():
+            held = gated(commands, script, place, setting.text, setting.cpus.client_cpus)
+            self.arm = Arm(self.name, self._server, self.stack.enter_context(held), end=self.stack.close)
+        self.facts["commands"] |= many.named_commands(commands)
+
+    def begin_rounds(self) -> None:
+        """Read the server's counters and resources after warm-up, and forget what the gate counted so far."""
+        with self._server.blamed():
+            self._before = observe.read_edge(self.setting.family, self._connection)
+        self.arm.load.gate.forget()
+        if self.setting.load.get("series"):
+            self.arm.after_slice = self._series.after_slice_of(partial(self.setting.family.counters, self._connection))
+        self._used_before = self.used()
+
+    def used(self) -> usage.Sample:
+        """Return a sample of the resources used so far. Raises ServerFailed or SysbenchFailed when one has ended."""
+        with self._server.blamed():
+            self.arm.load.demand_alive()
+            return usage.sample_usage(self._server.process.pid, *self.arm.load.pids)
+
+    def end_rounds(self, facts_of: Callable[[usage.Sample, usage.Sample], dict[str, Any]]) -> None:
+        """Add the facts of the rounds, which `facts_of` makes of two samples of resources, and end sysbench."""
+        family, held = self.setting.family, self.arm.load
+        self.facts |= facts_of(self._used_before, self.used())
+        with self._server.blamed():
+            self.facts |= observe.edge_facts(self._before, observe.read_edge(family, self._connection))
+            totals = self._end_load(held)
+            self.facts["files"] |= {"after": observe.file_sizes(family, self._data, self._connection)}
+            command = self.facts["commands"]["measure"]
+            self.facts |= load.logged_statements(self.setting, self._server, self._connection, command, Phases(0.0))
+        self.facts["window"] |= {"errors": totals.errors, "reconnects": totals.reconnects}
+        self.facts |= output.operation_facts(self.setting.text)
+        self.facts["counter_series"] = self._series.columns()
+
+    def _end_load(self, held: GatedLoad) -> output.Totals:
+        completed, totals = held.gate.completed, held.end()
+        if totals.transactions != completed:
+            raise ValueError(
+                f"{self.name}: the gate counted {completed} transactions, sysbench {totals.transactions}; expected the "
+                f"same number (log: {self.setting.text})"
+            )
+        return totals
+
+    def stop(self) -> None:
+        """Stop the server cleanly."""
+        with self._server.blamed():
+            self._disconnect()
+        self._server.stop(keep_data=False)
+
+    def _disconnect(self) -> None:
+        """Close our own connection, unless it is closed or ended with the server."""
+        connection, self._connection = self._connection, None
+        if connection is not None and self._server.process.poll() is None:
+            connection.close()
+
+    def _drop_connection(self) -> None:
+        """Close our own connection where it is still open: what a failed server makes of that adds nothing."""
+        with contextlib.suppress(Exception):  # each family's driver has its own errors
+            self._disconnect()

@@ -1,0 +1,124 @@
+"""Measure a planned block, side by side or by turns, and keep its records: those of the arms, then block.json."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.host import cpus as host_cpus
+from scripts.host import facts as host_facts
+from scripts.host import outcome
+from scripts.host.entry import started_s
+from scripts.loadgen import client_host, sysbench
+from scripts.measure import record as run_record
+from scripts.measure import rounds, warnings
+from scripts.measure import sliced_block as side_by_side
+from scripts.measure.facts import planned_facts
+from scripts.measure.planned import SLICES, PlannedArm, PlannedBlock
+from scripts.measure.record import Run
+from scripts.measure.run import facts_of
+from scripts.measure.setting import Phases, Setting
+
+BLOCK_FILE = "block.json"
+
+
+def measured(planned: PlannedBlock, block: Path, log: Path) -> list[Path]:
+    """Measure a block and write its records, `block` last; returns the records of its arms.
+
+    What an earlier attempt left in the folder is removed first: nothing counts that `block` does not list.
+    """
+    block.parent.mkdir(parents=True, exist_ok=True)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("", encoding="utf-8")
+    for left in block.parent.iterdir():
+        left.unlink()
+    how = _by_slices if planned.method == SLICES else _by_turns
+    facts, about = how(planned, block, log)
+    runs = []
+    for arm in planned.arms:
+        runs.append(block.with_name(f"{arm.name}.json"))
+        run_record.write(runs[-1], facts[arm.name])
+    record.write_signed(block, {**_names(planned), **about, "arms": dict(_listed(planned, facts, block))})
+    return runs
+
+
+def _names(planned: PlannedBlock) -> dict[str, Any]:
+    names = ("workload", "clients", "repetition", "method", "why")
+    return {name: getattr(planned, name) for name in names}
+
+
+def _listed(planned: PlannedBlock, facts: dict[str, dict], block: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for arm in planned.arms:
+        sums = {end: record.file_sha256(block.with_name(f"{arm.name}.{end}")) for end in ("json", "txt")}
+        yield arm.name, {"digest": arm.digest, "outcome": facts[arm.name]["outcome"], "sha256": sums}
+
+
+def _setting(arm: PlannedArm, block: Path, log: Path) -> Setting:
+    text, own_log = block.with_name(f"{arm.name}.txt"), log.with_suffix(f".{arm.name}.log")
+    text.touch()
+    place = {key: value for key, value in arm.place.items() if key != "judged"}
+    load = arm.recipe["load"]
+    cpus, remote = client_host.place_on_hosts(host_cpus.read_topology(), load), client_host.client_host_of(load)
+    generator = sysbench.read_capabilities()
+    return Setting(arm.recipe, place, Path(arm.identity), Path(arm.dataset), text, own_log, generator, cpus, remote)
+
+
+def _judgement(arm: PlannedArm) -> str | None:
+    return outcome.first_reason([Path(arm.identity), *map(Path, arm.place.get("judged", []))])
+
+
+def _by_turns(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, dict], dict[str, Any]]:
+    begin_s, found = started_s(), {}
+    by_name = {arm.name: arm for arm in planned.arms}
+    for position, name in enumerate(planned.turns, start=1):
+        arm = by_name[name]
+        text, own_log = block.with_name(f"{name}.txt"), log.with_suffix(f".{name}.log")
+        place = {**arm.place, "position": position}
+        Phases(begin_s, log).announce(f"turn {position} of {len(planned.turns)}: {name}")
+        built, loaded, now_s = Path(arm.identity), Path(arm.dataset), time.time() if found else begin_s
+        facts = facts_of(arm.recipe, place, built, loaded, text, own_log, begin_s=now_s)
+        found[name] = {**facts, "sliced": {"method": planned.method, "why": planned.why}}
+    open_s = sum((facts.get("window") or {}).get("duration_s") or 0 for facts in found.values())
+    return found, _spent(begin_s, time.time(), open_s) | {"turns": planned.turns}
+
+
+def _by_slices(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, dict], dict[str, Any]]:
+    phases = Phases(started_s(), log)
+    settings = {arm.name: _setting(arm, block, log) for arm in planned.arms}
+    machine, arms = host_facts.read_host(), {arm.name: arm for arm in planned.arms}
+    known = {name: planned_facts(one, machine, record.read(one.identity)) for name, one in settings.items()}
+    judged = {name: reason for name, arm in arms.items() if (reason := _judgement(arm))}
+    sound = {name: setting for name, setting in settings.items() if name not in judged}
+    found, taken = side_by_side.measure(sound, planned.seed, phases) if sound else ({}, side_by_side.Taken())
+    found |= {name: outcome.failure_facts(reason) for name, reason in judged.items()}
+    ended_at, share = time.time(), {name: seconds / len(arms) for name, seconds in phases.seconds.items()}
+    for name, facts in found.items():
+        whole = known[name] | facts
+        times = {"started_at": phases.started_at, **facts.get("times", {}), "ended_at": ended_at}
+        if not outcome.has_failed(facts):
+            whole["warnings"] = [each.values() for each in warnings.warnings_of(Run.of(whole))]
+        found[name] = {**whole, "times": times, "phases_s": share}
+        found[name]["sliced"] = {"method": planned.method, **facts.get("sliced", {})}
+    places = {f"{arm} {place}": count for (arm, place), count in sorted(rounds.places(taken.orders).items())}
+    about = {"phases_s": phases.seconds, "slices": _slices(taken), "places": places}
+    return found, _spent(phases.started_at, ended_at, taken.open_s) | about
+
+
+def _spent(started_at: float, ended_at: float, open_s: float) -> dict[str, Any]:
+    wall_s = ended_at - started_at
+    return {"started_at": started_at, "ended_at": ended_at, "wall_s": wall_s, "open_s": open_s,
+            "open_share": open_s / wall_s if wall_s else None}  # fmt: skip
+
+
+def _slices(taken: side_by_side.Taken) -> dict[str, list]:
+    """Return the slices as columns, in the order they were taken."""
+    columns: dict[str, Callable] = {
+        "arm": lambda one: one.arm,
+        "round": lambda one: one.round,
+        "transactions": lambda one: one.transactions,
+        "tps": lambda one: round(one.tps, 3),
+        "open_ms": lambda one: round(one.open_ns / 1e6, 3),
+        "cpu_ms": lambda one: round(one.cpu_ns / 1e6, 3),
+    }
+    return {name: [value(one) for one in taken.slices] for name, value in columns.items()}

@@ -1,0 +1,59 @@
+"""A block as the main process planned it: what a job needs to measure it, read from the study's plan.json."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.parts import Part
+
+SLICES, TURNS = "slices", "turns"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedArm(Part):
+    """An arm: its recipe, its context, the records of its build and dataset, and those that must not have failed."""
+
+    name: str | None = None
+    digest: str | None = None
+    recipe: dict[str, Any] = field(default_factory=dict)
+    place: dict[str, Any] = field(default_factory=dict)
+    identity: str | None = None
+    dataset: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBlock(Part):
+    """A block: where it is kept, how it is measured and why so, and its arms: the reference, A/A, then the others.
+
+    By turns the servers are up one after the other in the order of `turns`.
+    """
+
+    folder: str | None = None
+    workload: str | None = None
+    clients: int | None = None
+    repetition: int | None = None
+    seed: str | None = None
+    method: str | None = None
+    why: str | None = None
+    turns: list[str] = field(default_factory=list)
+    arms: list[PlannedArm] = field(default_factory=list)
+
+
+Facts = dict[str, Any]
+
+
+def write(path: Path, decided: list[Facts], blocks: list[Facts], stopping: Facts | None) -> None:
+    """Write a study's blocks, as the main process `decided` on them, and what is known of the `blocks` to measure.
+
+    `stopping` is what a decision on another repetition needs to know.
+    """
+    record.write(path, {"decided": decided, "blocks": blocks, "stopping": stopping})
+
+
+def read(path: Path, folder: Path) -> PlannedBlock:
+    """Return the block that is kept in `folder`. Raises ValueError naming the plan when it has no such block."""
+    for block in record.read(path)["blocks"]:
+        if block["folder"] == str(folder):
+            return PlannedBlock.of(block)
+    raise ValueError(f"{path}: no block {folder}, expected one; run the workflow again, which plans anew")

@@ -1,0 +1,200 @@
+"""Measure a block in which all servers are up at the same time, and take turns slice by slice."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from scripts.host import outcome, stopping
+from scripts.host.entry import say_waiting
+from scripts.host.locks import exclusive
+from scripts.loadgen import sysbench
+from scripts.loadgen.lua import script_path
+from scripts.loadgen.output import SysbenchFailed
+from scripts.measure import rounds, side_by_side, slice_facts
+from scripts.measure.bench import Bench
+from scripts.measure.setting import Phases, Setting
+from scripts.measure.side_by_side import Arm, Slice
+from scripts.measure.slice_facts import Rounds
+from scripts.servers import data_directory
+from scripts.servers.server import ServerFailed
+
+# The beginning of a slice, in which caches are filled again, is left out of throughput and latency.
+SKIP_S = 0.01
+SHORTEST_S, LONGEST_S = 0.1, 5.0
+# A slice is at least this many mean transactions of the reference long.
+TRANSACTIONS_OF_SLICE = 20
+# Enough for each of six arms to have each place once.
+FEWEST_ROUNDS = 6
+WARM_SLICE_S = 0.5
+
+
+@dataclass
+class Taken:
+    """What a block left: its slices, how they were taken, and the seconds with a gate open."""
+
+    slices: list[Slice] = field(default_factory=list)
+    rounds: Rounds | None = None
+    orders: list[list[str]] = field(default_factory=list)
+
+    @property
+    def open_s(self) -> float:
+        """Seconds with a gate open, warm-up apart."""
+        return sum(one.open_ns for one in self.slices) / 1e9
+
+
+def measure(settings: dict[str, Setting], seed: str, phases: Phases) -> tuple[dict[str, dict[str, Any]], Taken]:
+    """Measure arms side by side; returns (facts by arm, each with its outcome, and what the block left).
+
+    `settings` names the reference first; the order of the rounds is drawn from `seed`. A failure of a server or of
+    its load is the outcome of its arm, a failure of the host is raised.
+    """
+    for setting in settings.values():
+        script = script_path(setting.load["script"])
+        sysbench.demand_options(setting.generator, script, setting.load.get("options", {}))
+    taken = Taken()
+    with exclusive(say_waiting) as waited_s:
+        phases.end("startup", less_s=waited_s, less_name="wait_lock")
+        if rest_s := max(setting.load.get("rest_s") or 0 for setting in settings.values()):
+            time.sleep(rest_s)
+            phases.end("rest")
+        with contextlib.ExitStack() as stack:
+            benches = [
+                Bench(name, setting, stack.enter_context(contextlib.ExitStack())) for name, setting in settings.items()
+            ]
+            # A server is killed when the thread that started it ends, so the threads outlive the servers' clean stop.
+            with ThreadPoolExecutor(len(benches)) as threads, _nothing_awaited_after_a_signal():
+                _run(benches, seed, taken, phases, partial(_each, threads))
+        phases.end("remove")
+        phases.add("drain", data_directory.drain())
+    return {bench.name: _outcome(bench) for bench in benches}, taken
+
+
+@contextlib.contextmanager
+def _nothing_awaited_after_a_signal() -> Iterator[None]:
+    """Kill what the threads wait for when a signal ends the body: a load of tables takes minutes."""
+    try:
+        yield
+    except SystemExit:
+        _, *below = stopping.descendants(os.getpid())
+        stopping.signal_all(below, signal.SIGKILL)
+        raise
+
+
+Each = Callable[[Sequence[Bench], Callable[[Bench], None]], None]
+
+
+def _run(benches: list[Bench], seed: str, taken: Taken, phases: Phases, each: Each) -> None:
+    phases.announce(f"clone the data of {', '.join(bench.name for bench in benches)}")
+    each(benches, Bench.clone)
+    phases.end("clone")
+    phases.add("drain_clone", data_directory.drain())
+    for bench in _sound(benches):
+        _step(bench, Bench.time_storage)
+    phases.end("fsync")
+    phases.announce("start the servers")
+    each(benches, Bench.start)
+    phases.end("start")
+    phases.announce("connect the clients")
+    each(benches, Bench.connect_clients)
+    phases.end("connect")
+    if _sound(benches):
+        _measure_rounds(_sound(benches), seed, taken, phases)
+    phases.announce("stop the servers")
+    each(benches, Bench.stop)
+    phases.end("stop")
+
+
+def _measure_rounds(benches: list[Bench], seed: str, taken: Taken, phases: Phases) -> None:
+    load = benches[0].setting.load
+    phases.announce(f"warm up for {load['warmup_s']:g} s each")
+    warm_s = _warm_up(benches, load["warmup_s"], seed)
+    phases.end("warmup")
+    data_directory.drain()
+    for bench in _sound(benches):
+        _step(bench, Bench.begin_rounds)
+    phases.end("drain_warmup")
+    slice_s = load.get("slice_s") or fitting_slice_s(warm_s)
+    number = max(FEWEST_ROUNDS, -(-load["measure_s"] // slice_s))
+    if arms := [bench.arm for bench in _sound(benches)]:
+        phases.announce(f"measure {number:g} rounds of {len(arms)} slices of {slice_s:.3g} s")
+        _take_rounds(arms, int(number), slice_s, seed, taken)
+    phases.end("measure")
+    _blame(benches)
+    whole = [bench.name for bench in _sound(benches)]
+    log_sd = slice_facts.log_standard_error(slice_facts.by_round(taken.slices, whole)) if whole else None
+    for bench in _sound(benches):
+        own = [one for one in taken.slices if one.arm == bench.name]
+        _step(bench, lambda bench, own=own: bench.end_rounds(partial(_facts, bench, own, taken.rounds, log_sd)))
+    phases.end("end")
+
+
+def _take_rounds(arms: list[Arm], number: int, slice_s: float, seed: str, taken: Taken) -> None:
+    taken.orders = list(rounds.orders([arm.name for arm in arms], number, seed))
+    begin_s = time.time()
+    with side_by_side.waiting(arms):
+        taken.slices = list(side_by_side.take_rounds(arms, taken.orders, slice_s, SKIP_S))
+    taken.rounds = Rounds(slice_s, SKIP_S, begin_s, time.time())
+
+
+def _facts(bench: Bench, own: list[Slice], taken: Rounds, log_sd: float | None, before: Any, after: Any) -> dict:
+    gate = bench.arm.load.gate
+    sliced = slice_facts.sliced_facts(own, gate, taken, log_sd)
+    return {
+        **slice_facts.window_facts(own, gate, taken),
+        **slice_facts.usage_facts(own, before, after),
+        "sliced": {**sliced, "waiting_cpu_s": bench.arm.waiting_cpu_ns / 1e9},
+    }
+
+
+def _warm_up(benches: list[Bench], warmup_s: float, seed: str) -> float:
+    """Let each arm work for `warmup_s`, in slices; returns the mean seconds of a transaction of the first arm."""
+    arms = [bench.arm for bench in benches]
+    number = -(-warmup_s // WARM_SLICE_S)
+    orders = list(rounds.orders([arm.name for arm in arms], int(number), f"{seed}/warm-up"))
+    with side_by_side.waiting(arms):
+        slices = list(side_by_side.take_rounds(arms, orders, WARM_SLICE_S, 0.0))
+    _blame(benches)
+    last = [one for one in slices if one.arm == arms[0].name and one.tps > 0]
+    return last[-1].clients / last[-1].tps if last else WARM_SLICE_S
+
+
+def fitting_slice_s(transaction_s: float) -> float:
+    """Return the length of a slice for a mean time of a transaction."""
+    return min(max(TRANSACTIONS_OF_SLICE * transaction_s, SHORTEST_S), LONGEST_S)
+
+
+def _blame(benches: list[Bench]) -> None:
+    for bench in benches:
+        bench.failure = bench.failure or bench.arm.failure
+
+
+def _sound(benches: Sequence[Bench]) -> list[Bench]:
+    return [bench for bench in benches if bench.failure is None]
+
+
+def _each(threads: ThreadPoolExecutor, benches: Sequence[Bench], step: Callable[[Bench], None]) -> None:
+    """Take a step with all sound arms at the same time."""
+    list(threads.map(partial(_step, step=step), _sound(benches)))
+
+
+def _step(bench: Bench, step: Callable[[Bench], None]) -> None:
+    try:
+        step(bench)
+    except (ServerFailed, SysbenchFailed) as failure:
+        if outcome.of_host(failure):
+            raise
+        bench.failure = failure
+        # The thread that started the server ends it too late for the other arms.
+        bench.stack.close()
+
+
+def _outcome(bench: Bench) -> dict[str, Any]:
+    if bench.failure is not None:
+        return outcome.failure_facts(str(bench.failure))
+    return {"outcome": "ok", "reason": None, **bench.facts}

@@ -1,0 +1,65 @@
+"""How a block is measured: all servers up and slice by slice, or by turns, and why by turns."""
+
+from dataclasses import dataclass
+
+from scripts.loadgen import lua
+from scripts.measure.planned import SLICES, TURNS
+from scripts.plan.recipes import Plan, once
+from scripts.plan.room import FEWEST_ARMS, fitting_arms
+
+# Arms of a block, reference and A/A among them, whose servers are up at the same time.
+TOGETHER = 6
+
+
+@dataclass(frozen=True)
+class Method:
+    """How blocks are measured: in slices or by turns, `why` not in slices (else empty), and their arms at most."""
+
+    name: str
+    why: str
+    most_arms: int
+
+
+class Methods:
+    """The methods of a plan's blocks, the same for all repetitions of a workload with a number of clients."""
+
+    def __init__(self, plan: Plan, memory_mib: float) -> None:
+        """Take a plan and the memory that the servers of a block may take."""
+        self.plan, self.memory_mib = plan, memory_mib
+
+    @once
+    def of(self, workload: str, clients: int) -> Method:
+        """Return the method of the blocks of a workload with a number of clients."""
+        fitting = fitting_arms(self.plan, workload, clients, self.memory_mib)
+        if why := self._why_by_turns(workload, fitting):
+            return Method(TURNS, why, len(self.plan.study.variants))
+        return Method(SLICES, "", min(self._together, fitting))
+
+    @property
+    def _together(self) -> int:
+        return self.plan.study.config.get("together", TOGETHER)
+
+    def _why_by_turns(self, workload: str, fitting: int) -> str:
+        config, load = self.plan.study.config, self.plan.study.entries["workloads"][workload]
+        if self._together == 1:
+            return "together: 1"
+        if "sql" in load:
+            return "timed SQL has no clients that a gate could hold"
+        if "client" in config:
+            return "the load generator runs on another host"
+        if "rate" in (load.get("options") or {}):
+            return "the load has a rate of its own"
+        if own_loop(load["script"]):
+            return f"{load['script']} has a loop of its own (thread_run)"
+        if fitting < FEWEST_ARMS:
+            return f"{FEWEST_ARMS} servers at the same time do not fit into {self.memory_mib / 1024:.1f} GiB of memory"
+        return ""
+
+
+def own_loop(script: str) -> bool:
+    """Return whether a script that the workflow can read defines sysbench's loop over events itself."""
+    path = lua.outside_path(script) if lua.is_outside(script) else lua.OUR_SCRIPTS / script
+    try:
+        return any("thread_run" in file.read_text(encoding="utf-8") for file in lua.script_files(path).values())
+    except OSError:
+        return False  # one of sysbench's own, none of which has such a loop

@@ -1,0 +1,64 @@
+"""How much memory the servers of a block take that are up at the same time, and how many of them fit."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from scripts.config.run_time import rows_of
+from scripts.host import facts
+from scripts.loadgen import slice_gate
+from scripts.plan.recipes import Plan
+from scripts.servers import families
+
+MIB = 2**20
+# A client of sysbench: its Lua state, its stack and what its driver keeps.
+CLIENT_MIB = 0.5
+SIZE_TEXT = re.compile(r"(\d+)\s*([KMGT]?)i?B?", re.IGNORECASE)
+# The rest is left to the machine and to the page cache.
+USABLE_SHARE = 0.8
+# The reference, the reference a second time, and a variant.
+FEWEST_ARMS = 3
+
+
+def in_mib(value: Any, unit_bytes: int) -> float:
+    """Return a size option such as 4096M, 128MB or a number of bare units in MiB; 0 for what the server will refuse."""
+    if not (found := SIZE_TEXT.fullmatch(str(value))):
+        return 0
+    factor = 1024 ** " KMGT".index(found[2].upper()) if found[2] else unit_bytes
+    return int(found[1]) * factor / MIB
+
+
+def options_of(plan: Plan, variant: str, memory_mib: float) -> dict[str, Any]:
+    """Return a variant's server options laid over its family's defaults, names written with `_`."""
+    defaults = families.of(plan.variant(variant)["family"]).default_options(round(memory_mib))
+    return {**defaults, **{name.replace("-", "_"): value for name, value in plan.options(variant).items()}}
+
+
+def fixed_mib(family: families.Family, clients: int) -> float:
+    """Return the MiB that a server with its clients takes besides its pool, those of sysbench and its gate included."""
+    gate_mib = slice_gate.file_bytes(clients) / MIB
+    return family.BASE_MIB + clients * (family.CONNECTION_MIB + CLIENT_MIB) + gate_mib
+
+
+def arm_mib(plan: Plan, variant: str, workload: str, clients: int, memory_mib: float) -> float:
+    """Return the MiB that an arm takes: its pool, which fills with data only, and what is fixed."""
+    family = families.of(plan.variant(variant)["family"])
+    pool_mib = in_mib(options_of(plan, variant, memory_mib)[family.POOL_OPTION], family.POOL_UNIT_BYTES)
+    dataset = plan.tables(plan.study.entries["workloads"][workload]["dataset"], plan.data(variant))
+    if rows := rows_of(dataset):
+        pool_mib = min(pool_mib, family.EMPTY_MIB + rows * family.ROW_BYTES / MIB)
+    return pool_mib + fixed_mib(family, clients)
+
+
+def usable_mib(root: Path = Path("/")) -> float:
+    """Return the MiB of this machine, or of this process's cgroup, that servers may take."""
+    limit_mib = facts.read_memory_limit_mib(root)
+    total_mib = facts.meminfo_mib(root)["MemTotal"]
+    return USABLE_SHARE * (total_mib if limit_mib is None else min(total_mib, limit_mib))
+
+
+def fitting_arms(plan: Plan, workload: str, clients: int, memory_mib: float) -> int:
+    """Return how many arms of a block fit into `memory_mib` at the same time, each as large as the largest."""
+    machine_mib = memory_mib / USABLE_SHARE
+    largest_mib = max(arm_mib(plan, name, workload, clients, machine_mib) for name in plan.study.variants)
+    return int(memory_mib // largest_mib)

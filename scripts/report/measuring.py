@@ -1,0 +1,179 @@
+"""How the runs were measured: method, order, whether runs overlap, and the time beside measuring."""
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis.precision import WIDER
+from scripts.analysis.run_tables import PHASE_NAMES, block_name
+from scripts.report.finding import Finding, Topic
+from scripts.report.slices import disturbed_lines, position_lines, side_by_side
+from scripts.vocabulary import Decision
+from scripts.wording import duration, missing, percent, plural, share
+
+METHOD = Topic("method", "Measuring")
+ORDER = Topic(
+    "order", "Order", "A drift of the machine can look like an effect. A new campaign measures in the drawn order."
+)
+ALONE = Topic(
+    "alone",
+    "Alone",
+    "Runs that overlap slow each other down. Measure them again while nothing else is running.",
+)
+OWN_COST = Topic(
+    "workflow_cost", "Cost of the workflow", "The figures are not affected; the study took longer than necessary."
+)
+RUN_TIME = Topic("run_time", "Time of a run")
+
+PAUSE_S = 60
+OWN_SHARE_GOAL = 0.01
+
+
+def run_name(row: tuple) -> str:
+    """Return the name of a run: variant, workload, clients, repetition."""
+    return f"{row.variant}, {row.workload}, {plural(int(row.clients), 'client')}, repetition {int(row.repetition)}"
+
+
+def planned_orders(study: dict) -> dict[str, list[str]]:
+    """Return block -> its variants in the order in which they are to be measured."""
+    order = study.get("order") or []
+    names = study.get("blocks") or [block_name(None, *place) for *place, _ in order]
+    return {name: list(variants) for name, (*_, variants) in zip(names, order, strict=True)}
+
+
+def spans(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs with times by start; of runs measured side by side one row per block, with its whole span."""
+    timed = runs.dropna(subset=["started_at", "ended_at"])
+    together = side_by_side(timed)
+    groups = timed[together].groupby("block", sort=False)
+    blocks = timed[together].assign(
+        started_at=groups["started_at"].transform("min"), ended_at=groups["ended_at"].transform("max")
+    )
+    every = pd.concat([timed[~together], blocks.drop_duplicates("block") if len(blocks) else blocks])
+    return every.sort_values("started_at")
+
+
+def method_text(runs: pd.DataFrame) -> str:
+    """Return how the runs were measured, for one method, or for each with its number of blocks."""
+    ok = runs[runs["outcome"] == "ok"]
+    together = ok[side_by_side(ok)]
+    apart = ok[~side_by_side(ok)]
+    parts = []
+    if len(together):
+        slices = f"in {_range(together['rounds'], '.0f')} slices of {_range(together['slice_s'], '.3g')} s per variant"
+        parts.append((f"side by side, {slices}", together))
+    if len(apart):
+        parts.append((f"one after the other{_reasons(apart)}", apart))
+    if len(parts) < 2:
+        return f"In each block the variants were measured {parts[0][0]}." if parts else ""
+    each = [f"{plural(rows['block'].nunique(), 'block')} {text}" for text, rows in parts]
+    return f"{'; '.join(each)}."
+
+
+def stopping_text(study: dict) -> str:
+    """Return why a study with a `precision` stopped measuring; empty for one whose number of blocks was fixed."""
+    if not (facts := study.get("stopping")):
+        return ""
+    number, most = study["repetitions"], facts["most_repetitions"]
+    known = "" if missing(facts["half_width"]) else f" (±{percent(facts['half_width'])})"
+    asked = f"±{share(facts['precision'])}"
+    match facts["decision"]:
+        case Decision.ENOUGH:
+            why = f"the widest interval{known} was within the {asked} asked for"
+        case Decision.TIME_IS_UP:
+            why = (
+                f"the {duration(facts['at_most_s'])} for blocks were used, the widest interval{known} was over {asked}"
+            )
+        case _:
+            why = f"All {most} repetitions were measured without the widest interval within {asked} before the last."
+            return f"{why} {_wider_text()}"
+    return f"Measuring stopped after {number} of at most {most} repetitions: {why}. {_wider_text()}"
+
+
+def _wider_text() -> str:
+    why = "since one that is narrow by chance ends the measuring"
+    return f"All intervals are {share(WIDER - 1)} wider than those of a fixed number of repetitions, {why}."
+
+
+def _range(values: pd.Series, form: str) -> str:
+    ends = dict.fromkeys(format(edge, form) for edge in (values.min(), values.max()))
+    return " to ".join(ends)
+
+
+def _reasons(runs: pd.DataFrame) -> str:
+    """Return why runs were not measured side by side, where it is recorded."""
+    known = runs["why"].dropna().unique() if "why" in runs else ()
+    return f" ({'; '.join(known)})" if len(known) else ""
+
+
+def method_finding(runs: pd.DataFrame, reference: str) -> Finding:
+    """Report how the runs were measured, disturbed slices, and the ratios by position in the slice."""
+    more = (*disturbed_lines(runs), *position_lines(runs, reference))
+    return METHOD.plain(method_text(runs) or "No run has a measurement.", more)
+
+
+def run_order(study: dict, runs: pd.DataFrame) -> Finding:
+    """Compare the order in which each block's runs began with the order drawn from the seed."""
+    in_turns = runs[~side_by_side(runs)]
+    began = in_turns.dropna(subset="started_at").sort_values("started_at")
+    actual = {key: list(group["variant"]) for key, group in began.groupby("block")}
+    planned = planned_orders(study)
+    if not actual and len(runs.dropna(subset="started_at")):
+        return ORDER.plain("The variants of a block took their slices in a balanced order, drawn anew for each block.")
+    kept = sum([name for name in planned.get(key, []) if name in ran] == ran for key, ran in actual.items())
+    text = f"{kept} of {plural(len(actual), 'block')} ran in the order drawn from seed {study.get('seed')}."
+    return ORDER.judged(kept == len(actual), text)
+
+
+def overlaps(runs: pd.DataFrame) -> Finding:
+    """Report runs that began before an earlier run on the same host had ended."""
+    timed = spans(runs)
+    ends = timed.groupby("machine_id")["ended_at"].transform(lambda ended: ended.cummax().shift())
+    found = timed[timed["started_at"] < ends]
+    text = (
+        f"{plural(len(found), 'run')} began before another had ended." if len(found) else "No two runs overlap in time."
+    )
+    return ALONE.judged(found.empty, text, tuple(run_name(row) for row in found.itertuples()))
+
+
+def own_gaps(runs: pd.DataFrame) -> tuple[float, float, list[float]]:
+    """Return (seconds between consecutive runs, span in seconds, pauses in seconds).
+
+    A gap lasts from one run's `ended_at` to the next run's `started_at`. The span lasts from the first start to the
+    last end, without the pauses. A pause is a gap of more than 60 s, or one that contains a run without times: the
+    study was stopped, something else was made, or a server failed.
+    """
+    timed = spans(runs)
+    if timed.empty:
+        return 0.0, 0.0, []
+    lost = np.sort(runs.loc[runs["started_at"].isna(), "run_number"].dropna().to_numpy(dtype=float))
+    lost_before = np.searchsorted(lost, timed["run_number"].to_numpy(dtype=float))
+    gaps = np.maximum(timed["started_at"].to_numpy()[1:] - timed["ended_at"].to_numpy()[:-1], 0.0)
+    pausing = (gaps > PAUSE_S) | (np.diff(lost_before) != 0)
+    span_s = float(timed["ended_at"].max() - timed["started_at"].min() - gaps[pausing].sum())
+    return float(gaps[~pausing].sum()), span_s, gaps[pausing].tolist()
+
+
+def own_share(runs: pd.DataFrame) -> Finding:
+    """Report which share of the study's time lay between runs: the cost of the workflow itself."""
+    gaps_s, span_s, pauses = own_gaps(runs)
+    if not span_s:
+        return OWN_COST.plain("No run has times.")
+    share = gaps_s / span_s
+    text = f"{percent(share)} of {duration(span_s)} lay between one run's end and the next one's start"
+    text += f" (goal: under {percent(OWN_SHARE_GOAL, 0)})."
+    if pauses:
+        text += f" Not counted: {plural(len(pauses), 'pause')}, {duration(sum(pauses))} in all."
+    return OWN_COST.judged(share < OWN_SHARE_GOAL, text)
+
+
+def phase_split(runs: pd.DataFrame) -> Finding:
+    """Report the mean time of each phase of a run."""
+    mean_s = runs[[f"phase_{name}_s" for name in PHASE_NAMES]].astype(float).mean()
+    named = [(name, mean_s[f"phase_{name}_s"]) for name in PHASE_NAMES if not missing(mean_s[f"phase_{name}_s"])]
+    if not named:
+        return RUN_TIME.plain("No run has times.")
+    total_s = sum(seconds for _, seconds in named)
+    parts = [f"{name} {duration(seconds)} ({percent(seconds / total_s, 0)})" for name, seconds in named]
+    rest_s = total_s - sum(seconds for name, seconds in named if name in ("warmup", "measure"))
+    text = f"Mean {duration(total_s)}, of which {duration(rest_s)} are neither warm-up nor measuring"
+    return RUN_TIME.plain(f"{text}: {', '.join(parts)}.")

@@ -1,0 +1,91 @@
+"""One real block per family: two servers of one program up at the same time, measured slice by slice."""
+
+import pytest
+
+from scripts import record
+from tests.endtoend import installed_mariadb
+from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish
+from tests.endtoend.watching import leftovers
+
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-"),
+]
+ARMS = ("baseline", "aa")
+POINT_SELECT = {"script": "oltp_point_select", "options": {}}
+
+
+@pytest.fixture(scope="module")
+def place():
+    with Place.loaded("side-by-side-") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def measured(place):
+    """The record of the block, and those of its arms by name."""
+    before = leftovers()
+    status, said = finish(place.run_command("block", "slices", ARMS, load={"series": True}))
+    assert status == 0, said
+    assert leftovers() == before
+    return record.read(place.run("block", "block")), {arm: record.read(place.run("block", arm)) for arm in ARMS}
+
+
+def test_both_arms_went_well_and_are_listed_with_the_checksums_of_their_files(place, measured):
+    block, arms = measured
+    assert {name: facts["outcome"] for name, facts in arms.items()} == dict.fromkeys(ARMS, "ok"), arms
+    for name, listed in block["arms"].items():
+        for ending, sha256 in listed["sha256"].items():
+            assert record.file_sha256(place.run("block", name).with_suffix(f".{ending}")) == sha256
+
+
+def test_each_arm_had_each_place_equally_often(measured):
+    block, arms = measured
+    counts = set(block["places"].values())
+    assert max(counts) - min(counts) <= 1
+    for facts in arms.values():
+        assert facts["sliced"]["rounds"] == len(facts["sliced"]["places"]) == len(facts["series"]["tps"]) >= 6
+
+
+def test_open_time_is_what_the_study_asks_for_and_waiting_servers_used_no_cpu(measured):
+    for facts in measured[1].values():
+        assert facts["sliced"]["open_s"] >= MEASURE_S * 0.95
+        assert facts["sliced"]["waiting_cpu_s"] == 0
+        assert facts["window"]["duration_s"] == pytest.approx(facts["sliced"]["open_s"])
+
+
+def test_figures_fit_together(measured):
+    for facts in measured[1].values():
+        window, cpu = facts["window"], facts["cpu"]
+        assert sum(facts["histogram"]["count"]) <= window["transactions"]
+        assert window["tps"] == pytest.approx(facts["sliced"]["tps_trimmed"], rel=0.5)
+        assert window["p50_ms"] <= window["p95_ms"] <= window["p99_ms"]
+        assert 0 < cpu["server_user_s"] + cpu["server_system_s"] <= facts["sliced"]["open_s"] * cpu["cpus"]
+        assert (window["errors"], window["reconnects"]) == (0, 0)
+        assert "clock" not in {warning["code"] for warning in facts["warnings"]}
+
+
+def test_servers_own_counters_lie_at_both_edges_of_the_rounds(measured):
+    for facts in measured[1].values():
+        changed = [name for name, edges in facts["counters"].items() if edges["after"] > edges["before"]]
+        assert changed, facts["counters"]
+        assert facts["files"]["before"].keys() == facts["files"]["after"].keys()
+
+
+def test_counters_are_read_once_per_second_of_each_servers_own_open_time(measured):
+    for facts in measured[1].values():
+        read, open_s = facts["counter_series"], facts["sliced"]["open_s"]
+        assert len(read["second"]) == int(open_s)
+        assert all(number <= second < number + 1 for number, second in enumerate(read["second"], start=1))
+        grown = [name for name in facts["counters"] if name in read and read[name][-1] > read[name][0]]
+        assert grown
+
+
+def test_more_clients_than_one_sysbench_can_have_are_held_by_one_gate(place):
+    status, said = finish(place.run_command("many", "slices", ARMS, place={"clients": 1030}, load=POINT_SELECT))
+    assert status == 0, said
+    for arm in ARMS:
+        facts = record.read(place.run("many", arm))
+        assert {"measure", "measure 2"} <= facts["commands"].keys()
+        assert facts["window"]["errors"] == 0
+        assert facts["sliced"]["waiting_cpu_s"] == 0

@@ -1,0 +1,79 @@
+"""The jobs that build relink what the environment names, and leave nothing of an earlier attempt."""
+
+import json
+import os
+import shutil
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+
+from scripts import record
+from scripts.builds import bolt, relinked
+from scripts.jobs import bolt_server, build_server
+from scripts.sources.tree import tree_sha256
+from tests.made.linked import SERVER, linked
+
+pytestmark = pytest.mark.real
+needs_bolt = pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-16 is not installed")
+
+
+@pytest.fixture(scope="module")
+def base(compiler, tmp_path_factory):
+    """A build that BOLT can take."""
+    made = linked(compiler, tmp_path_factory.mktemp("base"), stage="relocatable")
+    record.write(made.folder / "identity.json", made.identity)
+    return made
+
+
+def relink(made):
+    out = SimpleNamespace(identity=made.folder / "identity.json")
+    build_server.relink(made.recipe, made.identity, out, made.calls, made.place)
+
+
+@pytest.fixture
+def wanted(monkeypatch):
+    def want(folder, count):
+        monkeypatch.setenv(relinked.WANTED, json.dumps({str(folder): count}))
+
+    return want
+
+
+def test_build_is_relinked_as_often_as_it_is_wanted_and_not_unasked(base, wanted):
+    wanted(base.folder, 2)
+    relink(base)
+    assert relinked.made_numbers(relinked.read_relinks(base.folder)) == [1, 2]
+    shutil.rmtree(base.place.scratch)
+    wanted("results/builds/another", 2)
+    relink(base)
+    assert not (base.folder / relinked.RECORD).exists()
+    assert not (base.folder / relinked.FOLDER).exists()
+
+
+@needs_bolt
+def test_bolted_build_has_relinks_of_its_input(base, wanted, tmp_path):
+    shutil.rmtree(base.place.scratch, ignore_errors=True)
+    wanted(base.folder, 2)
+    relink(base)
+    tool = os.path.realpath(shutil.which("llvm-bolt-16"))
+    recipe = {"server": "tiny", "family": "mysql", "build": "pgo_bolt", "stage": "bolted", "input": {"name": "before"},
+              "toolchain": {"name": "bolt-16", "commands": {"kind": "bolt", "bolt": tool, "merge_fdata": "true"}},
+              "profile": {"training": "mixed"}}  # fmt: skip
+    subprocess.run(bolt.instrument_command(tool, base.program, tmp_path / "program", tmp_path), check=True)
+    subprocess.run([tmp_path / "program"], check=True)
+    counters = tmp_path / "trained" / "counters"
+    counters.mkdir(parents=True)
+    shutil.copy(tmp_path / "profile", counters / bolt.PROFILE)
+    record.write(counters.parent / "profile.json", {"files": 1, "counters_sha256": tree_sha256(counters)})
+    made = tmp_path / "bolted"
+    made.mkdir()
+    wanted(made, 2)
+    bolt_server.main(
+        recipe, base.folder / "identity.json", counters.parent / "profile.json",
+        made / "install", made / "identity.json", made / "facts.json", tmp_path / "log",
+    )  # fmt: skip
+    assert relinked.made_numbers(relinked.read_relinks(made)) == [1, 2]
+    assert record.read(relinked.identity_of(made, 1))["build"] == "pgo_bolt"
+    programs = [made / "install" / SERVER, *((made / f"relinked/{number}/install" / SERVER) for number in (1, 2))]
+    assert len({subprocess.run([program], capture_output=True, check=True).stdout for program in programs}) == 1
+    assert record.read(made / "facts.json")["bolt"]["functions_profiled"] > 0
