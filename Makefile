@@ -1,7 +1,7 @@
 # Every target does its own set-up. `make` without a target explains them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup report quick package plan watch retry prune import compare doctor config-doc sample bench test faults lint lock clean
+.PHONY: help setup report quick package plan watch retry prune import compare check doctor config-doc sample bench test faults lint lock clean
 
 STUDY ?=
 CORES ?= all
@@ -62,13 +62,23 @@ retry: study setup ## remove failed results, so that `make report` tries them ag
 prune: setup ## list results that no config names, and remove them after confirmation; FORCE=1: without asking
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.prune $(CONFIGS) $(if $(FORCE),--force)
 
+# From the environment, where make puts them, since a path may hold quotes.
+import: export LOGS := $(value LOGS)
+import: export PATTERN := $(value PATTERN)
+import: export STUDY := $(value STUDY)
 import: ## make a report of sysbench logs: LOGS=folder STUDY=name; PATTERN=file.yaml: how to read their paths
+	@test -n "$$LOGS" -a -n "$$STUDY" || { \
+	    echo 'expected: make import LOGS=folder STUDY=name [PATTERN=file.yaml]; docs/import.md explains it' >&2; exit 2; }
 	@scripts/setup.sh run
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.import_logs --logs '$(LOGS)' --study '$(STUDY)' $(if $(PATTERN),--pattern '$(PATTERN)')
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.import_logs --logs "$$LOGS" --study "$$STUDY" $${PATTERN:+--pattern "$$PATTERN"}
 
 compare: ## show two finished studies side by side: A=results/studies/x B=elsewhere/results/studies/y
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.compare_studies --a '$(A)' --b '$(B)'
+
+check: ## compare a finished study with its `expect:`; prints held, broken or open
+	@test -x $(PYTHON_BIN) || { echo 'there is no .venv; make setup makes it' >&2; exit 2; }
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.check '$(NAME)'
 
 doctor: study ## check whether this machine can run a study, and how well it would measure; changes nothing
 	@test -x $(PYTHON_BIN) || { echo 'there is no .venv; make setup makes it' >&2; exit 2; }
@@ -120,7 +130,7 @@ ifeq ($(ALL),1)
 	rm -rf results .snakemake .venv .pytest_cache .ruff_cache .hypothesis
 	@echo 'Removed everything generated, measurements and downloads as well.'
 else
-	rm -rf results/logs results/report.html results/studies/*/{tables,figures,report.html,summary.md}
+	rm -rf results/logs results/report.html results/studies/*/{tables,figures,report.html,summary.md,verdict.json}
 	rm -rf .pytest_cache .ruff_cache .hypothesis
 	@echo 'Kept: sources, builds, profiles, datasets and measurements under results/, and .venv. ALL=1 removes them too.'
 endif

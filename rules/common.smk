@@ -24,6 +24,7 @@ try:
     from scripts.plan.recipes import Plan
     from scripts.workflow import code_digest, command_line, job_records, session
     from scripts.workflow.job_environment import job_environment
+    from scripts.workflow.last_lines import last_lines
     from scripts.workflow.resources import HOST
     from scripts.vocabulary import Decision
 except ModuleNotFoundError as error:
@@ -85,3 +86,8 @@ def begin():
     except ValueError as error:
         why = "; a report would take CPU time from what it measures; `make watch` shows its figures so far"
         raise WorkflowError(f"{error}{why if PARTIAL else ''}")
+
+
+onsuccess:
+    if workflow.is_main_process:
+        sys.stderr.write(last_lines(Path(PATHS.study) / "summary.md"))

@@ -56,6 +56,8 @@ rule plot_figures:
         series="results/studies/{study}/tables/series.csv",
         counters="results/studies/{study}/tables/counters.csv",
         cells="results/studies/{study}/tables/cells.csv",
+        overall="results/studies/{study}/tables/overall.csv",
+        relinked="results/studies/{study}/tables/relinked.csv",
         factors="results/studies/{study}/tables/factors.csv",
         effects="results/studies/{study}/tables/effects.csv",
         statements="results/studies/{study}/tables/statements.csv",

@@ -67,12 +67,13 @@ rule compare_variants:
 
 
 rule export_tables:
-    """Write what every column means, and all tables as one JSON."""
+    """Write what every column means, all tables as one JSON, and how the study's expectations stand."""
     input:
         study="results/studies/{study}/study.json",
         runs="results/studies/{study}/tables/runs.csv",
         comparisons="results/studies/{study}/tables/comparisons.csv",
     output:
+        verdict="results/studies/{study}/verdict.json",
         meanings="results/studies/{study}/tables/README.md",
         json="results/studies/{study}/tables/results.json",
     log:

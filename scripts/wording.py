@@ -6,6 +6,7 @@ from collections.abc import Sequence
 NOTHING = "–"
 NARROW = "\u202f"  # a space that does not break the line
 SECOND_STEPS = ((86400, "d"), (3600, "h"), (60, "min"))
+NO_WIDTH = 1e-6  # of a ratio: an interval of figures without any spread
 BYTE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -55,6 +56,24 @@ def interval(low: float | None, high: float | None) -> str:
         return NOTHING
     digits = _ratio_digits(math.sqrt(low * high))
     return f"{low:.{digits}f}–{high:.{digits}f}"
+
+
+def by_width(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
+    """Return a ratio and its interval with one or two digits of the interval's half width, most often two decimals.
+
+    A bound of an interval without 1 that would be rounded to 1 has more decimals: `1.09`, `1.002–1.18`.
+    """
+    if missing(value) or missing(low) or missing(high) or high - low < NO_WIDTH * value:
+        return ratio(value), interval(low, high)
+    half = (high - low) / 2
+    least = 2 if half < 1 else 1 if half < 10 else 0
+    digits = min(max(math.ceil(-math.log10(half / 2)), least), 6)
+    bounds = [f"{edge:.{_digits_beside_1(edge, digits) if low > 1 or high < 1 else digits}f}" for edge in (low, high)]
+    return f"{value:.{digits}f}", "–".join(bounds)
+
+
+def _digits_beside_1(edge: float, digits: int) -> int:
+    return next((more for more in range(digits, 6) if round(edge, more) != 1), digits)
 
 
 def percent(share: float | None, digits: int = 1) -> str:

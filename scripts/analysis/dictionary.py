@@ -1,5 +1,7 @@
 """The data dictionary of a study's tables: every column with meaning and unit, as values and as a text."""
 
+from collections.abc import Iterable
+
 from scripts.analysis import run_tables, tables
 from scripts.analysis.columns import Table
 from scripts.analysis.metrics import METRICS
@@ -25,6 +27,8 @@ TABLES: dict[str, Table] = {
         run_tables.OPERATIONS,
     )
 }
+# Tables that only a study of imported logs has.
+IMPORTED: dict[str, Table] = {tables.LEVELS.name: tables.LEVELS}
 INTRODUCTION = """# Tables of {study}
 
 Comma-separated, UTF-8, one header line. An empty field is a value that is missing: never zero. `results.json` holds the
@@ -35,10 +39,10 @@ missing values are `null`. Everything is computed from the run files that the co
 DICTIONARY_HEAD = ("| column | unit | meaning |", "|---|---|---|")
 
 
-def text(study: str) -> str:
-    """Return the dictionary as Markdown."""
+def text(study: str, own: Iterable[str] = ()) -> str:
+    """Return the dictionary as Markdown; `own` names the tables of IMPORTED that the study has."""
     parts = [INTRODUCTION.format(study=study)]
-    for table in TABLES.values():
+    for table in (*TABLES.values(), *(IMPORTED[name] for name in own)):
         lines = [f"| `{column.name}` | {column.unit} | {field(column.meaning)} |" for column in table]
         parts.append("\n".join([f"## {table.name}.csv\n\nOne row is {table.row}.\n", *DICTIONARY_HEAD, *lines, ""]))
     metrics = [f"| `{metric.name}` | {metric.heading} | {field(metric.meaning)} |" for metric in METRICS.values()]

@@ -203,6 +203,32 @@ FACTORS = Table(
         VERDICT.meaning_here("the verdict, as in cells.csv; empty for an interaction"),
     ),
 )
+PERCENT = "%"
+LEVELS = Table(
+    "levels",
+    "a variant, metric and level of an axis of imported logs, over the level's cells; in imported studies only",
+    (
+        VARIANT,
+        METRIC,
+        Column("axis", "all, workload, clients, or a further part of the logs' paths", TEXT),
+        Column("level", "level of the axis; empty over all cells", TEXT),
+        Column("log_ratio", "mean over cells of the difference of the two sides' mean logs", LOG_RATIO),
+        RATIO_OF_LOGS,
+        Column("ratio_low", "lower end of the 95 % interval", RATIO),
+        Column("ratio_high", "upper end of the 95 % interval", RATIO),
+        Column("change", "ratio less 1, in per cent", PERCENT),
+        Column("change_low", "lower end of the 95 % interval, in per cent", PERCENT),
+        Column("change_high", "upper end of the 95 % interval, in per cent", PERCENT),
+        Column(
+            "arithmetic_change",
+            "arithmetic mean over cells of the change, in per cent, of the arithmetic mean over repetitions",
+            PERCENT,
+        ),
+        Column("n_cells", "cells of the level that have a ratio", COUNT),
+        Column("n_cells_planned", "cells of the level", COUNT),
+        Column("n_repetitions", "logs of the side and cell that has fewest", COUNT),
+    ),
+)
 # What `OVER_CELLS` means where several variants take the place of one beside the reference.
 OF_WHOLE_BLOCKS = {
     "n_cells": "cells with at least one whole repetition",

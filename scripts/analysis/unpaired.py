@@ -1,14 +1,14 @@
 """Ratios without blocks: intervals from the spread between the repetitions of each side (Welch 1947)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
 from scripts.analysis import stats
-from scripts.vocabulary import WORKLOAD_CLIENTS
+from scripts.vocabulary import OPERATION_SHARES, WORKLOAD_CLIENTS
 
 Term = tuple[int, pd.DataFrame]
 
@@ -91,3 +91,37 @@ def estimate(terms: Sequence[Term]) -> Estimate:
     centre = float(sum(sign * wide.mean(axis=1).mean() for sign, wide in terms))
     half = half_width(tables)
     return Estimate(centre, centre - half, centre + half, min(int(wide.count(axis=1).min()) for wide in tables))
+
+
+# sysbench 1.0 and 1.1 round percentiles to buckets that are 1.8 % wide: 1024 of them from 0.001 ms to 100 s.
+PERCENTILE_STEP = 1e8 ** (1 / 1023)
+
+
+def resolution(metric: str, runs: pd.DataFrame) -> float:
+    """Return the log ratio below which sysbench's rounding hides a difference: one bucket of a percentile, else 0.
+
+    sysbench 0.5 rounds to 0.02 %, which counts as 0.
+    """
+    exact = metric not in OPERATION_SHARES or runs["sysbench_version"].dropna().astype(str).str.startswith("0.").all()
+    return 0.0 if exact else float(np.log(PERCENTILE_STEP))
+
+
+def widened(found: Estimate, least: float) -> Estimate:
+    """Return the estimate with an interval of at least `least` to both sides; one without interval stays without."""
+    low, high = found.log_ratio - least, found.log_ratio + least
+    return replace(found, low=float(np.minimum(found.low, low)), high=float(np.maximum(found.high, high)))
+
+
+def cell_estimates(ours: pd.DataFrame, theirs: pd.DataFrame) -> dict[tuple, Estimate]:
+    """Return (workload, clients) -> Welch's estimate, of the cells that both tables of `log_values` have."""
+    shared = ours.index.intersection(theirs.index)
+    sides = [table.loc[shared] for table in (ours, theirs)]
+    means, counts = ([getattr(side, name)(axis=1).to_numpy(float) for side in sides] for name in ("mean", "count"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variances = [side.var(axis=1).to_numpy(float) / n for side, n in zip(sides, counts, strict=True)]
+        total = sum(variances)
+        freedom = total**2 / sum(v**2 / (n - 1) for v, n in zip(variances, counts, strict=True))
+        half = np.where(total > 0, special.stdtrit(freedom, 0.5 + stats.LEVEL / 2) * np.sqrt(total), total)
+    centre, n = means[0] - means[1], np.minimum(*counts)
+    columns = zip(shared, centre, centre - half, centre + half, n, strict=True)
+    return {cell: Estimate(float(mid), float(low), float(high), int(least)) for cell, mid, low, high, least in columns}

@@ -54,7 +54,10 @@ def made_of_results(paths: Paths) -> list[Path]:
     """Return the report and its inputs: while they exist, Snakemake does not look for missing results behind them."""
     name = paths.plan.study.name
     published = [RESULTS / "report.html"] if name == "default" else []
-    return [*published, *(Path(paths.study) / part for part in ("report.html", "summary.md", "tables", "figures"))]
+    return [
+        *published,
+        *(Path(paths.study) / part for part in ("report.html", "summary.md", "verdict.json", "tables", "figures")),
+    ]
 
 
 def failed(paths: Paths) -> Iterator[Failure]:

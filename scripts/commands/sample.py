@@ -21,7 +21,7 @@ from scripts.sources import SourceError
 from scripts.sources.archive import unpack
 
 BROWSER_OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage")
-PICTURE_PIXELS, DRAWN_WITHIN_S = (1280, 1330), 120
+PICTURE_PIXELS, DRAWN_WITHIN_S = (1280, 800), 120
 RECORD_NAMES = {
     "facts": "facts.json",
     "audits": "audit.json",

@@ -235,6 +235,7 @@ class Sense:
         yield from _loader(self.entries["builds"].get(LOADER, {}))
         yield from client_host_mistakes(self.config, self.entries["workloads"])
         yield from _together(self.config)
+        yield from _expect(self.config)
         if "at_most" in self.config and "precision" not in self.config:
             yield Mistake(("at_most",), f"{self.config['at_most']!r}, expected `precision` beside it")
         yield from _placement(self.config.get("placement"), one_host="client" not in self.config)
@@ -323,6 +324,13 @@ def _loader(build: dict[str, Any]) -> Iterator[Mistake]:
         if build.get(key):
             text = f"{build[key]!r}, expected none: this build loads the datasets, and trainings need them"
             yield Mistake(("builds", LOADER, key), text)
+
+
+def _expect(config: dict[str, Any]) -> Iterator[Mistake]:
+    reference = config.get("reference")
+    if reference in config.get("expect", {}):
+        text = f"{reference!r} is the reference, expected a variant that is compared with it"
+        yield Mistake(("expect", reference), text)
 
 
 def _together(config: dict[str, Any]) -> Iterator[Mistake]:

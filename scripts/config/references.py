@@ -35,6 +35,7 @@ def named(config: dict[str, Any], entries: dict) -> Iterator[tuple[tuple, Any, s
     sections = {**entries, **{key: config.get(key) for key in ("variants", "workloads")}}
     yield ("reference",), config.get("reference"), "variants"
     yield from cross_checks.diagnosed_names(config)
+    yield from ((("expect", name), name, "variants") for name in _entries(config.get("expect")))
     yield from ((("workloads", name), name, "workloads") for name in _entries(sections["workloads"]))
     sections["workloads"] = entries["workloads"]
     for (section, key), kind in REFERENCES.items():

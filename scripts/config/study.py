@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scripts.builds.stages import PREBUILT
 from scripts.config import cross_checks, expansion
 from scripts.config import schema as config_schema
 from scripts.config import text as config_text
@@ -13,7 +14,7 @@ from scripts.config.cross_checks import Sense
 from scripts.config.mistakes import Mistake, Places, form, odd_keys, with_text_keys
 from scripts.config.references import references, taken
 from scripts.config.text import ConfigError, Document, KeyPath
-from scripts.vocabulary import AA
+from scripts.vocabulary import AA, RELINKED
 
 CATALOG = {
     "servers": "servers.yaml",
@@ -133,9 +134,18 @@ class Study:
 
     @property
     def variants(self) -> dict[str, dict[str, Any]]:
-        """Return the variants by name, `aa` (the reference a second time) the last."""
+        """Return the variants by name, then `aa` (the reference a second time) and `relinked`, where it is measured."""
         variants = {name: dict(variant) for name, variant in self.config["variants"].items()}
-        return {**variants, AA: dict(variants[self.config["reference"]])}
+        reference = variants[self.config["reference"]]
+        relinked = {RELINKED: {**reference, "relinked": True}} if self._measures_relinks else {}
+        return {**variants, AA: dict(reference), **relinked}
+
+    @property
+    def _measures_relinks(self) -> bool:
+        declared = self.config["variants"]
+        builds = {(variant["server"], variant["build"]) for variant in declared.values()}
+        ready_made = declared[self.config["reference"]]["build"] == PREBUILT
+        return self.config.get("relinked", True) and len(builds) > 1 and not ready_made
 
     @property
     def workloads(self) -> list[str]:

@@ -4,6 +4,7 @@ InnoDB's compressed pages leave holes in files. If the file system has none, the
 warns the client that made the table.
 """
 
+import contextlib
 import ctypes
 import os
 import re
@@ -111,11 +112,22 @@ def drop_cached(folder: Path) -> dict[str, Any]:
     Returns `cached_bytes` before and `left_bytes` after: None where no command reports it. A file in memory (tmpfs) has
     nothing but cached pages; so these stay, as do those the kernel would not give up.
     """
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    files = files_below(folder)
     before = cached_bytes(files)
-    for file in files:
-        _advise_dontneed(file)
+    drop_files(folder)
     return {"cached_bytes": before, "left_bytes": cached_bytes(files)}
+
+
+def drop_files(folder: Path) -> None:
+    """Write all files below a folder to storage and drop them from the page cache, without counting."""
+    for file in files_below(folder):
+        with contextlib.suppress(FileNotFoundError):  # a server at work removes files
+            _advise_dontneed(file)
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return all files below a folder, links apart."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def _advise_dontneed(file: Path) -> None:

@@ -1,4 +1,4 @@
-"""Describe the tables of a study in tables/README.md, and export them as one JSON file, tables/results.json."""
+"""Describe the tables of a study in tables/README.md, export them as tables/results.json, and judge `expect:`."""
 
 import csv
 import json
@@ -8,8 +8,10 @@ from typing import Any
 
 from scripts.analysis import dictionary
 from scripts.analysis.columns import BOOLEAN, COUNT, TEXT, Table
+from scripts.analysis.expectations import whole_verdict
+from scripts.analysis.runs import read_csv
 from scripts.host import entry
-from scripts.record import FORMAT, read, write_text
+from scripts.record import FORMAT, read, write, write_text
 
 EXPORTED = tuple(name for name in dictionary.TABLES if name not in ("series", "counters", "files"))
 
@@ -34,7 +36,7 @@ def json_field(field: str, unit: str) -> Any:
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a table. Raises ValueError naming file, line and column of a field not as described."""
-    table = dictionary.TABLES[path.stem]
+    table = {column.name: column.unit for column in _table(path.stem)}
     found = []
     with path.open(encoding="utf-8", newline="") as stream:
         for row in (reader := csv.DictReader(stream)):
@@ -42,11 +44,15 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _json_value(path: Path, line: int, table: Table, name: str, field: str) -> Any:
-    if name not in table.names:
-        raise ValueError(f"{path}: column {name!r}, expected one of {', '.join(table.names)}")
+def _table(name: str) -> Table:
+    return dictionary.TABLES.get(name) or dictionary.IMPORTED[name]
+
+
+def _json_value(path: Path, line: int, table: dict[str, str], name: str, field: str) -> Any:
+    if name not in table:
+        raise ValueError(f"{path}: column {name!r}, expected one of {', '.join(table)}")
     try:
-        return json_field(field, table[name].unit)
+        return json_field(field, table[name])
     except (ValueError, KeyError) as error:
         raise ValueError(f"{path}, line {line}, column {name}: {error}") from error
 
@@ -54,18 +60,21 @@ def _json_value(path: Path, line: int, table: Table, name: str, field: str) -> A
 def main(study: Path, tables: Path) -> None:
     """Inputs: `study`, the resolved study.json; the CSV tables in the folder `tables`.
 
-    Outputs: README.md and results.json in the same folder.
+    Outputs: README.md and results.json in the same folder, and verdict.json beside `study`.
     """
     declared = read(study)
+    own = [name for name in dictionary.IMPORTED if (tables / f"{name}.csv").exists()]
     columns = {
-        name: {column.name: {"meaning": column.meaning, "unit": column.unit} for column in dictionary.TABLES[name]}
-        for name in EXPORTED
+        name: {column.name: {"meaning": column.meaning, "unit": column.unit} for column in _table(name)}
+        for name in (*EXPORTED, *own)
     }
     named = {key: declared.get(key) for key in ("study", "title", "question", "reference")}
-    found = {name: read_rows(tables / f"{name}.csv") for name in EXPORTED}
+    found = {name: read_rows(tables / f"{name}.csv") for name in (*EXPORTED, *own)}
     whole = {"format": FORMAT, **named, "columns": columns, "tables": found}
-    write_text(tables / "README.md", dictionary.text(declared["study"]))
+    write_text(tables / "README.md", dictionary.text(declared["study"], own))
     write_text(tables / "results.json", json.dumps(whole, ensure_ascii=False, allow_nan=False) + "\n")
+    judged = whole_verdict(declared, {name: read_csv(tables / f"{name}.csv") for name in ("runs", "overall")})
+    write(study.with_name("verdict.json"), judged)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from scripts.host import entry
 from scripts.host.entry import say
 from scripts.measure import blocks, planned, record
 from scripts.measure.facts import line
+from scripts.measure.programs import with_programs
 
 
 def main(plan: Path, block: Path, log: Path) -> None:
@@ -14,7 +15,7 @@ def main(plan: Path, block: Path, log: Path) -> None:
     Output: `block`, the record of the block, and beside it the record and sysbench's output of each arm. Prints one
     line per arm.
     """
-    described = planned.read(plan, block.parent)
+    described = with_programs(planned.read(plan, block.parent))
     for run in blocks.measured(described, block, log):
         say(line(record.read(run)))
 

@@ -13,19 +13,26 @@ from scripts.analysis.runs import read_csv
 from scripts.host import entry
 from scripts.record import read, write_text
 from scripts.report.figures import ratios as figures_ratios
+from scripts.report.figures.answer import NARROW, WIDE, answer_chart
+from scripts.report.figures.machine import machine_chart
 from scripts.report.figures.naming import (
     Look,
+    answer_names,
     beside_published,
     drawn_metrics,
     heat_names,
     look_of,
+    machine_name,
     seconds_names,
     statements_name,
     value_metrics,
 )
 from scripts.report.figures.ratios import factor_chart, forest_chart, published_chart
 from scripts.report.figures.values import seconds_chart, statements_chart, values_chart
+from scripts.report.results import results
 from scripts.vocabulary import CONTROLS
+
+TABLES = ("runs", "cells", "overall", "relinked", "factors", "effects")
 
 
 def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
@@ -44,10 +51,12 @@ def main(study: Path, tables: Path, figures: Path) -> None:
     Output: the folder `figures` with one SVG file per figure.
     """
     declared = read(study)
-    found = {name: read_csv(tables / f"{name}.csv") for name in ("runs", "cells", "factors", "effects")}
+    found = {name: read_csv(tables / f"{name}.csv") for name in TABLES}
     found["cells"] = in_order(found["cells"], declared)
     look = look_of(list(declared["variants"]), declared["reference"])
     drawn = (
+        answer(declared, found, look),
+        over_time(declared, found["runs"]),
         values(declared, found["runs"], look),
         *(ratios(found, EVERY[name], look) for name in drawn_metrics(declared)),
         *(heat(declared, found["cells"], EVERY[name], look) for name in drawn_metrics(declared)),
@@ -57,6 +66,19 @@ def main(study: Path, tables: Path, figures: Path) -> None:
     )
     for name, chart in (each for charts in drawn for each in charts):
         write_text(figures / f"{name}.svg", chart)
+
+
+def answer(study: dict, tables: dict[str, pd.DataFrame], look: Look) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figure of the first screen, once for a wide and once for a narrow one."""
+    found = results(study, tables)
+    for name, layout in zip(answer_names(study), (WIDE, NARROW), strict=False):
+        yield name, answer_chart(found, look, layout, name)
+
+
+def over_time(study: dict, runs: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figure of the machine over time."""
+    if name := machine_name(study):
+        yield name, machine_chart(runs, TPS, name)
 
 
 def values(study: dict, runs: pd.DataFrame, look: Look) -> Iterator[tuple[str, str]]:
@@ -85,7 +107,7 @@ def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Itera
 def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
     """Yield name and text of the heat maps of one metric and of their key."""
     ours = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study["reference"], *CONTROLS))]
-    full, names = figures_ratios.scale_limit(ours), heat_names(study, metric.name)
+    full, names = figures_ratios.FULL, heat_names(study, metric.name)
     workloads, clients = list(study["workloads"]), sorted(study["clients"])
     variants = [name for name in look.variants if name not in (look.reference, *CONTROLS)]
     for name in names[:1]:

@@ -14,6 +14,7 @@ from scripts.loadgen.gated import GatedLoad, gated
 from scripts.loadgen.lua import script_path
 from scripts.measure import load, observe
 from scripts.measure.counter_series import CounterSeries
+from scripts.measure.held import Held
 from scripts.measure.setting import Phases, Setting
 from scripts.measure.side_by_side import Arm
 from scripts.servers import data_directory
@@ -34,7 +35,7 @@ class Bench:
     stack: contextlib.ExitStack
     facts: dict[str, Any] = field(default_factory=dict)
     failure: Exception | None = None
-    arm: Arm | None = None
+    arm: Held | None = None
     _series: CounterSeries = field(default_factory=CounterSeries)
     _data: Path | None = None
     _server: Server | None = None
@@ -75,7 +76,7 @@ class Bench:
         commands = {"server": self._server.command, "load": filled}
         self.facts |= {**unread, **variables, "option_file": written, "commands": commands}
 
-    def connect_clients(self) -> None:
+    def attach_load(self) -> None:
         """Start sysbench with all its clients connected and held at their gate."""
         setting = self.setting
         base = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
@@ -84,7 +85,7 @@ class Bench:
         script = script_path(setting.load["script"])
         with self._server.blamed():
             held = gated(commands, script, place, setting.text, setting.cpus.client_cpus)
-            self.arm = Arm(self.name, self._server, self.stack.enter_context(held), end=self.stack.close)
+            self.arm = Arm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
         self.facts["commands"] |= many.named_commands(commands)
 
     def begin_rounds(self) -> None:

@@ -15,7 +15,7 @@ from scripts.measure import record as run_record
 from scripts.measure import rounds, warnings
 from scripts.measure import sliced_block as side_by_side
 from scripts.measure.facts import planned_facts
-from scripts.measure.planned import SLICES, PlannedArm, PlannedBlock
+from scripts.measure.planned import TURNS, PlannedArm, PlannedBlock
 from scripts.measure.record import Run
 from scripts.measure.run import facts_of
 from scripts.measure.setting import Phases, Setting
@@ -33,7 +33,7 @@ def measured(planned: PlannedBlock, block: Path, log: Path) -> list[Path]:
     log.write_text("", encoding="utf-8")
     for left in block.parent.iterdir():
         left.unlink()
-    how = _by_slices if planned.method == SLICES else _by_turns
+    how = _by_turns if planned.method == TURNS else _together
     facts, about = how(planned, block, log)
     runs = []
     for arm in planned.arms:
@@ -65,7 +65,7 @@ def _setting(arm: PlannedArm, block: Path, log: Path) -> Setting:
 
 
 def _judgement(arm: PlannedArm) -> str | None:
-    return outcome.first_reason([Path(arm.identity), *map(Path, arm.place.get("judged", []))])
+    return arm.refused or outcome.first_reason([Path(arm.identity), *map(Path, arm.place.get("judged", []))])
 
 
 def _by_turns(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, dict], dict[str, Any]]:
@@ -77,13 +77,13 @@ def _by_turns(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, 
         place = {**arm.place, "position": position}
         Phases(begin_s, log).announce(f"turn {position} of {len(planned.turns)}: {name}")
         built, loaded, now_s = Path(arm.identity), Path(arm.dataset), time.time() if found else begin_s
-        facts = facts_of(arm.recipe, place, built, loaded, text, own_log, begin_s=now_s)
+        facts = facts_of(arm.recipe, place, built, loaded, text, own_log, begin_s=now_s, refused=arm.refused)
         found[name] = {**facts, "sliced": {"method": planned.method, "why": planned.why}}
     open_s = sum((facts.get("window") or {}).get("duration_s") or 0 for facts in found.values())
     return found, _spent(begin_s, time.time(), open_s) | {"turns": planned.turns}
 
 
-def _by_slices(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, dict], dict[str, Any]]:
+def _together(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, dict], dict[str, Any]]:
     phases = Phases(started_s(), log)
     settings = {arm.name: _setting(arm, block, log) for arm in planned.arms}
     machine, arms = host_facts.read_host(), {arm.name: arm for arm in planned.arms}

@@ -7,12 +7,16 @@ from typing import Any
 from scripts import record
 from scripts.parts import Part
 
-SLICES, TURNS = "slices", "turns"
+SLICES, STATEMENTS, TURNS = "slices", "statements", "turns"
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedArm(Part):
-    """An arm: its recipe, its context, the records of its build and dataset, and those that must not have failed."""
+    """An arm: its recipe, its context, the records of its build and dataset, and those that must not have failed.
+
+    `answers` is the folder of the build's answers for the arm that measures its relinks, else None. `refused` is why
+    that has none to measure; the job finds that out.
+    """
 
     name: str | None = None
     digest: str | None = None
@@ -20,6 +24,8 @@ class PlannedArm(Part):
     place: dict[str, Any] = field(default_factory=dict)
     identity: str | None = None
     dataset: str | None = None
+    answers: str | None = None
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

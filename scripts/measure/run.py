@@ -37,11 +37,13 @@ def facts_of(
     log: Path,
     *,
     begin_s: float | None = None,
+    refused: str | None = None,
     **more: Any,
 ) -> dict[str, Any]:
     """Measure one run, write `text` and return its facts; `more` are further fields of the run's Setting.
 
-    The first phase begins at `begin_s`, in seconds since 1970, or with this process.
+    The first phase begins at `begin_s`, in seconds since 1970, or with this process. A run that is `refused` is not
+    measured: that is the reason of its failure.
     A failure of the server or of sysbench is a result; a failure of the host or of the workflow is raised. The build,
     and the audits and checks whose records `place["judged"]` names, must not have failed.
     Raises ValueError when the snapshot or the server program is not the one described.
@@ -55,7 +57,7 @@ def facts_of(
     remote = client_host.client_host_of(recipe["load"])
     setting = Setting(recipe, place, identity, dataset, text, log, sysbench.read_capabilities(), cpus, remote, **more)
     facts = planned_facts(setting, host_facts.read_host(), record.read(identity))
-    reason = outcome.first_reason(judged)
+    reason = refused or outcome.first_reason(judged)
     facts |= outcome.failure_facts(reason) if reason else measure_alone(setting, facts, phases)
     if outcome.has_failed(facts):
         text.touch()

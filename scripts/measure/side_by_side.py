@@ -1,71 +1,29 @@
 """Measure several running servers side by side: only one arm's clients are let through at a time, for a slice."""
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from scripts.host import lifetime, outcome, stopping, usage
+from scripts.host import outcome, stopping, usage
 from scripts.loadgen.gated import GatedLoad
 from scripts.loadgen.output import SysbenchFailed
-from scripts.servers.server import Server, ServerFailed
+from scripts.measure.held import Held
+from scripts.servers.server import ServerFailed
 
 # A transaction that waits for a lock gives up after 50 s (innodb_lock_wait_timeout).
 PARKED_WITHIN_S = 120
 
 
 @dataclass
-class Arm:
-    """An arm of a block: its server, its load behind the gate, and the processes that are stopped while it waits.
+class Arm(Held):
+    """An arm of a block: its server, and its load behind the gate.
 
-    `waiting_cpu_ns` is the CPU time that the server used while it was stopped, which must be none. `failure` is what
-    ended the arm before the block did. `after_slice` is called with the nanoseconds of each slice, before the server
-    is stopped again; `end` ends the server and its load at once.
+    `after_slice` is called with the nanoseconds of each slice, before the server is stopped again.
     """
 
-    name: str
-    server: Server
-    load: GatedLoad
-    stopped: list[int] = field(default_factory=list)
-    waiting_cpu_ns: int = 0
-    failure: Exception | None = None
+    load: GatedLoad = field(kw_only=True)
     after_slice: Callable[[int], None] = lambda open_ns: None
-    end: Callable[[], None] = lambda: None
-    _cpu_at_stop_ns: int = 0
-    _condemned: set[int] = field(default_factory=set)
-    _spare: list[Callable[[], None]] = field(default_factory=list)
-
-    def stop(self) -> None:
-        """Stop the server with all its processes; they are killed if this process dies meanwhile."""
-        stopping.stop(self.server.process.pid, self._condemn)
-        self._condemned.intersection_update(self.stopped)
-        self._cpu_at_stop_ns = stopping.cpu_ns(self.stopped)
-
-    def _condemn(self, pids: list[int]) -> None:
-        """Note processes that are about to be stopped: to let them go on, and to kill them if this process dies."""
-        if new := [pid for pid in pids if pid not in self._condemned]:
-            self._spare.append(lifetime.kill_processes_at_death(new))
-            self._condemned.update(new)
-        self.stopped += pids
-
-    def go_on(self) -> None:
-        """Let the server go on, if it is stopped."""
-        if self.stopped:
-            self.waiting_cpu_ns += stopping.cpu_ns(self.stopped) - self._cpu_at_stop_ns
-            stopping.go_on(self.stopped)
-            self.stopped = []
-
-    def release(self) -> None:
-        """Let the server go on for good: its processes may end by themselves."""
-        self.go_on()
-        while self._spare:
-            self._spare.pop()()
-        self._condemned.clear()
-
-    def is_alive(self) -> bool:
-        """Return whether the server has not ended."""
-        return self.server.process.poll() is None
 
 
 @dataclass(frozen=True)
@@ -90,16 +48,6 @@ class Slice:
     busy_ns: np.ndarray = field(compare=False, repr=False)
     host: usage.CpuTimes = field(compare=False, repr=False)
     pressure_s: dict[str, float | None] = field(compare=False, repr=False)
-
-
-@contextlib.contextmanager
-def waiting(arms: Sequence[Arm]) -> Iterator[None]:
-    """Keep the servers of all arms stopped but the one in its slice; all go on at the end, whatever happens."""
-    with contextlib.ExitStack() as stack:
-        for arm in arms:
-            stack.callback(arm.release)
-            arm.stop()
-        yield
 
 
 def take_slice(arm: Arm, number: int, place: int, slice_s: float, skip_s: float) -> Slice:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -93,7 +93,15 @@ def window_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> di
     }
 
 
-def usage_facts(slices: Sequence[Slice], before: usage.Sample, after: usage.Sample) -> dict[str, Any]:
+class Spent(Protocol):
+    """A part of an arm's open time: the server's CPU time in it, and the host's."""
+
+    cpu_ns: int
+    host: usage.CpuTimes
+    pressure_s: dict[str, float | None]
+
+
+def usage_facts(slices: Sequence[Spent], before: usage.Sample, after: usage.Sample) -> dict[str, Any]:
     """Return the parts `cpu`, `pressure`, `memory` and `io` of an arm: of its open time, not of the whole rounds.
 
     The server's total CPU time is exact; its split into user and system has the kernel's tick.

@@ -1,4 +1,4 @@
-"""Measure a block in which all servers are up at the same time, and take turns slice by slice."""
+"""Measure a block in which all servers are up, and take turns slice by slice or statement by statement."""
 
 import contextlib
 import os
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 from scripts.host import outcome, stopping
@@ -18,9 +19,11 @@ from scripts.loadgen.lua import script_path
 from scripts.loadgen.output import SysbenchFailed
 from scripts.measure import rounds, side_by_side, slice_facts
 from scripts.measure.bench import Bench
+from scripts.measure.held import waiting
 from scripts.measure.setting import Phases, Setting
 from scripts.measure.side_by_side import Arm, Slice
 from scripts.measure.slice_facts import Rounds
+from scripts.measure.statements import SqlBench, take_passes
 from scripts.servers import data_directory
 from scripts.servers.server import ServerFailed
 
@@ -36,16 +39,12 @@ WARM_SLICE_S = 0.5
 
 @dataclass
 class Taken:
-    """What a block left: its slices, how they were taken, and the seconds with a gate open."""
+    """What a block left: its slices, how they were taken, and the seconds in which an arm was measured."""
 
     slices: list[Slice] = field(default_factory=list)
     rounds: Rounds | None = None
     orders: list[list[str]] = field(default_factory=list)
-
-    @property
-    def open_s(self) -> float:
-        """Seconds with a gate open, warm-up apart."""
-        return sum(one.open_ns for one in self.slices) / 1e9
+    open_s: float = 0.0
 
 
 def measure(settings: dict[str, Setting], seed: str, phases: Phases) -> tuple[dict[str, dict[str, Any]], Taken]:
@@ -55,8 +54,9 @@ def measure(settings: dict[str, Setting], seed: str, phases: Phases) -> tuple[di
     its load is the outcome of its arm, a failure of the host is raised.
     """
     for setting in settings.values():
-        script = script_path(setting.load["script"])
-        sysbench.demand_options(setting.generator, script, setting.load.get("options", {}))
+        if "script" in setting.load:
+            script = script_path(setting.load["script"])
+            sysbench.demand_options(setting.generator, script, setting.load.get("options", {}))
     taken = Taken()
     with exclusive(say_waiting) as waited_s:
         phases.end("startup", less_s=waited_s, less_name="wait_lock")
@@ -65,7 +65,10 @@ def measure(settings: dict[str, Setting], seed: str, phases: Phases) -> tuple[di
             phases.end("rest")
         with contextlib.ExitStack() as stack:
             benches = [
-                Bench(name, setting, stack.enter_context(contextlib.ExitStack())) for name, setting in settings.items()
+                (SqlBench if "sql" in setting.load else Bench)(
+                    name, setting, stack.enter_context(contextlib.ExitStack())
+                )
+                for name, setting in settings.items()
             ]
             # A server is killed when the thread that started it ends, so the threads outlive the servers' clean stop.
             with ThreadPoolExecutor(len(benches)) as threads, _nothing_awaited_after_a_signal():
@@ -95,16 +98,17 @@ def _run(benches: list[Bench], seed: str, taken: Taken, phases: Phases, each: Ea
     phases.end("clone")
     phases.add("drain_clone", data_directory.drain())
     for bench in _sound(benches):
-        _step(bench, Bench.time_storage)
+        _step(bench, methodcaller("time_storage"))
     phases.end("fsync")
     phases.announce("start the servers")
     each(benches, Bench.start)
     phases.end("start")
     phases.announce("connect the clients")
-    each(benches, Bench.connect_clients)
+    each(benches, methodcaller("attach_load"))
     phases.end("connect")
-    if _sound(benches):
-        _measure_rounds(_sound(benches), seed, taken, phases)
+    if sound := _sound(benches):
+        measure_them = _measure_passes if isinstance(sound[0], SqlBench) else _measure_rounds
+        measure_them(sound, seed, taken, phases)
     phases.announce("stop the servers")
     each(benches, Bench.stop)
     phases.end("stop")
@@ -134,11 +138,19 @@ def _measure_rounds(benches: list[Bench], seed: str, taken: Taken, phases: Phase
     phases.end("end")
 
 
+def _measure_passes(benches: list[SqlBench], seed: str, taken: Taken, phases: Phases) -> None:
+    phases.announce(f"send the statements {benches[0].setting.load['passes']} times")
+    taken.orders = take_passes(benches, seed, lambda bench, ask: None if bench.failure else _step(bench, ask))
+    taken.open_s = sum(turn.open_ns for bench in benches for turn in bench.turns) / 1e9
+    phases.end("measure")
+
+
 def _take_rounds(arms: list[Arm], number: int, slice_s: float, seed: str, taken: Taken) -> None:
     taken.orders = list(rounds.orders([arm.name for arm in arms], number, seed))
     begin_s = time.time()
-    with side_by_side.waiting(arms):
+    with waiting(arms):
         taken.slices = list(side_by_side.take_rounds(arms, taken.orders, slice_s, SKIP_S))
+    taken.open_s = sum(one.open_ns for one in taken.slices) / 1e9
     taken.rounds = Rounds(slice_s, SKIP_S, begin_s, time.time())
 
 
@@ -157,7 +169,7 @@ def _warm_up(benches: list[Bench], warmup_s: float, seed: str) -> float:
     arms = [bench.arm for bench in benches]
     number = -(-warmup_s // WARM_SLICE_S)
     orders = list(rounds.orders([arm.name for arm in arms], int(number), f"{seed}/warm-up"))
-    with side_by_side.waiting(arms):
+    with waiting(arms):
         slices = list(side_by_side.take_rounds(arms, orders, WARM_SLICE_S, 0.0))
     _blame(benches)
     last = [one for one in slices if one.arm == arms[0].name and one.tps > 0]

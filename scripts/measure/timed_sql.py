@@ -30,12 +30,12 @@ def run(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[st
     count from sending a statement to the last row of its answer. Raises ServerFailed naming a statement that was
     answered with an error or not at all, ValueError when the file is not the one of the recipe.
     """
-    chosen, skipped = _chosen(setting)
+    chosen, skipped = statements_of(setting)
     with contextlib.closing(server.connect()) as connection:
         variables = observe.variable_facts(setting.family, connection, data.parent, server.sockets)
         loaded = observe.file_sizes(setting.family, data, connection)
         before = observe.read_edge(setting.family, connection)
-        with _pinned(setting.cpus.client_cpus):
+        with pinned(setting.cpus.client_cpus):
             begin, began_at = sample(server.process.pid), time.time()
             passes = [_pass(setting, server, chosen, number) for number in range(1, setting.load["passes"] + 1)]
             end, ended_at = sample(server.process.pid), time.time()
@@ -45,8 +45,7 @@ def run(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[st
         )
     phases.end("measure")
     kinds = {kind: [one for each in passes for one in each[kind]] for kind in ("executions", "shown")}
-    record.write_text(setting.text, "".join(map(_line, kinds["executions"])))
-    sent = [{"kind": one.kind, "name": one.name, "text": one.text, "against": one.against} for one in chosen]
+    record.write_text(setting.text, "".join(map(line, kinds["executions"])))
     return {
         "times": {"window_started_at": began_at, "window_ended_at": ended_at},
         "window": {"duration_s": end.monotonic_s - begin.monotonic_s},
@@ -55,21 +54,31 @@ def run(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[st
         **variables,
         **observe.edge_facts(before, after),
         "files": {"before": loaded, "after": left},
-        "timed_sql": {"statements": sent, "skipped": skipped, **kinds},
+        "timed_sql": {"statements": sent(chosen), "skipped": skipped, **kinds},
     }
 
 
-def _line(one: dict[str, Any]) -> str:
+def sent(chosen: Sequence[files.Timed]) -> list[dict[str, Any]]:
+    """Return statements as a record shows them."""
+    return [{"kind": one.kind, "name": one.name, "text": one.text, "against": one.against} for one in chosen]
+
+
+def line(one: dict[str, Any]) -> str:
+    """Return an execution of a statement as a line of text."""
     return f"pass {one['pass']}  {one['seconds']:12.6f} s  {one['rows'] or 0:>10} rows  {one['statement']}\n"
 
 
-def _chosen(setting: Setting) -> tuple[list[files.Timed], list[str]]:
-    """Return the statements for this release, and the names of the timed statements that it is not sent."""
-    load, described = setting.load, record.read(setting.identity)
+def every_statement(setting: Setting) -> list[files.Timed]:
+    """Return the statements of all releases. Raises ValueError when the file is not the one of the recipe."""
     file = files.timed_sql_path(ROOT, setting.place["sql"])
-    if (found := record.file_sha256(file)) != load["content"]:
-        raise ValueError(f"{file}: its SHA-256 is {found}, the recipe's {load['content']}; start the workflow again")
-    every = files.read_timed(file)
+    if (found := record.file_sha256(file)) != (known := setting.load["content"]):
+        raise ValueError(f"{file}: its SHA-256 is {found}, the recipe's {known}; start the workflow again")
+    return files.read_timed(file)
+
+
+def statements_of(setting: Setting) -> tuple[list[files.Timed], list[str]]:
+    """Return the statements for this release, and the names of the timed statements that it is not sent."""
+    described, every = record.read(setting.identity), every_statement(setting)
     chosen = files.suited_statements(every, described["family"], described["release"])
     timed = dict.fromkeys(one.name for one in every if one.kind == files.TIMED)
     return chosen, [name for name in timed if name not in {one.name for one in chosen}]
@@ -78,16 +87,23 @@ def _chosen(setting: Setting) -> tuple[list[files.Timed], list[str]]:
 def _pass(setting: Setting, server: Server, chosen: list[files.Timed], number: int) -> dict[str, list]:
     """Send all statements once; returns `executions` of the timed statements, and the answers that are `shown`."""
     found: dict[str, list] = {"executions": [], "shown": []}
-    with answers.connections_opened(server.connect) as connection:
-        for text in setting.family.benchmark_statements():
-            answers.demand_answer(connection, text)
+    with connected(setting, server) as connection:
         for statement in chosen:
             kept = found["executions" if statement.kind == files.TIMED else "shown"]
-            kept += [{"pass": number, **one} for one in _send(server, connection, statement)]
+            kept += [{"pass": number, **one} for one in send(server, connection, statement)]
     return found
 
 
-def _send(server: Server, connection: Any, statement: files.Timed) -> Iterator[dict[str, Any]]:
+@contextlib.contextmanager
+def connected(setting: Setting, server: Server) -> Iterator[Any]:
+    """Have a connection for one pass, set up as the family's benchmark statements say."""
+    with answers.connections_opened(server.connect) as connection:
+        for text in setting.family.benchmark_statements():
+            answers.demand_answer(connection, text)
+        yield connection
+
+
+def send(server: Server, connection: Any, statement: files.Timed) -> Iterator[dict[str, Any]]:
     """Send a statement; yields its part of the record, nothing for a statement that only prepares."""
     before = usage.process_times(server.process.pid)
     with _awaited(server, statement.name):
@@ -152,7 +168,8 @@ def _awaited(server: Server, name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _pinned(cpus: Sequence[int]) -> Iterator[None]:
+def pinned(cpus: Sequence[int]) -> Iterator[None]:
+    """Keep this process on some CPUs while the body runs."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cpus)
     try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from scripts.measure.planned import SLICES
+from scripts.measure.planned import TURNS
 from scripts.measure.record import NOT_MEASURED, Run
 from scripts.measure.run_parts import RunWarning
 from scripts.wording import plural
@@ -185,7 +185,7 @@ def _generators(run: Run) -> Iterator[RunWarning]:
 def _clock(run: Run) -> Iterator[RunWarning]:
     started_at, ended_at, duration_s = run.times.window_started_at, run.times.window_ended_at, run.window.duration_s
     # Slices of several arms lie between the two moments, so their distance is not the open time.
-    if run.sliced.method != SLICES and None not in (started_at, ended_at, duration_s):
+    if run.sliced.method in (None, TURNS) and None not in (started_at, ended_at, duration_s):
         moved_s = ended_at - started_at - duration_s
         what = f"the clock moved by {moved_s:+.1f} s against the window of {duration_s:.1f} s"
         yield from _beyond("clock", abs(moved_s), what)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from scripts.plan.order import BlockKey
-from scripts.vocabulary import AA
+from scripts.vocabulary import AA, RELINKED
 
 BLOCK_FILE = "block.json"
 
@@ -65,10 +65,13 @@ class Wanted(Protocol):
         """Return where the record of a run lay before blocks had folders."""
 
 
-def decided(wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str], most: int) -> list[Block]:
+def decided(
+    wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str], most: int, relinkable: bool = False
+) -> list[Block]:
     """Return the blocks of a repetition: measured ones that hold arms of the study, and new ones for the rest.
 
-    `arms` names the reference, A/A, then the variants; a block holds at most `most` of them.
+    `arms` names the reference, A/A, then the variants; a block holds at most `most` of them. The arm `relinked` joins
+    the first new block if it is `relinkable`; for itself it needs none.
     """
     references, variants = list(arms[:2]), list(arms[2:])
     used, left = [], dict.fromkeys(variants)
@@ -78,10 +81,12 @@ def decided(wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str], mo
             left = {name: None for name in left if name not in new}
         elif not variants and not used:
             used.append(block)
-    if left or not used:
+    lacking = [name for name in left if name != RELINKED]
+    if lacking or not used:
+        lacking += [RELINKED] if relinkable and RELINKED in left else []
         used += [
             Block(key, made := (*references, *group), wanted.block_folder(key, made), finished=False)
-            for group in groups(list(left), most - len(references))
+            for group in groups(lacking, most - len(references))
         ]
     return used
 
@@ -109,7 +114,7 @@ def _there(wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str]) -> 
 
 
 def ordered_arms(variants: Sequence[str], reference: str) -> list[str]:
-    """Return the reference, A/A, then the other variants."""
+    """Return the reference, A/A, then the other variants; `relinked` stays the last."""
     return [reference, AA, *(name for name in variants if name not in (reference, AA))]
 
 

@@ -1,5 +1,6 @@
 """The whole study for its report: resolved entries, and the planned order of its blocks."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from scripts.plan import diagnoses, stopping
 from scripts.plan.blocks import Block
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
+from scripts.vocabulary import RELINKED
 
 Facts = dict[str, Any]
 
@@ -32,8 +34,9 @@ def describe(paths: Paths, files: list[Path], decided: list[Block], decision: Fa
         **{key: config[key] for key in keys.split()},
         **{key: config[key] for key in ("rest_s", "series") if config.get(key)},
         **({"matters": share_of(config["matters"])} if "matters" in config else {}),
+        **({"expect": config["expect"]} if "expect" in config else {}),
         **stopped(paths, decided, decision),
-        "variants": {name: {**variant, "options": plan.options(name)} for name, variant in study.variants.items()},
+        "variants": {name: {**variant, "options": plan.options(name)} for name, variant in shown(study, decided)},
         "workloads": {name: study.entries["workloads"][name] for name in study.workloads},
         "datasets": {name: study.entries["datasets"][name] for name in sorted(datasets)},
         "trainings": {name: study.entries["trainings"][name] for name in sorted(used)},
@@ -45,6 +48,13 @@ def describe(paths: Paths, files: list[Path], decided: list[Block], decision: Fa
         "order": [[block.key.workload, block.key.clients, block.key.repetition, list(block.arms)] for block in decided],
         "blocks": [block.name for block in decided],
     }
+
+
+def shown(study: Study, decided: list[Block]) -> Iterator[tuple[str, Facts]]:
+    """Yield the variants of a study by name, `relinked` only where a block has it."""
+    for name, variant in study.variants.items():
+        if name != RELINKED or any(name in block.arms for block in decided):
+            yield name, variant
 
 
 def stopped(paths: Paths, decided: list[Block], decision: Facts | None) -> Facts:

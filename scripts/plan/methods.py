@@ -1,9 +1,9 @@
-"""How a block is measured: all servers up and slice by slice, or by turns, and why by turns."""
+"""How a block is measured: all servers up, slice by slice or statement by statement, or by turns and why."""
 
 from dataclasses import dataclass
 
 from scripts.loadgen import lua
-from scripts.measure.planned import SLICES, TURNS
+from scripts.measure.planned import SLICES, STATEMENTS, TURNS
 from scripts.plan.recipes import Plan, once
 from scripts.plan.room import FEWEST_ARMS, fitting_arms
 
@@ -13,7 +13,7 @@ TOGETHER = 6
 
 @dataclass(frozen=True)
 class Method:
-    """How blocks are measured: in slices or by turns, `why` not in slices (else empty), and their arms at most."""
+    """How blocks are measured, `why` by turns (else empty), and their arms at most."""
 
     name: str
     why: str
@@ -33,7 +33,8 @@ class Methods:
         fitting = fitting_arms(self.plan, workload, clients, self.memory_mib)
         if why := self._why_by_turns(workload, fitting):
             return Method(TURNS, why, len(self.plan.study.variants))
-        return Method(SLICES, "", min(self._together, fitting))
+        timed = "sql" in self.plan.study.entries["workloads"][workload]
+        return Method(STATEMENTS if timed else SLICES, "", min(self._together, fitting))
 
     @property
     def _together(self) -> int:
@@ -43,13 +44,11 @@ class Methods:
         config, load = self.plan.study.config, self.plan.study.entries["workloads"][workload]
         if self._together == 1:
             return "together: 1"
-        if "sql" in load:
-            return "timed SQL has no clients that a gate could hold"
         if "client" in config:
             return "the load generator runs on another host"
         if "rate" in (load.get("options") or {}):
             return "the load has a rate of its own"
-        if own_loop(load["script"]):
+        if "script" in load and own_loop(load["script"]):
             return f"{load['script']} has a loop of its own (thread_run)"
         if fitting < FEWEST_ARMS:
             return f"{FEWEST_ARMS} servers at the same time do not fit into {self.memory_mib / 1024:.1f} GiB of memory"

@@ -6,7 +6,7 @@ from typing import Any
 
 from scripts.builds.stages import COMPILED
 from scripts.config.run_time import stated_s
-from scripts.plan import blocks, stopping
+from scripts.plan import blocks, relinks, stopping
 from scripts.plan.blocks import Block
 from scripts.plan.listing import Listing
 from scripts.plan.methods import Method, Methods
@@ -168,10 +168,11 @@ class Paths:
             return self._decided
         study = self.plan.study
         arms = blocks.ordered_arms(list(study.variants), study.config["reference"])
+        relinkable = relinks.may_be_there(self)
         return [
             block
             for key in keys_in_order(study)
-            for block in blocks.decided(self, self.listing, key, arms, self.method(key).most_arms)
+            for block in blocks.decided(self, self.listing, key, arms, self.method(key).most_arms, relinkable)
         ]
 
     @cached_property
@@ -247,6 +248,7 @@ class Paths:
             "place": {**self.place(block, name), "judged": self.judged(*build)},
             "identity": f"{self.build(*build)}/identity.json",
             "dataset": f"{self.dataset(name, workload)}/dataset.json",
+            "answers": self.answers(*build) if variant.get("relinked") else None,
         }
 
     def inputs(self, block: Block) -> list[str]:

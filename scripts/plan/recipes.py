@@ -282,6 +282,7 @@ class Plan:
                 "options": self.options(name),
                 "build_digest": digest(self.build(server, build)),
                 "storage": declared.get("storage"),
+                "relinked": declared.get("relinked"),
             }
         )
 

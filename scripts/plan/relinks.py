@@ -1,29 +1,41 @@
-"""Which builds are relinked: the reference of a study, in the job that makes it, if it is made from sources.
+"""Which builds are relinked: the reference of a study that compares builds, in the job that makes it from sources.
 
 A build's recipe does not say so. The folder of a build is the same in all studies, and a study that finds its
 reference finished measures it as it is: without relinks, unless it was a study's reference when it was made.
 """
 
-from scripts.builds.stages import PREBUILT
-from scripts.plan.paths import Paths
+from typing import Protocol
+
+from scripts.plan.listing import Listing
+from scripts.plan.recipes import Plan
+from scripts.vocabulary import RELINKED
 
 # Relinks that a spread can be computed of, and how many are worth their space: one per repetition in between.
 LEAST, MOST = 5, 20
 
 
-def wanted(paths: Paths) -> dict[str, int]:
+class Builds(Protocol):
+    """A plan, the folders of its builds, and what lies on disk."""
+
+    plan: Plan
+    listing: Listing
+
+    def build(self, server: str, build: str) -> str:
+        """Return the folder of a build or of a stage behind one."""
+
+
+def wanted(paths: Builds) -> dict[str, int]:
     """Return folder -> number of relinks of the study's reference, and of BOLT's input behind it."""
     config = paths.plan.study.config
-    variant = paths.plan.study.variants[config["reference"]]
-    server, build = variant["server"], variant["build"]
-    if paths.plan.stages.of(build).kind == PREBUILT:
+    if not (variant := paths.plan.study.variants.get(RELINKED)):
         return {}
+    server, build = variant["server"], variant["build"]
     before = paths.plan.stages.input(build)
     count = min(max(LEAST, config["repetitions"]), MOST)
     return {paths.build(server, name): count for name in (build, before) if name}
 
 
-def may_be_there(paths: Paths) -> bool:
+def may_be_there(paths: Builds) -> bool:
     """Return whether the reference has relinks to measure, or gets them when its build is made."""
     folders = list(wanted(paths))
     if not folders:

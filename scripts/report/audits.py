@@ -1,4 +1,4 @@
-"""The audits of profiles: which share of the executed code was optimised with its profile, and which was not."""
+"""The audits of profiles: how much of the code that ran in training was optimised with its profile."""
 
 import shlex
 from collections.abc import Callable, Iterable
@@ -63,11 +63,11 @@ def is_lost(audit: dict[str, Any]) -> bool:
 
 
 def executed_share(audit: dict[str, Any]) -> str:
-    """Return the sentence on how much of the executed code was optimised with its profile."""
+    """Return the sentence on how much of the code that ran in training was optimised with its profile."""
     share = audit.get("executed_share_optimised")
     if missing(share):
-        return "What share of the executed code was optimised with its profile is unknown."
-    return f"{percent(share)} of the executed code was optimised with its profile."
+        return "What share of the code that ran in training was optimised with its profile is unknown."
+    return f"{percent(share)} of the code that ran in training was optimised with its profile."
 
 
 def units_text(audit: dict[str, Any]) -> str:
@@ -104,7 +104,7 @@ def _view(audit: dict[str, Any], facts: list[dict[str, Any]]) -> AuditView:
         name=f"{audit['build']} of {audit['server']}{_made_from(audit, facts)}",
         lost=is_lost(audit),
         sentence=f"{executed_share(audit)} Training {audit.get('training', UNKNOWN)}: {_counted(audit)}.",
-        head=("directory", *(COLUMNS[key] for key in known), "of the units that ran", "of the executed code"),
+        head=("directory", *(COLUMNS[key] for key in known), "of the units that ran", "of the code that ran"),
         rows=tuple((part["directory"], *(number(part.get(key)) for key in known), *_shares(part)) for part in parts),
         unknown=f"Unknown: {unknown}." if unknown else "",
         missing=tuple((str(entry["unit"]), str(entry["why"])) for entry in audit.get("missing") or []),

@@ -98,10 +98,13 @@ def reasons(bounds: pd.DataFrame) -> list[tuple[str, str]]:
         held[bound_sentence(row)].append(row)
     if all(missing(bound) for bound in bounds["bound"]):
         return []
-    return [(text, _places(cells, len(bounds))) for text, cells in held.items()]
+    several = bounds["clients"].nunique() > 1
+    return [(text, _places(cells, len(bounds), several)) for text, cells in held.items()]
 
 
-def _places(cells: list[Any], of: int) -> str:
+def _places(cells: list[Any], of: int, several: bool) -> str:
+    if not several:
+        return f"{len(cells)} of {of} cells ({', '.join(dict.fromkeys(row.workload for row in cells))})"
     counts: dict[str, set[int]] = defaultdict(set)
     for row in cells:
         counts[row.workload].add(int(row.clients))

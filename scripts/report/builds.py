@@ -159,8 +159,10 @@ def _marked(text: str | None, first: str | None) -> BuildField:
 
 
 def _sized(build: Facts, key: str, first: Facts) -> BuildField:
-    """Return a size, with its difference to that of the first build."""
+    """Return a size, with its difference to that of the first build; BOLT moves a part of the code out of .text."""
     ours, base = build.get(key), first.get(key)
+    if key == "text_bytes" and build.get("stage") == "bolted" and not missing(ours):
+        return BuildField(size(ours), "", "without .text.cold")
     if missing(ours) or missing(base) or build is first or not base:
         return BuildField(size(ours))
     change = f"{(ours / base - 1) * 100:+.1f}{NARROW}%".replace("-", "\u2212")

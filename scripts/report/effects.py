@@ -13,10 +13,10 @@ from scripts.analysis.held_out import splits
 from scripts.analysis.metrics import COLD_TIME, EVERY, METRICS, WARM_TIME, Metric, leading, of_study
 from scripts.analysis.unpaired import log_values
 from scripts.report.value_tables import Cell, blocks_text, state
-from scripts.report.verdict import Sentence, matters_of, measured
+from scripts.report.verdict import Sentence, matters_of, measured, short_measured
 from scripts.report.words import arm_word, interaction_word, open_range, short_interaction_word, side, verdict_word
 from scripts.vocabulary import CONTROLS, Verdict
-from scripts.wording import NOTHING, interval, listing, missing, percent, plural, ratio
+from scripts.wording import NOTHING, by_width, listing, missing, percent, plural, ratio
 
 FACTOR_METRICS = {
     "tps": "TPS", "p95_ms": "p95", "cpu_us_per_tx": "server CPU per transaction",
@@ -51,23 +51,23 @@ def _factor_cells(group: pd.DataFrame, study: dict[str, Any]) -> Iterable[Cell]:
     found = {row.metric: row for row in group.itertuples()}
     for name in (each for each in FACTOR_METRICS if each in found):
         row = found[name]
-        word = arm_word("", EVERY[name], row.verdict, matters_of(study))
-        yield ratio_cell(row, study["repetitions"], word, "" if row.interaction else state(EVERY[name], row))
+        yield ratio_cell(row, study["repetitions"], "", "" if row.interaction else state(EVERY[name], row))
 
 
 def ratio_cell(row: Any, planned: int, word: str = "", state: str = "") -> Cell:
     """Return the field of a row of factors.csv, effects.csv or overall.csv: ratio, interval, blocks, words."""
     if row is None or not row.n_cells:
         return Cell(NOTHING, ("no whole block",), "hole")
-    note = blocks_text(row, planned) + (f", {word}" if word else "")
-    return Cell(ratio(row.ratio), (interval(row.ratio_low, row.ratio_high), note), state)
+    text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+    lost = (blocks_text(row, planned),) if row.n_repetitions < planned else ()
+    return Cell(text, (bounds, *lost, *((word,) if word else ())), state)
 
 
 def held_out_rows(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[tuple[str, ...]]:
     """Return (variant, trained workloads, ratio, held-out workloads, ratio), of variants measured on both kinds."""
     return [
-        (variant, listing(split.trained), measured(split.on_trained), listing(split.held_out),
-         measured(split.on_held_out))
+        (variant, listing(split.trained), short_measured(split.on_trained), listing(split.held_out),
+         short_measured(split.on_held_out))
         for variant, split in splits(study, tables).items()
     ]  # fmt: skip
 

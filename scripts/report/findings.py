@@ -13,7 +13,7 @@ from scripts.report.slices import waiting_finding
 from scripts.report.value_tables import repetitions
 from scripts.report.verdict import matters_of, measured
 from scripts.report.words import verdict_word
-from scripts.vocabulary import AA, BLOCK, CELL, CONTROLS, PairStatus
+from scripts.vocabulary import AA, BLOCK, CELL, CONTROLS, PairStatus, Verdict
 from scripts.wording import brief, listing, missing, percent, plural
 
 AA_TOPIC = Topic(
@@ -165,14 +165,26 @@ def warnings_finding(runs: pd.DataFrame, tables: dict[str, pd.DataFrame], matter
         {row.variant: row for row in table[table["metric"] == lead.name].itertuples() if row.variant != AA}
         for table in (tables["overall_unflagged"], tables["overall"])
     )
-    lines = tuple(_restricted(row, every[name], lead, matters) for name, row in again.items())
-    return WARNINGS.look(text, lines)
+    decided = {name: row for name, row in again.items() if row.n_cells and row.verdict != Verdict.TOO_FEW_BLOCKS}
+    lines = [_restricted(row, every[name], lead, matters) for name, row in decided.items()]
+    if few := [name for name in again if name not in decided]:
+        lines.append(_too_few(few, again, every))
+    return WARNINGS.look(text, tuple(lines))
+
+
+def _too_few(names: list[str], again: dict[str, tuple], every: dict[str, tuple]) -> str:
+    """Return how many pairs of these variants are left without the runs that stand out by a warning."""
+    left, of = (
+        sum(0 if missing(rows[name].n_pairs) else int(rows[name].n_pairs) for name in names) for rows in (again, every)
+    )
+    return (
+        f"{listing(names)}: {left} of {plural(of, 'pair')} have no run that stands out by a warning, too few for an "
+        "answer without the others"
+    )
 
 
 def _restricted(row: tuple, every: tuple, lead: Metric, matters: float) -> str:
     """Return the answer for one variant without the runs that stand out by a warning, and with them."""
-    if not row.n_cells:
-        return f"{row.variant}: without the runs that stand out by a warning no block is left"
     over = f"{row.n_cells} of {plural(row.n_cells_planned, 'cell')}"
     without = f"without the runs that stand out by a warning {measured(row)} the {lead.label.lower()} over {over}"
     words = ["none" if missing(each.verdict) else verdict_word(lead, each.verdict, matters) for each in (row, every)]

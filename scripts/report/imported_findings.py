@@ -1,16 +1,19 @@
 """The findings of an imported study: what logs made elsewhere can show, and what they cannot."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
-from scripts.analysis.metrics import METRICS
+from scripts.analysis.levels import ALL, level_table
+from scripts.analysis.metrics import METRICS, TPS
+from scripts.analysis.unpaired import PERCENTILE_STEP, resolution
 from scripts.report.finding import Finding, Topic
 from scripts.report.findings import outcomes_finding
-from scripts.vocabulary import WORKLOAD_CLIENTS
-from scripts.wording import listing, plural
+from scripts.vocabulary import CELL, WORKLOAD_CLIENTS, Verdict
+from scripts.wording import NARROW, interval, listing, missing, plural, times
 
 VERDICTS = Topic("verdicts", "Verdicts")
 PAIRS = Topic("pairs", "Pairs")
@@ -22,6 +25,20 @@ LATENCY = Topic("latency", "Latency")
 SPAN = Topic("span", "Span")
 ABSENT = Topic("absent", "Not in these logs")
 LOGS = Topic("logs", "Runs")
+WORSE = Topic("worse", "Worse")
+MEANS = Topic("means", "Means")
+LEFT_OUT = Topic("left_out", "Left out")
+HOLES = Topic("holes", "Cells")
+COMPARED = (TPS.name, "p95_ms")
+MOST_NAMED = 4
+# Percentage points from which the two kinds of means are explained.
+LEAST_APART = 0.1
+DRIFT_TEXT = "a drift of the machine would look like an effect."
+ARITHMETIC_TEXT = (
+    "Many reports average the percentages of cells arithmetically, here after averaging the repetitions. Such a mean "
+    "counts a gain for more than the loss that undoes it: +100 % and −50 % give +25 %, although twice as fast and half "
+    "as fast cancel out. The geometric mean gives 0 %, and exchanging the two sides only inverts it."
+)
 VERDICT_TEXT = (
     "The runs were not made in blocks, so nothing is called faster or slower. Ratios are shown with their intervals."
 )
@@ -39,53 +56,169 @@ ABSENT_TEXT = (
 )
 
 
-def findings(study: dict[str, Any], runs: pd.DataFrame) -> list[Finding]:
-    """Return the findings in the order to show; `study["imported"]` holds folder, files, unread, pattern and dates."""
-    imported = study["imported"]
+def findings(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Finding]:
+    """Return the findings in the order to show; `study["imported"]` holds how the logs were read, see `import_logs`."""
+    imported, runs, cells = study["imported"], tables["runs"], tables["cells"]
     return [
         VERDICTS.look(VERDICT_TEXT),
+        *worse_findings(study, cells),
+        *means_findings(study, level_table(study, runs, cells)),
         PAIRS.look(PAIRS_TEXT),
-        order_finding(runs),
+        order_finding(runs, imported.get("dates")),
         unread_finding(imported),
-        failures_finding(runs),
+        *left_out_findings(imported),
+        *holes_findings(runs),
+        failures_finding(runs[runs["outcome"] != "missing"]),
         releases_finding(runs),
         warnings_finding(runs),
-        percentiles_finding(runs),
+        percentiles_finding(runs, cells),
         SPAN.plain(SPAN_TEXT),
         ABSENT.plain(ABSENT_TEXT),
     ]
 
 
-def order_finding(runs: pd.DataFrame) -> Finding:
+def worse_findings(study: dict[str, Any], cells: pd.DataFrame) -> list[Finding]:
+    """Report the cells whose interval lies on the worse side of 1, in TPS or p95, with the other of the two."""
+    chosen = cells[cells["metric"].isin(COMPARED) & (cells["variant"] != study["reference"])]
+    known = chosen[chosen["ratio_low"].notna()]
+    tps = {(row.variant, row.workload, row.clients): row for row in chosen.itertuples() if row.metric == TPS.name}
+    lines = []
+    for row in known.itertuples():
+        metric = METRICS[row.metric]
+        if row.ratio_low > 1 if metric.worse is Verdict.ABOVE else row.ratio_high < 1:
+            place = row.variant, row.workload, row.clients
+            beside = f", TPS there {_ratio(tps[place])}" if metric is not TPS and place in tps else ""
+            where = f"{row.variant}, {row.workload}, {plural(int(row.clients), 'client')}"
+            lines.append(f"{where}: {metric.label} {_ratio(row)}{beside}")
+    if not lines:
+        return []
+    chance = "about one interval in twenty misses 1 by chance"
+    return [
+        WORSE.look(
+            f"Of {plural(len(known), 'interval')}, those on the worse side of 1: {len(lines)}; {chance}.", (*lines,)
+        )
+    ]
+
+
+def _ratio(row: Any) -> str:
+    span = "" if missing(row.ratio_low) else f" ({interval(row.ratio_low, row.ratio_high)})"
+    return f"{times(row.ratio)}{span}" if not missing(row.ratio) else "not known"
+
+
+def means_findings(study: dict[str, Any], levels: pd.DataFrame) -> list[Finding]:
+    """Report the means per level of each axis, in per cent too, and why an arithmetic mean is another number."""
+    found = []
+    for metric in (METRICS[name] for name in COMPARED):
+        rows = list(levels[levels["metric"] == metric.name].itertuples())
+        if not rows:
+            continue
+        apart = max(abs(row.arithmetic_change - row.change) for row in rows)
+        text = f"{metric.label}, geometric mean over the cells of each level, as a ratio to {study['reference']}"
+        text += ", in per cent, and as the arithmetic mean of the cells' percentages."
+        text += f" {ARITHMETIC_TEXT}" if apart >= LEAST_APART else ""
+        found.append(MEANS.plain(text, tuple(map(_level_line, rows))))
+    return found
+
+
+def _level_line(row: Any) -> str:
+    level = "all cells" if row.axis == ALL else f"{row.axis} {row.level}"
+    cells = plural(int(row.n_cells), "cell")
+    cells = cells if row.n_cells == row.n_cells_planned else f"{int(row.n_cells)} of {int(row.n_cells_planned)} cells"
+    span = "" if missing(row.change_low) else f" ({signed(row.change_low)} to {signed(row.change_high)})"
+    change = f"{signed(row.change)}{span}, arithmetic {signed(row.arithmetic_change)}"
+    return f"{row.variant}, {level}: {_ratio(row)}, {change}; {cells}"
+
+
+def signed(percentage: float) -> str:
+    """Return a change in per cent with its sign."""
+    return f"{percentage:+.1f}{NARROW}%".replace("-", "\u2212")
+
+
+def order_finding(runs: pd.DataFrame, dates: str | None = None) -> Finding:
     """Report whether the variants were measured in turns, as far as the dates of the logs show it."""
-    timed = runs[runs["started_at"].notna()].sort_values("started_at")
-    if len(timed) < (runs["outcome"] == "ok").sum():
-        return ORDER.look("When the runs were made is unknown: a drift of the machine would look like an effect.")
-    cells = [list(rows["variant"]) for _, rows in timed.groupby(list(WORKLOAD_CLIENTS)) if len(rows) > 1]
-    apart = [cell for cell in cells if _stretches(cell) == len(set(cell)) < len(cell)]
-    if apart:
-        text = f"In {len(apart)} of {plural(len(cells), 'cell')} all runs of one variant were made before those of the "
-        return ORDER.look(f"{text}next variant: a drift of the machine would look like an effect.")
+    ok = runs[runs["outcome"] == "ok"]
+    timed = ok[ok["started_at"].notna()].sort_values("started_at")
+    if len(timed) < len(ok) or ok.empty:
+        why = (
+            f" {plural(len(ok) - len(timed), 'log')} of {len(ok)} have no date ({dates})." if dates and len(ok) else ""
+        )
+        return ORDER.look(f"When the runs were made is unknown: {DRIFT_TEXT}{why}")
+    overlaps = int((timed["started_at"].to_numpy()[1:] < timed["ended_at"].cummax().to_numpy()[:-1] - 1).sum())
+    if overlaps:
+        text = f"The dates cannot be trusted: {plural(overlaps, 'run')} would have begun before another one ended"
+        return ORDER.look(f"{text}. When the runs were made is unknown: {DRIFT_TEXT}")
+    if _apart(list(timed["variant"])):
+        return ORDER.look(f"By their dates, all runs of one variant were made before those of the next: {DRIFT_TEXT}")
+    cells = [
+        list(rows["variant"]) for _, rows in timed.groupby(list(WORKLOAD_CLIENTS)) if rows["variant"].nunique() > 1
+    ]
+    repeated = [cell for cell in cells if len(cell) > len(set(cell))]
+    if apart := sum(map(_apart, repeated)):
+        text = f"In {apart} of {plural(len(cells), 'cell')} all runs of one variant were made before those of the next "
+        return ORDER.look(f"{text}variant: {DRIFT_TEXT}")
+    if len(repeated) < len(cells) or not cells:
+        return ORDER.look(f"With one run per variant the dates do not show turns within a cell: {DRIFT_TEXT}")
     return ORDER.plain("According to the dates of the logs, the variants were measured in turns.")
 
 
-def _stretches(variants: list[str]) -> int:
-    return 1 + sum(before != after for before, after in pairwise(variants))
+def _apart(variants: list[str]) -> bool:
+    """Return whether each variant's runs stand in one piece."""
+    return 1 + sum(before != after for before, after in pairwise(variants)) == len(set(variants)) > 1
 
 
 def unread_finding(imported: dict[str, Any]) -> Finding:
-    """Report the files that could not be read, with the reasons."""
+    """Report the files that could not be read, by reason."""
     lost = imported["unread"]
-    files = f"{imported['files']} of {plural(imported['files'] + len(lost), 'file')} in {imported['folder']}"
-    details = tuple(f"{file}: {reason}" for file, reason in lost)
-    return FILES.judged(not lost, f"{files} were read with the pattern {imported['pattern']}.", details)
+    every = imported["files"] + len(lost) + len(imported.get("left_out", ()))
+    files = f"{imported['files']} of {plural(every, 'file')} in {imported['folder']}"
+    return FILES.judged(not lost, f"{files} were read with the pattern {imported['pattern']}.", _by_reason(lost))
+
+
+def left_out_findings(imported: dict[str, Any]) -> list[Finding]:
+    """Report the files that the pattern file leaves out, if any."""
+    found = imported.get("left_out", ())
+    text = f"The pattern file leaves out {plural(len(found), 'file')}."
+    return [LEFT_OUT.plain(text, _by_reason(found))] if found else []
+
+
+def _by_reason(files: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    groups: dict[str, list[str]] = {}
+    for file, reason in files:
+        groups.setdefault(reason, []).append(file)
+    return tuple(_group(reason, names) for reason, names in sorted(groups.items(), key=lambda each: -len(each[1])))
+
+
+def _group(reason: str, names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(names[:MOST_NAMED])}{more}: {reason}"
+
+
+def holes_findings(runs: pd.DataFrame) -> list[Finding]:
+    """Report cells of a variant without a log, and cells with fewer logs than the fullest one."""
+    absent = runs[runs["outcome"] == "missing"]
+    sizes = runs[runs["outcome"] != "missing"].groupby(list(CELL), sort=False).size()
+    most = int(sizes.max()) if len(sizes) else 0
+    fewer = [f"{_cell(cell)}: {plural(int(size), 'log')}" for cell, size in sizes.items() if size < most]
+    lines = [f"{_cell(cell)}: no log" for cell in absent[list(CELL)].itertuples(index=False, name=None)]
+    if not lines and not fewer:
+        return []
+    text = f"{plural(len(lines), 'cell')} of a variant without a log" if lines else "No cell is without a log"
+    text += f"; {plural(len(fewer), 'cell')} with fewer than {most}" if fewer else ""
+    return [HOLES.look(f"{text}. Means leave out cells that one side does not have.", (*lines, *fewer))]
+
+
+def _cell(cell: tuple) -> str:
+    return f"{cell[0]}, {cell[1]}, {plural(int(cell[2]), 'client')}"
 
 
 def failures_finding(runs: pd.DataFrame) -> Finding:
     """Count the logs with a measurement; list the others with sysbench's messages."""
     ok = int((runs["outcome"] == "ok").sum())
-    failed = f"; {plural(len(runs) - ok, 'log')} end in a failure" if ok < len(runs) else ""
-    return replace(outcomes_finding(runs, LOGS), text=f"{ok} of {plural(len(runs), 'log')} have a measurement{failed}.")
+    ends = "ends" if len(runs) - ok == 1 else "end"
+    failed = f"; {plural(len(runs) - ok, 'log')} {ends} in a failure" if ok < len(runs) else ""
+    has = "has" if ok == 1 else "have"
+    text = f"{ok} of {plural(len(runs), 'log')} {has} a measurement{failed}."
+    return replace(outcomes_finding(runs, LOGS), text=text)
 
 
 def releases_finding(runs: pd.DataFrame) -> Finding:
@@ -106,11 +239,29 @@ def warnings_finding(runs: pd.DataFrame) -> Finding:
     if counted.empty:
         return WARNINGS.good("No log shows errors, reconnects or a drift of throughput.")
     text = listing([f"{code} in {plural(int(amount), 'run')}" for code, amount in counted.items()])
-    return WARNINGS.look(f"{text[0].upper()}{text[1:]}. None was dropped.")
+    names = {code: [_run(runs.loc[place]) for place in codes.index[codes == code]] for code in counted.index}
+    lines = tuple(_group(code, each) for code, each in names.items())
+    return WARNINGS.look(f"{text[0].upper()}{text[1:]}. None was dropped.", lines)
 
 
-def percentiles_finding(runs: pd.DataFrame) -> Finding:
-    """List the percentiles of latency that are known."""
+def _run(row: pd.Series) -> str:
+    return f"{_cell(tuple(row[list(CELL)]))} #{row['repetition']}"
+
+
+def percentiles_finding(runs: pd.DataFrame, cells: pd.DataFrame) -> Finding:
+    """List the percentiles of latency that are known, in how many cells, and how far sysbench rounds them."""
     known = [name for name in ("p50_ms", "p95_ms", "p99_ms") if runs[name].notna().any()]
-    text = listing([METRICS[name].label for name in known]) or "No percentile"
-    return LATENCY.plain(f"{text}: of the whole call, as sysbench printed it or from its histogram.")
+    if not known:
+        return LATENCY.plain("No percentile of latency is in these logs.")
+    planned = len(cells[list(CELL)].drop_duplicates())
+    texts = []
+    for name in known:
+        there = int(cells[cells["metric"] == name]["value"].notna().sum())
+        texts.append(METRICS[name].label + (f" (in {there} of {planned} cells)" if there < planned else ""))
+    text = f"{listing(texts)}: of the whole call, as sysbench printed it or from its histogram."
+    if resolution(known[0], runs):
+        text += (
+            f" sysbench rounds to {100 * (PERCENTILE_STEP - 1):.1f}{NARROW}%: no interval is narrower to either side."
+        )
+    whole = all(int(cells[cells["metric"] == name]["value"].notna().sum()) == planned for name in known)
+    return LATENCY.plain(text) if whole else LATENCY.look(f"{text} Means over p95 or p99 leave out the other cells.")

@@ -1,12 +1,15 @@
 """How the runs were measured: method, order, whether runs overlap, and the time beside measuring."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
 from scripts.analysis.precision import WIDER
 from scripts.analysis.run_tables import PHASE_NAMES, block_name
+from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
-from scripts.report.slices import disturbed_lines, position_lines, side_by_side
+from scripts.report.slices import by_method, disturbed_lines, position_lines, side_by_side
 from scripts.vocabulary import Decision
 from scripts.wording import duration, missing, percent, plural, share
 
@@ -16,16 +19,13 @@ ORDER = Topic(
 )
 ALONE = Topic(
     "alone",
-    "Alone",
+    "Own runs apart",
     "Runs that overlap slow each other down. Measure them again while nothing else is running.",
 )
-OWN_COST = Topic(
-    "workflow_cost", "Cost of the workflow", "The figures are not affected; the study took longer than necessary."
-)
+OWN_COST = Topic("workflow_cost", "Cost of the workflow")
 RUN_TIME = Topic("run_time", "Time of a run")
 
 PAUSE_S = 60
-OWN_SHARE_GOAL = 0.01
 
 
 def run_name(row: tuple) -> str:
@@ -55,12 +55,13 @@ def spans(runs: pd.DataFrame) -> pd.DataFrame:
 def method_text(runs: pd.DataFrame) -> str:
     """Return how the runs were measured, for one method, or for each with its number of blocks."""
     ok = runs[runs["outcome"] == "ok"]
-    together = ok[side_by_side(ok)]
-    apart = ok[~side_by_side(ok)]
+    together, asked, apart = ok[by_method(ok, SLICES)], ok[by_method(ok, STATEMENTS)], ok[~side_by_side(ok)]
     parts = []
     if len(together):
         slices = f"in {_range(together['rounds'], '.0f')} slices of {_range(together['slice_s'], '.3g')} s per variant"
         parts.append((f"side by side, {slices}", together))
+    if len(asked):
+        parts.append(("side by side, each statement sent to one after the other", asked))
     if len(apart):
         parts.append((f"one after the other{_reasons(apart)}", apart))
     if len(parts) < 2:
@@ -118,10 +119,18 @@ def run_order(study: dict, runs: pd.DataFrame) -> Finding:
     actual = {key: list(group["variant"]) for key, group in began.groupby("block")}
     planned = planned_orders(study)
     if not actual and len(runs.dropna(subset="started_at")):
-        return ORDER.plain("The variants of a block took their slices in a balanced order, drawn anew for each block.")
+        return ORDER.plain("The variants of a block took turns in a balanced order, drawn anew for each block.")
     kept = sum([name for name in planned.get(key, []) if name in ran] == ran for key, ran in actual.items())
-    text = f"{kept} of {plural(len(actual), 'block')} ran in the order drawn from seed {study.get('seed')}."
-    return ORDER.judged(kept == len(actual), text)
+    text = f"{kept} of {plural(len(actual), 'block')} ran in the order drawn from seed {study.get('seed')}"
+    return ORDER.judged(kept == len(actual), f"{text}{_first_text(actual)}.")
+
+
+def _first_text(orders: dict[str, list[str]]) -> str:
+    """Return how often each variant was the first of its block: an order is balanced when all were as often."""
+    firsts = Counter({name: 0 for order in orders.values() for name in order})
+    firsts.update(order[0] for order in orders.values())
+    ends = sorted({min(firsts.values(), default=0), max(firsts.values(), default=0)})
+    return f"; each variant was first in {' to '.join(map(str, ends))} of them" if len(firsts) > 1 else ""
 
 
 def overlaps(runs: pd.DataFrame) -> Finding:
@@ -160,10 +169,10 @@ def own_share(runs: pd.DataFrame) -> Finding:
         return OWN_COST.plain("No run has times.")
     share = gaps_s / span_s
     text = f"{percent(share)} of {duration(span_s)} lay between one run's end and the next one's start"
-    text += f" (goal: under {percent(OWN_SHARE_GOAL, 0)})."
+    text += ". The figures are not affected."
     if pauses:
         text += f" Not counted: {plural(len(pauses), 'pause')}, {duration(sum(pauses))} in all."
-    return OWN_COST.judged(share < OWN_SHARE_GOAL, text)
+    return OWN_COST.plain(text)
 
 
 def phase_split(runs: pd.DataFrame) -> Finding:

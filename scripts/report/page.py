@@ -21,6 +21,7 @@ from scripts.report import (
     builds,
     effects,
     engine,
+    first_screen,
     imported_findings,
     machine,
     timed_sql,
@@ -30,8 +31,11 @@ from scripts.report import (
 from scripts.report import diagnoses as report_diagnoses
 from scripts.report import findings as report_findings
 from scripts.report import runs as report_runs
-from scripts.report.figures.naming import look_of
+from scripts.report.by_workload import by_workload
+from scripts.report.figures.naming import answer_names, look_of, machine_name
+from scripts.report.finding import Finding, State
 from scripts.report.measuring import method_text, stopping_text
+from scripts.report.results import Results, results, summary_rows
 from scripts.report.value_tables import measured_metrics, overall_rows
 from scripts.report.verdict import matters_of, noise_sentence, study_answer
 from scripts.vocabulary import AA, MIN_BLOCKS
@@ -134,9 +138,9 @@ def merged(sections: Mapping[str, Values]) -> Values:
 
 def head_section(evidence: Evidence) -> Values:
     """Return what stands above all others: the answers, and which study gave them when."""
-    study, found, built = evidence.study, evidence.tables, evidence.built
-    doubts = build_findings.lost_profiles(study, built) | build_findings.failure_reasons(study, built)
+    study, found = evidence.study, evidence.tables
     return {
+        **answer_values(evidence),
         "study": study,
         "imported": study.get("imported"),
         "reference": study["reference"],
@@ -144,11 +148,42 @@ def head_section(evidence: Evidence) -> Values:
         "colours": look_of(list(study["variants"]), study["reference"]).colours,
         "partial": partial_sentence(study, found["runs"]),
         "scaled": effects.scaled_sentence(study),
-        "answers": study_answer(study, found, doubts),
+        "machine_line": first_screen.machine_line(study, evidence.records, evidence.sources, evidence.datasets),
         "measured_at": _measured_at(found["runs"]),
         "extent": _extent(study, found["runs"]),
         "method": " ".join(filter(None, (method_text(found["runs"]), stopping_text(study)))),
     }
+
+
+def answer_values(evidence: Evidence) -> Values:
+    """Return the answer in words and numbers, what to doubt, and the figure with its rows as a table."""
+    study, found, built = evidence.study, evidence.tables, evidence.built
+    lost = build_findings.lost_profiles(study, built) | build_findings.failure_reasons(study, built)
+    answers, shown = study_answer(study, found, lost), results(study, found)
+    bad, plain = first_screen.doubts(study, found, answers)
+    return {
+        "answer": first_screen.answer_sentence(study, found, answers),
+        "answers": answers,
+        "doubts": bad,
+        "powers": plain,
+        "answer_figures": workloads.markup(evidence.figures, answer_names(study)),
+        "caption": caption(study, shown),
+        "established": ESTABLISHED,
+        "result_heads": shown.heads,
+        "result_rows": summary_rows(shown),
+    }
+
+
+ESTABLISHED = "in the first column after Holm's correction, in the others where the interval leaves out 1"
+
+
+def caption(study: dict[str, Any], shown: Results) -> str:
+    """Return what the marks of the first screen's figure are."""
+    if study.get("imported"):
+        return "Thick: mean over all cells; small: each cell; Welch's 95 % intervals from unpaired repetitions."
+    cells = "each workload" if len(study["clients"]) == 1 else "each workload and client count"
+    text = f"Thick: mean with its 95 % interval; small: {cells}. Bold: established, {ESTABLISHED}."
+    return f"{text} CPU is the server's." if METRICS["cpu_us_per_tx"] in shown.metrics else text
 
 
 def _measured_at(runs: pd.DataFrame) -> str:
@@ -157,9 +192,9 @@ def _measured_at(runs: pd.DataFrame) -> str:
 
 
 def _extent(study: dict[str, Any], runs: pd.DataFrame) -> str:
-    cells = len(study["workloads"]) * len(study["clients"])
-    arms, repetitions = plural(len(study["variants"]), "variant"), plural(study["repetitions"], "repetition")
-    return f"{plural(len(runs), 'run')}: {arms} in {plural(cells, 'cell')}, {repetitions}"
+    counted = {"variant": study["variants"], "workload": study["workloads"], "client count": study["clients"]}
+    parts = [plural(len(found), noun) for noun, found in counted.items() if noun != "client count" or len(found) > 1]
+    return f"{plural(len(runs), 'run')}: {', '.join(parts)}, {plural(study['repetitions'], 'repetition')}"
 
 
 def partial_sentence(study: dict[str, Any], runs: pd.DataFrame) -> str:
@@ -173,18 +208,39 @@ def partial_sentence(study: dict[str, Any], runs: pd.DataFrame) -> str:
     )
 
 
+LIMIT_HEAD = ("warning", "meaning, as worded for the first run beyond the limit", "limit", "what helps", "runs")
+
+
 def trust_section(evidence: Evidence) -> Values:
     """Return the findings, the sentence on noise, and the warnings with their limits."""
     study, found = evidence.study, evidence.tables
-    limits = {"limits": report_runs.warning_rows(_in_planned_order(evidence.records))}
+    limits = report_runs.warning_rows(_in_planned_order(evidence.records))
     if study.get("imported"):
-        return {
-            "noise": imported_findings.VERDICT_TEXT,
-            "findings": imported_findings.findings(study, found["runs"]),
-            **limits,
-        }
-    findings = report_findings.findings(study, found["runs"], found, evidence.built)
-    return {"noise": noise_sentence(found["overall"]), "findings": findings, **limits}
+        noise, every = imported_findings.VERDICT_TEXT, imported_findings.findings(study, found)
+    else:
+        noise = noise_sentence(found["overall"])
+        every = report_findings.findings(study, found["runs"], found, evidence.built)
+    failing = [finding for finding in every if finding.state is State.LOOK]
+    return {
+        "noise": noise,
+        "findings": every,
+        "failing": failing,
+        "others": [finding for finding in every if finding not in failing],
+        "passed": passed_sentence(every),
+        "limits": limits,
+        "fired": [row for row in limits if row[-1] != "0"],
+        "limit_head": LIMIT_HEAD,
+    }
+
+
+def passed_sentence(findings: Iterable[Finding]) -> str:
+    """Return the proofs in one line: how many checks passed, and which."""
+    judged = [finding for finding in findings if finding.state is not State.PLAIN]
+    passed = [finding.title.lower() for finding in judged if finding.state is State.GOOD]
+    if not passed:
+        return f"None of {plural(len(judged), 'check')} passed." if judged else "Nothing was checked."
+    counted = "All" if len(passed) == len(judged) else f"{len(passed)} of"
+    return f"{counted} {plural(len(judged), 'check')} passed: {', '.join(passed)}."
 
 
 def where_section(evidence: Evidence) -> Values:
@@ -196,6 +252,7 @@ def where_section(evidence: Evidence) -> Values:
         "overall_head": [OVERALL[name] for name in known],
         "overall": overall_rows(study, tables["overall"], known),
         "heat": workloads.heat_maps(study, tables["cells"], evidence.figures),
+        "machine_figure": workloads.markup(evidence.figures, filter(None, [machine_name(study)])),
         "forests": workloads.figures_of_all("forest", study, tables["cells"], evidence.figures),
         "published": effects.published_tables(study, tables),
         "published_source": declared.get("source"),
@@ -209,6 +266,7 @@ def workload_sections(evidence: Evidence) -> Values:
     """Return the sections of the workloads: tables and figures, statements, operations, timed SQL."""
     study, tables = evidence.study, evidence.tables
     return {
+        "by_workload": by_workload(study, tables),
         "workloads": workloads.workload_rows(study, tables, evidence.figures),
         "sent": workloads.sent_views(study, _in_planned_order(evidence.records)),
         "timed_sql": timed_sql.timed_sql_views(study, tables["statements"], evidence.records, evidence.figures),
@@ -228,13 +286,16 @@ def matrix_section(evidence: Evidence) -> Values:
 def why_section(evidence: Evidence) -> Values:
     """Return what set the pace of each cell, what each factor brings, and what a transaction cost the server."""
     study, tables = evidence.study, evidence.tables
+    factors = effects.factor_rows(study, tables["factors"])
     return {
         "full": percent(FULL.threshold, 0),
         "bounds": bounds.bound_rows(study, tables["bounds"]),
         "bound_reasons": bounds.reasons(tables["bounds"]),
         "efforts": bounds.efforts(study, tables["runs"], evidence.records),
+        "interactions": bool(tables["factors"]["interaction"].astype(bool).any()),
         "factor_head": effects.factor_head(study),
-        "factors": effects.factor_rows(study, tables["factors"]),
+        # A single factor repeats the answer.
+        "factors": factors if len(factors) > 1 else [],
         "factor_figures": workloads.figures_of_all("factors", study, tables["cells"], evidence.figures),
         "held_out": effects.held_out_rows(study, tables),
         "file_tables": engine.size_tables(study, tables["files"]),
@@ -310,7 +371,8 @@ def command_section(evidence: Evidence) -> Values:
         "arms": report_runs.arm_views(study, records),
         "loads": report_runs.load_views(study, records),
         "renamed": report_runs.option_rows(study, evidence.records),
-        "differing": differing,
+        "differing": [row for row in differing if not report_runs.only_paths(row)],
+        "differing_paths": [row[0] for row in differing if report_runs.only_paths(row)],
         "settings": settings,
     }
 

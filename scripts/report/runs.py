@@ -63,7 +63,7 @@ def run_view(run: Run, base: Path | None, unfold: bool) -> RunView:
     figures = tuple(count(row[name]) for name in shown)
     fields = [row[name] for name in ("run_number", "variant", "workload", "clients", "repetition", "position")]
     view = RunView(
-        fields=(*map(_field, fields), *figures, str(len(warning_set(row["warning_codes"])) or "")),
+        fields=(*map(_field, fields), *figures, ", ".join(sorted(warning_set(row["warning_codes"])))),
         ok=row["outcome"] == "ok",
         reason=row["reason"] or "",
         json_link=run_link(run.path, base) if base else "",
@@ -167,6 +167,11 @@ def variable_rows(study: dict[str, Any], records: list[Run]) -> tuple[list[tuple
     names = sorted(set().union(*found.values()))
     rows = [(name, tuple(str(found[variant].get(name, NOTHING)) for variant in found)) for name in names]
     return [row for row in rows if len(set(row[1])) > 1], sorted(found[study["reference"]].items())
+
+
+def only_paths(row: tuple[str, tuple[str, ...]]) -> bool:
+    """Return whether all values of a variable are absolute paths: those of a run's own folders always differ."""
+    return all(value.startswith("/") for value in row[1])
 
 
 def warning_rows(records: list[Run]) -> list[tuple[str, str, str, str, str]]:

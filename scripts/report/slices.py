@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import stats
+from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
 from scripts.vocabulary import AA, CONTROLS
 from scripts.wording import interval, missing, plural, ratio
@@ -14,28 +15,31 @@ WAITING = Topic(
     "A server that works while it waits takes CPU time from the one that is measured: the ratios may be too close to "
     "1. `together: 1` measures one server after the other.",
 )
-SLICES = "slices"
 # A thread counts as stopped when the kernel has marked it, shortly before it leaves the CPU: stopping a server costs a
 # few microseconds per thread that ran, which its clock shows as work while waiting. A slice of 0.1 s, the shortest,
 # loses at most 0.1 % to this much per stop, less than any study here finds.
 STOPPING_S = 100e-6
 
 
+def by_method(runs: pd.DataFrame, *methods: str) -> pd.Series:
+    """Return for each run whether it was measured by one of these methods."""
+    return runs["method"].isin(methods) if "method" in runs else pd.Series(False, index=runs.index)
+
+
 def side_by_side(runs: pd.DataFrame) -> pd.Series:
-    """Return for each run whether it was measured in slices, beside the others of its block."""
-    return runs["method"] == SLICES if "method" in runs else pd.Series(False, index=runs.index)
+    """Return for each run whether it was measured beside the others of its block, in slices or by statements."""
+    return by_method(runs, SLICES, STATEMENTS)
 
 
 def measured_in_slices(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the ok runs that were measured in slices."""
-    return runs[side_by_side(runs) & (runs["outcome"] == "ok")]
+    return runs[by_method(runs, SLICES) & (runs["outcome"] == "ok")]
 
 
 def waiting_finding(runs: pd.DataFrame) -> Finding | None:
-    """Report servers that used CPU time while they were stopped; None for a study without slices."""
-    known = measured_in_slices(runs)
-    known = known.dropna(subset="waiting_cpu_s") if len(known) else known
-    if known.empty:
+    """Report servers that used CPU time while they were stopped; None where none was."""
+    known = runs[side_by_side(runs) & (runs["outcome"] == "ok")]
+    if known.empty or (known := known.dropna(subset="waiting_cpu_s")).empty:
         return None
     worked = known[known["waiting_cpu_s"] > STOPPING_S * known["rounds"]]
     text = f"{len(worked)} of {plural(len(known), 'server')} used CPU time while they were stopped."
@@ -43,7 +47,7 @@ def waiting_finding(runs: pd.DataFrame) -> Finding | None:
     if lines:
         return WAITING.look(text, lines)
     return WAITING.good(
-        f"No server used more than {STOPPING_S * 1e6:.0f} µs of CPU time per slice while it was stopped."
+        f"No server used more than {STOPPING_S * 1e6:.0f} µs of CPU time per turn while it was stopped."
     )
 
 

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from scripts.analysis import published, stats
 from scripts.analysis.metrics import COLD_TIME, SCRIPT
+from scripts.measure.planned import STATEMENTS
 from scripts.measure.record import Run
 from scripts.report.figures.naming import statements_name
 from scripts.report.runs import first_ok
@@ -192,6 +193,8 @@ def cold_sentence(records: Records) -> str:
     """Return a sentence on how much of the data directory the page cache still held at the start of the cold pass."""
     left = [run.page_cache.left_bytes for run in records]
     start = "The first pass is cold: its server was just started on a fresh copy of the data"
+    if any(run.sliced.method == STATEMENTS for run in records):
+        start += ", whose files leave the page cache again before each statement"
     if not left or None in left:
         return f"{start}. Whether the page cache dropped the files of the copy is unknown."
     if max(left) == 0:

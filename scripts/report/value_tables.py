@@ -1,4 +1,4 @@
-"""Tables of values and ratios: one row per variant, one column per client count or metric."""
+"""Fields of tables: values and ratios of cells, and the table of the means over all cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,7 @@ from scripts.analysis.metrics import EVERY, Metric
 from scripts.analysis.verdicts import MATTERS
 from scripts.report.words import arm_word, side
 from scripts.vocabulary import CELL
-from scripts.wording import NOTHING, count, interval, listing, missing, plural, ratio
-
-SHOWN = ("tps", "p95_ms", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx", "cold_s", "warm_s")
-COLUMN_HEADS = ("TPS", "p95, ms", "CPU per transaction, µs", "of it user", "of it system", "cold, s", "warm, s")
+from scripts.wording import NOTHING, by_width, count, listing, missing, plural
 
 
 @dataclass(frozen=True)
@@ -35,16 +32,6 @@ class Row:
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True)
-class ValueTable:
-    """One table of a workload; `head` holds the client counts, or the metrics when there is one client count."""
-
-    title: str
-    stub: str
-    head: tuple[str, ...]
-    rows: tuple[Row, ...]
-
-
 class Lookup:
     """Rows of cells.csv by variant, workload, clients and metric, and the reasons of failed runs."""
 
@@ -59,10 +46,6 @@ class Lookup:
             self.reasons.setdefault(tuple(key), []).append(f"{repetitions(rows)}: {reason}")
             self.failed |= {tuple(key)} if outcome == "failed" else set()
 
-    def metrics_of(self, workload: str) -> set[str]:
-        """Return the metrics of one workload: timed SQL and sysbench's loads have none in common."""
-        return self.metrics & set(self.rows.loc[self.rows["workload"] == workload, "metric"])
-
 
 def measured_metrics(cells: pd.DataFrame) -> set[str]:
     """Return the metrics to show: those with a value in some cell, or all when there is no value at all."""
@@ -73,43 +56,6 @@ def repetitions(rows: pd.DataFrame) -> str:
     """Return the numbers of the repetitions of these rows in words."""
     numbers = [str(int(number)) for number in sorted(rows["repetition"])]
     return f"repetition{'s' if len(numbers) > 1 else ''} {listing(numbers)}"
-
-
-def workload_tables(workload: str, study: dict, found: Lookup) -> list[ValueTable]:
-    """Return the tables of one workload: TPS, p95, and CPU per transaction as sum, user and system.
-
-    With one client count there would be five tables of one column; there is one with one column per metric instead.
-    """
-    if len(study["clients"]) == 1:
-        return [_single(workload, study, found)]
-    head = tuple(f"{number}" for number in study["clients"])
-    return [
-        ValueTable(EVERY[name].heading, "clients", head, _rows(workload, EVERY[name], study, found))
-        for name in SHOWN
-        if name in found.metrics
-    ]
-
-
-def _single(workload: str, study: dict, found: Lookup) -> ValueTable:
-    known = found.metrics_of(workload)
-    shown = {name: head for name, head in zip(SHOWN, COLUMN_HEADS, strict=True) if name in known}
-    columns = [_rows(workload, EVERY[name], study, found) for name in shown]
-    rows = tuple(
-        Row(parts[0].variant, parts[0].kind, tuple(part.cells[0] for part in parts))
-        for parts in zip(*columns, strict=True)
-    )
-    return ValueTable(plural(study["clients"][0], "client"), "", tuple(shown.values()), rows)
-
-
-def _rows(workload: str, metric: Metric, study: dict, found: Lookup) -> tuple[Row, ...]:
-    matters = study.get("matters", MATTERS)
-    make = {"value": value_cell, "ratio": lambda *place: ratio_cell(*place, matters)}
-    others = [name for name in study["variants"] if name != study["reference"]]
-    wanted = [*((name, "value") for name in study["variants"]), *((name, "ratio") for name in others)]
-    return tuple(
-        Row(name, kind, tuple(make[kind]((name, workload, clients), metric, found) for clients in study["clients"]))
-        for name, kind in wanted
-    )
 
 
 def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
@@ -123,17 +69,18 @@ def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
     return Cell(count(cell.value), lost, "", reasons)
 
 
-def ratio_cell(key: tuple, metric: Metric, found: Lookup, matters: float) -> Cell:
-    """Return the field of a ratio: interval, number of blocks and verdict, if any, under it."""
+def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
+    """Return the field of a ratio: the interval under it, and the blocks that are left if some are lost."""
     cell = found.cells.get((*key, metric.name))
     if cell is None or missing(cell.ratio):
         lost = cell is not None and not missing(cell.n_blocks)
         return Cell(NOTHING, ("no whole block",) if lost else (), "hole", "; ".join(found.reasons.get(key, [])))
-    word = arm_word(key[0], metric, cell.verdict, matters)
-    notes = (interval(cell.ratio_low, cell.ratio_high), f"n {int(cell.n_blocks)}" + (f", {word}" if word else ""))
+    text, bounds = by_width(cell.ratio, cell.ratio_low, cell.ratio_high)
     lost = ((cell.n_split, "split"), (cell.n_incomplete, "incomplete"))
-    notes += tuple(f"{int(blocks)} {how}" for blocks, how in lost if blocks)
-    return Cell(ratio(cell.ratio), notes, state(metric, cell), _hint(cell))
+    parts = [f"{int(blocks)} {how}" for blocks, how in lost if blocks]
+    notes = (f"{plural(int(cell.n_blocks), 'block')}, {', '.join(parts)}",) if parts else ()
+    known = () if bounds == NOTHING else (bounds,)
+    return Cell(text, (*known, *notes), state(metric, cell), _hint(cell))
 
 
 def state(metric: Metric, row: Any) -> str:
@@ -171,5 +118,5 @@ def _overall_cell(row: tuple | None, metric: Metric, study: dict) -> Cell:
         return Cell(NOTHING, ("no whole block",), "hole")
     word = arm_word(row.variant, metric, row.verdict, study.get("matters", MATTERS))
     blocks = blocks_text(row, study["repetitions"])
-    lines = (interval(row.ratio_low, row.ratio_high), f"{blocks}, {word}" if word else blocks)
-    return Cell(ratio(row.ratio), lines, state(metric, row))
+    text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+    return Cell(text, (bounds, f"{blocks}, {word}" if word else blocks), state(metric, row))

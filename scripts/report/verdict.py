@@ -13,7 +13,7 @@ from scripts.report.engine import TABLE_KINDS, AllocatedTable
 from scripts.report.relinks import of_builds, relinked_sentence
 from scripts.report.words import OPEN, open_range, side, verdict_word
 from scripts.vocabulary import AA, CONTROLS, MIN_BLOCKS, Verdict
-from scripts.wording import NARROW, brief, distance, duration, interval, listing, missing, number, plural, share, times
+from scripts.wording import NARROW, brief, by_width, distance, duration, listing, missing, number, plural, share, times
 
 
 def sentences_beside_speed(
@@ -63,10 +63,11 @@ LAYOUT_LUCK = (
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence; `bad` when it reports that something got worse."""
+    """One sentence; `bad` when it reports that something got worse; `brief` is a shorter form of it, if any."""
 
     text: str
     bad: bool = False
+    brief: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,13 +145,21 @@ def measured(row: tuple) -> str:
     """Return a ratio of overall.csv with its interval: `1.44 × (95 % interval 1.39–1.49)`."""
     if missing(row.ratio_low):
         return f"{times(row.ratio)} (no interval: a cell has {plural(int(row.n_blocks_least), 'block')})"
-    return f"{times(row.ratio)} (95{NARROW}% interval {interval(row.ratio_low, row.ratio_high)})"
+    text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+    return f"{text}{NARROW}× (95{NARROW}% interval {bounds})"
+
+
+def short_measured(row: tuple) -> str:
+    """Return a ratio of overall.csv with its interval for a table: `1.44 (1.39–1.49)`."""
+    text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+    return f"{text} ({bounds})"
 
 
 def headline(variant: str, study: dict, row: tuple, lead: Metric = TPS) -> str:
     """Return the sentence to quote, on the leading metric over all cells."""
     reference, planned, matters = study["reference"], study["repetitions"], matters_of(study)
-    over = f"geometric mean over {plural(row.n_cells, 'cell')}, {plural(row.n_repetitions, 'repetition')}"
+    noun = "workload" if len(study.get("clients", ())) == 1 else "cell"
+    over = f"geometric mean over {plural(row.n_cells, noun)}, {plural(row.n_repetitions, 'repetition')}"
     value = f"{measured(row)} the {lead.label.lower()} of {reference}, {over}"
     match row.verdict:
         case Verdict.FAR_ABOVE | Verdict.FAR_BELOW as verdict:
@@ -213,13 +222,21 @@ def _range(row: tuple, lead: Metric, matters: float) -> Sentence:
 def _other(row: tuple, metric: Metric, cells: pd.DataFrame) -> Sentence:
     ours = cells[cells["metric"] == metric.name]
     worse = [_cell_text(cell) for cell in ours.itertuples() if metric.is_worse(side(cell))]
-    text = f"{metric.label}: {measured(row)}"
+    text, short = f"{metric.label}: {measured(row)}", ""
     if worse:
+        places = [cell.workload for cell in ours.itertuples() if metric.is_worse(side(cell))]
+        short = f"{metric.label} got worse in {_some(list(dict.fromkeys(places)), ours['workload'].nunique())}."
         text += f"; it got worse in {listing(worse[:4])}"
         text += f" and {plural(len(worse) - 4, 'more cell')}" if len(worse) > 4 else ""
     elif metric.is_worse(side(row)):
         text += ", worse overall"
-    return Sentence(f"{text}.", bad=bool(worse) or metric.is_worse(side(row)))
+    return Sentence(f"{text}.", bool(worse) or metric.is_worse(side(row)), short)
+
+
+def _some(names: list[str], of: int) -> str:
+    if len(names) == of > 2:
+        return f"all {of} workloads"
+    return listing(names) if len(names) <= 4 else f"{listing(names[:3])} and {len(names) - 3} more"
 
 
 def _cell_text(cell: tuple) -> str:

@@ -14,7 +14,7 @@ from scripts.analysis import held_out, stats
 from scripts.measure.record import Run
 from scripts.measure.run_parts import Statements
 from scripts.report.figures.naming import drawn_metrics, heat_names, seconds_names, value_metrics
-from scripts.report.value_tables import Cell, Lookup, measured_metrics, workload_tables
+from scripts.report.value_tables import Cell, Lookup, measured_metrics
 from scripts.vocabulary import CONTROLS, WORKLOAD_CLIENTS, PairStatus
 from scripts.wording import NOTHING, count, interval, listing, missing, option_value, percent, plural, times
 
@@ -134,9 +134,8 @@ def workload_rows(
             "script": _command(load),
             "dataset": load.get("dataset"),
             "training": held_out.label(study, name),
-            "tables": workload_tables(name, study, lookup),
-            "figures": _markup(figures, [*(f"{metric}-{name}" for metric in known(name)), f"ratio-{name}"]),
-            "seconds": _markup(figures, seconds_names(study, name).values()),
+            "figures": markup(figures, [*(f"{metric}-{name}" for metric in known(name)), f"ratio-{name}"]),
+            "seconds": markup(figures, seconds_names(study, name).values()),
         }
         for name, load in study["workloads"].items()
     ]
@@ -149,13 +148,13 @@ def _command(load: dict[str, Any]) -> str:
 
 def heat_maps(study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[dict[str, Any]]:
     """Return the key and the heat maps of each metric that has some; `cells` is cells.csv."""
-    charts = [_markup(figures, heat_names(study, metric)) for metric in _drawn(study, cells)]
+    charts = [markup(figures, heat_names(study, metric)) for metric in _drawn(study, cells)]
     return [{"scale": several[0], "maps": several[1:]} for several in charts if len(several) > 1]
 
 
 def figures_of_all(kind: str, study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[Markup]:
     """Return the figures of a kind (forest, factors or effects), one per metric that has values."""
-    return _markup(figures, [f"{kind}-{metric}" for metric in _drawn(study, cells)])
+    return markup(figures, [f"{kind}-{metric}" for metric in _drawn(study, cells)])
 
 
 def _drawn(study: dict[str, Any], cells: pd.DataFrame) -> list[str]:
@@ -163,5 +162,6 @@ def _drawn(study: dict[str, Any], cells: pd.DataFrame) -> list[str]:
     return [metric for metric in drawn_metrics(study) if metric in known]
 
 
-def _markup(figures: dict[str, str], names: Iterable[str]) -> list[Markup]:
+def markup(figures: dict[str, str], names: Iterable[str]) -> list[Markup]:
+    """Return the named figures that there are."""
     return [Markup(figures[name]) for name in names if name in figures]

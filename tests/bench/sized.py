@@ -55,6 +55,7 @@ def study(runs: int) -> dict[str, Any]:
         "placement": "automatic",
         "seed": 1,
         "campaign": 1,
+        "relinked": False,
     }
 
 

@@ -12,15 +12,16 @@ pytestmark = pytest.mark.slow
 ROWS = "[...document.querySelectorAll('details.run')]"
 SHOWN = f"{ROWS}.filter(row => row.checkVisibility())"
 FIELDS = "row => [...row.querySelector('summary').children].map(field => field.textContent.trim())"
+UNFOLD = "document.querySelectorAll('.folded > details, #where > details').forEach(each => { each.open = true; })"
 FILTER = "document.querySelector('input[type=search]')"
 
-# headings of the first workload's first table that a click sorts by, but its first
-SORTABLE = """[...document.querySelector('#workload-1 table').tHead.querySelectorAll('th')].slice(1)
+# headings of the table by workload that a click sorts by, behind workload, clients and variant
+SORTABLE = """[...document.querySelector('#where table').tHead.querySelectorAll('th')].slice(3)
   .filter(head => getComputedStyle(head.querySelector('button') || head).cursor === 'pointer')"""
-# the first column behind the name, of rows of one kind
-COLUMN = """[...document.querySelectorAll('#workload-1 table:first-of-type tbody tr.%s')]
-  .filter(row => row.closest('table') === document.querySelector('#workload-1 table'))
-  .map(row => row.cells[1].firstChild.textContent)"""
+# the first column behind these
+COLUMN = (
+    "[...document.querySelectorAll('#where table')[0].tBodies[0].rows].map(row => row.cells[3].firstChild.textContent)"
+)
 
 
 def number(text: str) -> float:
@@ -31,6 +32,7 @@ def number(text: str) -> float:
 
 def test_runs_are_sorted_by_a_click_on_a_heading_and_the_other_way_by_a_second(browser, large_page):
     with opened(browser, large_page) as tab:
+        tab.value(UNFOLD)
         heads = tab.value("[...document.querySelectorAll('.run.head > *')].map(head => head.textContent.trim())")
         column = next(place for place, head in enumerate(heads) if head.startswith("TPS"))
         for order in (1, -1):
@@ -45,6 +47,7 @@ def test_runs_are_sorted_by_a_click_on_a_heading_and_the_other_way_by_a_second(b
 
 def test_runs_are_filtered_by_words_and_come_back(browser, large_page):
     with opened(browser, large_page) as tab:
+        tab.value(UNFOLD)
         tab.write(FILTER, "pgo_lto oltp 8")
         left = tab.value(f"{SHOWN}.map({FIELDS})")
         assert 0 < len(left) < 30
@@ -57,6 +60,7 @@ def test_runs_are_filtered_by_words_and_come_back(browser, large_page):
 
 def test_run_unfolds_by_mouse_and_by_keyboard_to_its_seconds_and_commands(browser, small_page):
     with opened(browser, small_page) as tab:
+        tab.value(UNFOLD)
         inside = f"{ROWS}[0].querySelector('pre').checkVisibility()"
         assert not tab.value(inside)
         tab.click(f"{ROWS}[0].querySelector('summary')")
@@ -70,6 +74,7 @@ def test_run_unfolds_by_mouse_and_by_keyboard_to_its_seconds_and_commands(browse
 def test_all_runs_unfold_and_fold_at_once(browser, large_page):
     button = "[...document.querySelectorAll('button')].find(one => /fold all/i.test(one.textContent))"
     with opened(browser, large_page) as tab:
+        tab.value(UNFOLD)
         for wanted in (500, 0):
             tab.click(button)
             assert tab.value(f"{ROWS}.filter(row => row.open).length") == wanted
@@ -78,6 +83,7 @@ def test_all_runs_unfold_and_fold_at_once(browser, large_page):
 
 def test_without_scripts_everything_is_there_and_no_control_that_would_do_nothing(browser, small_page):
     with opened(browser, small_page, scripts=False) as tab:
+        tab.value(UNFOLD)
         assert tab.value("document.querySelectorAll('button, input, select').length") == 0
         assert tab.value(f"{SHOWN}.length") == 6 * 2 * 3 * 5
         assert tab.value("document.querySelectorAll('[hidden]').length") == 0
@@ -87,25 +93,59 @@ def test_without_scripts_everything_is_there_and_no_control_that_would_do_nothin
 
 def test_table_is_sorted_by_a_click_on_a_heading_and_the_other_way_by_a_second(browser, small_page):
     with opened(browser, small_page) as tab:
+        tab.value(UNFOLD)
         for order in (1, -1):
             tab.click(f"{SORTABLE}[0]")
-            for kind in ("value", "ratio"):
-                found = [number(text) for text in tab.value(COLUMN % kind)]
-                assert len(found) > 3
-                assert [order * value for value in found] == sorted(order * value for value in found)
+            found = [number(text) for text in tab.value(COLUMN)]
+            assert len(found) > 3
+            assert [order * value for value in found] == sorted(order * value for value in found)
         assert tab.complaints() == []
 
 
 def test_table_is_copied_as_tab_separated_text_with_plain_numbers(browser, small_page):
     with opened(browser, small_page) as tab:
+        tab.value(UNFOLD)
         browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
-        tab.click("[...document.querySelectorAll('#workload-1 button')].find(one => /TSV/.test(one.textContent))")
+        tab.click("[...document.querySelectorAll('#where button')].find(one => /TSV/.test(one.textContent))")
         copied = tab.value("new Promise(done => setTimeout(done, 100)).then(() => navigator.clipboard.readText())")
         rows = [line.split("\t") for line in copied.rstrip("\n").split("\n")]
-        table = "document.querySelector('#workload-1 table')"
+        table = "document.querySelector('#where table')"
         assert len(rows) == tab.value(f"{table}.rows.length")
         assert len({len(row) for row in rows}) == 1
         assert rows[0] == tab.value(f"[...{table}.rows[0].cells].map(cell => cell.textContent.trim())")
-        assert rows[1][0] == "baseline"
-        assert all(number(field) > 0 and field.isascii() for field in rows[1][1:])
+        assert rows[1][2] == "baseline"
+        assert all(number(field) > 0 and field.isascii() for field in rows[1][3::2])
+        assert all(number(field) > 0 for field in rows[2][3:])
+        assert tab.complaints() == []
+
+
+def test_table_is_copied_as_markdown_with_its_intervals(browser, small_page):
+    with opened(browser, small_page) as tab:
+        browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        tab.value(UNFOLD)
+        tab.click("[...document.querySelectorAll('#where button')].find(one => /Markdown/.test(one.textContent))")
+        copied = tab.value("new Promise(done => setTimeout(done, 100)).then(() => navigator.clipboard.readText())")
+        lines = copied.rstrip("\n").split("\n")
+        assert lines[0].startswith("| workload | clients | variant | TPS | / baseline |")
+        assert lines[1] == "|" + "---|" * (lines[0].count("|") - 1)
+        assert re.search(r"\| pgo \| [\d.]+ \| [\d.]+ \([\d.]+–[\d.]+\) \|", copied)
+        assert "simple\\_select" in copied
+        assert tab.complaints() == []
+
+
+def test_link_to_a_folded_section_unfolds_it(browser, small_page):
+    with opened(browser, small_page) as tab:
+        inside = "document.querySelector('#method pre').checkVisibility()"
+        assert not tab.value(inside)
+        tab.click("document.querySelector('nav a[href=\"#method\"]')")
+        assert tab.value(f"new Promise(done => setTimeout(done, 100)).then(() => {inside})")
+        assert tab.complaints() == []
+
+
+def test_every_figure_has_a_link_that_leads_to_it(browser, small_page):
+    with opened(browser, small_page) as tab:
+        assert tab.value("document.querySelectorAll('figure:has(svg [id]):not([id])').length") == 0
+        assert tab.value("document.querySelector('#figure-answer a').getAttribute('href')") == "#figure-answer"
+        tab.click("document.querySelector('#figure-machine a')")
+        assert tab.value("location.hash") == "#figure-machine"
         assert tab.complaints() == []

@@ -35,6 +35,33 @@ def test_page_opens_without_complaint_request_or_overflow(browser, page, width, 
         assert tab.value("document.documentElement.scrollWidth") <= width
 
 
+FIGURE = (
+    "[...document.querySelectorAll('.answer-figure svg')].find(one => one.checkVisibility()).getBoundingClientRect()"
+)
+WORDS = "document.body.innerText.split(/\\s+/).length"
+# the sample, four workloads and six arms, is to be read in six screens
+SAMPLE = Path(__file__).parents[2] / "docs" / "sample-report.html"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_figure_of_the_answer_stands_whole_on_the_first_screen_and_begins_on_a_phones(browser, dark):
+    with opened(browser, SAMPLE, dark=dark) as tab:
+        assert 0 < tab.value(f"{FIGURE}.top") < tab.value(f"{FIGURE}.bottom") <= 800
+    with opened(browser, SAMPLE, width=390, dark=dark) as tab:
+        assert tab.value(f"{FIGURE}.top") < 700
+        assert tab.value(f"{FIGURE}.right") <= 390
+
+
+def test_sample_is_read_in_six_screens_and_1500_words_and_printed_on_eight_pages(browser, pictures):
+    assert SAMPLE.stat().st_size < 1_000_000
+    with opened(browser, SAMPLE) as tab:
+        assert tab.value("document.documentElement.scrollHeight") <= 6 * 800
+        assert tab.value(WORDS) <= 1500
+    with opened(browser, SAMPLE, width=688, media="print") as tab:
+        tab.pdf(file := pictures / "sample.pdf")
+    assert len(pages(file)) <= 8
+
+
 def test_report_of_500_runs_is_smaller_than_5_mb(large_page):
     assert large_page.stat().st_size < 5e6
 

@@ -45,9 +45,13 @@ def printed_transactions(text: Path) -> int:
 
 @dataclass(frozen=True)
 class Counted:
-    """What the gate counted for an arm measured in slices, from the record of its block and its own."""
+    """What the gate counted for an arm measured in slices, from the record of its block and its own.
+
+    `share_of_open` is the part of its open time that counts: the beginning of each slice is left out.
+    """
 
     transactions: int
+    share_of_open: float
     tps: float
     p95_ms: float
 
@@ -57,6 +61,8 @@ class Counted:
         run, block = json.loads(path.read_text()), json.loads(path.with_name("block.json").read_text())
         slices = pd.DataFrame(block["slices"])
         own = slices[slices["arm"] == run["variant"]]
-        counted_s = own["open_ms"] / 1e3 - run["sliced"]["skip_s"]
+        open_s = own["open_ms"] / 1e3
+        counted_s = (open_s - run["sliced"]["skip_s"]).sum()
         transactions = int(own["transactions"].sum())
-        return cls(transactions, transactions / counted_s.sum(), _p95_ms(*run["histogram"].values()))
+        share = float(counted_s / open_s.sum())
+        return cls(transactions, share, transactions / counted_s, _p95_ms(*run["histogram"].values()))

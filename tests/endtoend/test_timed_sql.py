@@ -14,6 +14,7 @@ pytestmark = [
     pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-"),
 ]
 ROWS = 1000
+ARMS = {"turns": ("baseline",), "statements": ("baseline", "aa")}
 TEXT = """-- name: rows
 SELECT COUNT(*), MAX(id) FROM sbtest1;
 -- name: asleep
@@ -49,11 +50,11 @@ def place():
         yield made
 
 
-@pytest.fixture(scope="module")
-def measured(place):
-    status, said = finish(place.run_command("measured"))
+@pytest.fixture(scope="module", params=ARMS)
+def measured(request, place):
+    status, said = finish(place.run_command(request.param, request.param, ARMS[request.param]))
     assert status == 0, said
-    return record.read(place.run("measured")), said
+    return record.read(place.run(request.param)), said
 
 
 def executions(facts, name):
@@ -103,15 +104,33 @@ def test_first_pass_found_nothing_in_the_page_cache_and_read_the_table(measured)
 
 
 def test_user_is_told_the_times_of_both_passes(measured):
-    (line,) = [line for line in measured[1].splitlines() if line.startswith("[run ")]
-    assert "cold " in line
-    assert "warm " in line
+    lines = [line for line in measured[1].splitlines() if line.startswith("[run ")]
+    assert len(lines) == len(ARMS[measured[0]["sliced"]["method"]])
+    assert all("cold " in line and "warm " in line for line in lines)
 
 
+def test_servers_side_by_side_answer_alike_and_use_no_cpu_while_they_wait(place, measured):
+    facts = measured[0]
+    if facts["sliced"]["method"] == "turns":
+        pytest.skip("one server after the other")
+    other = record.read(place.run("statements", "aa"))
+    for one in (facts, other):
+        assert one["sliced"]["waiting_cpu_s"] == 0
+        assert one["cpu"]["server_user_s"] + one["cpu"]["server_system_s"] > 0
+        assert one["cpu"]["host_idle_s"] <= one["window"]["duration_s"] * one["cpu"]["cpus"]
+    told = [[(each["statement"], each["answer_sha256"]) for each in one["timed_sql"]["executions"]]
+            for one in (facts, other)]  # fmt: skip
+    assert told[0] == told[1]
+    places = record.read(place.run("statements", "block"))["places"].values()
+    assert len(places) == 2 * 2
+    assert max(places) - min(places) <= 1
+
+
+@pytest.mark.parametrize("method", ARMS)
 @pytest.mark.parametrize("wrong", ["SELECT nothing FROM sbtest1", "KILL CONNECTION_ID()"])
-def test_a_statement_that_fails_fails_the_run_and_is_named(place, wrong):
+def test_a_statement_that_fails_fails_the_run_and_is_named(place, wrong, method):
     made, before = placed(place.folder, f"-- name: wrong\n{wrong};\n-- name: after\nSELECT 1;\n"), leftovers()
-    status, said = finish(made.run_command("failed"))
+    status, said = finish(made.run_command("failed", method, ARMS[method]))
     facts = record.read(made.run("failed"))
     assert (status, facts["outcome"]) == (0, "failed"), said
     assert facts["reason"].startswith("statement 'wrong' was not answered: (")

@@ -19,6 +19,7 @@ from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
 from scripts.record import digest
 from scripts.sources import kinds
+from scripts.vocabulary import RELINKED
 from tests.made.studies import CHECKOUT
 
 KNOWN = CHECKOUT / "tests" / "data" / "formats" / "studies.txt.xz"
@@ -74,7 +75,12 @@ def _kinds_and_paths(paths: Paths) -> Iterator[tuple[str, str]]:
         "profile": paths.profiles,
         "dataset": paths.datasets,
         "audit": paths.audits,
-        "run": [paths.earlier_run(name, key) for key in keys_in_order(plan.study) for name in plan.study.variants],
+        "run": [
+            paths.earlier_run(name, key)
+            for key in keys_in_order(plan.study)
+            for name in plan.study.variants
+            if name != RELINKED
+        ],
         "diagnosis": Diagnoses(paths).of_paths,
     }
     for kind, found in kinds_of_paths.items():

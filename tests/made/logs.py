@@ -48,3 +48,22 @@ def write(root: Path, file: str, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
+
+
+TIERS = {"2G": 0.03, "12G": 0.04, "32G": 0.12}
+TIERED = "{product}-{version}/{build}/tier_{tier}/{workload}_{clients}th_run{repetition}.log"
+
+
+def tiered(root: Path) -> Path:
+    """Write logs as a benchmark repository keeps them, by product, version, build, tier, clients and run."""
+    chance = random.Random(7)
+    for build, share in (("base", 0.0), ("pgo", 1.0)):
+        for tier, effect in TIERS.items():
+            for clients in (16, 64):
+                for repetition in (1, 2, 3):
+                    count = round(30000 * clients**0.5 * math.exp(share * effect + chance.gauss(0, 0.01)))
+                    names = {"product": "mysql", "version": "9.7.0", "build": build, "tier": tier}
+                    load = {"workload": "oltp_read_write", "clients": clients, "repetition": repetition}
+                    write(root, TIERED.format(**names, **load), log(clients, count))
+    write(root, "README.md", "How these logs were made")
+    return root

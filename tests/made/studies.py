@@ -26,6 +26,7 @@ SMALL: dict[str, Any] = {
     "placement": "automatic",
     "seed": 1,
     "campaign": 1,
+    "relinked": False,
 }
 PREBUILT_MARIADB = {"server": "mariadb-installed", "build": "prebuilt"}
 

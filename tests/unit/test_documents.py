@@ -9,7 +9,13 @@ from scripts import __version__
 from tests.made.studies import CHECKOUT
 
 DOCUMENTS = sorted(
-    [*CHECKOUT.glob("*.md"), *CHECKOUT.glob("studies/*.md"), *CHECKOUT.glob("docs/sample/*.md"), CHECKOUT / "NOTICE"]
+    [
+        *CHECKOUT.glob("*.md"),
+        *CHECKOUT.glob("studies/*.md"),
+        *CHECKOUT.glob("docs/sample/*.md"),
+        CHECKOUT / "docs" / "import.md",
+        CHECKOUT / "NOTICE",
+    ]
 )
 FOLDERS = "catalog|docs|envs|profiles|rules|scripts|studies|tests|workloads"
 NAMED_PATH = re.compile(rf"(?<![\w./<-])(?:{FOLDERS})/[\w./-]*[\w/](?![\w<*])")

@@ -78,7 +78,9 @@ def places_moved(study: Stubbed) -> None:
 
 EDITS = {
     "a comment in `config.yaml`": appended("config.yaml"),
-    "`title`, `question`, `matters`, `seed`": config(title="A", question="B?", matters=0.03, seed=2),
+    "`title`, `question`, `matters`, `expect`, `seed`": config(
+        title="A", question="B?", matters=0.03, expect={"pgo": {"tps": "> 1.05"}}, seed=2
+    ),
     "fewer workloads and `repetitions`": config(workloads={"oltp": None}, repetitions=3),
     "an archive or a storage moved": Edit(places_moved),
     "back to an earlier config": Edit(moves.made_and_taken_back),

@@ -32,6 +32,7 @@ STUDY: dict[str, Any] = {
     "placement": "automatic",
     "seed": 1,
     "campaign": 1,
+    "relinked": False,
 }
 
 
@@ -102,14 +103,16 @@ def copied(target: Path) -> Stubbed:
 
 
 def finished(factory: pytest.TempPathFactory, name: str) -> Stubbed:
-    """Return a copy of the study of stubs as two cores brought it to its report; all workers share the original."""
+    """Return a copy of the study of stubs with relinks, brought to its report; all workers share the original."""
     base = factory.getbasetemp()
     original = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "finished-study"
     with original.with_name("finished-study.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (original / "results" / "report.html").exists():
             original.mkdir(exist_ok=True)
-            answer = copied(original).run("--cores", "2", "results/report.html")
+            made = copied(original)
+            made.configure(relinked=True)
+            answer = made.run("--cores", "2", "results/report.html")
             assert answer.status == 0, answer.text
     target = factory.mktemp(name)
     subprocess.run(["cp", "--archive", f"{original}/.", target], check=True)

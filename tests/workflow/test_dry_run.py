@@ -62,11 +62,11 @@ def planned(directory, *arguments, **more):
     return answer
 
 
-def test_default_study_plans_its_sixty_runs_after_three_compiles(tmp_path):
+def test_default_study_plans_its_eighty_runs_after_three_compiles(tmp_path):
     answer = planned(tmp_path)
     assert answer.jobs == {**PREPARED, **REPORTS, "measure_block": 20, "publish_report": 1}
     assert "plan of study default" in answer.text
-    assert re.search(r"^  measure +60 of 60 +about", answer.text, re.M)
+    assert re.search(r"^  measure +80 of 80 +about", answer.text, re.M)
     assert re.search(r"^  time +compiling about .*, measuring about .*, the rest about", answer.text, re.M)
     assert re.search(rf"^  machine +{len(os.sched_getaffinity(0))} cores? to compile", answer.text, re.M)
     assert re.search(r"^  bytes +.* to copy .*; about .* to keep", answer.text, re.M)
@@ -87,7 +87,7 @@ def test_study_of_its_own_variant_names_gets_none_of_the_default_ones(tmp_path):
     answer = planned(tmp_path, "--configfile", config)
     assert "10 blocks, all servers up, side by side in slices" in answer.text
     made = Paths(Plan(load(yaml.safe_load(config.read_text()), CHECKOUT, config.name, [config]), CHECKOUT))
-    assert {run.variant for run in made.runs.values()} == {"plain", "trained", "aa"}
+    assert {run.variant for run in made.runs.values()} == {"plain", "trained", "aa", "relinked"}
 
 
 def refused_without_its_compiler(said):

@@ -1,25 +1,33 @@
 """Make a report, results/studies/<name>/, from a folder with plain output files of sysbench."""
 
 import argparse
+import json
+import os
 import re
-import shutil
+from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from scripts import record
-from scripts.commands.import_logs import logs as import_logs_logs
 from scripts.commands.import_logs import tables as import_logs_tables
-from scripts.commands.import_logs.logs import Log, Pattern, read_tree
+from scripts.commands.import_logs.description import in_order, numbered, study_description
+from scripts.commands.import_logs.files import files_below
+from scripts.commands.import_logs.logs import Log, Tree, log_text, read_tree, unpacked
+from scripts.commands.import_logs.pattern import natural_key, read_pattern
+from scripts.commands.import_logs.pattern_text import DEFAULT_PATTERN
+from scripts.commands.import_logs.replacing import replacing
 from scripts.host.entry import say, user_command
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
-from scripts.measure import record as run_record
-from scripts.vocabulary import AA
-from scripts.wording import listing, plural
+from scripts.loadgen.output import VERSION
+from scripts.measure.record import Run
+from scripts.wording import number, plural
 
 STUDIES = Path("results/studies")
 PATTERN_FILE = "import.yaml"
 NAME = re.compile(r"[a-z][a-z0-9_.-]*")
-MOST_REPORTED = 20
+MOST_REPORTED, MOST_EXAMPLES = 20, 3
+USAGE = "make import LOGS=folder STUDY=name [PATTERN=file.yaml]"
 
 
 def main(logs: Path, study: str, pattern: Path | None) -> None:
@@ -30,27 +38,69 @@ def main(logs: Path, study: str, pattern: Path | None) -> None:
     folder = STUDIES / study
     _accept(logs, study, folder)
     file = pattern or _default(folder)
-    rules = import_logs_logs.read_pattern(file)
-    found, unread = read_tree(logs, rules, without=file)
-    for name, reason in unread[:MOST_REPORTED]:
-        say(f"  not read: {name}: {reason}")
-    if len(unread) > MOST_REPORTED:
-        say(f"  not read: {len(unread) - MOST_REPORTED} more")
-    if not found:
-        raise ValueError(
-            f"{logs}: none of {plural(len(unread), 'file')} could be read; {file} states how paths are read"
-        )
-    declared = study_description(study, logs, rules, found, unread)
-    write_records(folder, logs, declared, found)
-    write_report(folder)
-    say(f"[import] {plural(len(found), 'log')} read, {len(unread)} not; {folder / 'report.html'}")
+    rules = read_pattern(file)
+    tree = read_tree(logs, rules, without=file, say=say)
+    tree.logs = numbered(tree.logs)
+    _report_unread(tree)
+    if not tree.logs:
+        raise ValueError(f"{logs}: none of {plural(_files(tree), 'file')} could be read; {_advice(logs, file)}")
+    declared = study_description(study, logs, rules, tree)
+    with replacing(folder):
+        write_records(folder, logs, declared, tree.logs)
+        say(f"[import] {plural(len(tree.logs), 'log')} read; making tables, figures and the page")
+        write_report(folder)
+    say(f"[import] {_summary(tree)}; {folder / 'report.html'}")
+
+
+def _files(tree: Tree) -> int:
+    return len(tree.logs) + len(tree.unread) + len(tree.left_out)
+
+
+def _summary(tree: Tree) -> str:
+    failed = sum(log.facts["outcome"] != "ok" for log in tree.logs)
+    measured = f"{number(len(tree.logs) - failed)} of {plural(_files(tree), 'file')} give a measurement"
+    others = {"show a failed or unfinished run": failed, "not read": len(tree.unread), "left out": len(tree.left_out)}
+    return ", ".join([measured, *(f"{number(amount)} {what}" for what, amount in others.items() if amount)])
+
+
+def by_reason(files: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+    """Return (reason, files), the most frequent reason first."""
+    ordered = sorted(((reason, file) for file, reason in files), key=lambda pair: (pair[0], natural_key(pair[1])))
+    groups = [(reason, [file for _, file in several]) for reason, several in groupby(ordered, key=lambda pair: pair[0])]
+    return sorted(groups, key=lambda group: -len(group[1]))
+
+
+def _report_unread(tree: Tree) -> None:
+    groups = by_reason(tree.unread)
+    for reason, files in groups[:MOST_REPORTED]:
+        more = f" and {number(len(files) - MOST_EXAMPLES)} more" if len(files) > MOST_EXAMPLES else ""
+        say(f"  not read: {', '.join(files[:MOST_EXAMPLES])}{more}: {reason}")
+    if rest := sum(len(files) for _, files in groups[MOST_REPORTED:]):
+        say(f"  not read: {plural(rest, 'more file')}, listed in the report")
+
+
+def _advice(logs: Path, file: Path) -> str:
+    """Return how to make the pattern file fit: paths of files that are output of sysbench."""
+    names = files_below(logs).files
+    paths = [name for name in names[:200] if _looks_right(logs / name)][:MOST_EXAMPLES]
+    if not paths:
+        return f"none of the first {min(200, len(names))} is output of sysbench; {file} states how paths are read"
+    shown = "".join(f"\n  {path}" for path in paths)
+    return f"{file} states how paths are read: change its line `path:` until it fits them, such as:{shown}"
+
+
+def _looks_right(path: Path) -> bool:
+    try:
+        return bool(VERSION.search(log_text(path)))
+    except (OSError, ValueError, EOFError):
+        return False
 
 
 def _accept(logs: Path, study: str, folder: Path) -> None:
     if not logs.is_dir():
-        raise ValueError(f"LOGS={logs}: no such folder; expected one with output files of sysbench")
+        raise ValueError(f"LOGS={logs}: no such folder; expected one with output files of sysbench: {USAGE}")
     if not NAME.fullmatch(study):
-        raise ValueError(f"STUDY={study}: expected a name of small letters, digits, _ . and -, a letter first")
+        raise ValueError(f"STUDY={study}: expected a name of small letters, digits, _ . and -, a letter first: {USAGE}")
     known = folder / "study.json"
     measured = known.is_file() and not record.read(known).get("imported")
     if measured or Path("studies", f"{study}.yaml").is_file():
@@ -62,67 +112,33 @@ def _default(folder: Path) -> Path:
     if file.is_file():
         say(f"[import] no PATTERN given: {file} states how paths are read")
     else:
-        record.write_text(file, import_logs_logs.DEFAULT_PATTERN)
+        record.write_text(file, DEFAULT_PATTERN)
         say(f"[import] no PATTERN given: wrote {file}, edit it to fit the paths of your logs and start again")
     return file
 
 
-def study_description(
-    study: str, logs: Path, rules: Pattern, found: list[Log], unread: list[tuple[str, str]]
-) -> dict[str, Any]:
-    """Return the description of the study, as a measured one has it; keys that logs cannot fill are empty or None.
-
-    Raises ValueError if the reference has no log, if there is no other variant, or if a variant is called `aa`.
-    """
-    facts = [log.facts for log in found]
-    variants = _variants(facts, rules.reference)
-    clients = sorted({run["clients"] for run in facts})
-    unknown = ("seed", "campaign", "warmup_s", "measure_s", "placement", "published")
-    read = {"folder": logs.name, "files": len(found), "unread": unread, "pattern": rules.written, "dates": rules.date}
-    return {
-        "study": study,
-        "title": rules.title or f"Imported logs: {study}",
-        "question": rules.question or f"How do {listing(variants[1:])} compare with {rules.reference}?",
-        "reference": rules.reference,
-        "clients": clients,
-        "repetitions": max(run["repetition"] for run in facts),
-        **dict.fromkeys(unknown),
-        "variants": {name: {"server": None, "build": None, "options": {}, "storage": None} for name in variants},
-        "workloads": {name: {} for name in sorted({run["workload"] for run in facts})},
-        **{key: {} for key in ("datasets", "trainings", "builds", "trained_on")},
-        "config_text": rules.text,
-        "order": [],
-        "imported": read,
-    }
-
-
-def _variants(facts: list[dict[str, Any]], reference: str) -> list[str]:
-    variants = sorted({run["variant"] for run in facts}, key=lambda name: (name != reference, name))
-    if reference not in variants:
-        raise ValueError(f"reference: {reference!r} has no log, expected one of {', '.join(variants)}")
-    if len(variants) < 2:
-        raise ValueError(f"all logs are of variant {reference!r}, expected another one to compare it with")
-    if AA in variants:
-        raise ValueError(f"variant {AA!r}: this name is reserved for the reference measured twice; rename the folder")
-    return variants
-
-
 def write_records(folder: Path, logs: Path, declared: dict[str, Any], found: list[Log]) -> None:
-    """Write study.json, runs.txt, and one record and one copy per log; remove those of an earlier import."""
-    for old in ("runs", "tables", "figures"):
-        shutil.rmtree(folder / old, ignore_errors=True)
+    """Write study.json, runs.txt, and one record and one copy per log."""
     paths = []
-    for log in found:
+    for log in in_order(found, declared):
         facts = log.facts
         path = folder.joinpath("runs", *(str(facts[key]) for key in ("variant", "workload", "clients", "repetition")))
         run, text = path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.txt")
         text.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(logs / log.file, text)
+        text.write_bytes(unpacked(logs / log.file))
         sysbench = {**facts["sysbench"], "text_file": text.name}
-        run_record.write(run, {"study": declared["study"], **facts, "sysbench": sysbench})
+        _write_record(run, {"study": declared["study"], **facts, "sysbench": sysbench})
         paths.append(run)
-    record.write_text(folder / "runs.txt", "".join(f"{path}\n" for path in sorted(paths)))
+    os.sync()
+    record.write_text(folder / "runs.txt", "".join(f"{path}\n" for path in paths))
     record.write(folder / "study.json", declared)
+
+
+def _write_record(path: Path, facts: dict[str, Any]) -> None:
+    # Not `record.write`, whose fsync per file takes minutes for 20 000 logs; the caller syncs once.
+    if unknown := list(Run.unknown_keys(facts)):
+        raise ValueError(f"{path}: {', '.join(unknown)} unknown")
+    path.write_text(json.dumps({"format": record.FORMAT, **facts}, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def write_tables(folder: Path) -> None:

@@ -1,141 +1,32 @@
 """Records of runs from sysbench logs: only the facts that a log and its path contain; all others are missing."""
 
+import gzip
+import math
 import re
+import time
+import zlib
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from scripts import record
-from scripts.config.mistakes import suggestion
+from scripts.commands.import_logs.files import files_below
+from scripts.commands.import_logs.pattern import LARGEST_NUMBER, LeftOut, Pattern, Place, TooSlow, natural_key
 from scripts.loadgen.output import VERSION, Output, SysbenchFailed, SysbenchMisused, parse, percentile
 from scripts.measure import warnings
 from scripts.measure.facts import SHARES
 from scripts.measure.record import Run
 from scripts.vocabulary import RUN
-from scripts.wording import brief
-
-TEXT_AXES, NUMBER_AXES = ("variant", "workload"), ("clients", "repetition")
-PATTERN_KEYS = ("path", "regex", "workload", "reference", "title", "question", "date")
-DATE_FORMATS = ("mtime", "first_line")
-DEFAULT_PATTERN = """\
-# How the paths of sysbench logs are read. They are relative to the folder of the logs; the whole path must match.
-# {variant} and {workload} stand for names, {clients} and {repetition} for numbers, * for anything without a slash.
-path: "{variant}/{workload}_{clients}_{repetition}.log"
-# Instead of `path`, a regular expression of Python with groups of the same names:
-# regex: "(?P<variant>[^/]+)/(?P<workload>oltp_.+)-t(?P<clients>[0-9]+)/run(?P<repetition>[0-9]+)/.*"
-# Without {workload}, name it here. Without {clients}, the number of threads in the log is used. Without {repetition},
-# every cell has one run.
-# workload: oltp_read_write
-# The variant the others are compared with:
-reference: baseline
-# title: The title of the report
-# question: The question that the measurement answers
-# The time of a run: mtime (the time of the log's last write, if logs were copied with their times), or first_line (the
-# log begins with a date). Without this key it is unknown.
-# date: mtime
-"""
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """A pattern file: the compiled expression, its text, and the keys that describe the study."""
-
-    path: re.Pattern[str]
-    written: str
-    reference: str
-    workload: str | None
-    title: str | None
-    question: str | None
-    date: str | None
-    text: str
-
-    def parts(self, path: str) -> dict[str, Any] | None:
-        """Return variant, workload, clients (None if not in the path) and repetition of a path.
-
-        Returns None if the path does not match.
-        """
-        match = self.path.fullmatch(path)
-        if not match:
-            return None
-        parts = {"workload": self.workload, "clients": None, "repetition": 1, **match.groupdict()}
-        return {**parts, **{name: int(parts[name]) for name in NUMBER_AXES if parts[name] is not None}}
-
-
-def read_pattern(file: Path) -> Pattern:
-    """Read a pattern file.
-
-    Raises ValueError naming the file and every wrong key with its value and what was expected.
-    """
-    text = file.read_text(encoding="utf-8")
-    try:
-        given = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{file}: not YAML: {error}") from error
-    if not isinstance(given, dict):
-        raise ValueError(f"{file}: {given!r}, expected keys with values, such as path: and reference:")
-    mistakes = [*_pattern_mistakes(given), *_of_expression(given)]
-    if mistakes:
-        raise ValueError("\n".join(f"{file}: {mistake}" for mistake in mistakes))
-    written = given.get("path") or given["regex"]
-    described = {key: given.get(key) for key in ("workload", "title", "question", "date")}
-    return Pattern(_compiled(given), written, given.get("reference", "baseline"), text=text, **described)
-
-
-def _pattern_mistakes(given: dict[str, Any]) -> list[str]:
-    found = []
-    for key, value in given.items():
-        if key not in PATTERN_KEYS:
-            found.append(f"unknown key {key!r}{suggestion(str(key), PATTERN_KEYS)}")
-        elif not isinstance(value, str) or not value:
-            found.append(f"{key}: {value!r}, expected a text")
-        elif key == "date" and value not in DATE_FORMATS:
-            found.append(f"date: {value!r}, expected {' or '.join(DATE_FORMATS)}")
-    return found
-
-
-def _of_expression(given: dict[str, Any]) -> list[str]:
-    named = [key for key in ("path", "regex") if isinstance(given.get(key), str)]
-    if len(named) != 1:
-        return [f"{' and '.join(named) or 'neither path nor regex'}, expected one of path and regex"]
-    try:
-        groups = set(_compiled(given).groupindex)
-    except (ValueError, re.error) as error:
-        return [f"{named[0]}: {given[named[0]]!r}: {error}"]
-    known = set(TEXT_AXES + NUMBER_AXES)
-    lacking = {"variant"} - groups | ({"workload"} - groups if "workload" not in given else set())
-    found = [
-        f"{named[0]}: part {name!r}, expected {', '.join(TEXT_AXES + NUMBER_AXES)}" for name in sorted(groups - known)
-    ]
-    return found + [f"{named[0]}: {given[named[0]]!r} has no part {name!r}" for name in sorted(lacking)]
-
-
-def _compiled(given: dict[str, Any]) -> re.Pattern[str]:
-    return re.compile(given["regex"] if "regex" in given else _expression(given["path"]))
-
-
-def _expression(template: str) -> str:
-    """Return the regular expression of a template; a part that occurs twice must match the same text twice."""
-    pieces, seen = [], set()
-    for piece in re.split(r"(\{\w*\}|\*)", template):
-        name = piece[1:-1] if piece.startswith("{") else ""
-        if name in seen:
-            pieces.append(f"(?P={name})")
-        elif name:
-            pieces.append(f"(?P<{name}>{'[0-9]+' if name in NUMBER_AXES else '[^/]+?'})")
-        else:
-            pieces.append("[^/]*" if piece == "*" else re.escape(piece))
-        seen |= {name} - {""}
-    return "".join(pieces)
-
+from scripts.wording import brief, number, plural
 
 UNKNOWN = ("position", "run_number", "storage", "recipe", "host", "placement", "cpu", "pressure", "memory", "io")
 UNTIMED = {"started_at": None, "ended_at": None}
 STARTED = re.compile(r"^Threads started!$", re.MULTILINE)
+PREFIXED = re.compile(r"^.+\bsysbench \d+\.\d+\S* \(using", re.MULTILINE)
 THREADS = re.compile(r"^Number of threads: (\d+)$", re.MULTILINE)
 
 
@@ -145,47 +36,111 @@ class NotRead(ValueError):
 
 @dataclass(frozen=True)
 class Log:
-    """One log that could be read: its path below the folder, and the record of its run."""
+    """One log that could be read: its path below the folder, the levels of its further axes, the record of its run."""
 
     file: str
     facts: dict[str, Any]
+    axes: dict[str, str] = field(default_factory=dict)
 
 
-def read_tree(folder: Path, pattern: Pattern, without: Path | None = None) -> tuple[list[Log], list[tuple[str, str]]]:
-    """Return the logs below a folder except `without`, and (file, reason) of every file that could not be read.
+@dataclass
+class Tree:
+    """What a folder holds: the logs, (file, reason) of files that could not be read, and of those left out."""
 
-    Two logs of the same run are both rejected, because it is unknown which one counts.
+    logs: list[Log] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+
+
+MOST_SLOW = 5
+PROGRESS_S = 5.0
+LARGEST_LOG_BYTES = 256 * 2**20
+# What a damaged or strange file can cause; the reason names it, and the other files are read.
+TROUBLES = (ValueError, OSError, EOFError, ArithmeticError, LookupError, zlib.error)
+
+
+def read_tree(
+    folder: Path, pattern: Pattern, without: Path | None = None, say: Callable[[str], None] = lambda _: None
+) -> Tree:
+    """Return the logs below a folder except `without`; every other entry stands among the unread or left out.
+
+    Two logs of the same run are both rejected, because it is unknown which one counts, unless they are copies.
+    `say` gets a line of progress every few seconds. Raises ValueError when the expression is too slow for many paths.
     """
+    below, tree = files_below(folder), Tree()
+    tree.unread += below.refused
     found: dict[tuple, list[Log]] = defaultdict(list)
-    refused = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path != without):
-        file = path.relative_to(folder).as_posix()
+    excepted = without and without.resolve()
+    slow = 0
+    for file in _with_progress(below.files, say):
+        path = folder / file
+        if excepted and path.name == excepted.name and path.resolve() == excepted:
+            continue
         try:
-            log = Log(file, read_log(path, file, pattern))
-        except (NotRead, OSError) as error:
-            refused.append((file, brief(str(error))))
-        else:
+            log = read_log(path, file, pattern)
             found[tuple(log.facts[name] for name in RUN)].append(log)
-    for key, logs in found.items():
-        files = [log.file for log in logs]
-        refused += [(file, f"same run {key} as {_others(files, file)}") for file in files if len(files) > 1]
-    return [logs[0] for logs in found.values() if len(logs) == 1], sorted(refused)
+        except LeftOut as error:
+            tree.left_out.append((file, str(error)))
+        except TROUBLES as error:
+            tree.unread.append((file, _reason(error)))
+            slow += isinstance(error, TooSlow)
+        if slow >= MOST_SLOW:
+            raise ValueError(f"{pattern.written}: {tree.unread[-1][1]}, and for {slow - 1} others; write it simpler")
+    for logs in found.values():
+        _settle(logs, tree)
+    tree.unread.sort(key=lambda each: natural_key(each[0]))
+    return tree
 
 
-def _others(files: list[str], file: str) -> str:
-    others = [name for name in files if name != file]
-    return others[0] + (f" and {len(others) - 1} more" if len(others) > 1 else "")
+def _with_progress(files: list[str], say: Callable[[str], None]) -> Iterator[str]:
+    last = time.monotonic()
+    for place, file in enumerate(files):
+        if time.monotonic() - last > PROGRESS_S:
+            last = time.monotonic()
+            say(f"[import] {number(place)} of {plural(len(files), 'file')} read")
+        yield file
 
 
-def read_log(path: Path, file: str, pattern: Pattern) -> dict[str, Any]:
-    """Return the record of the run in a log; a run in which sysbench failed has the outcome `failed`.
+def _reason(error: BaseException) -> str:
+    return brief(error.strerror if isinstance(error, OSError) and error.strerror else str(error) or repr(error))
+
+
+def _settle(logs: list[Log], tree: Tree) -> None:
+    """Add the logs of one run: the one, or none where several differ."""
+    first, *others = logs
+    if all(log.facts["imported"]["sha256"] == first.facts["imported"]["sha256"] for log in others):
+        tree.logs.append(first)
+        tree.unread += [(log.file, f"the same content as {first.file}, which is read") for log in others]
+        return
+    for log in logs:
+        other = next(each for each in logs if each is not log)
+        more = f" and {len(logs) - 2} more" if len(logs) > 2 else ""
+        tree.unread.append((log.file, f"same run ({run_name(log.facts)}) as {other.file}{more}{_hint(log, other)}"))
+
+
+def run_name(facts: dict[str, Any]) -> str:
+    """Return the name of a run in words."""
+    clients = plural(facts["clients"], "client")
+    return f"{facts['variant']}, {facts['workload']}, {clients}, repetition {facts['repetition']}"
+
+
+def _hint(log: Log, other: Log) -> str:
+    pairs = zip(log.file.split("/"), other.file.split("/"), strict=False)
+    pieces = next(((one, two) for one, two in pairs if one != two), None)
+    return f"; the pattern reads no difference between {pieces[0]!r} and {pieces[1]!r}" if pieces else ""
+
+
+def read_log(path: Path, file: str, pattern: Pattern) -> Log:
+    """Return the log with the record of its run; a run in which sysbench failed has the outcome `failed`.
 
     Raises NotRead if the path does not match, if the text is not the output of one call of sysbench, if sysbench
-    refused its command line, or if path and log differ in the number of clients.
+    refused its command line, or if path and log differ in the number of clients; LeftOut, BadName and TooSlow as
+    `Pattern.place`.
     """
     place = _place(file, pattern)
-    text = _text(path)
-    place["clients"] = _clients(place["clients"], text)
+    text = log_text(path)
+    _accept(text)
+    clients = _clients(place.clients, text)
     times = UNTIMED
     try:
         output = parse(text)
@@ -195,20 +150,21 @@ def read_log(path: Path, file: str, pattern: Pattern) -> dict[str, Any]:
         raise NotRead(str(error)) from error
     except SysbenchFailed as error:
         result = {"outcome": "failed", "reason": str(error)}
+    run = {"variant": place.variant, "workload": place.workload, "clients": clients, "repetition": place.repetition}
     sysbench = {"version": VERSION.search(text)[1], "path": None, "sha256": None}
     origin = {"file": file, "sha256": record.file_sha256(path)}
-    facts = {**place, **dict.fromkeys(UNKNOWN), "sysbench": sysbench, **result, "times": times, "imported": origin}
+    facts = {**run, **dict.fromkeys(UNKNOWN), "sysbench": sysbench, **result, "times": times, "imported": origin}
     # `not_measured` is left out: it holds for every log, and the report states it once.
-    return {**facts, "warnings": list(_warnings(Run.of(facts))) if result["outcome"] == "ok" else []}
+    found = list(_warnings(Run.of(facts))) if result["outcome"] == "ok" else []
+    return Log(file, {**facts, "warnings": found}, place.axes)
 
 
-def _place(file: str, pattern: Pattern) -> dict[str, Any]:
-    place = pattern.parts(file)
+def _place(file: str, pattern: Pattern) -> Place:
+    place = pattern.place(file)
+    if place is None and file.endswith(".gz"):
+        place = pattern.place(file.removesuffix(".gz"))
     if place is None:
-        raise NotRead(f"its path does not match {pattern.written}")
-    for name in TEXT_AXES:
-        if not place[name] or "/" in place[name]:
-            raise NotRead(f"its path gives the {name} {place[name]!r}, expected a name without a slash")
+        raise NotRead("its path does not match the pattern")
     return place
 
 
@@ -217,16 +173,36 @@ def _warnings(run: Run) -> Iterator[dict[str, Any]]:
         yield from map(asdict, check(run))
 
 
-def _text(path: Path) -> str:
-    content = path.read_bytes()
+def unpacked(path: Path) -> bytes:
+    """Return the content of a log, unpacked if its name ends in .gz.
+
+    Raises NotRead if it is larger than LARGEST_LOG_BYTES.
+    """
+    with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as stream:
+        content = stream.read(LARGEST_LOG_BYTES + 1)
+    if len(content) > LARGEST_LOG_BYTES:
+        raise NotRead(f"it is larger than {LARGEST_LOG_BYTES // 2**20} MiB")
+    return content
+
+
+def log_text(path: Path) -> str:
+    """Return the text of a log, without blanks at the ends of its lines. Raises NotRead if it is empty or not text."""
+    content = unpacked(path)
+    if not content.strip():
+        raise NotRead("it is empty")
     if b"\0" in content:
         raise NotRead("it is not text")
     text = content.decode("utf-8", errors="replace").replace("\r\n", "\n")
+    return "\n".join(map(str.rstrip, text.split("\n")))
+
+
+def _accept(text: str) -> None:
     if not VERSION.search(text):
+        if PREFIXED.search(text):
+            raise NotRead("its lines begin with a prefix, such as a time, before those of sysbench; remove it")
         raise NotRead("it has no version line of sysbench 0.5, 1.0 or 1.1")
     if (calls := len(STARTED.findall(text))) > 1:
         raise NotRead(f"it holds {calls} calls of sysbench, expected one per file")
-    return text
 
 
 def _clients(in_path: int | None, text: str) -> int:
@@ -268,20 +244,27 @@ def measured_run(output: Output) -> dict[str, Any]:
     known = {latency.percentile: latency.percentile_ms}
     printed = {name: known.get(round(100 * share)) for name, share in SHARES.items()}
     counted = {name: percentile(histogram, share) for name, share in SHARES.items()} if histogram else {}
-    return {
-        "window": {
-            "duration_s": totals.duration_s,
-            "transactions": totals.transactions,
-            "tps": totals.transactions / totals.duration_s,
-            "latency_mean_ms": latency.mean_ms,
-            **printed,
-            **counted,
-            "errors": totals.errors,
-            "reconnects": totals.reconnects,
-        },
-        "series": run_series(output),
-        "histogram": asdict(histogram) if histogram else None,
+    window = {
+        "duration_s": totals.duration_s,
+        "transactions": totals.transactions,
+        "tps": totals.transactions / totals.duration_s,
+        "latency_mean_ms": latency.mean_ms,
+        **printed,
+        **counted,
+        "errors": totals.errors,
+        "reconnects": totals.reconnects,
     }
+    series = run_series(output)
+    _accept_sizes({**window, **{f"{name} of a second": max(filter(None, column), default=0)
+                                for name, column in series.items()}})  # fmt: skip
+    buckets = {"latency_ms": list(histogram.latency_ms), "count": list(histogram.count)} if histogram else None
+    return {"window": window, "series": series, "histogram": buckets}
+
+
+def _accept_sizes(values: dict[str, float | None]) -> None:
+    for name, value in values.items():
+        if value is not None and not (math.isfinite(value) and abs(value) <= LARGEST_NUMBER):
+            raise NotRead(f"its {name} is {value:g}, expected at most {LARGEST_NUMBER:g}")
 
 
 def run_series(output: Output) -> dict[str, list]:

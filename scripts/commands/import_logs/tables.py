@@ -1,12 +1,23 @@
 """Comparisons of imported logs: the tables of a measured study, with unpaired intervals and without verdicts."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from scripts.analysis.levels import level_table
 from scripts.analysis.runs import read_csv, write_csv
-from scripts.analysis.unpaired import NONE, Estimate, estimate, log_values, over
+from scripts.analysis.unpaired import (
+    NONE,
+    Estimate,
+    cell_estimates,
+    estimate,
+    log_values,
+    over,
+    resolution,
+    widened,
+)
 from scripts.record import read
 from scripts.vocabulary import WORKLOAD_CLIENTS, PairStatus, Verdict
 
@@ -16,15 +27,20 @@ UNPAIRED_NOTE = "it is unknown which runs were made next to each other"
 
 
 def write_imported_tables(study: Path, tables: Path) -> None:
-    """Rewrite comparisons, cells and overall.csv in `tables`, because imported runs have no blocks."""
-    reference = read(study)["reference"]
+    """Rewrite comparisons, cells and overall.csv in `tables`, because imported runs have no blocks; add levels.csv.
+
+    overall_unflagged.csv is left without rows: it compares blocks.
+    """
+    declared = read(study)
     runs = read_csv(tables / "runs.csv")
     comparisons = unpaired(read_csv(tables / "comparisons.csv"))
-    cells = compared_cells(read_csv(tables / "cells.csv"), runs, reference)
+    cells = compared_cells(read_csv(tables / "cells.csv"), runs, declared["reference"])
     write_csv(comparisons, tables / "comparisons.csv")
     write_csv(cells, tables / "cells.csv")
     overall = read_csv(tables / "overall.csv")
-    write_csv(means_of_cells(overall, cells, runs, reference), tables / "overall.csv")
+    write_csv(means_of_cells(overall, cells, runs, declared["reference"]), tables / "overall.csv")
+    write_csv(overall.iloc[:0], tables / "overall_unflagged.csv")
+    write_csv(level_table(declared, runs, cells), tables / "levels.csv")
 
 
 def unpaired(comparisons: pd.DataFrame) -> pd.DataFrame:
@@ -39,24 +55,37 @@ def unpaired(comparisons: pd.DataFrame) -> pd.DataFrame:
 def compared_cells(cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Return cells.csv with ratios of geometric means and Welch's intervals, for cells of one sysbench release.
 
-    `n_blocks` is the number of repetitions of the shorter side. There are no p values.
+    `n_blocks` is the number of repetitions of the shorter side. There are no p values. Intervals of percentiles are at
+    least as wide as sysbench's rounding.
     """
-    rows = [_cell(row, runs, reference) if row["variant"] != reference else row for row in cells.to_dict("records")]
-    return pd.DataFrame(rows, columns=list(cells.columns))
+    known = _releases(runs)
+    parts = [part for _, part in cells.groupby(["variant", "metric"], sort=False)]
+    rows = [row for part in parts for row in _cells(part, runs, reference, known)]
+    return pd.DataFrame(rows, columns=list(cells.columns), index=pd.concat(parts).index).sort_index()
 
 
-def _cell(row: dict[str, Any], runs: pd.DataFrame, reference: str) -> dict[str, Any]:
-    one = [(row["workload"], row["clients"])]
-    sides = [(1, log_values(runs, row["variant"], row["metric"])), (-1, log_values(runs, reference, row["metric"]))]
-    found = estimate(over(one, sides)) if len(releases(runs, row, reference)) == 1 else NONE
-    counts = {"n_blocks": found.n, "n_split": 0, "n_incomplete": 0}
-    return {**row, **NOTHING, **_ratio_columns(found), **counts, "verdict": Verdict.UNPAIRED}
+def _cells(
+    part: pd.DataFrame, runs: pd.DataFrame, reference: str, releases: dict[tuple, set[str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one variant and metric."""
+    variant, metric = part["variant"].iat[0], part["metric"].iat[0]
+    if variant == reference:
+        yield from part.to_dict("records")
+        return
+    found = cell_estimates(log_values(runs, variant, metric), log_values(runs, reference, metric))
+    least = resolution(metric, runs)
+    for row in part.to_dict("records"):
+        cell = row["workload"], row["clients"]
+        one = releases.get((variant, *cell), set()) | releases.get((reference, *cell), set())
+        here = widened(found[cell], least) if cell in found and len(one) == 1 else NONE
+        counts = {"n_blocks": here.n, "n_split": 0, "n_incomplete": 0}
+        yield {**row, **NOTHING, **_ratio_columns(here), **counts, "verdict": Verdict.UNPAIRED}
 
 
-def releases(runs: pd.DataFrame, cell: dict[str, Any], reference: str) -> set[str]:
-    """Return the releases of sysbench behind the ok runs of a cell and those of the reference."""
-    inside = (runs["workload"] == cell["workload"]) & (runs["clients"] == cell["clients"]) & (runs["outcome"] == "ok")
-    return set(runs.loc[inside & runs["variant"].isin([cell["variant"], reference]), "sysbench_version"])
+def _releases(runs: pd.DataFrame) -> dict[tuple, set[str]]:
+    """Return (variant, workload, clients) -> the releases of sysbench behind its ok runs."""
+    ok = runs[runs["outcome"] == "ok"]
+    return ok.groupby(["variant", *WORKLOAD_CLIENTS])["sysbench_version"].agg(set).to_dict()
 
 
 def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -70,13 +99,14 @@ def _mean(row: dict[str, Any], cells: pd.DataFrame, runs: pd.DataFrame, referenc
     present = ours[ours["n_blocks"] > 0]
     shared = list(present[list(WORKLOAD_CLIENTS)].itertuples(index=False, name=None))
     sides = [(1, log_values(runs, row["variant"], row["metric"])), (-1, log_values(runs, reference, row["metric"]))]
-    found = estimate(over(shared, sides))
-    counts = {"n_cells": len(present), "n_cells_planned": len(ours), "n_pairs": int(present["n_blocks"].sum())}
+    found = widened(estimate(over(shared, sides)), resolution(row["metric"], runs))
+    planned = len(runs[list(WORKLOAD_CLIENTS)].drop_duplicates())
+    counts = {"n_cells": len(present), "n_cells_planned": planned, "n_pairs": int(present["n_blocks"].sum())}
     least = dict.fromkeys(("n_repetitions", "n_blocks_least"), found.n)
     nothing = dict.fromkeys(("detectable_ratio", "settling_repetitions", "settling_min"), float("nan"))
     words = dict.fromkeys(("n_above", "n_below", "n_same", "n_open"), 0) | {"n_undecided": len(ours)}
     every = {**row, **NOTHING, **nothing, **_ratio_columns(found), **_ends(present), **counts, **least, **words}
-    return {**every, "verdict": Verdict.UNPAIRED}
+    return {**every, "n_flagged": 0, "verdict": Verdict.UNPAIRED}
 
 
 def _ends(present: pd.DataFrame) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from scripts.host import facts, storage
 from scripts.loadgen import many
-from scripts.measure.planned import SLICES
+from scripts.measure.planned import TURNS
 from scripts.plan.blocks import Block
 from scripts.plan.preview.due import Due
 from scripts.plan.preview.estimates import Sizes, amount_text
@@ -141,9 +141,9 @@ def up_together(due: Due) -> list[tuple[str, ...]]:
 
 
 def block_groups(due: Due) -> Iterator[tuple[Block, tuple[str, ...]]]:
-    """Yield (block, arms whose servers are up at the same time): all of a block in slices, each alone by turns."""
+    """Yield (block, arms whose servers are up at the same time): all of a block, each alone by turns."""
     for block in due.blocks:
-        together = due.paths.method(block.key).name == SLICES
+        together = due.paths.method(block.key).name != TURNS
         for group in [block.arms] if together else [(name,) for name in block.arms]:
             yield block, group
 

@@ -7,7 +7,7 @@ from scripts.host import outcome, storage
 from scripts.host.cpus import format_cpus
 from scripts.host.workplace import cache_path
 from scripts.loadgen import client_host
-from scripts.measure.planned import SLICES
+from scripts.measure.planned import SLICES, STATEMENTS, TURNS
 from scripts.plan import stopping
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
@@ -274,15 +274,19 @@ def misplaced(paths: Paths) -> list[Limit]:
     return []
 
 
+TOGETHER = {SLICES: "in slices", STATEMENTS: "statement by statement"}
+
+
 def method_lines(due: Due) -> list[str]:
-    """Return how the blocks are measured: one line for those in slices, one per reason for those by turns."""
+    """Return how the blocks are measured: one line for those side by side, one per reason for those by turns."""
     found: dict[tuple[str, str], Counter[str]] = {}
     for block in due.blocks:
         method = due.paths.method(block.key)
         found.setdefault((method.name, method.why), Counter())[block.key.workload] += 1
     lines = []
     for (method, why), counted in found.items():
-        how = "all servers up, side by side in slices" if method == SLICES else f"one server after the other: {why}"
+        by_turns = f"one server after the other: {why}"
+        how = by_turns if method == TURNS else f"all servers up, side by side {TOGETHER[method]}"
         where = "" if len(found) == 1 else f" of {listed_names(counted)}"
         lines.append(f"  blocks    {plural(counted.total(), 'block')}{where}, {how}")
     return lines

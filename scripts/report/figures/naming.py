@@ -10,6 +10,7 @@ from scripts.vocabulary import CONTROLS
 REFERENCE_COLOUR = "#6e747c"
 AA_COLOUR = "#a3a9b1"
 DRAWN = ("tps", "p95_ms", "cpu_us_per_tx")
+LEAST_HEAT = 20  # workloads times client counts
 CURVES = ("tps", "p95_ms", "p99_ms", "cpu_us_per_tx")
 # Okabe and Ito 2008, without the black and the yellow that one of the two backgrounds swallows; then two that stay
 # apart from these to protanopes and deuteranopes too
@@ -44,6 +45,11 @@ def drawn_metrics(study: dict[str, Any]) -> list[str]:
     return [name for name in of_study(study) if name in DRAWN or name in SCRIPT]
 
 
+def answer_names(study: dict[str, Any]) -> list[str]:
+    """Return the names of the first screen's figure, wide and narrow; none for a study of one variant without A/A."""
+    return ["answer", "answer-narrow"] if len(study["variants"]) > 1 else []
+
+
 def statements_name(study: dict[str, Any], workload: str) -> str | None:
     """Return the name of a workload's figure of its statements, None unless it is timed SQL."""
     return f"statements-{workload}" if "sql" in study["workloads"][workload] else None
@@ -54,19 +60,23 @@ def value_metrics(study: dict[str, Any], workload: str) -> tuple[str, ...]:
 
     Timed SQL has one figure of its statements instead.
     """
-    if statements_name(study, workload):
-        return ()
-    return CURVES if len(study["clients"]) > 1 else DRAWN
+    return CURVES if len(study["clients"]) > 1 and not statements_name(study, workload) else ()
 
 
 def heat_names(study: dict[str, Any], metric: str) -> list[str]:
-    """Return the names of a metric's heat maps, their key first; none without a variant besides the reference.
+    """Return the names of a metric's heat maps, their key first; none for fewer than LEAST_HEAT places.
 
     With several client counts there is one map per variant, workloads by clients; else one map, workloads by variants.
     """
     others = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     names = [f"heat-{metric}-{name}" for name in others] if len(study["clients"]) > 1 else [f"heat-{metric}"]
-    return [f"scale-{metric}", *names] if others else []
+    places = len(study["workloads"]) * len(study["clients"])
+    return [f"scale-{metric}", *names] if others and places >= LEAST_HEAT else []
+
+
+def machine_name(study: dict[str, Any]) -> str | None:
+    """Return the name of the figure of a study's blocks over time; None without transactions or measured elsewhere."""
+    return None if study.get("imported") or "tps" not in of_study(study) else "machine"
 
 
 def seconds_names(study: dict[str, Any], workload: str) -> dict[int, str]:
@@ -77,7 +87,8 @@ def seconds_names(study: dict[str, Any], workload: str) -> dict[int, str]:
 def figure_names(study: dict[str, Any], factors: bool) -> list[str]:
     """Return the names of the figures of a study; `factors` is whether its table of factors has a row."""
     loads, drawn = study["workloads"], drawn_metrics(study)
-    names = [f"{metric}-{workload}" for workload in loads for metric in value_metrics(study, workload)]
+    names = [*answer_names(study), *([name] if (name := machine_name(study)) else [])]
+    names += [f"{metric}-{workload}" for workload in loads for metric in value_metrics(study, workload)]
     names += [name for workload in loads if (name := statements_name(study, workload))]
     names += [f"{kind}-{metric}" for kind in ("forest", *(["factors"] if factors else [])) for metric in drawn]
     names += [f"effects-{metric}" for metric in drawn if study.get("matrix")]

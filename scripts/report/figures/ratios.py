@@ -36,7 +36,7 @@ from scripts.wording import missing, number, plural
 BETTER, WORSE, FAINT = "#0f9d94", "#c46a1b", "#8a8f98"
 MOST_OPAQUE = 0.62  # over a light or dark page: the reader's text colour stays legible on it
 SHADE_STEPS = 24
-LEAST_LIMIT, MOST_LIMIT = np.log(1.1), np.log(4.0)
+FULL = float(np.log(2.0))  # |log ratio| of full colour, the same in all studies
 ROW_IN = 0.25
 LEAST_COLUMNS = 7  # fewer do not grow wider
 MOST_LARGE = 10  # columns with figures of full size
@@ -67,12 +67,6 @@ class HeatCell:
     mark: str
 
 
-def scale_limit(cells: pd.DataFrame) -> float:
-    """Return the |log ratio| of full colour, for all heat maps of a metric: the largest one, from 1.1 to 4 times."""
-    logs = np.abs(np.log(cells["ratio"].dropna().to_numpy(dtype=float)))
-    return float(np.clip(logs.max(initial=0.0), LEAST_LIMIT, MOST_LIMIT))
-
-
 def mark_of(row: Any) -> str:
     """Return how a row of cells.csv is marked: framed with a difference, hatched with too few blocks, else plain.
 
@@ -88,7 +82,7 @@ def mark_of(row: Any) -> str:
 def heat_chart(cells: pd.DataFrame, grid: HeatGrid, metric: Metric, full: float, look: Look, name: str) -> str:
     """Return the heat map of one metric: of one variant by clients, or of all variants at one client count.
 
-    `cells` holds the rows of cells.csv to show, at most one per field; `full` is the result of `scale_limit`.
+    `cells` holds the rows of cells.csv to show, at most one per field; `full` is the |log ratio| of full colour.
     """
     with mpl.rc_context({**STYLE, "hatch.linewidth": 0.6, "svg.hashsalt": name}):
         heads = 0 if grid.variant else max(map(len, grid.columns))
@@ -215,11 +209,12 @@ def forest_chart(cells: pd.DataFrame, metric: Metric, look: Look, name: str) -> 
     shown = every if len(every) <= MOST_ROWS else _extremes(every)
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         rows = max(len(shown) + shown["workload"].nunique(), 1)
-        figure = Figure(figsize=(WIDTH_IN, 0.75 + 0.2 * rows), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, 0.9 + 0.2 * rows), layout="constrained")
         axes = figure.subplots()
         axes.axvline(1, color=INK_COLOUR, linewidth=0.8)
         _forest_rows(axes, shown, look)
         _ratio_axis(axes, shown)
+        _direction_label(axes, direction(metric, look.reference))
         title(figure, f"{metric.label}, ratio to {look.reference}")
         if shown is not every:
             half = number(MOST_ROWS // 2)
@@ -266,6 +261,19 @@ def _ratio_axis(axes: Axes, shown: pd.DataFrame) -> None:
     grid(axes, "x")
 
 
+def direction(metric: Metric, middle: str) -> str:
+    """Return on which side of a ratio's `middle` what lies: `slower ← baseline → faster`, `better ← 1 → worse`."""
+    if {metric.below, metric.above} == {"slower", "faster"}:
+        return f"{metric.below} ← {middle} → {metric.above}"
+    return f"worse ← {middle} → better" if metric.worse is Verdict.BELOW else f"better ← {middle} → worse"
+
+
+def _direction_label(axes: Axes, text: str) -> None:
+    """Write below the axis which side is which, its middle below 1 where there is room."""
+    low, high = np.log(axes.get_xlim())
+    axes.set_xlabel(text, fontsize=8.5, x=float(np.clip(-low / (high - low), 0.2, 0.8)))
+
+
 def ratio_ticks(low: float, high: float) -> list[float]:
     """Return three to eight round ratios within the bounds, 1 among them when it lies within."""
     for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
@@ -283,7 +291,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
     """
     shown = factors[factors["ratio"].notna()].reset_index(drop=True)
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(WIDTH_IN, 0.75 + 0.26 * max(len(shown), 1)), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, 0.9 + 0.26 * max(len(shown), 1)), layout="constrained")
         axes = figure.subplots()
         axes.axvline(1, color=INK_COLOUR, linewidth=0.8)
         for place, row in enumerate(shown.itertuples()):
@@ -294,6 +302,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
         axes.set_yticks(range(len(shown)), shown["factor"], fontsize=8.5)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         _ratio_axis(axes, shown)
+        _direction_label(axes, direction(metric, "1"))
         title(figure, f"{metric.label}, ratio")
         return svg(figure, name)
 

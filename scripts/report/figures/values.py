@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -31,7 +30,6 @@ from scripts.wording import NARROW, plural
 
 MOST_SCALE = 4  # of published values to ours on one axis
 MOST_SPAN = 20  # of latencies on a linear axis
-MOST_LETTERS = 40  # in one line under a figure
 LEGEND_LETTERS = 58  # in one line of a legend, each entry's line and marker counted as six
 SPREAD = 0.3  # of the least step between two client counts, of one doubling at most: taken by the variants
 MOST_HOLES = 3  # named in a note
@@ -40,27 +38,23 @@ MOST_HOLES = 3  # named in a note
 def values_chart(
     runs: pd.DataFrame, metric: Metric, look: Look, name: str, published: pd.DataFrame | None = None
 ) -> str:
-    """Return the chart of one workload: one dot per ok run, geometric means with their t intervals.
+    """Return the chart of one workload: one dot per ok run, geometric means over clients with their t intervals.
 
     `runs` holds the workload's rows of runs.csv. Missing values are gaps, which a note names. With several client
     counts, published values (variant, clients, value) of a machine of similar speed are drawn as grey lines.
     """
     measured = runs[(runs["outcome"] == "ok") & runs[metric.name].notna()]
     present = [variant for variant in look.variants if variant in set(measured["variant"])]
-    curves = runs["clients"].nunique() > 1
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(WIDTH_IN, 3.3 if curves else 2.9), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, 3.3), layout="constrained")
         axes, notes = figure.subplots(), []
         drawn = thinned(measured, metric.name, notes)
-        if curves:
-            _by_clients(axes, (measured, drawn), metric, present, look)
-            _beside(axes, measured, metric, published)
-            client_axis(axes, runs["clients"].unique())
-            legend(figure, axes, present)
-        else:
-            _by_variant(axes, (measured, drawn), metric, present, look)
+        _by_clients(axes, (measured, drawn), metric, present, look)
+        _beside(axes, measured, metric, published)
+        client_axis(axes, runs["clients"].unique())
+        legend(figure, axes, present)
         title(figure, _value_axis(axes, measured[metric.name], metric), next(iter(runs["workload"]), ""))
-        note(axes, [*notes, *_holes(runs, measured, curves)])
+        note(axes, [*notes, *_holes(runs, measured)])
         return svg(figure, name)
 
 
@@ -76,25 +70,6 @@ def _value_axis(axes: Axes, values: pd.Series, metric: Metric) -> str:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", NARROW)))
     grid(axes, "y")
     return f"{metric.heading}, log scale" if wide else metric.heading
-
-
-def _by_variant(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, variants: list[str], look: Look) -> None:
-    measured, drawn = runs
-    for place, variant in enumerate(variants):
-        values = drawn.loc[drawn["variant"] == variant, metric.name].to_numpy()
-        dots(axes, np.full(len(values), place - 0.14), values, look.colours[variant])
-    if variants:
-        shared = {"x": "variant", "y": metric.name, "hue": "variant", "order": variants, "hue_order": variants}
-        sns.pointplot(
-            measured, **shared, palette=look.colours, markers=[look.markers[name] for name in variants],
-            estimator=geometric_mean, errorbar=value_interval, linestyle="none", markersize=5.5, markeredgewidth=0,
-            err_kws={"linewidth": 1.3}, legend=False, ax=axes,
-        )  # fmt: skip
-    axes.set(xlabel="", ylabel="")
-    if sum(map(len, variants)) > MOST_LETTERS:
-        axes.tick_params("x", labelrotation=35)
-        for label in axes.get_xticklabels():
-            label.set(ha="right", rotation_mode="anchor")
 
 
 def _by_clients(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, variants: list[str], look: Look) -> None:
@@ -150,13 +125,13 @@ def legend(figure: Figure, axes: Axes, variants: list[str]) -> None:
         )
 
 
-def _holes(runs: pd.DataFrame, measured: pd.DataFrame, curves: bool) -> list[str]:
+def _holes(runs: pd.DataFrame, measured: pd.DataFrame) -> list[str]:
     keys = ["variant", "clients"]
     planned = runs[keys].drop_duplicates()
     empty = planned[~planned.apply(tuple, axis=1).isin(set(map(tuple, measured[keys].to_numpy())))]
     if empty.empty:
         return []
-    each = [f"{name} at {plural(int(count), 'client')}" if curves else name for name, count in empty.to_numpy()]
+    each = [f"{name} at {plural(int(count), 'client')}" for name, count in empty.to_numpy()]
     more = [f"{len(each) - MOST_HOLES} more"] if len(each) > MOST_HOLES else []
     return [f"No value: {', '.join([*each[:MOST_HOLES], *more])}"]
 

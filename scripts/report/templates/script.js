@@ -32,10 +32,33 @@
     });
   };
 
+  for (const figure of document.querySelectorAll("figure")) {
+    const part = figure.querySelector("svg [id]");
+    if (!part) continue;
+    figure.id = `figure-${part.id.slice(0, part.id.lastIndexOf("."))}`;
+    const link = made("a", "#", "anchor");
+    Object.assign(link, { href: `#${encodeURIComponent(figure.id)}`, title: "Link to this figure" });
+    figure.append(link);
+  }
+
+  const reveal = () => {
+    const wanted = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!wanted) return;
+    for (let at = wanted; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+    if (wanted.matches(".folded")) wanted.firstElementChild.open = true;
+    wanted.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+
   const main = (cell) => {
     const copy = cell.cloneNode(true);
     for (const note of copy.querySelectorAll("small")) note.remove();
     return copy.textContent.replace(/\s+/g, (gap) => (/[\u202f\u00a0]/.test(gap) ? gap : " ")).trim();
+  };
+  const whole = (cell) => {
+    const notes = [...cell.querySelectorAll("small")].map((note) => plain(note.textContent));
+    return plain(main(cell)) + (notes.length ? ` (${notes.join(", ")})` : "");
   };
   const copied = async (text) => {
     try {
@@ -49,18 +72,27 @@
     }
   };
   for (const table of document.querySelectorAll(".scroll > table")) {
-    const copy = made("button", "Copy as TSV", "tool copy");
-    copy.addEventListener("click", async () => {
-      const lines = [...table.rows].map((row) => [...row.cells].map((cell) => plain(main(cell))).join("\t"));
-      await copied(lines.join("\n") + "\n");
-      copy.textContent = "Copied";
-      setTimeout(() => { copy.textContent = "Copy as TSV"; }, 1500);
-    });
-    table.after(copy);
+    const forms = {
+      TSV: (lines) => lines.map((fields) => fields.map((field) => plain(main(field))).join("\t")),
+      Markdown: (lines) => lines.flatMap((fields, place) => [
+        `| ${fields.map((field) => whole(field).replace(/[\\|*_`<]/g, "\\$&")).join(" | ")} |`,
+        ...(place ? [] : [`|${"---|".repeat(fields.length)}`]),
+      ]),
+    };
+    const bar = made("div", "", "copies");
+    for (const [form, write] of Object.entries(forms)) {
+      const copy = made("button", `Copy as ${form}`, "tool copy");
+      copy.addEventListener("click", async () => {
+        await copied(write([...table.rows].map((row) => [...row.cells])).join("\n") + "\n");
+        copy.textContent = "Copied";
+        setTimeout(() => { copy.textContent = `Copy as ${form}`; }, 1500);
+      });
+      bar.append(copy);
+    }
+    table.after(bar);
     const rows = [...table.tBodies[0].rows];
     if (rows.length < 3 || table.matches(".sided, .marks")) continue;
-    const kinds = [...new Set(rows.map((row) => row.classList[0] || ""))];
-    const kind = (row) => kinds.indexOf(row.classList[0] || "");
+    const kind = (row) => Number(row.classList.contains("total"));
     sortable([...table.tHead.rows[0].cells], (column, direction) => {
       const texts = new Map(rows.map((row) => [row, main(row.cells[column])]));
       const order = [...rows].sort(

@@ -156,7 +156,7 @@ def test_sentences_say_what_each_level_does_and_what_two_do_together():
     first, second, third = report_effects.matrix_view(made, found)["effect_sentences"]
     assert first.text.startswith("hash, ahi_off instead of ahi_on: ")
     assert "over 1 cell, 6 repetitions" in first.text
-    assert ": more than 2\u202f% slower; p95 latency 0.82\u202f× (95\u202f% interval " in second.text
+    assert ": more than 2\u202f% slower; p95 latency 0.821\u202f× (95\u202f% interval " in second.text
     assert second.bad
     assert third.text.startswith("interaction of ahi_off and dw_off in transactions per second: ")
 

@@ -37,6 +37,12 @@ def test_committed_page_is_what_the_code_of_today_renders_from_the_archive(tmp_p
     assert (differing[:3], len(committed)) == ([], len(rendered)), "run `make sample` and commit the page"
 
 
+def test_readme_quotes_the_answer_of_the_page():
+    said = re.search(r'<p class="headline">(.*?)</p>', PAGE.read_text(encoding="utf-8"))[1].replace("\u202f", " ")
+    readme = " ".join(re.findall(r"^> (.*)", (CHECKOUT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert said in readme
+
+
 def test_page_links_to_its_archive_and_to_no_other_file():
     page = PAGE.read_text(encoding="utf-8")
     linked = {link for link in re.findall(r'href="([^"#]+)"', page) if not link.startswith("data:")}

@@ -31,6 +31,7 @@ slice_s: 0.2
 placement: automatic
 seed: 1
 campaign: 1
+relinked: false
 """
 # Mistakes to make in it by their kind: what is written for what, and how the line of the message begins.
 MISTAKES = yaml.safe_load((CHECKOUT / "tests" / "unit" / "config" / "bad_config.yaml").read_text(encoding="utf-8"))

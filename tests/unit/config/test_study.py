@@ -24,6 +24,12 @@ def test_reference_is_added_a_second_time_as_aa_and_comes_last():
     assert variants["aa"] == VARIANTS["pgo"]
 
 
+def test_study_that_compares_builds_has_its_reference_relinked_as_the_last_variant():
+    variants = load(config(relinked=True), CHECKOUT, "small.yaml").variants
+    assert list(variants) == ["baseline", "pgo", "aa", "relinked"]
+    assert variants["relinked"] == {**VARIANTS["baseline"], "relinked": True}
+
+
 def test_checked_study_does_not_change_with_the_config_it_came_from():
     given = config()
     study = load(given, CHECKOUT, "small.yaml")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from scripts import record
 from scripts.plan import blocks, decisions
 from scripts.plan.blocks import groups
+from scripts.plan.description import describe
 from scripts.plan.order import BlockKey
 from tests.made import laid_out
 from tests.made.studies import SMALL, paths
@@ -161,3 +163,33 @@ def test_pattern_names_the_blocks_to_measure_and_no_other():
 
 def test_key_says_where_its_blocks_lie():
     assert BlockKey(3, "oltp", 8).path == "oltp/8/3"
+
+
+def test_relinks_of_the_reference_join_the_blocks_of_a_study_that_compares_builds():
+    assert arms_to_measure(relinked=True) == {(*REFERENCES, "pgo", "relinked"): 6}
+    finish(paths(relinked=True))
+    assert arms_to_measure(relinked=True) == arms_to_measure() == {}
+
+
+def test_relinks_alone_measure_nothing_and_are_measured_once_a_repetition():
+    finish(paths())
+    assert arms_to_measure(relinked=True) == {}
+    finish(paths(relinked=True, repetitions=4))
+    assert arms_to_measure(relinked=True, repetitions=4, **MORE) == {
+        (*REFERENCES, "o3", "relinked"): 6,
+        (*REFERENCES, "o3"): 2,
+    }
+
+
+def test_build_without_relinks_is_measured_without_them():
+    folder = Path(paths().build("postgresql-15", "baseline"))
+    record.write(folder / "identity.json", {"sha256": "a"})
+    assert arms_to_measure(relinked=True) == {(*REFERENCES, "pgo"): 6}
+
+
+def test_description_has_the_arm_of_the_relinks_only_where_it_is_measured():
+    finish(paths())
+    before = paths(relinked=True)
+    assert list(describe(before, [], before.blocks)["variants"]) == ["baseline", "pgo", "aa"]
+    after = paths(relinked=True, repetitions=4)
+    assert list(describe(after, [], after.blocks)["variants"]) == ["baseline", "pgo", "aa", "relinked"]

@@ -9,15 +9,15 @@ BOLTED = {"bolted": {**VARIANTS["pgo"], "build": "pgo_bolt"}}
 
 
 def test_reference_is_relinked_at_least_five_times_and_once_a_repetition():
-    made = paths()
+    made = paths(relinked=True)
     folder = made.build("postgresql-15", "baseline")
     assert relinks.wanted(made) == {folder: 5}
-    assert relinks.wanted(paths(repetitions=8)) == {folder: 8}
-    assert relinks.wanted(paths(repetitions=100)) == {folder: 20}
+    assert relinks.wanted(paths(relinked=True, repetitions=8)) == {folder: 8}
+    assert relinks.wanted(paths(relinked=True, repetitions=100)) == {folder: 20}
 
 
 def test_reference_by_bolt_needs_relinks_of_its_input():
-    made = paths(variants={**VARIANTS, **BOLTED}, reference="bolted")
+    made = paths(relinked=True, variants={**VARIANTS, **BOLTED}, reference="bolted")
     stage = made.plan.stages.input("pgo_bolt")
     assert relinks.wanted(made) == {
         made.build("postgresql-15", "pgo_bolt"): 5,
@@ -27,18 +27,24 @@ def test_reference_by_bolt_needs_relinks_of_its_input():
 
 def test_ready_made_server_has_no_objects_to_relink():
     installed = {"own": {"server": "postgresql-installed", "build": "prebuilt"}}
-    made = paths(variants=installed, reference="own")
+    made = paths(relinked=True, variants={**VARIANTS, **installed}, reference="own")
     assert relinks.wanted(made) == {}
     assert not relinks.may_be_there(made)
 
 
 def test_relinks_are_there_or_come_with_the_build(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert relinks.may_be_there(paths())
+    assert relinks.may_be_there(paths(relinked=True))
     folder = tmp_path / paths().build("postgresql-15", "baseline")
     record.write(folder / "identity.json", {"sha256": "a"})
-    assert not relinks.may_be_there(paths())
+    assert not relinks.may_be_there(paths(relinked=True))
     record.write(folder / "relinked.json", {"relinks": [{"number": 1, "refused": "its functions differ"}]})
-    assert not relinks.may_be_there(paths())
+    assert not relinks.may_be_there(paths(relinked=True))
     record.write(folder / "relinked.json", {"relinks": [{"number": 2, "refused": None}]})
-    assert relinks.may_be_there(paths())
+    assert relinks.may_be_there(paths(relinked=True))
+
+
+def test_study_that_compares_no_builds_or_wants_none_has_no_relinks():
+    option = {"pgo": {**VARIANTS["baseline"], "options": {"jit": True}}}
+    assert relinks.wanted(paths(relinked=True, variants={**VARIANTS, **option})) == {}
+    assert relinks.wanted(paths(relinked=False)) == {}

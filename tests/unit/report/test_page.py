@@ -43,7 +43,7 @@ def test_the_headline_holds_word_ratio_interval_cells_and_repetitions(report):
     assert said.startswith("pgo is more than 2\u202f% faster than baseline: ")
     assert f"{row['ratio']:.2f}" in said
     assert f"{row['ratio_low']:.2f}–{row['ratio_high']:.2f}" in said
-    assert "2 cells, 5 repetitions" in said
+    assert "2 workloads, 5 repetitions" in said
     assert said in Elements(page).said()
     assert said in summary
 
@@ -82,7 +82,7 @@ def test_slices_are_named_and_a_disturbed_run_is_counted(tmp_path):
     found = findings_of(tree)
     assert found["method"].details[0].startswith("In 1 of 15 runs the total and the mean over slices")
     assert found["alone"].state == "good"
-    assert "slices in a balanced order" in found["order"].text
+    assert "took turns in a balanced order" in found["order"].text
 
 
 def test_answer_says_what_the_study_could_find_and_what_settles_it(tmp_path):
@@ -218,7 +218,7 @@ def test_a_missing_figure_leaves_no_half_report(report, tmp_path):
     out = tmp_path / "report.html"
     folders = (tree.study, tree.runs_list, tree.tables, tmp_path / "no-figures")
     none = {kind: [] for kind in render_report.RECORDS}
-    with pytest.raises(FileNotFoundError, match=r"tps-simple_select\.svg"):
+    with pytest.raises(FileNotFoundError, match=r"answer\.svg"):
         render_report.main(*folders, out, tmp_path / "summary.md", **none)
     assert not out.exists()
 

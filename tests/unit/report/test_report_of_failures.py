@@ -59,8 +59,8 @@ def test_every_lost_cell_is_a_hole_on_the_page_and_in_the_summary(case):
     runs = read_csv(tree.tables / "runs.csv")
     ok = runs[runs["outcome"] == "ok"].groupby(["variant", "workload"]).size()
     holes = 6 - len(ok)
-    assert page.count('<td class="hole" title="repetitions 1, 2, 3, 4 and 5: ' + DIED) >= holes * 5, name
-    assert len(re.findall(r"\| failed (?=\|)", summary)) == holes * 5
+    assert page.count('<td class="hole" title="repetitions 1, 2, 3, 4 and 5: ' + DIED) >= holes * 3, name
+    assert len(re.findall(r"\| failed (?=\|)", summary)) == holes * 3
     assert "nan" not in re.sub(r"\w*nan\w+|\w+nan\w*", "", said(page).lower())
 
 
@@ -73,13 +73,13 @@ def test_answer_says_what_cannot_be_said(case):
             assert answer.headline == "pgo cannot be compared with baseline: no block has both runs."
             assert f"Of 10 blocks: in 10 blocks pgo: {DIED}" in told
         case "the reference in one cell" | "the reference everywhere":
-            assert "geometric mean over 2 cells, 5 repetitions" in told.replace("\u202f", " ")
+            assert "geometric mean over 2 workloads, 5 repetitions" in told.replace("\u202f", " ")
             assert "Not in these figures" not in told
         case "aa":
             assert "pgo is more than 2 % faster than baseline" in told.replace("\u202f", " ")
             assert "The reference was not measured a second time" in said(page)
         case _:
-            assert "over 1 cell, 5 repetitions" in re.sub(r"[\u00a0\u202f]", " ", told)
+            assert "over 1 workload, 5 repetitions" in re.sub(r"[\u00a0\u202f]", " ", told)
             assert "Not in these figures: 1 cell of 2 could not be compared, 5 blocks without both runs." in told
     assert answer.headline in summary
 

@@ -72,3 +72,8 @@ def test_options_by_another_name_or_lacking_are_shown_with_the_values_servers_ru
 def test_options_that_all_servers_have_make_no_table():
     alike = {"variants": {name: {"options": {"innodb_io_capacity": 900}} for name in ("old", "new", "fork")}}
     assert runs.option_rows(alike, RECORDS) == []
+
+
+def test_variables_that_differ_only_in_a_path_are_told_apart():
+    assert runs.only_paths(("datadir", ("/tmp/a/", "/tmp/b/")))
+    assert not runs.only_paths(("socket", ("/tmp/a", "none")))

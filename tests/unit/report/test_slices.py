@@ -61,3 +61,10 @@ def test_transactions_of_both_halves_come_from_the_positions():
 @pytest.mark.parametrize("columns", [{"outcome": "failed"}, {"method": "turns"}])
 def test_nothing_is_reported_of_slices_where_there_are_none(columns):
     assert slices.disturbed_lines(sliced(**columns)) == slices.position_lines(sliced(**columns), "baseline") == ()
+
+
+def test_timed_sql_side_by_side_is_named_and_its_waiting_servers_are_watched():
+    runs = sliced(method="statements")
+    assert measuring.method_text(runs).endswith("measured side by side, each statement sent to one after the other.")
+    assert slices.waiting_finding(runs) is not None
+    assert slices.position_lines(runs, "baseline") == ()

@@ -111,7 +111,7 @@ def test_beside_a_load_of_sysbench_each_keeps_its_own_quantities(tmp_path):
     assert known["oltp"] == {"cold_s", "warm_s"}
     assert not known["simple_select"] & known["oltp"]
     answer = answer_of(tree)
-    assert "the transactions per second of baseline, geometric mean over 1 cell" in answer.headline
+    assert "the transactions per second of baseline, geometric mean over 1 workload" in answer.headline
     assert not [sentence for sentence in answer.sentences if "could not be compared" in sentence.text]
     assert [sentence for sentence in answer.sentences if sentence.text.startswith("Cold time of the statements: 0.")]
     assert "TPS / cold s" in Elements(page).said()

@@ -7,6 +7,7 @@ import pytest
 from scripts.analysis.metrics import METRICS, SCRIPT, TPS
 from scripts.report import words
 from scripts.vocabulary import Verdict
+from scripts.wording import by_width
 
 TWO = 0.02
 
@@ -63,3 +64,22 @@ def row(verdict=None, low=1.01, high=1.2, blocks=5, variant="pgo"):
 )
 def test_side_of_1_is_the_verdicts_or_without_verdicts_the_intervals(of, found):
     assert words.side(of) == found
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "written"),
+    [
+        (1.0866, 1.0023, 1.1779, ("1.09", "1.002–1.18")),
+        (1.1148, 0.9830, 1.2644, ("1.11", "0.98–1.26")),
+        (1.2894, 1.2626, 1.3167, ("1.29", "1.26–1.32")),
+        (1.0062, 0.9964, 1.0161, ("1.006", "0.996–1.016")),
+        (0.9421, 0.9027, 0.9997, ("0.94", "0.90–0.9997")),
+        (1.0, 0.998, 1.0021, ("1.000", "0.998–1.002")),
+        (2.0, 2.0, 2.0 + 1e-15, ("2.00", "2.00–2.00")),
+        (12.34, 9.0, 17.2, ("12.3", "9.0–17.2")),
+        (1.25, float("nan"), float("nan"), ("1.25", "–")),
+        (None, None, None, ("–", "–")),
+    ],
+)
+def test_digits_of_a_ratio_follow_the_width_of_its_interval(ratio, low, high, written):
+    assert by_width(ratio, low, high) == written

@@ -15,6 +15,7 @@ from scripts import record
 from scripts.host import outcome
 from scripts.measure import planned
 from scripts.measure.planned import PlannedArm
+from scripts.measure.programs import with_programs
 from tests.made.run import SPEEDUP, Asked, failed, one_run
 
 FACTOR = {"baseline": 1.0, "pgo": 1.25, "other": 0.8}
@@ -49,7 +50,7 @@ def write_arm(arm: PlannedArm, block: Path) -> dict:
 
 if __name__ == "__main__":
     job = begin()
-    described = planned.read(job.plan, job.block.parent)
+    described = with_programs(planned.read(job.plan, job.block.parent))
     job.block.parent.mkdir(parents=True, exist_ok=True)
     names = {name: getattr(described, name) for name in ("workload", "clients", "repetition", "method", "why")}
     record.write(job.block, {**names, "arms": {arm.name: write_arm(arm, job.block) for arm in described.arms}})

@@ -13,7 +13,9 @@ from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, shared_cells, whole_speedup
 from scripts.commands.compare_studies.studies import load_finished, refusals, within_study
 from scripts.commands.import_logs import __main__ as import_logs
-from scripts.commands.import_logs import logs as import_logs_logs
+from scripts.commands.import_logs.description import study_description
+from scripts.commands.import_logs.logs import read_tree
+from scripts.commands.import_logs.pattern import read_pattern
 from scripts.jobs import collect_runs, compare_variants
 from tests.made import logs as made_logs
 from tests.made import synthetic
@@ -192,10 +194,10 @@ def test_page_and_summary_are_written_and_escape_what_they_show(tmp_path, monkey
 def test_imported_logs_are_set_beside_a_measured_study_and_nothing_is_called_a_speedup(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     logs = made_logs.tree(tmp_path / "logs", clients=(8,))
-    rules = import_logs_logs.read_pattern(made_logs.write(tmp_path, "p.yaml", f'path: "{made_logs.LAID_OUT}"\n'))
-    found, unread = import_logs_logs.read_tree(logs, rules)
+    rules = read_pattern(made_logs.write(tmp_path, "p.yaml", f'path: "{made_logs.LAID_OUT}"\n'))
+    found = read_tree(logs, rules)
     folder = import_logs.STUDIES / "shared"
-    import_logs.write_records(folder, logs, import_logs.study_description("shared", logs, rules, found, unread), found)
+    import_logs.write_records(folder, logs, study_description("shared", logs, rules, found), found.logs)
     import_logs.write_tables(folder)
     shown = view((load_finished(made(tmp_path / "one", "a")), load_finished(folder)))
     assert {"host", "seconds of warm-up", "oltp: dataset"} <= {change.what for change in shown["refusals"]}

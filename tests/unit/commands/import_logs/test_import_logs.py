@@ -9,8 +9,9 @@ import pytest
 
 from scripts.analysis.runs import read_csv
 from scripts.commands.import_logs import __main__ as import_logs
-from scripts.commands.import_logs import logs as import_logs_logs
+from scripts.commands.import_logs.description import numbered, study_description
 from scripts.commands.import_logs.logs import read_tree
+from scripts.commands.import_logs.pattern import read_pattern
 from scripts.loadgen.output import parse
 from scripts.record import file_sha256, read
 from scripts.report import imported_findings
@@ -25,13 +26,13 @@ def here(tmp_path, monkeypatch):
 
 
 def pattern(here, text=f'path: "{made_logs.LAID_OUT}"\n'):
-    return import_logs_logs.read_pattern(write(here, "pattern.yaml", text))
+    return read_pattern(write(here, "pattern.yaml", text))
 
 
 def one(here, content, file="pgo/oltp_4_1.log", **rules):
     write(here / "logs", file, content)
-    logs, unread = read_tree(here / "logs", pattern(here, **rules))
-    return (logs[0].facts if logs else None), dict(unread)
+    found = read_tree(here / "logs", pattern(here, **rules))
+    return (found.logs[0].facts if found.logs else None), dict(found.unread)
 
 
 def tables_of(study):
@@ -67,7 +68,7 @@ def test_only_the_percentile_that_was_asked_for_is_known(here):
 @pytest.mark.parametrize(
     ("file", "text", "reason"),
     [
-        ("pgo/notes.txt", "hello", r"path does not match \{variant\}"),
+        ("pgo/notes.txt", "hello", "path does not match the pattern"),
         ("pgo/oltp_4_1.log", "hello", "no version line of sysbench"),
         ("pgo/oltp_4_1.log", "\0\1", "it is not text"),
         ("pgo/oltp_8_1.log", log(4, 10), "path has 8 clients, the log 4 threads"),
@@ -128,7 +129,7 @@ def test_a_regular_expression_finds_names_that_hold_the_separator(here):
         ("path: [", "not YAML"),
         ("reference: x\n", "neither path nor regex"),
         ('path: "{variant}/{workload}"\nregex: "x"\n', "path and regex, expected one"),
-        ('path: "{variant}/{wrkload}.log"\n', "'wrkload', expected variant, workload, clients, repetition"),
+        ('path: "{variant}/{wrkload}.log"\n', "'wrkload', did you mean 'workload'"),
         ('path: "{workload}.log"\n', "has no part 'variant'"),
         ('path: "{variant}.log"\n', "has no part 'workload'"),
         ('regex: "(?P<variant>"\n', "regex: "),
@@ -154,7 +155,7 @@ def test_a_wrong_pattern_file_is_refused_naming_file_key_and_value(here, text, m
 def test_dates_come_from_where_the_pattern_file_says(here, date, first_line, started_at):
     path = write(here / "logs", "pgo/oltp_4_1.log", f"{first_line}\n{log(4, 10)}")
     os.utime(path, (0, 1_709_294_400 + 5.0051))
-    (found,), _ = read_tree(here / "logs", pattern(here, f'path: "{made_logs.LAID_OUT}"\ndate: {date}\n'))
+    (found,) = read_tree(here / "logs", pattern(here, f'path: "{made_logs.LAID_OUT}"\ndate: {date}\n')).logs
     assert found.facts["times"]["started_at"] == (started_at and pytest.approx(started_at))
 
 
@@ -174,7 +175,7 @@ def test_the_report_gives_ratios_with_intervals_and_no_word(here):
         assert "nothing is called faster or slower" in text
         assert "20 of 21 files" in text
         assert "is faster than" not in text
-    assert "notes.txt: its path does not match" in page
+    assert "notes.txt: its path does not match the pattern" in page
     run = read(folder / "runs/pgo/oltp/4/1.json")
     assert (folder / "runs/pgo/oltp/4" / run["sysbench"]["text_file"]).read_text() == (
         logs / run["imported"]["file"]
@@ -194,10 +195,10 @@ def test_cells_of_two_releases_of_sysbench_have_no_ratio(here):
 
 def compared(here, text=None):
     """Import up to the tables."""
-    found, unread = read_tree(here / "logs", rules := pattern(here, *([text] if text else [])))
-    folder = import_logs.STUDIES / "shared"
+    found = read_tree(here / "logs", rules := pattern(here, *([text] if text else [])))
+    folder, found.logs = import_logs.STUDIES / "shared", numbered(found.logs)
     import_logs.write_records(
-        folder, here / "logs", import_logs.study_description("shared", here / "logs", rules, found, unread), found
+        folder, here / "logs", study_description("shared", here / "logs", rules, found), found.logs
     )
     import_logs.write_tables(folder)
     return tables_of("shared")
@@ -230,7 +231,7 @@ def test_without_dates_the_order_is_unknown(here):
     [
         ({"plain": 0.0, "pgo": 0.1}, "'baseline' has no log, expected one of pgo, plain"),
         ({"baseline": 0.0}, "all logs are of variant 'baseline'"),
-        ({"baseline": 0.0, "aa": 0.0}, "this name is reserved for the reference measured twice"),
+        ({"baseline": 0.0, "aa": 0.0}, "this name is reserved for the reference measured a second time"),
     ],
 )
 def test_logs_that_cannot_be_compared_are_refused(here, effects, message):

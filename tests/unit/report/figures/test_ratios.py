@@ -87,13 +87,6 @@ def test_colour_is_linear_in_the_logarithm_and_ends_at_the_limit():
     assert opacities == pytest.approx([figures_ratios.MOST_OPAQUE * share for share in (0, 0.25, 0.5, 1, 1, 1)])
 
 
-@pytest.mark.parametrize(
-    ("ratios", "times"), [([0.5, 1.2], 2), ([1.01, 0.99], 1.1), ([9.0], 4), ([], 1.1), ([np.nan, 1.5], 1.5)]
-)
-def test_the_limit_is_the_largest_ratio_either_way_within_reason(ratios, times):
-    assert np.exp(figures_ratios.scale_limit(pd.DataFrame({"ratio": ratios}))) == pytest.approx(times)
-
-
 def luminance(colour):
     values = np.array(to_rgb(colour) if isinstance(colour, str) else colour)
     linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
@@ -126,6 +119,19 @@ def drawn(plan):
 
 
 VARIANTS = {"baseline": 0.0, "pgo": 1.0, "pgo_lto": 1.3, "aa": 0.0}
+
+
+@pytest.fixture(autouse=True)
+def maps_of_small_studies(monkeypatch):
+    monkeypatch.setattr(naming, "LEAST_HEAT", 1)
+
+
+def test_studies_with_few_workloads_and_client_counts_have_no_map(monkeypatch):
+    monkeypatch.setattr(naming, "LEAST_HEAT", 20)
+    plan = synthetic.Plan(variants=VARIANTS, workloads=("simple_select", "oltp"), clients=(1, 8, 64), repetitions=1)
+    assert naming.heat_names(synthetic.study(plan), "tps") == []
+    wide = synthetic.study(plan) | {"clients": list(range(1, 11))}
+    assert naming.heat_names(wide, "tps")[0] == "scale-tps"
 
 
 def test_several_client_counts_give_one_map_a_variant_without_aa():

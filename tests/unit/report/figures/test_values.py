@@ -62,11 +62,6 @@ def test_a_variant_keeps_its_colour_where_another_one_failed():
     assert "pgo" not in texts(chart)
 
 
-def test_with_one_client_count_the_variants_stand_on_the_x_axis():
-    runs, _ = frames(plan())
-    assert set(VARIANTS) <= set(texts(values.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")))
-
-
 def test_with_several_client_counts_they_stand_on_the_x_axis_and_the_legend_names_the_variants_in_order():
     runs, _ = frames(plan(clients=(1, 8, 64)))
     found = texts(values.values_chart(runs, METRICS["p95_ms"], LOOK, "p95_ms-oltp"))
@@ -79,14 +74,14 @@ def run_dots(svg):
     return sum(path.get("d").count("M") for group in groups for path in group.iter(f"{NAMESPACE}path"))
 
 
-@pytest.mark.parametrize("clients", [(8,), (1, 8)])
+@pytest.mark.parametrize("clients", [(1, 8), (1, 8, 64)])
 def test_every_ok_run_is_a_dot(clients):
     runs, _ = frames(plan(clients=clients, failures=frozenset([("pgo", "oltp", 8, 2)])))
     chart = values.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")
     assert run_dots(chart) == len(clients) * 4 * 5 - 1
 
 
-@pytest.mark.parametrize("clients", [(8,), (1, 8)])
+@pytest.mark.parametrize("clients", [(1, 8), (1, 8, 64)])
 def test_of_too_many_runs_some_are_drawn_and_the_figure_says_so(clients):
     runs, _ = frames(plan(clients=clients))
     copies = -(-2400 // len(runs))
@@ -139,7 +134,9 @@ def test_forest_has_a_row_for_every_compared_cell_in_the_studys_order():
         figures_ratios.forest_chart(compared[compared["metric"] == "tps"], METRICS["tps"], LOOK, "forest-tps")
     )
     labels = [
-        text for text in found if any(name in text.split() for name in ("oltp", *VARIANTS)) and "ratio" not in text
+        text
+        for text in found
+        if any(name in text.split() for name in ("oltp", *VARIANTS)) and not {"ratio", "→"} & {*text.split()}
     ]
     assert [label.split() for label in labels] == [
         ["oltp"], ["1", "client", "pgo"], ["pgo_lto"], ["aa"], ["8", "clients", "pgo"], ["pgo_lto"], ["aa"],

@@ -1,0 +1,61 @@
+"""Compare the finished report of a study with its `expect:`, and print one line per expectation and the word.
+
+Exit codes: 0 held, 1 broken, 2 open, 3 error.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from scripts import record
+from scripts.analysis.expectations import State
+from scripts.host.entry import say
+
+STUDIES = Path("results/studies")
+CODES = {State.HELD: 0, State.BROKEN: 1, State.OPEN: 2}
+ERROR = 3
+
+
+def main(study: str) -> int:
+    """Print how a study's expectations stand, and return the exit code.
+
+    Raises ValueError if the study has no verdict.json or no expectations.
+    """
+    facts = read_verdict(study)
+    for each in facts["expectations"]:
+        sys.stdout.write(f"{each['text']}\n")
+    sys.stdout.write(f"{facts['word']}\n")
+    return CODES[State(facts["word"])]
+
+
+def read_verdict(study: str) -> dict[str, Any]:
+    """Return verdict.json of a study. Raises ValueError naming the file, or the key that its config lacks."""
+    file = STUDIES / study / "verdict.json"
+    if not file.is_file():
+        raise ValueError(f"{file}: missing; `make report STUDY={study}` makes it")
+    if (facts := record.read(file)).get("word") is None:
+        raise ValueError(f"{file}: study {study} states no `expect:`, so there is nothing to check")
+    return facts
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:
+        """End with the exit code of an error: argparse's own, 2, means open here."""
+        self.print_usage(sys.stderr)
+        self.exit(ERROR, f"{self.prog}: {message}\n")
+
+
+def command(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    parser = _Parser(prog="python -m scripts.commands.check", description=__doc__)
+    parser.add_argument("study", help="name of a finished study: results/studies/<name>")
+    try:
+        return main(parser.parse_args(arguments).study)
+    except (ValueError, OSError, KeyError) as error:
+        say(str(error))
+        return ERROR
+
+
+if __name__ == "__main__":
+    sys.exit(command())

@@ -1,0 +1,128 @@
+"""The description of an imported study, as a measured one has it, from its logs and the pattern file."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scripts.commands.import_logs.logs import Log, Tree
+from scripts.commands.import_logs.pattern import Pattern, natural_key
+from scripts.vocabulary import CELL, CONTROLS, WORKLOAD_CLIENTS
+from scripts.wording import listing
+
+UNKNOWN_KEYS = ("seed", "campaign", "warmup_s", "measure_s", "placement", "published")
+
+
+def numbered(logs: list[Log]) -> list[Log]:
+    """Return the logs with repetitions counted from 1 inside each cell, in the order of their numbers in the paths.
+
+    The number in a path can be a date, which counts nothing.
+    """
+    used: dict[tuple, list[int]] = {}
+    for log in logs:
+        used.setdefault(tuple(log.facts[name] for name in CELL), []).append(log.facts["repetition"])
+    ranks = {cell: {number: rank for rank, number in enumerate(sorted(found), 1)} for cell, found in used.items()}
+    if all(number <= max(map(len, ranks.values())) and number > 0 for found in ranks.values() for number in found):
+        return logs
+    return [replace(log, facts={**log.facts, "repetition": _rank(log, ranks)}) for log in logs]
+
+
+def _rank(log: Log, ranks: dict[tuple, dict[int, int]]) -> int:
+    return ranks[tuple(log.facts[name] for name in CELL)][log.facts["repetition"]]
+
+
+def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> dict[str, Any]:
+    """Return the description of the study; keys that logs cannot fill are empty or None.
+
+    A cell that another variant has is planned, so that it is shown as a hole. Raises ValueError if the reference has
+    no log, if there is no other variant, or if a variant has a reserved name.
+    """
+    facts = [log.facts for log in tree.logs]
+    variants, workloads = _variants(facts, rules), _workloads(tree.logs, rules)
+    read = {"folder": folder.name, "files": len(facts), "pattern": rules.written, "dates": rules.date}
+    lost = {"unread": tree.unread, "left_out": tree.left_out}
+    return {
+        "study": study,
+        "title": rules.title or f"Imported logs: {study}",
+        "question": rules.question or _question(variants[1:], rules.reference),
+        "reference": rules.reference,
+        "clients": sorted({run["clients"] for run in facts}),
+        "repetitions": max(run["repetition"] for run in facts),
+        **dict.fromkeys(UNKNOWN_KEYS),
+        "variants": {name: {"server": None, "build": None, "options": {}, "storage": None} for name in variants},
+        "workloads": {name: {} for name in workloads},
+        **{key: {} for key in ("datasets", "trainings", "builds", "trained_on")},
+        "config_text": rules.text,
+        "order": list(_holes(facts, variants, workloads)),
+        "imported": {**read, **lost, "axes": _axes(tree.logs, rules)},
+    }
+
+
+def _question(variants: list[str], reference: str) -> str:
+    return f"How {'does' if len(variants) == 1 else 'do'} {listing(variants)} compare with {reference}?"
+
+
+def _variants(facts: list[dict[str, Any]], rules: Pattern) -> list[str]:
+    found = {run["variant"] for run in facts}
+    variants = sorted(found, key=lambda name: (name != rules.reference, rules.rank("variant", name)))
+    if rules.reference not in found:
+        raise ValueError(f"reference: {rules.reference!r} has no log, expected one of {', '.join(variants)}")
+    if len(variants) < 2:
+        raise ValueError(f"all logs are of variant {rules.reference!r}, expected another one to compare it with")
+    if reserved := sorted(found.intersection(CONTROLS)):
+        raise ValueError(
+            f"variant {reserved[0]!r}: this name is reserved for the reference measured a second time; "
+            "give it another one with `rename:` of the pattern file"
+        )
+    return variants
+
+
+def _workloads(logs: Iterable[Log], rules: Pattern) -> list[str]:
+    keys: dict[str, tuple] = {}
+    for log in logs:
+        parts = [rules.rank(axis, level) for axis, level in log.axes.items()]
+        key = (rules.rank("workload", log.facts["workload"]), *parts)
+        keys[log.facts["workload"]] = min(keys.get(log.facts["workload"], key), key)
+    # The whole name decides only where the pattern file writes it, or where nothing else does.
+    return sorted(
+        keys, key=lambda name: (keys[name][0] if keys[name][0][0] == 0 else (1,), keys[name][1:], natural_key(name))
+    )
+
+
+def _axes(logs: Iterable[Log], rules: Pattern) -> dict[str, dict[str, Any]]:
+    """Return axis -> its levels and the level of each workload, of axes that divide the workloads."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for log in logs:
+        for axis, level in log.axes.items():
+            found.setdefault(axis, {}).setdefault(log.facts["workload"], set()).add(level)
+    axes = {}
+    for axis, of in found.items():
+        levels = sorted(set.union(*of.values()), key=lambda level: rules.rank(axis, level))
+        if len(levels) > 1 and all(len(each) == 1 for each in of.values()):
+            axes[axis] = {"levels": levels, "of": {workload: next(iter(each)) for workload, each in of.items()}}
+    return axes
+
+
+def _holes(facts: list[dict[str, Any]], variants: list[str], workloads: list[str]) -> Iterable[tuple]:
+    """Yield (workload, clients, repetition, variants) of cells in which some variants have no log."""
+    have: dict[tuple, set[str]] = {}
+    for run in facts:
+        have.setdefault(tuple(run[name] for name in WORKLOAD_CLIENTS), set()).add(run["variant"])
+    for (workload, clients), there in sorted(have.items(), key=lambda each: (workloads.index(each[0][0]), each[0][1])):
+        if absent := [name for name in variants if name not in there]:
+            yield workload, clients, 1, absent
+
+
+def in_order(logs: list[Log], declared: dict[str, Any]) -> list[Log]:
+    """Return the logs by workload, clients, variant and repetition, as the study declares them."""
+    workloads, variants = ({name: rank for rank, name in enumerate(declared[key])} for key in ("workloads", "variants"))
+    return sorted(
+        logs,
+        key=lambda log: (
+            workloads[log.facts["workload"]],
+            log.facts["clients"],
+            variants[log.facts["variant"]],
+            log.facts["repetition"],
+            natural_key(log.file),
+        ),
+    )

@@ -1,0 +1,299 @@
+"""Pattern files: how the path of a log gives variant, workload, clients, repetition and further axes."""
+
+import difflib
+import re
+import signal
+import string
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scripts.config.mistakes import suggestion
+from scripts.wording import listing
+
+TEXT_AXES, NUMBER_AXES = ("variant", "workload"), ("clients", "repetition")
+KNOWN_AXES = TEXT_AXES + NUMBER_AXES
+TEXT_KEYS = ("path", "regex", "variant", "workload", "reference", "title", "question", "date")
+MAPPING_KEYS = ("rename", "order", "only", "leave_out")
+DATE_FORMATS = ("mtime", "first_line")
+LONGEST_MATCH_S = 1.0
+LONGEST_NAME_BYTES = 150
+MOST_CLIENTS = 1_000_000
+LARGEST_NUMBER = 10**15
+Names = dict[str, list[str]]
+
+
+class TooSlow(ValueError):
+    """An expression took longer than LONGEST_MATCH_S for one path."""
+
+
+class BadName(ValueError):
+    """A path gives a name or number that no run can have."""
+
+
+class LeftOut(ValueError):
+    """A path that `only` or `leave_out` of the pattern file leaves out."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The run that a path names: variant, workload, clients (None if the log gives them), repetition.
+
+    `axes` holds the levels of all further parts of the path, and of {workload} when it is a part of a longer name.
+    """
+
+    variant: str
+    workload: str
+    clients: int | None
+    repetition: int
+    axes: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern file: the compiled expression, its text, how names are put together, and the study's description."""
+
+    path: re.Pattern[str]
+    written: str
+    reference: str
+    variant: str
+    workload: str
+    title: str | None
+    question: str | None
+    date: str | None
+    rename: dict[str, dict[str, str]]
+    order: Names
+    only: Names
+    leave_out: Names
+    text: str
+
+    def place(self, path: str) -> Place | None:
+        """Return the run that a path names; None if the path does not match.
+
+        Raises LeftOut, TooSlow, and BadName naming the part of the path, its value and what was expected.
+        """
+        self._choose({"path": path})
+        with time_limit(path):
+            match = self.path.fullmatch(path)
+        if not match:
+            return None
+        parts = match.groupdict()
+        self._choose(parts)
+        texts = {name: _name(name, value) for name, value in parts.items() if name not in NUMBER_AXES}
+        numbers = {name: _number(name, parts[name]) for name in NUMBER_AXES if parts.get(name) is not None}
+        return self._joined(texts, {"clients": None, "repetition": 1, **numbers})
+
+    def _choose(self, parts: Mapping[str, str | None]) -> None:
+        for axis, globs in self.only.items():
+            if axis in parts and not _fits(parts[axis], globs):
+                raise LeftOut(f"left out by `only`: {axis}")
+        for axis, globs in self.leave_out.items():
+            if axis in parts and _fits(parts[axis], globs):
+                raise LeftOut(f"left out by `leave_out`: {axis}")
+
+    def _joined(self, texts: dict[str, str], numbers: dict[str, Any]) -> Place:
+        whole = {name for name in TEXT_AXES if getattr(self, name) != f"{{{name}}}"}
+        parts = {name: text if name in whole else self._renamed(name, text) for name, text in texts.items()}
+        names = {
+            name: self._renamed(name, text) if name in whole else text
+            for name, text in ((name, getattr(self, name).format_map(parts)) for name in TEXT_AXES)
+        }
+        names = {name: _name(name, text) for name, text in names.items()}
+        axes = {name: text for name, text in parts.items() if name not in TEXT_AXES or name in whole}
+        return Place(**names, **numbers, axes=axes)
+
+    def _renamed(self, axis: str, name: str) -> str:
+        return self.rename.get(axis, {}).get(name, name)
+
+    def rank(self, axis: str, level: str) -> tuple:
+        """Return the sort key of a level: as the pattern file writes them, then by the numbers inside the names."""
+        written = [*self.order.get(axis, []), *self.rename.get(axis, {}).values()]
+        return (0, written.index(level)) if level in written else (1, *natural_key(level))
+
+
+def natural_key(text: str) -> tuple:
+    """Return a sort key in which numbers inside a text count as numbers: 2 GB before 12 GB."""
+    pieces = re.split(r"([0-9]+)", text)
+    return tuple((1, int(piece), "") if piece.isdecimal() else (2, 0, piece) for piece in pieces)
+
+
+def _fits(value: str | None, globs: list[str]) -> bool:
+    return any(fnmatchcase(value or "", glob) for glob in globs)
+
+
+def _name(axis: str, name: str | None) -> str:
+    """Return a name that can be part of a path. Raises BadName for one that cannot."""
+    if not name or "/" in name or name in (".", ".."):
+        raise BadName(f"its path gives the {axis} {name!r}, expected a name without a slash, other than . and ..")
+    if not name.isprintable() or len(name.encode("utf-8", "replace")) > LONGEST_NAME_BYTES:
+        raise BadName(f"its path gives the {axis} {name!r}, expected up to {LONGEST_NAME_BYTES} printable characters")
+    return name
+
+
+def _number(axis: str, text: str) -> int:
+    most = MOST_CLIENTS if axis == "clients" else LARGEST_NUMBER
+    least = 1 if axis == "clients" else 0
+    if not re.fullmatch("[0-9]{1,18}", text) or not least <= int(text) <= most:
+        raise BadName(f"its path gives the {axis} {text!r}, expected a whole number from {least} to {most}")
+    return int(text)
+
+
+@contextmanager
+def time_limit(path: str, seconds: float = LONGEST_MATCH_S) -> Iterator[None]:
+    """Raise TooSlow naming the path if the body takes longer; matching checks for signals, so that this ends it."""
+
+    def stop(*_: object) -> None:
+        raise TooSlow(f"the expression took more than {seconds:g} s for its path {path!r}")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def read_pattern(file: Path) -> Pattern:
+    """Read a pattern file.
+
+    Raises ValueError naming the file and every wrong key with its value and what was expected.
+    """
+    text = _text(file)
+    try:
+        given = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{file}: not YAML: {error}") from error
+    if not isinstance(given, dict):
+        raise ValueError(f"{file}: {given!r}, expected keys with values, such as path: and reference:")
+    mistakes = [*_key_mistakes(given), *_expression_mistakes(given)]
+    if mistakes:
+        raise ValueError("\n".join(f"{file}: {mistake}" for mistake in mistakes))
+    return _pattern(given, text)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"PATTERN={file}: not a text in UTF-8 ({error}); expected a YAML file") from error
+    except OSError as error:
+        raise ValueError(f"PATTERN={file}: {error.strerror}; expected a YAML file on how paths are read") from error
+
+
+def _pattern(given: dict[str, Any], text: str) -> Pattern:
+    compiled = _compiled(given)
+    groups = [name for name in compiled.groupindex if name not in NUMBER_AXES]
+    joined = {name: str(given.get(name, f"{{{name}}}")) for name in TEXT_AXES}
+    used = {part for template in joined.values() for part in _fields(template)}
+    # Parts that no name holds belong to the load: two cells must not share a name.
+    joined["workload"] = " ".join([joined["workload"], *(f"{{{name}}}" for name in groups if name not in used)])
+    described = {key: given.get(key) for key in ("title", "question", "date")}
+    chosen = {key: _names(given.get(key)) for key in ("order", "only", "leave_out")}
+    rename = {axis: {str(old): str(new) for old, new in names.items()} for axis, names in _of(given, "rename").items()}
+    written, reference = given.get("path") or given["regex"], given.get("reference", "baseline")
+    return Pattern(compiled, written, reference, **joined, **described, rename=rename, **chosen, text=text)
+
+
+def _of(given: dict[str, Any], key: str) -> dict[str, Any]:
+    return given.get(key) or {}
+
+
+def _names(given: dict[str, Any] | None) -> Names:
+    return {axis: [str(name) for name in (names if isinstance(names, list) else [names])]
+            for axis, names in (given or {}).items()}  # fmt: skip
+
+
+def _fields(template: str) -> list[str]:
+    return [field for _, field, *_ in string.Formatter().parse(template) if field is not None]
+
+
+def _key_mistakes(given: dict[str, Any]) -> Iterator[str]:
+    for key, value in given.items():
+        if key not in TEXT_KEYS + MAPPING_KEYS:
+            yield f"unknown key {key!r}{suggestion(str(key), TEXT_KEYS + MAPPING_KEYS)}"
+        elif key in MAPPING_KEYS:
+            yield from _mapping_mistakes(key, value)
+        elif not isinstance(value, str) or not value:
+            yield f"{key}: {value!r}, expected a text"
+        elif key == "date" and value not in DATE_FORMATS:
+            yield f"date: {value!r}, expected {' or '.join(DATE_FORMATS)}"
+
+
+def _mapping_mistakes(key: str, value: Any) -> Iterator[str]:
+    inner = "a mapping from the name in the path to the name to show" if key == "rename" else "a list of names"
+    if not isinstance(value, dict):
+        yield f"{key}: {value!r}, expected parts of the path, each with {inner}"
+        return
+    for axis, names in value.items():
+        scalars = names.items() if isinstance(names, dict) else [(name, name) for name in _listed(names)]
+        right = isinstance(names, dict) if key == "rename" else not isinstance(names, dict)
+        if not right or not all(isinstance(name, (str, int, float)) for pair in scalars for name in pair):
+            yield f"{key}: {axis}: {names!r}, expected {inner}"
+
+
+def _listed(names: Any) -> list[Any]:
+    return names if isinstance(names, list) else [names]
+
+
+def _expression_mistakes(given: dict[str, Any]) -> list[str]:
+    named = [key for key in ("path", "regex") if isinstance(given.get(key), str)]
+    if len(named) != 1:
+        return [f"{' and '.join(named) or 'neither path nor regex'}, expected one of path and regex"]
+    try:
+        groups = set(_compiled(given).groupindex)
+    except (ValueError, re.error, OverflowError, RecursionError) as error:
+        return [f"{named[0]}: {given[named[0]]!r}: {error}"]
+    return [*_group_mistakes(named[0], given, groups), *_template_mistakes(given, groups)]
+
+
+def _group_mistakes(key: str, given: dict[str, Any], groups: set[str]) -> Iterator[str]:
+    for name in sorted(groups - set(KNOWN_AXES)):
+        if near := difflib.get_close_matches(name.lower(), KNOWN_AXES, n=1, cutoff=0.8):
+            yield f"{key}: part {name!r}, did you mean {near[0]!r}? A name of your own must be less like it"
+        elif name == "path":
+            yield f"{key}: part 'path', expected another name: this one stands for the whole path"
+    for name in TEXT_AXES:
+        if name not in groups and name not in given:
+            yield f"{key}: {given[key]!r} has no part {name!r}, and no key {name}: names it"
+
+
+def _template_mistakes(given: dict[str, Any], groups: set[str]) -> Iterator[str]:
+    texts = sorted(groups - set(NUMBER_AXES))
+    for key in TEXT_AXES:
+        try:
+            unknown = [name for name in _fields(str(given.get(key, ""))) if name not in texts]
+        except ValueError as error:
+            yield f"{key}: {given[key]!r}: {error}"
+            continue
+        if unknown:
+            yield f"{key}: {given[key]!r} names {listing(unknown)}, expected parts of the path: {', '.join(texts)}"
+    for key in MAPPING_KEYS:
+        known = {*groups, "path"} if key in ("only", "leave_out") else {*groups, *TEXT_AXES} - set(NUMBER_AXES)
+        for axis in _of(given, key) if isinstance(given.get(key), dict) else ():
+            if axis not in known:
+                yield f"{key}: {axis!r}, expected {', '.join(sorted(known))}{suggestion(str(axis), tuple(known))}"
+
+
+def _compiled(given: dict[str, Any]) -> re.Pattern[str]:
+    return re.compile(given["regex"] if "regex" in given else _expression(given["path"]))
+
+
+def _expression(template: str) -> str:
+    """Return the regular expression of a template; a part that occurs twice must match the same text twice."""
+    pieces, seen = [], set()
+    for piece in re.split(r"(\{\w*\}|\*)", template):
+        name = piece[1:-1] if piece.startswith("{") else ""
+        if name in seen:
+            pieces.append(f"(?P={name})")
+        elif name:
+            pieces.append(f"(?P<{name}>{'[0-9]+' if name in NUMBER_AXES else '[^/]+?'})")
+        else:
+            pieces.append("[^/]*" if piece == "*" else re.escape(piece))
+        seen |= {name} - {""}
+    return "".join(pieces)

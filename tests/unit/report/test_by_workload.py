@@ -1,0 +1,54 @@
+"""The table by workload has one row per variant and workload, with values, ratios and intervals in the same row."""
+
+from scripts.analysis.runs import read_csv
+from scripts.record import read
+from scripts.report import page as report_page
+from scripts.report.by_workload import by_workload
+from scripts.report.finding import Topic
+from scripts.wording import by_width, count
+from tests.made.rendering import Elements
+
+
+def table_of(tree):
+    return by_workload(read(tree.study), {name: read_csv(tree.tables / f"{name}.csv") for name in ("cells", "runs")})
+
+
+def test_rows_stand_by_workload_then_variant_with_the_figures_of_the_tables(report):
+    tree, page, summary = report
+    found = table_of(tree)
+    assert [(row.workload, row.variant, row.first) for row in found.rows[:4]] == [
+        ("simple_select", "baseline", True), ("simple_select", "pgo", False), ("simple_select", "aa", False),
+        ("oltp", "baseline", True),
+    ]  # fmt: skip
+    cell = read_csv(tree.tables / "cells.csv").query("variant == 'pgo' and metric == 'tps'").set_index("workload")
+    value, ratio, *_ = found.rows[1].cells
+    row = cell.loc["simple_select"]
+    assert value.text == count(row["value"])
+    assert (ratio.text, ratio.notes) == (
+        by_width(row["ratio"], row["ratio_low"], row["ratio_high"])[0],
+        (by_width(row["ratio"], row["ratio_low"], row["ratio_high"])[1],),
+    )
+    assert "simple\\_select | pgo" in summary
+    assert value.text in Elements(page).said()
+
+
+def test_the_reference_has_values_and_no_ratio(report):
+    reference = table_of(report[0]).rows[0]
+    assert [bool(cell.text) for cell in reference.cells] == [True, False] * 3
+
+
+def test_several_client_counts_have_rows_of_their_own(report_with_holes):
+    found = table_of(report_with_holes[0])
+    assert found.several
+    assert [row.clients for row in found.rows] == ["8"] * 3 + ["64"] * 3
+    assert found.rows[1].cells[1].notes[-1] == "3 blocks, 1 split, 1 incomplete"
+    assert found.rows[4].cells[0].text == "failed"
+
+
+def test_proofs_are_one_line_that_counts_what_passed():
+    topic, other = Topic("a", "Same answers"), Topic("b", "Profile used")
+    good, more, bad, plain = topic.good(""), other.good(""), other.look(""), other.plain("")
+    assert report_page.passed_sentence([good, more, plain]) == "All 2 checks passed: same answers, profile used."
+    assert report_page.passed_sentence([good, bad]) == "1 of 2 checks passed: same answers."
+    assert report_page.passed_sentence([bad]) == "None of 1 check passed."
+    assert report_page.passed_sentence([plain]) == "Nothing was checked."
