@@ -17,7 +17,7 @@ try:
     from scripts.config.study import load
     from scripts.host import locks, outcome
     from scripts.loadgen import lua
-    from scripts.plan import blocks, decisions, description, relinks, stopping
+    from scripts.plan import blocks, decisions, description, looks, relinks, stopping
     from scripts.plan.diagnoses import Diagnoses
     from scripts.plan.paths import Paths, tolerated_folders
     from scripts.plan.preview import text
@@ -81,6 +81,7 @@ def begin():
         session.begin(workflow)
         locks.hold_checkout(Path("results"))
         job_records.keep(Path("results"))
+        looks.keep(Path(PATHS.study))
         if not PARTIAL:
             decisions.write(PATHS)
     except ValueError as error:

@@ -17,11 +17,11 @@ class Part:
 
     def __bool__(self) -> bool:
         """Return whether any field has a value."""
-        return any(_has_value(value) for value in self.values().values())
+        return any(_has_value(getattr(self, name)) for name in _names(type(self)))
 
     def values(self) -> dict[str, Any]:
         """Return field name -> value, in the order of declaration."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: getattr(self, name) for name in _names(type(self))}
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], where: str = "record") -> Self:
@@ -38,6 +38,11 @@ class Part:
         kinds = _kinds(cls)
         for name, value in facts.items():
             yield from _unknown(kinds[name], value, f"{where}.{name}") if name in kinds else [f"{where}.{name}"]
+
+
+@cache
+def _names(part: type[Part]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(part))
 
 
 @cache

@@ -18,11 +18,28 @@ SELECT COUNT(*) AS row_count, pg_table_size('sbtest1') AS data_length, pg_indexe
 -- show: indexes as loaded
 -- since: mysql 5.6, mariadb 10.0
 SELECT index_name, stat_name, stat_value FROM mysql.innodb_index_stats
-WHERE database_name = DATABASE() AND table_name = 'sbtest1' AND stat_name IN ('size', 'n_leaf_pages')
+WHERE database_name = DATABASE() AND table_name = 'sbtest1'
 ORDER BY index_name, stat_name;
 
+-- prepare: procedure
+-- since: mysql 5.0, mariadb 5.0
+CREATE PROCEDURE make_gaps(IN place INT, IN most INT)
+BEGIN
+  WHILE place < most DO
+    DELETE FROM sbtest1 WHERE id = place;
+    SET place = place + 2;
+  END WHILE;
+END
+;
+-- prepare: last row
+-- since: mysql 5.0, mariadb 5.0
+SET @last = (SELECT MAX(id) FROM sbtest1);
 -- name: delete every second row
-DELETE FROM sbtest1 WHERE MOD(id, 2) = 0;
+-- since: mysql 5.0, mariadb 5.0
+CALL make_gaps(1, @last);
+-- name: delete every second row
+-- since: postgresql 9.0
+DELETE FROM sbtest1 WHERE MOD(id, 2) = 1;
 
 -- name: count with gaps
 -- against: count as loaded
@@ -43,7 +60,7 @@ SELECT COUNT(*) AS row_count, pg_table_size('sbtest1') AS data_length, pg_indexe
 -- show: indexes with gaps
 -- since: mysql 5.6, mariadb 10.0
 SELECT index_name, stat_name, stat_value FROM mysql.innodb_index_stats
-WHERE database_name = DATABASE() AND table_name = 'sbtest1' AND stat_name IN ('size', 'n_leaf_pages')
+WHERE database_name = DATABASE() AND table_name = 'sbtest1'
 ORDER BY index_name, stat_name;
 
 -- name: rebuild
@@ -72,5 +89,5 @@ SELECT COUNT(*) AS row_count, pg_table_size('sbtest1') AS data_length, pg_indexe
 -- show: indexes rebuilt
 -- since: mysql 5.6, mariadb 10.0
 SELECT index_name, stat_name, stat_value FROM mysql.innodb_index_stats
-WHERE database_name = DATABASE() AND table_name = 'sbtest1' AND stat_name IN ('size', 'n_leaf_pages')
+WHERE database_name = DATABASE() AND table_name = 'sbtest1'
 ORDER BY index_name, stat_name;

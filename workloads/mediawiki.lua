@@ -4,14 +4,17 @@
 sysbench.cmdline.options = {
    pages = {"Rows of table page", 10000},
    revisions = {"Rows of table revision", 10000},
-   users = {"Names of authors", 10000}
+   users = {"Names of authors", 60000},
+   anonymous = {"Percent of revisions without an author", 45}
 }
 
 local MODULUS = 2147483647
 local TYPES = {
-   mysql = {int = "INT UNSIGNED", short = "TINYINT UNSIGNED", text = "VARBINARY(255)", stamp = "BINARY(14)",
+   mysql = {int = "INT UNSIGNED", short = "TINYINT UNSIGNED", text = "VARCHAR(255) CHARACTER SET utf8 COLLATE utf8_bin",
+            blob = "TINYBLOB", count = "BIGINT UNSIGNED", space = "INT", hash = "VARBINARY(32)", stamp = "BINARY(14)",
             real = "DOUBLE", ending = "ENGINE=InnoDB"},
-   pgsql = {int = "INTEGER", short = "SMALLINT", text = "VARCHAR(255)", stamp = "CHAR(14)",
+   pgsql = {int = "INTEGER", short = "SMALLINT", text = "VARCHAR(255)", blob = "VARCHAR(255)",
+            count = "BIGINT", space = "INTEGER", hash = "VARCHAR(32)", stamp = "CHAR(14)",
             real = "DOUBLE PRECISION", ending = ""}
 }
 local WORDS = {"river", "castle", "music", "theory", "village", "station", "history", "comet", "painter", "bridge",
@@ -77,7 +80,7 @@ local function page(con, types)
          page_restrictions %s NOT NULL, page_counter %s NOT NULL, page_is_redirect %s NOT NULL,
          page_is_new %s NOT NULL, page_random %s NOT NULL, page_touched %s NOT NULL, page_latest %s NOT NULL,
          page_len %s NOT NULL) %s]],
-      types.int, types.int, types.text, types.text, types.int, types.short, types.short, types.real, types.stamp,
+      types.int, types.space, types.text, types.blob, types.count, types.short, types.short, types.real, types.stamp,
       types.int, types.int, types.ending))
    fill(con, "INSERT INTO page VALUES ", pages, function(row)
       local namespace = math.max(0, pick(row, 1, 24) - 9)
@@ -90,6 +93,7 @@ local function page(con, types)
    con:query("CREATE UNIQUE INDEX name_title ON page (page_namespace, page_title)")
    con:query("CREATE INDEX page_random ON page (page_random)")
    con:query("CREATE INDEX page_len ON page (page_len)")
+   con:query("CREATE INDEX page_redirect_namespace_len ON page (page_is_redirect, page_namespace, page_len)")
 end
 
 local function revision(con, types)
@@ -99,22 +103,25 @@ local function revision(con, types)
       CREATE TABLE revision (
          rev_id %s NOT NULL PRIMARY KEY, rev_page %s NOT NULL, rev_text_id %s NOT NULL, rev_comment %s NOT NULL,
          rev_user %s NOT NULL, rev_user_text %s NOT NULL, rev_timestamp %s NOT NULL, rev_minor_edit %s NOT NULL,
-         rev_deleted %s NOT NULL, rev_len %s NOT NULL, rev_parent_id %s NOT NULL) %s]],
-      types.int, types.int, types.int, types.text, types.int, types.text, types.stamp, types.short, types.short,
-      types.int, types.int, types.ending))
+         rev_deleted %s NOT NULL, rev_len %s, rev_parent_id %s, rev_sha1 %s NOT NULL) %s]],
+      types.int, types.int, types.int, types.blob, types.int, types.text, types.stamp, types.short, types.short,
+      types.int, types.int, types.hash, types.ending))
    fill(con, "INSERT INTO revision VALUES ", revisions, function(row)
       local first = row <= pages
       -- Every page has a revision before any has two; then a quarter of the pages gets half of the others.
       local owner = first and (row - 1) * step % pages + 1 or 1 + math.floor(pages * chance(row, 31) ^ 2)
-      local user = 1 + math.floor(sysbench.opt.users * chance(row, 32) ^ 3)
-      return string.format("(%d, %d, %d, '%s', %d, 'user_%d', '%s', %d, 0, %d, %d)", row, owner, row,
+      local named = pick(row, 37, 100) >= sysbench.opt.anonymous
+      local user = named and 1 + math.floor(sysbench.opt.users * chance(row, 32) ^ 3) or 0
+      return string.format("(%d, %d, %d, '%s', %d, 'user_%d', '%s', %d, 0, %d, %d, '%031d')", row, owner, row,
                            words(row, 40, 1 + pick(row, 33, 6)), user, user, stamp(row, 60),
                            pick(row, 34, 3) == 0 and 1 or 0, math.floor(100000 * chance(row, 35) ^ 4),
-                           first and 0 or pick(row, 36, row))
+                           first and 0 or pick(row, 36, row), pick(row, 38, MODULUS))
    end)
    con:query("CREATE UNIQUE INDEX rev_page_id ON revision (rev_page, rev_id)")
    con:query("CREATE INDEX rev_timestamp ON revision (rev_timestamp)")
    con:query("CREATE INDEX page_timestamp ON revision (rev_page, rev_timestamp)")
+   con:query("CREATE INDEX user_timestamp ON revision (rev_user, rev_timestamp)")
+   con:query("CREATE INDEX page_user_timestamp ON revision (rev_page, rev_user, rev_timestamp)")
    con:query("CREATE INDEX usertext_timestamp ON revision (rev_user_text, rev_timestamp)")
 end
 

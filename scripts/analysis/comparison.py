@@ -11,9 +11,9 @@ from scripts.analysis.blocks import Arms, arms_of, judged_runs
 from scripts.analysis.calibration import calibration_table, widening
 from scripts.analysis.intervals import Interval, cell_intervals, overall_intervals
 from scripts.analysis.metrics import SCRIPT, of_study
-from scripts.analysis.precision import WIDER
 from scripts.analysis.tables import CELLS, COMPARISONS, OVERALL
 from scripts.analysis.verdicts import MATTERS, PRIMARY, interval_columns, with_verdicts
+from scripts.analysis.widening import widened_for
 from scripts.vocabulary import AA, ABOVE, BELOW, CELL, RELINKED, UNDECIDED, WORKLOAD_CLIENTS, PairStatus, Verdict
 
 NOT_MEASURED = "not_measured"
@@ -49,7 +49,7 @@ def terms_of(study: dict[str, Any], metrics: Iterable[str] | None = None) -> Ter
     """Return the terms of a study.json, for all its metrics or some of them."""
     timed = tuple(name for name, load in study["workloads"].items() if "sql" in load)
     names = tuple(of_study(study) if metrics is None else metrics)
-    wider = WIDER if study.get("stopping") else 1.0
+    wider = widened_for(bool(study.get("stopping")), len(study.get("looks", ())))
     return Terms(study["reference"], names, timed, study.get("matters", MATTERS), wider=wider)
 
 

@@ -50,6 +50,9 @@ def whole_verdict(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dic
     return {
         "study": study["study"],
         "reference": study["reference"],
+        "repetitions": study["repetitions"],
+        "blocks": study.get("blocks", []),
+        **({"partial": True} if study.get("partial") else {}),
         "word": word,
         "expectations": [asdict(each) for each in judged],
         "answers": list(_answers(tables["overall"])),

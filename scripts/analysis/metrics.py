@@ -184,7 +184,12 @@ COLD_TIME, WARM_TIME = SCRIPT["cold_s"], SCRIPT["warm_s"]
 
 
 def of_study(study: dict[str, Any]) -> list[str]:
-    """Return the names of what a study measures: of sysbench's loads, of timed SQL, or of both."""
+    """Return the names of what a study measures: of sysbench's loads, of timed SQL, or of both.
+
+    Of imported logs, those that some log holds.
+    """
+    if in_logs := (study.get("imported") or {}).get("metrics"):
+        return list(in_logs)
     kinds = {"sql" in load for load in study["workloads"].values()}
     return [*(METRICS if kinds != {True} else ()), *(SCRIPT if True in kinds else ())]
 

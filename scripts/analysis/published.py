@@ -14,6 +14,11 @@ from scripts.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.wording import listing
 
 COLUMNS = ["metric", "variant", "workload", "clients", "value"]
+# A file may also give each value with its unit, as printed; the units of metrics are those of their names.
+WITH_UNITS = [*COLUMNS, "unit"]
+IN_BYTES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+IN_MS = {"us": 0.001, "ms": 1, "s": 1000}
+SHOWN_GAPS = 12
 # Where words were published instead of figures.
 FINDINGS = ["variant", "workload", "clients", "finding"]
 # Sizes of data directories, in bytes, have the names of the columns of tables/files.csv.
@@ -27,22 +32,24 @@ def read(path: Path) -> dict[str, Any]:
     """Return {"source": text, "rows": [{metric, variant, workload, clients, value}]} of a CSV file.
 
     The file begins with lines `# source: ...`, then the header. Values are in the units of the metrics of the same name
-    in `scripts.analysis.metrics`. A file of findings gives {"source": text, "rows": [], "findings": [{variant,
-    workload, clients, finding}]} instead: statements without figures. Raises ValueError naming file, line, column,
-    value and what was expected.
+    in `scripts.analysis.metrics`, or in those of a last column `unit`. There, a quantity that no metric measures is
+    named freely; its row keeps its value as printed, and its unit. A file of findings gives {"source": text, "rows":
+    [], "findings": [{variant, workload, clients, finding}]} instead: statements without figures. Raises ValueError
+    naming file, line, column, value and what was expected.
     """
     lines = path.read_text(encoding="utf-8").splitlines()
     begin = next((place for place, line in enumerate(lines) if not line.startswith("#")), len(lines))
     source = " ".join(line.removeprefix(SOURCE).strip() for line in lines[:begin] if line.startswith(SOURCE))
     if not source:
         raise ValueError(f"{path}: line 1: expected `{SOURCE} where the figures come from`")
-    if begin < len(lines) and lines[begin].split(",") == FINDINGS:
+    head = lines[begin].split(",") if begin < len(lines) else []
+    if head == FINDINGS:
         return {"source": source, "rows": [], "findings": _findings(lines, begin, path)}
-    if begin == len(lines) or lines[begin].split(",") != COLUMNS:
+    if head not in (COLUMNS, WITH_UNITS):
         found = lines[begin] if begin < len(lines) else "nothing"
         raise ValueError(f"{path}: line {begin + 1}: columns are {found!r}, expected {','.join(COLUMNS)!r}")
     numbered = enumerate(csv.reader(lines[begin + 1 :]), start=begin + 2)
-    rows = [_row(fields, f"{path}: line {number}") for number, fields in numbered if fields]
+    rows = [_row(fields, head, f"{path}: line {number}") for number, fields in numbered if fields]
     if not rows:
         raise ValueError(f"{path}: line {begin + 2}: no figure; expected one a line")
     return {"source": source, "rows": rows}
@@ -58,16 +65,47 @@ def _findings(lines: list[str], begin: int, path: Path) -> list[dict[str, str]]:
     return found
 
 
-def _row(fields: list[str], where: str) -> dict[str, Any]:
-    if len(fields) != len(COLUMNS):
-        raise ValueError(f"{where}: {len(fields)} fields, expected {len(COLUMNS)}: {', '.join(COLUMNS)}")
-    row: dict[str, Any] = dict(zip(COLUMNS, (field.strip() for field in fields), strict=True))
+def _row(fields: list[str], columns: list[str], where: str) -> dict[str, Any]:
+    if len(fields) != len(columns):
+        raise ValueError(f"{where}: {len(fields)} fields, expected {len(columns)}: {', '.join(columns)}")
+    row: dict[str, Any] = dict(zip(columns, (field.strip() for field in fields), strict=True))
     for column in COLUMNS[:3]:
         if not row[column]:
             raise ValueError(f"{where}: column {column} is empty, expected a name")
-    for column, kind, noun in (("clients", int, "a whole number"), ("value", float, "a number")):
-        row[column] = _positive(row[column], kind, f"{where}: column {column} is {row[column]!r}, expected {noun}")
-    return row
+    unit = row.pop("unit", None)
+    if unit is not None and not is_known(row["metric"]):
+        return {**row, "clients": _clients(row, where), "value": _number(row["value"], where), "unit": unit}
+    complaint = f"{where}: column value is {row['value']!r}, expected a number"
+    value = _positive(row["value"], float, complaint) * _factor(row["metric"], unit, where)
+    return {**row, "clients": _clients(row, where), "value": value}
+
+
+def is_known(metric: str) -> bool:
+    """Return whether the report shows a published quantity beside ours."""
+    return metric.partition("/")[0] in (*EVERY, *SIZES, *OF_STORAGE)
+
+
+def _clients(row: dict[str, Any], where: str) -> int:
+    text = f"{where}: column clients is {row['clients']!r}, expected a whole number"
+    return int(_positive(row["clients"], int, text))
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ValueError(f"{where}: column value is {text!r}, expected a number") from error
+
+
+def _factor(metric: str, unit: str | None, where: str) -> float:
+    """Return what a value in `unit` is multiplied by to have the unit of a metric."""
+    name = metric.partition("/")[0]
+    known = IN_BYTES if name.endswith("_bytes") else IN_MS if name.endswith("_ms") else {}
+    if not unit:
+        return 1
+    if known and unit not in known:
+        raise ValueError(f"{where}: column unit is {unit!r}, expected one of {', '.join(known)}")
+    return known.get(unit, 1)
 
 
 def _positive(text: str, kind: type, complaint: str) -> float:
@@ -137,16 +175,25 @@ def gaps(study: dict[str, Any]) -> list[str]:
     rows = frame(study)
     if rows.empty:
         return []
-    metrics = [
-        name for name in dict.fromkeys(rows["metric"]) if name.partition("/")[0] not in (*EVERY, *SIZES, *OF_STORAGE)
-    ]
-    workloads = [name for name in dict.fromkeys(rows["workload"]) if name not in study["workloads"]]
+    known = rows[[is_known(name) for name in rows["metric"]]]
+    workloads = [name for name in dict.fromkeys(known["workload"]) if name not in study["workloads"]]
     own = [name for name in study["workloads"] if name not in set(rows["workload"])]
-    clients = sorted({int(number) for number in rows["clients"]} - set(study["clients"]))
+    clients = sorted({int(number) for number in known["clients"]} - set(study["clients"]))
     sentences = [
-        f"Published in a quantity this report does not know, and not shown: {listing(metrics)}." if metrics else "",
+        unmeasured_text(study["published"]["rows"]),
         f"Published workloads this study does not measure: {listing(workloads)}." if workloads else "",
         f"Workloads of this study without a published figure: {listing(own)}." if own else "",
         f"Published client counts this study does not measure: {listing(list(map(str, clients)))}." if clients else "",
     ]
     return [sentence for sentence in sentences if sentence]
+
+
+def unmeasured_text(rows: list[dict[str, Any]]) -> str:
+    """Return a sentence with the figures of quantities that the report does not measure, empty without any."""
+    found = [row for row in rows if not is_known(row["metric"])]
+    if not found:
+        return ""
+    texts = [f"{row['metric']} of {row['variant']} {row['value']:.12g} {row.get('unit') or ''}" for row in found]
+    more = f"; and {len(texts) - SHOWN_GAPS} more" if len(texts) > SHOWN_GAPS else ""
+    shown = "; ".join(map(str.strip, texts[:SHOWN_GAPS]))
+    return f"Published in quantities this report does not measure: {shown}{more}."

@@ -3,6 +3,7 @@
 A column of runs.csv has the function that takes its value from a record.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -22,14 +23,15 @@ from scripts.analysis.columns import (
     Table,
 )
 from scripts.analysis.metrics import COUNTERS, EVERY, METRICS
+from scripts.measure.planned import SLICES
 from scripts.measure.record import Run
 from scripts.measure.run_parts import Traffic
 from scripts.sql import times
 from scripts.vocabulary import OPERATION_SHARES
 
 PHASE_NAMES = (
-    *("startup", "wait_lock", "rest", "clone", "drain_clone", "fsync", "start", "load", "warmup", "measure"),
-    *("stop", "remove", "drain"),
+    *("startup", "wait_lock", "rest", "clone", "drain_clone", "fsync", "start", "load", "fill", "connect", "warmup"),
+    *("drain_warmup", "measure", "end", "stop", "remove", "drain"),
 )
 
 
@@ -96,6 +98,13 @@ def _in_half(half: int, run: Run) -> int | None:
     """Return the transactions of the positions of one half of a slice; None by turns."""
     counts = run.sliced.positions
     return sum(counts[half * len(counts) // 2 : (half + 1) * len(counts) // 2]) if counts else None
+
+
+def _rise(run: Run) -> float | None:
+    """Return log of TPS in the second half of a run's slices over the first; None by turns and without transactions."""
+    tps = run.series.tps if run.sliced.method == SLICES else None
+    halves = [sum(tps[: len(tps) // 2]), sum(tps[-(len(tps) // 2) :])] if tps and len(tps) > 1 else [0.0]
+    return math.log(halves[1] / halves[0]) if min(halves) > 0 else None
 
 
 def _phase(name: str) -> Column:
@@ -220,6 +229,15 @@ RUNS = Table(
         *(Column(f"{half}_transactions", f"transactions completed in the {which} half of the run's slices", COUNT,
                  partial(_in_half, place))
           for place, (half, which) in enumerate((("early", "first"), ("late", "second")))),
+        Column("rise", "log of TPS in the second half of the run's slices over the first; empty by turns", LOG_RATIO,
+               _rise),
+        Column("pool_bytes", "size of the server's buffer pool, bytes", BYTES, lambda run: run.pool.pool_bytes),
+        Column("table_bytes", "size of the files of all tables before the warm-up, bytes", BYTES,
+               lambda run: run.pool.table_bytes),
+        Column("pool_used_bytes", "bytes of the pool that held data before the warm-up; empty where unknown", BYTES,
+               lambda run: run.pool.used_bytes),
+        Column("fill_s", "time in which tables were read into the pool, seconds; empty where they were not", SECONDS,
+               lambda run: run.pool.fill_s),
         Column("warnings", "number of warnings of the run", COUNT, lambda run: len(run.warnings)),
         Column("warning_codes", "codes of the warnings, separated by ;", TEXT,
                lambda run: ";".join(str(warning.code) for warning in run.warnings)),

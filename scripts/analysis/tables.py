@@ -108,7 +108,11 @@ OVER_CELLS = (
     Column("detectable_ratio", "the ratio above 1 that a study like this finds with a chance of 80 %", RATIO),
     Column("n_cells", "cells compared in at least one block", COUNT),
     Column("n_cells_planned", "cells of the study", COUNT),
-    Column("n_repetitions", "repetitions in which every compared cell has its block", COUNT),
+    Column(
+        "n_repetitions",
+        "repetitions in which every compared cell has its block; of imported logs those of the cell with the most",
+        COUNT,
+    ),
     Column("n_blocks_least", "blocks of the cell that has fewest", COUNT),
     Column("n_pairs", "blocks of all cells that count", COUNT),
 )

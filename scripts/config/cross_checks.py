@@ -176,6 +176,9 @@ def sql_mistakes_of_study(config: dict[str, Any], entries: dict[str, Any]) -> It
         yield Mistake(("clients",), text)
     for name in used:
         dataset = timed[name]["dataset"]
+        if timed[name].get("fill"):
+            text = "true, expected none: the first pass of timed SQL is cold, on a server just started"
+            yield Mistake(("workloads", name, "fill"), text)
         if entries["datasets"].get(dataset, {}).get("fresh"):
             text = f"{dataset!r} is loaded anew before every run, expected a dataset with a snapshot"
             yield Mistake(("workloads", name, "dataset"), f"{text}: the first pass is cold, on a server just started")
@@ -248,6 +251,10 @@ class Sense:
             yield Mistake((*path, "build"), f"{build!r} of {variant['server']!r}, expected {expected}")
         if server:
             yield from self._options(path, server, variant.get("options", {}))
+            declared = self.entries["builds"].get(build, {})
+            for training in {declared[key] for key in ("profile", "bolt") if key in declared}:
+                entry = self.entries["trainings"].get(training, {})
+                yield from self._options(("trainings", training), server, entry.get("options", {}))
         yield from self._script((*path, "data"), {"script": FILL_SCRIPT, **variant.get("data", {})})
 
     def _options(self, path: tuple, server: dict[str, Any], own: dict[str, Any]) -> Iterator[Mistake]:

@@ -61,7 +61,7 @@ def read_host(root: Path = Path("/")) -> Host:
         cpu_quota=read_cpu_quota(root),
         memory_mib=round(memory_mib["MemTotal"]),
         swap_mib=round(memory_mib["SwapTotal"]),
-        numa_nodes=len(list((root / "sys/devices/system/node").glob("node[0-9]*"))) or 1,
+        numa_nodes=numa_nodes(root),
         smt=_flag(_text(root, f"{CPU_DIRECTORY}/smt/active")),
         virtualisation=_detect("--vm", root) or virtualisation_from(cpuinfo, _dmi(root)),
         container=_detect("--container", root),
@@ -69,6 +69,11 @@ def read_host(root: Path = Path("/")) -> Host:
         thp=_match(r"\[(\w+)\]", _text(root, "sys/kernel/mm/transparent_hugepage/enabled")),
         clocksource=_text(root, "sys/devices/system/clocksource/clocksource0/current_clocksource"),
     )
+
+
+def numa_nodes(root: Path = Path("/")) -> int:
+    """Return the number of NUMA nodes, 1 for a kernel that knows none."""
+    return len(list((root / "sys/devices/system/node").glob("node[0-9]*"))) or 1
 
 
 def meminfo_mib(root: Path = Path("/")) -> dict[str, float]:

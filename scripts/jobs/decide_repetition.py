@@ -1,6 +1,5 @@
 """Decide after a repetition of a study with a `precision` whether another one is measured."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def overall(study: dict[str, Any], paths: list[Path], repetition: int) -> Any:
     there = [(place, name) for place, name in names if place[2] <= repetition]
     first = {**study, "order": [place for place, _ in there], "blocks": [name for _, name in there]}
     table, _ = runs.collect(first, runs.read_records(paths, without=runs.LARGE))
-    return compare(table, replace(terms_of(first, PRIMARY), wider=precision.WIDER)).overall
+    return compare(table, terms_of(first, PRIMARY)).overall
 
 
 def seconds_of(paths: list[Path]) -> float:

@@ -65,13 +65,13 @@ def _lean(files: list[Path]) -> Iterator[Run]:
     """Yield the runs without the keys that the page does not show: 10 000 whole records would take a gigabyte."""
     dropped = (*BULKY, "series") if len(files) > MOST_UNFOLDED else BULKY
     kept = set()
-    for run in read_records(files):
+    for run in read_records(files, without=dropped):
         if run.variant in kept:
-            yield run.without(dropped)
+            yield run
             continue
         if run.outcome == "ok":
             kept.add(run.variant)
-        yield run
+        yield from read_records([run.path])
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def train_on(
             family,
             workplace.installed(identity),
             data,
-            server_options(family, {}),
+            server_options(family, recipe),
             log,
             cpus=cpus.server_cpus,
             environment=environment,

@@ -12,12 +12,12 @@ from scripts.host import storage, usage, workplace
 from scripts.loadgen import many, output, run
 from scripts.loadgen.gated import GatedLoad, gated
 from scripts.loadgen.lua import script_path
-from scripts.measure import load, observe
+from scripts.measure import load, observe, pool
 from scripts.measure.counter_series import CounterSeries
 from scripts.measure.held import Held
 from scripts.measure.setting import Phases, Setting
 from scripts.measure.side_by_side import Arm
-from scripts.servers import data_directory
+from scripts.servers import data_directory, environment
 from scripts.servers import options as servers_options
 from scripts.servers.server import Server, running
 
@@ -62,9 +62,11 @@ class Bench:
         options = servers_options.server_options(family, variant)
         log = setting.log.with_suffix(SERVER_LOG)
         log.unlink(missing_ok=True)
-        cpus = setting.cpus.server_cpus
-        self._server = self.stack.enter_context(running(family, install, self._data, options, log, cpus=cpus))
+        given = variant.get("environment", {})
+        up = running(family, install, self._data, options, log, cpus=setting.cpus.server_cpus, environment=given)
+        self._server = self.stack.enter_context(up)
         with self._server.blamed():
+            self.facts |= environment.require(self._server, given)
             unread = servers_options.require_values(self._server, install, variant.get("options", {}))
             flags = family.sysbench_flags(self._server.sockets)
             filled = run.fill_anew(setting.load["tables"], flags, setting.log.with_suffix(FILL_LOG))
@@ -75,6 +77,12 @@ class Bench:
         written = family.option_text(family.options_of_release(install, options))
         commands = {"server": self._server.command, "load": filled}
         self.facts |= {**unread, **variables, "option_file": written, "commands": commands}
+
+    def fill_pool(self) -> None:
+        """Read the tables into the server's pool, unless the load says otherwise or they do not fit."""
+        with self._server.blamed():
+            before = self.facts["files"]["before"]
+            self.facts["pool"] = pool.fill(self.setting.load, self.setting.family, self._connection, before)
 
     def attach_load(self) -> None:
         """Start sysbench with all its clients connected and held at their gate."""

@@ -101,7 +101,7 @@ def _together(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, 
         found[name] = {**whole, "times": times, "phases_s": share}
         found[name]["sliced"] = {"method": planned.method, **facts.get("sliced", {})}
     places = {f"{arm} {place}": count for (arm, place), count in sorted(rounds.places(taken.orders).items())}
-    about = {"phases_s": phases.seconds, "slices": _slices(taken), "places": places}
+    about = {"phases_s": phases.seconds, "starts": taken.starts, "slices": _slices(taken), "places": places}
     return found, _spent(phases.started_at, ended_at, taken.open_s) | about
 
 

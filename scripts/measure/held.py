@@ -1,11 +1,52 @@
-"""A server that is stopped while others work: its processes, and what becomes of them if ours dies meanwhile."""
+"""A server that is held still while others work, and what becomes of it if this process dies meanwhile."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from scripts.host import lifetime, stopping
+from scripts.host.freezer import Freezer, freezer_of
 from scripts.servers.server import Server
+
+
+class Signals:
+    """Hold a process and its descendants still by SIGSTOP; they are killed if this process dies while they are."""
+
+    NAME = "SIGSTOP"
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._stopped: list[int] = []
+        self._condemned: set[int] = set()
+        self._spare: list[Callable[[], None]] = []
+
+    def stop(self) -> None:
+        """Stop the processes, and wait until none runs."""
+        self._stopped = []
+        stopping.stop(self._pid, self._condemn)
+        self._condemned.intersection_update(self._stopped)
+
+    def _condemn(self, pids: list[int]) -> None:
+        """Note processes that are about to be stopped: to let them go on, and to kill them if this process dies."""
+        if new := [pid for pid in pids if pid not in self._condemned]:
+            self._spare.append(lifetime.kill_processes_at_death(new))
+            self._condemned.update(new)
+        self._stopped += pids
+
+    def go_on(self) -> None:
+        """Let the processes go on."""
+        stopping.go_on(self._stopped)
+
+    def cpu_ns(self) -> int:
+        """Return the CPU nanoseconds of the processes that there were when they were last stopped."""
+        return stopping.cpu_ns(self._stopped)
+
+    def release(self) -> None:
+        """Let the processes go on for good: they may end by themselves."""
+        self.go_on()
+        while self._spare:
+            self._spare.pop()()
+        self._condemned.clear()
 
 
 @dataclass
@@ -18,40 +59,41 @@ class Held:
 
     name: str
     server: Server
-    stopped: list[int] = field(default_factory=list)
     waiting_cpu_ns: int = 0
     failure: Exception | None = None
     end: Callable[[], None] = lambda: None
+    held_by: str | None = None
+    _hold: Freezer | Signals | None = None
+    _is_stopped: bool = False
     _cpu_at_stop_ns: int = 0
-    _condemned: set[int] = field(default_factory=set)
-    _spare: list[Callable[[], None]] = field(default_factory=list)
 
     def stop(self) -> None:
         """Stop the server with all its processes; they are killed if this process dies meanwhile."""
-        stopping.stop(self.server.process.pid, self._condemn)
-        self._condemned.intersection_update(self.stopped)
-        self._cpu_at_stop_ns = stopping.cpu_ns(self.stopped)
-
-    def _condemn(self, pids: list[int]) -> None:
-        """Note processes that are about to be stopped: to let them go on, and to kill them if this process dies."""
-        if new := [pid for pid in pids if pid not in self._condemned]:
-            self._spare.append(lifetime.kill_processes_at_death(new))
-            self._condemned.update(new)
-        self.stopped += pids
+        if self._hold is None:
+            pid = self.server.process.pid
+            self._hold = freezer_of(pid) or Signals(pid)
+            self.held_by = self._hold.NAME
+        self._is_stopped = True
+        self._hold.stop()
+        self._cpu_at_stop_ns = self._hold.cpu_ns()
 
     def go_on(self) -> None:
         """Let the server go on, if it is stopped."""
-        if self.stopped:
-            self.waiting_cpu_ns += stopping.cpu_ns(self.stopped) - self._cpu_at_stop_ns
-            stopping.go_on(self.stopped)
-            self.stopped = []
+        if self._is_stopped:
+            self.waiting_cpu_ns += self._hold.cpu_ns() - self._cpu_at_stop_ns
+            self._hold.go_on()
+            self._is_stopped = False
+
+    def cpu_ns(self) -> int:
+        """Return the CPU nanoseconds that the server has used."""
+        return self._hold.cpu_ns()
 
     def release(self) -> None:
         """Let the server go on for good: its processes may end by themselves."""
         self.go_on()
-        while self._spare:
-            self._spare.pop()()
-        self._condemned.clear()
+        if self._hold is not None:
+            self._hold.release()
+            self._hold = None
 
     def is_alive(self) -> bool:
         """Return whether the server has not ended."""

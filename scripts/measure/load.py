@@ -8,7 +8,7 @@ from typing import Any
 
 from scripts.host import usage
 from scripts.loadgen import client_host, many, output, run
-from scripts.measure import observe
+from scripts.measure import observe, pool
 from scripts.measure.facts import measured
 from scripts.measure.setting import Phases, Setting
 from scripts.servers.server import Server
@@ -58,6 +58,8 @@ def run_sysbench_load(setting: Setting, server: Server, data: Path, phases: Phas
     with contextlib.closing(server.connect()) as connection:
         variables = observe.variable_facts(setting.family, connection, data.parent, server.sockets)
         loaded = observe.file_sizes(setting.family, data, connection)
+        held = pool.fill(setting.load, setting.family, connection, loaded)
+        phases.end("fill")
         client_host.admit(setting.remote, server, connection)
         warmup = warm_up(setting, server)
         phases.end("warmup")
@@ -70,6 +72,7 @@ def run_sysbench_load(setting: Setting, server: Server, data: Path, phases: Phas
         **facts,
         "commands": {"server": server.command, "warmup": warmup, **many.named_commands(commands)},
         **variables,
+        "pool": held,
         "files": {"before": loaded, "after": left},
         **logged,
     }

@@ -1,7 +1,7 @@
 """The records of runs and diagnoses: the files `{repetition}.json` and `{tool}.json` as values, read and written."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +21,9 @@ R = TypeVar("R", bound="Run")
 class Run(Part):
     """The record of a run. `path` is the file it was read from; every other field is a key of the JSON object.
 
-    `variables` holds the server's variables, but for those in the shared file, see `server_variables`.
+    `environment` holds the variables that the study gives the server, `preloaded` path -> SHA-256 of the libraries that
+    they have loaded and that are mapped. `variables` holds the server's variables, but for those in the shared file,
+    see `server_variables`.
     """
 
     path: Path | None = None
@@ -54,6 +56,7 @@ class Run(Part):
     window: run_parts.Window = field(default_factory=run_parts.Window)
     series: run_parts.Series = field(default_factory=run_parts.Series)
     sliced: run_parts.Sliced = field(default_factory=run_parts.Sliced)
+    pool: run_parts.Pool = field(default_factory=run_parts.Pool)
     generators: run_parts.Generators = field(default_factory=run_parts.Generators)
     histogram: run_parts.Histogram = field(default_factory=run_parts.Histogram)
     operations: dict[str, run_parts.Operation] = field(default_factory=dict)
@@ -73,6 +76,8 @@ class Run(Part):
     commands: dict[str, list[str]] = field(default_factory=dict)
     option_file: str | None = None
     options_unread: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    preloaded: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     shared_variables: str | None = None
     warnings: list[run_parts.RunWarning] = field(default_factory=list)
@@ -125,11 +130,6 @@ class Run(Part):
     def generator_boot_id(self) -> str | None:
         """Identity of the boot of the host that sysbench ran on."""
         return (self.client_host.host if self.client_host else self.host).boot_id
-
-    def without(self, names: Collection[str]) -> "Run":
-        """Return the record with the named fields empty."""
-        empty = type(self)()
-        return replace(self, **{name: getattr(empty, name) for name in names})
 
     def server_variables(self) -> dict[str, str]:
         """Return every variable of the server with its value, those in the shared file included.

@@ -20,7 +20,7 @@ from scripts.measure import load, timed_sql, warnings
 from scripts.measure.facts import planned_facts
 from scripts.measure.record import Run
 from scripts.measure.setting import Phases, Setting
-from scripts.servers import data_directory
+from scripts.servers import data_directory, environment
 from scripts.servers import options as servers_options
 from scripts.servers.options import server_options
 from scripts.servers.server import Server, ServerFailed, running
@@ -97,13 +97,15 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
     written = setting.family.option_text(setting.family.options_of_release(install, options))
     server_log = setting.log.with_suffix(SERVER_LOG)
     server_log.unlink(missing_ok=True)
+    cpus, given = setting.cpus.server_cpus, setting.recipe["variant"].get("environment", {})
     with contextlib.ExitStack() as stack:
         data, place = stack.enter_context(cloned(setting, phases))
         server = stack.enter_context(
-            running(setting.family, install, data, options, server_log, cpus=setting.cpus.server_cpus)
+            running(setting.family, install, data, options, server_log, cpus=cpus, environment=given)
         )
         phases.end("start")
         with server.blamed():
+            proven = environment.require(server, given)
             unread = servers_options.require_values(server, install, setting.recipe["variant"].get("options", {}))
             filled = fill(setting, server, phases)
             measured = timed_sql.run if "sql" in setting.load else load.run_sysbench_load
@@ -112,7 +114,7 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
         phases.end("stop")
     phases.end("remove")
     commands = {**facts["commands"], "load": filled}
-    return {**facts, **place, "commands": commands, "option_file": written, **unread}
+    return {**facts, **place, "commands": commands, "option_file": written, **unread, **proven}
 
 
 @contextlib.contextmanager

@@ -279,6 +279,19 @@ class Files(Part):
 
 
 @dataclass(frozen=True, slots=True)
+class Pool(Part):
+    """The server's buffer pool before warm-up: its size, its use, and the seconds in which tables were read into it.
+
+    `fill_s` is None where they were not read, `used_bytes` where the server does not report it.
+    """
+
+    pool_bytes: int | None = None
+    table_bytes: int | None = None
+    used_bytes: int | None = None
+    fill_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Operation(Part):
     """Calls of one operation of a load's script, and their latency."""
 
@@ -295,8 +308,11 @@ class Sliced(Part):
     """How an arm of a block was measured: `method` is slices, side by side with the others, or turns, and `why` so.
 
     Slices only: their number and length, the seconds with the gate open, the length of the beginning that is left out,
+    what held the server still while it waited (freezer or SIGSTOP),
     the standard error of log TPS that the slices alone account for, TPS as the mean over slices without the tenth at
-    each end, the server's CPU seconds while it was stopped and the transactions by their sixteenth of a slice.
+    each end, the server's CPU seconds while it was stopped and the transactions by their sixteenth of a slice. `drift`
+    is the change of TPS from the first to the last slice beside the other arms of the same rounds, as a share, and
+    `drift_error` its standard error.
     """
 
     method: str | None = None
@@ -304,9 +320,12 @@ class Sliced(Part):
     rounds: int | None = None
     slice_s: float | None = None
     skip_s: float | None = None
+    held_by: str | None = None
     open_s: float | None = None
     tps_log_sd: float | None = None
     tps_trimmed: float | None = None
+    drift: float | None = None
+    drift_error: float | None = None
     waiting_cpu_s: float | None = None
     cpu_tick_s: float | None = None
     positions: list[int] | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scripts.host import outcome, stopping, usage
+from scripts.host import outcome, usage
 from scripts.loadgen.gated import GatedLoad
 from scripts.loadgen.output import SysbenchFailed
 from scripts.measure.held import Held
@@ -53,11 +53,10 @@ class Slice:
 def take_slice(arm: Arm, number: int, place: int, slice_s: float, skip_s: float) -> Slice:
     """Let one arm's server and clients work for a slice, then stop them again. Raises SysbenchFailed, ServerFailed."""
     arm.go_on()
-    pids = stopping.descendants(arm.server.process.pid)
-    before_ns, host, pressure_s = stopping.cpu_ns(pids), usage.cpu_times(), usage.pressures_s()
+    before_ns, host, pressure_s = arm.cpu_ns(), usage.cpu_times(), usage.pressures_s()
     with arm.server.blamed():
         counts = arm.load.slice(slice_s, skip_s, PARKED_WITHIN_S, arm.is_alive)
-    used_ns, used = stopping.cpu_ns(pids) - before_ns, usage.cpu_between(host, usage.cpu_times())
+    used_ns, used = arm.cpu_ns() - before_ns, usage.cpu_between(host, usage.cpu_times())
     waited_s = usage.pressure_between(pressure_s, usage.pressures_s())
     with arm.server.blamed():
         arm.after_slice(counts.open_ns)

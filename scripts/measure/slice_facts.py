@@ -58,6 +58,17 @@ def log_standard_error(tps: Sequence[Sequence[float]]) -> float | None:
     return float(np.sqrt((residuals**2).sum() / ((rounds - 1) * (arms - 1)) / rounds))
 
 
+def beside_others(tps: Sequence[Sequence[float]]) -> np.ndarray:
+    """Return TPS over the geometric mean of all arms in the same round, both of shape (rounds, arms).
+
+    The state of the machine, which all arms of a round share, is not in it. A round in which an arm completed nothing
+    is left out.
+    """
+    values = np.array(tps, dtype=float)
+    values = np.log(values[(values > 0).all(axis=1)])
+    return np.exp(values - values.mean(axis=1, keepdims=True))
+
+
 def by_round(slices: Sequence[Slice], arms: Sequence[str]) -> list[list[float]]:
     """Return TPS of shape (rounds, arms) of the rounds in which each of the arms has a slice."""
     found: dict[int, dict[str, float]] = {}
@@ -126,7 +137,7 @@ def usage_facts(slices: Sequence[Spent], before: usage.Sample, after: usage.Samp
     return found
 
 
-def sliced_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds, log_sd: float | None) -> dict[str, Any]:
+def sliced_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> dict[str, Any]:
     """Return `sliced` of an arm's record, but for what the whole block knows."""
     return {
         "method": "slices",
@@ -134,7 +145,6 @@ def sliced_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds, log_s
         "slice_s": rounds.slice_s,
         "skip_s": rounds.skip_s,
         "open_s": sum(one.open_ns for one in slices) / 1e9,
-        "tps_log_sd": log_sd,
         "tps_trimmed": trimmed_tps(slices),
         "cpu_tick_s": 1 / usage.TICKS_PER_S,
         "positions": [int(count) for count in gate.positions()],

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from scripts.measure.setting import Phases, Setting
 from scripts.measure.side_by_side import Arm, Slice
 from scripts.measure.slice_facts import Rounds
 from scripts.measure.statements import SqlBench, take_passes
+from scripts.measure.warnings import drift
 from scripts.servers import data_directory
 from scripts.servers.server import ServerFailed
 
@@ -39,19 +41,23 @@ WARM_SLICE_S = 0.5
 
 @dataclass
 class Taken:
-    """What a block left: its slices, how they were taken, and the seconds in which an arm was measured."""
+    """What a block left: its slices, how they were taken, and the seconds in which an arm was measured.
+
+    `starts` names the arms in the order in which they were cloned, started and connected.
+    """
 
     slices: list[Slice] = field(default_factory=list)
     rounds: Rounds | None = None
     orders: list[list[str]] = field(default_factory=list)
     open_s: float = 0.0
+    starts: list[str] = field(default_factory=list)
 
 
 def measure(settings: dict[str, Setting], seed: str, phases: Phases) -> tuple[dict[str, dict[str, Any]], Taken]:
     """Measure arms side by side; returns (facts by arm, each with its outcome, and what the block left).
 
-    `settings` names the reference first; the order of the rounds is drawn from `seed`. A failure of a server or of
-    its load is the outcome of its arm, a failure of the host is raised.
+    `settings` names the reference first; the orders of the starts and of the rounds are drawn from `seed`. A failure of
+    a server or of its load is the outcome of its arm, a failure of the host is raised.
     """
     for setting in settings.values():
         if "script" in setting.load:
@@ -93,6 +99,19 @@ Each = Callable[[Sequence[Bench], Callable[[Bench], None]], None]
 
 
 def _run(benches: list[Bench], seed: str, taken: Taken, phases: Phases, each: Each) -> None:
+    # Who starts first may get other pages of memory: without a drawn order that would always be the same arm.
+    mixed = random.Random(f"{seed}/starts").sample(benches, len(benches))
+    taken.starts = [bench.name for bench in mixed]
+    _bring_up(mixed, phases, each)
+    if sound := _sound(benches):
+        measure_them = _measure_passes if isinstance(sound[0], SqlBench) else _measure_rounds
+        measure_them(sound, seed, taken, phases)
+    phases.announce("stop the servers")
+    each(benches, Bench.stop)
+    phases.end("stop")
+
+
+def _bring_up(benches: list[Bench], phases: Phases, each: Each) -> None:
     phases.announce(f"clone the data of {', '.join(bench.name for bench in benches)}")
     each(benches, Bench.clone)
     phases.end("clone")
@@ -103,15 +122,11 @@ def _run(benches: list[Bench], seed: str, taken: Taken, phases: Phases, each: Ea
     phases.announce("start the servers")
     each(benches, Bench.start)
     phases.end("start")
+    each(benches, methodcaller("fill_pool"))
+    phases.end("fill")
     phases.announce("connect the clients")
     each(benches, methodcaller("attach_load"))
     phases.end("connect")
-    if sound := _sound(benches):
-        measure_them = _measure_passes if isinstance(sound[0], SqlBench) else _measure_rounds
-        measure_them(sound, seed, taken, phases)
-    phases.announce("stop the servers")
-    each(benches, Bench.stop)
-    phases.end("stop")
 
 
 def _measure_rounds(benches: list[Bench], seed: str, taken: Taken, phases: Phases) -> None:
@@ -130,12 +145,24 @@ def _measure_rounds(benches: list[Bench], seed: str, taken: Taken, phases: Phase
         _take_rounds(arms, int(number), slice_s, seed, taken)
     phases.end("measure")
     _blame(benches)
-    whole = [bench.name for bench in _sound(benches)]
-    log_sd = slice_facts.log_standard_error(slice_facts.by_round(taken.slices, whole)) if whole else None
+    known = _compared([bench.name for bench in _sound(benches)], taken)
     for bench in _sound(benches):
         own = [one for one in taken.slices if one.arm == bench.name]
-        _step(bench, lambda bench, own=own: bench.end_rounds(partial(_facts, bench, own, taken.rounds, log_sd)))
+        beside = known.get(bench.name, {})
+        _step(bench, lambda bench, own=own, beside=beside: bench.end_rounds(partial(_facts, bench, own, taken, beside)))
     phases.end("end")
+
+
+def _compared(names: list[str], taken: Taken) -> dict[str, dict[str, float | None]]:
+    """Return by arm the facts that rest on its rounds beside the other arms; none for an arm alone."""
+    tps = slice_facts.by_round(taken.slices, names)
+    if len(names) < 2 or not tps:
+        return {}
+    log_sd, drifts = slice_facts.log_standard_error(tps), map(drift, slice_facts.beside_others(tps).T.tolist())
+    return {
+        name: {"tps_log_sd": log_sd, "drift": moved, "drift_error": error}
+        for name, (moved, error) in zip(names, drifts, strict=True)
+    }
 
 
 def _measure_passes(benches: list[SqlBench], seed: str, taken: Taken, phases: Phases) -> None:
@@ -154,13 +181,13 @@ def _take_rounds(arms: list[Arm], number: int, slice_s: float, seed: str, taken:
     taken.rounds = Rounds(slice_s, SKIP_S, begin_s, time.time())
 
 
-def _facts(bench: Bench, own: list[Slice], taken: Rounds, log_sd: float | None, before: Any, after: Any) -> dict:
+def _facts(bench: Bench, own: list[Slice], taken: Taken, beside: dict, before: Any, after: Any) -> dict:
     gate = bench.arm.load.gate
-    sliced = slice_facts.sliced_facts(own, gate, taken, log_sd)
+    sliced = slice_facts.sliced_facts(own, gate, taken.rounds)
     return {
-        **slice_facts.window_facts(own, gate, taken),
+        **slice_facts.window_facts(own, gate, taken.rounds),
         **slice_facts.usage_facts(own, before, after),
-        "sliced": {**sliced, "waiting_cpu_s": bench.arm.waiting_cpu_ns / 1e9},
+        "sliced": {**sliced, **beside, "held_by": bench.arm.held_by, "waiting_cpu_s": bench.arm.waiting_cpu_ns / 1e9},
     }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scripts import record
-from scripts.host import stopping, storage, usage
+from scripts.host import storage, usage
 from scripts.measure import observe, rounds, slice_facts, timed_sql
 from scripts.measure.bench import Bench
 from scripts.measure.held import Held, waiting
@@ -47,6 +47,9 @@ class SqlBench(Bench):
         """Record the storage's fsync, then drop the clone from the page cache: the first pass is cold."""
         super().time_storage()
         self.facts["page_cache"] = storage.drop_cached(self._data)
+
+    def fill_pool(self) -> None:
+        """Leave the pool empty: the first pass is cold."""
 
     def attach_load(self) -> None:
         """Read the statements that this release is sent."""
@@ -96,7 +99,8 @@ class SqlBench(Bench):
                 "statements": timed_sql.sent([*self.statements.values()]), "skipped": self.skipped, **self._found,
             },
             "sliced": {
-                "rounds": len(self.turns), "open_s": open_s, "waiting_cpu_s": self.arm.waiting_cpu_ns / 1e9,
+                "rounds": len(self.turns), "open_s": open_s, "held_by": self.arm.held_by,
+                "waiting_cpu_s": self.arm.waiting_cpu_ns / 1e9,
             },
         }  # fmt: skip
         record.write_text(self.setting.text, "".join(map(timed_sql.line, self._found["executions"])))
@@ -118,12 +122,11 @@ class SqlBench(Bench):
 
     @contextlib.contextmanager
     def _counted(self) -> Iterator[None]:
-        pids = stopping.descendants(self._server.process.pid)
-        own, cpu_ns, host, pressure_s = os.times(), stopping.cpu_ns(pids), usage.cpu_times(), usage.pressures_s()
+        own, cpu_ns, host, pressure_s = os.times(), self.arm.cpu_ns(), usage.cpu_times(), usage.pressures_s()
         begin_ns = time.monotonic_ns()
         yield
         open_ns, after = time.monotonic_ns() - begin_ns, os.times()
-        used_ns, used = stopping.cpu_ns(pids) - cpu_ns, usage.cpu_between(host, usage.cpu_times())
+        used_ns, used = self.arm.cpu_ns() - cpu_ns, usage.cpu_between(host, usage.cpu_times())
         waited_s = usage.pressure_between(pressure_s, usage.pressures_s())
         self.turns.append(
             Turn(open_ns, used_ns, used, waited_s, after.user - own.user, after.system - own.system)

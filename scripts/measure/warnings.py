@@ -192,10 +192,14 @@ def _clock(run: Run) -> Iterator[RunWarning]:
 
 
 def _steadiness(run: Run) -> Iterator[RunWarning]:
-    # The first second holds the start of the threads, and is not in the window either.
-    moved, error = drift((run.series.tps or [])[1:])
+    if run.sliced.drift is not None:
+        # A change that all arms of a block share leaves their ratios as they are.
+        (moved, error), beside = (run.sliced.drift, run.sliced.drift_error), " beside the other servers of its block"
+    else:
+        # The first second holds the start of the threads, and is not in the window either.
+        (moved, error), beside = drift((run.series.tps or [])[1:]), ""
     if moved is not None and abs(moved) > DRIFT_ERRORS * error:
-        for warning in _beyond("unsteady", abs(moved), f"throughput moved by {moved:+.0%} from start to end"):
+        for warning in _beyond("unsteady", abs(moved), f"throughput moved by {moved:+.0%} from start to end{beside}"):
             yield replace(warning, value=round(moved, 4))
 
 

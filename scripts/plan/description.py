@@ -9,7 +9,7 @@ from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, spl
 from scripts.config import expansion
 from scripts.config.quantities import share_of
 from scripts.config.study import Study
-from scripts.plan import diagnoses, stopping
+from scripts.plan import diagnoses, looks, stopping
 from scripts.plan.blocks import Block
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
@@ -36,6 +36,7 @@ def describe(paths: Paths, files: list[Path], decided: list[Block], decision: Fa
         **({"matters": share_of(config["matters"])} if "matters" in config else {}),
         **({"expect": config["expect"]} if "expect" in config else {}),
         **stopped(paths, decided, decision),
+        **looked(paths, decided),
         "variants": {name: {**variant, "options": plan.options(name)} for name, variant in shown(study, decided)},
         "workloads": {name: study.entries["workloads"][name] for name in study.workloads},
         "datasets": {name: study.entries["datasets"][name] for name in sorted(datasets)},
@@ -68,6 +69,12 @@ def stopped(paths: Paths, decided: list[Block], decision: Facts | None) -> Facts
     names = ("decision", "half_width", "spent_s")
     facts = {**asdict(asked), "most_repetitions": most, **{name: (decision or {}).get(name) for name in names}}
     return {"repetitions": number, "stopping": facts}
+
+
+def looked(paths: Paths, decided: list[Block]) -> Facts:
+    """Return after which other repetitions these blocks were reported before; empty for the first report."""
+    found = looks.earlier(Path(paths.study), decided)
+    return {"looks": found} if found else {}
 
 
 def extras(study: Study) -> dict[str, Any]:

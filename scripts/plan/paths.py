@@ -145,17 +145,16 @@ class Paths:
                     plan.data(variant),
                 )
         for server, training, _ in self.profiles.values():
-            for folder in self.training_datasets(server, training):
-                found.setdefault(folder, (server, folder.rsplit("/", 1)[1].rsplit("-", 1)[0], {}, {}))
+            for folder, parts in self.training_datasets(server, training).items():
+                found.setdefault(folder, parts)
         return found
 
-    def training_datasets(self, server: str, training: str) -> list[str]:
-        """Return the folders of the datasets that a training runs on."""
+    def training_datasets(self, server: str, training: str) -> dict[str, tuple[str, str, dict, dict]]:
+        """Return folder -> recipe parts of the datasets that a training runs on."""
         entries = self.plan.study.entries
         names = {entries["workloads"][name]["dataset"] for name in entries["trainings"][training]["workloads"]}
-        return [
-            f"results/datasets/{server}/{name}-{self.plan.dataset_digest(server, name, {})}" for name in sorted(names)
-        ]
+        parts = [self.plan.training_data(server, training, name) for name in sorted(names)]
+        return {f"results/datasets/{server}/{made[1]}-{self.plan.dataset_digest(*made)}": made for made in parts}
 
     def method(self, key: BlockKey) -> Method:
         """Return how a block is measured."""

@@ -14,6 +14,7 @@ from scripts.builds import toolchain as builds_toolchain
 from scripts.builds.stages import BOLTED, DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, Stages, split_flags
 from scripts.config.study import Study
 from scripts.loadgen import lua
+from scripts.measure import pool
 from scripts.record import digest, file_sha256
 from scripts.servers import families
 from scripts.sources import kinds
@@ -89,7 +90,14 @@ class LoadRecipes:
         """Return the declaration of a dataset with a variant's `data` laid over it, option by option."""
         declared, own = self.study.entries["datasets"][dataset], data or {}
         laid = {**declared, **own, "options": {**declared.get("options", {}), **own.get("options", {})}}
-        return without_neutral_values({**laid, "script": self._script(laid["script"]) if "script" in laid else None})
+        script = self._script(laid["script"]) if "script" in laid else None
+        return without_neutral_values({**laid, "script": script, "fill": None})
+
+    def fill(self, workload: str, data: Recipe) -> str | None:
+        """Return whether tables are read into the pool before warm-up; None where that depends on the pool's size."""
+        declared = self.study.entries["workloads"][workload]
+        dataset = {**self.study.entries["datasets"][declared["dataset"]], **data}
+        return {True: pool.ALWAYS, False: pool.NEVER, None: None}[declared.get("fill", dataset.get("fill"))]
 
     def content(self, script: str | None) -> str | None:
         """Return the SHA-256 (hex) of a script of ours, None for another one."""
@@ -201,14 +209,12 @@ class Plan:
         """Return the recipe of the profile that a training of an instrumented stage yields."""
         declared = self.study.entries["trainings"][training]
         made = self.build(server, stage)
-        workloads = [
-            {
-                "name": name,
-                **self.workload(name),
-                "dataset_digest": self.dataset_digest(server, self._loads.dataset_of(name), {}),
-            }
-            for name in declared["workloads"]
-        ]
+        workloads = []
+        for name in declared["workloads"]:
+            dataset = self._loads.dataset_of(name)
+            made_of = self.training_data(server, training, dataset)
+            own = {"tables": self.tables(dataset, made_of[-1]), "dataset_digest": self.dataset_digest(*made_of)}
+            workloads.append({"name": name, **self.workload(name), **own})
         return without_neutral_values(
             {
                 "recipe": RECIPES["profile"],
@@ -217,11 +223,21 @@ class Plan:
                 "training": training,
                 "instrumented": {"name": stage, "digest": digest(made)},
                 "toolchain": made["toolchain"],
+                "options": self.training_options(training),
                 "workloads": workloads,
                 "clients": declared["clients"],
                 "seconds": declared["seconds"],
             }
         )
+
+    def training_options(self, training: str) -> Recipe:
+        """Return the server options of a training: its own, else those of the study."""
+        return self.study.entries["trainings"][training].get("options", self.study.config.get("options", {}))
+
+    def training_data(self, server: str, training: str, dataset: str) -> tuple[str, str, Recipe, Recipe]:
+        """Return the arguments of `dataset` for a dataset of a training; one that is trained with is loaded anew."""
+        load = self.study.entries["trainings"][training].get("load")
+        return server, dataset, self.training_options(training), {"fresh": True} if load else {}
 
     @cached_property
     def _loads(self) -> LoadRecipes:
@@ -265,6 +281,12 @@ class Plan:
         """Return the server options of a variant: the study's, the variant's laid over them."""
         return {**self.study.config.get("options", {}), **self.study.variants[variant].get("options", {})}
 
+    def environment(self, variant: str) -> Recipe:
+        """Return the environment variables of a variant's server: its build's, the variant's laid over them."""
+        declared = self.study.variants[variant]
+        build = self.study.entries["builds"].get(declared["build"], {})
+        return {**build.get("environment", {}), **declared.get("environment", {})}
+
     def family(self, server: str) -> str:
         """Return a server's family."""
         return self.study.entries["servers"][server]["family"]
@@ -280,6 +302,7 @@ class Plan:
                 "family": self.family(server),
                 "build": build,
                 "options": self.options(name),
+                "environment": self.environment(name),
                 "build_digest": digest(self.build(server, build)),
                 "storage": declared.get("storage"),
                 "relinked": declared.get("relinked"),
@@ -299,6 +322,7 @@ class Plan:
                 "tables": self.tables(dataset, data),
                 "dataset": {"name": dataset, "digest": made},
                 **self._loads.window(workload),
+                "fill": self._loads.fill(workload, data),
                 **{key: config.get(key) for key in ("rest_s", "series", "client", "slice_s")},
                 "placement": config["placement"],
                 "campaign": config["campaign"],

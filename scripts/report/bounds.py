@@ -1,23 +1,16 @@
-"""Why the figures are what they are: what set the pace of each cell, and what a transaction cost the server."""
+"""Why the figures are what they are: what set the pace of each cell."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from scripts.analysis.bounds import Bound
-from scripts.analysis.metrics import LEVELS
-from scripts.measure.record import Run
 from scripts.measure.warnings import THRESHOLDS
-from scripts.report import engine
 from scripts.report.value_tables import Cell
-from scripts.vocabulary import CELL
-from scripts.wording import NOTHING, count, missing, percent
+from scripts.wording import NOTHING, missing, percent
 
-WINDOW = {"context_switches": "context switches", "read_bytes": "bytes read", "write_bytes": "bytes written"}
-COMMITS = "commits"
 BOUND_WORDS = {
     Bound.SERVER_CPU: "server CPU",
     Bound.LOAD_GENERATOR: "load generator",
@@ -32,16 +25,6 @@ class BoundRow:
     workload: str
     clients: int
     cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class Effort:
-    """What a transaction of one workload cost, one row per variant and client count; `none` names what was always 0."""
-
-    workload: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    none: tuple[str, ...]
 
 
 def bound_rows(study: dict[str, Any], bounds: pd.DataFrame) -> list[BoundRow]:
@@ -110,62 +93,3 @@ def _places(cells: list[Any], of: int, several: bool) -> str:
         counts[row.workload].add(int(row.clients))
     named = "; ".join(f"{name} at {', '.join(map(str, sorted(found)))}" for name, found in counts.items())
     return f"{len(cells)} of {of} cells ({named})"
-
-
-def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -> list[Effort]:
-    """Return what transactions cost, one table per workload about which something is known.
-
-    Context switches and bytes are those of the window, divided by its transactions; the server's own counters are read
-    before and after the whole call of sysbench, and are divided by the commits in between.
-    """
-    found = _of_window(runs)
-    counted = _of_calls(records)
-    names = {**WINDOW, **{name: name.replace("_", " ") for cell in counted.values() for name in cell}}
-    for key, cell in counted.items():
-        found.setdefault(key, {}).update(cell)
-    made = [_effort(study, workload, names, found) for workload in study["workloads"]]
-    return [effort for effort in made if effort.rows and effort.head]
-
-
-def _figure(value: float | None) -> str:
-    return f"{value:.1g}" if not missing(value) and 0 < abs(value) < 0.01 else count(value)
-
-
-def _of_window(runs: pd.DataFrame) -> dict[tuple, dict[str, float]]:
-    ok = runs[(runs["outcome"] == "ok") & (runs["transactions"] > 0)]
-    found: dict[tuple, dict[str, float]] = defaultdict(dict)
-    for name in WINDOW:
-        known = ok[ok[name].notna()]
-        sums = known.assign(**{name: known[name].astype(float)}).groupby(list(CELL))[[name, "transactions"]].sum()
-        for key, value in (sums[name] / sums["transactions"]).items():
-            found[key][name] = float(value)
-    return found
-
-
-def _of_calls(records: Iterable[Run]) -> dict[tuple, dict[str, float]]:
-    sums: dict[tuple, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for run in records:
-        if run.outcome != "ok" or COMMITS not in run.counters:
-            continue
-        for name, edges in run.counters.items():
-            sums[run.cell][name] += edges.after - edges.before
-    return {
-        key: {name: value / cell[COMMITS] for name, value in cell.items() if _is_work(name)}
-        for key, cell in sums.items()
-        if cell[COMMITS] > 0
-    }
-
-
-def _is_work(name: str) -> bool:
-    """Return whether a counter's growth over a call is to be divided by its commits."""
-    return name not in LEVELS and name != COMMITS and not name.startswith(engine.CHANGE_BUFFER_PREFIX)
-
-
-def _effort(study: dict[str, Any], workload: str, names: dict[str, str], found: dict[tuple, dict]) -> Effort:
-    keys = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
-    cells = {key: found[key] for key in keys if found.get(key)}
-    known = [name for name in names if any(name in cell for cell in cells.values())]
-    shown = [name for name in known if any(cell.get(name) for cell in cells.values())]
-    rows = tuple((key[0], str(key[2]), *(_figure(cell.get(name)) for name in shown)) for key, cell in cells.items())
-    none = tuple(names[name] for name in known if name not in shown)
-    return Effort(workload, tuple(names[name] for name in shown), rows, none)

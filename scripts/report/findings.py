@@ -12,6 +12,7 @@ from scripts.report.relinks import relinks_finding
 from scripts.report.slices import waiting_finding
 from scripts.report.value_tables import repetitions
 from scripts.report.verdict import matters_of, measured
+from scripts.report.warming import warm_finding
 from scripts.report.words import verdict_word
 from scripts.vocabulary import AA, BLOCK, CELL, CONTROLS, PairStatus, Verdict
 from scripts.wording import brief, listing, missing, percent, plural
@@ -73,6 +74,7 @@ def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], b
         method_finding(runs, study["reference"]),
         *([relinks] if (relinks := relinks_finding(study, tables["relinked"])) else []),
         *([waiting] if (waiting := waiting_finding(runs)) else []),
+        *([warm] if (warm := warm_finding(runs, matters_of(study))) else []),
         *(finding for finding in of_builds[:1] if finding.state is not State.LOOK),
         *of_builds[1:],
         outcomes_finding(runs),

@@ -62,7 +62,7 @@ def findings(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Fin
     return [
         VERDICTS.look(VERDICT_TEXT),
         *worse_findings(study, cells),
-        *means_findings(study, level_table(study, runs, cells)),
+        *means_findings(study, level_table(study, runs, cells, COMPARED)),
         PAIRS.look(PAIRS_TEXT),
         order_finding(runs, imported.get("dates")),
         unread_finding(imported),

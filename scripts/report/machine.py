@@ -30,6 +30,7 @@ def training_rows(profiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 (run["workload"], number(run["clients"]), duration(run["seconds"]), count(run["tps"]))
                 for run in profile.get("runs") or []
             ],
+            "setting": _training_setting(profile.get("recipe") or {}),
             "counters": _counters(profile),
             "compiler": str(profile.get("compiler") or "compiler unknown"),
             "time": duration(profile.get("wall_s")),
@@ -37,6 +38,13 @@ def training_rows(profiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         for profile in profiles
     ]
+
+
+def _training_setting(recipe: dict[str, Any]) -> str:
+    """Return in words the server options of a training, and whether it loaded its tables; empty without either."""
+    options = " ".join(f"{name}={option_value(value)}" for name, value in (recipe.get("options") or {}).items())
+    loaded = any(workload["tables"].get("fresh") for workload in recipe.get("workloads") or [])
+    return "; ".join(filter(None, [options, "the server in training loaded the tables" if loaded else ""]))
 
 
 def _counters(profile: dict[str, Any]) -> str:

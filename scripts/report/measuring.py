@@ -5,13 +5,13 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
-from scripts.analysis.precision import WIDER
 from scripts.analysis.run_tables import PHASE_NAMES, block_name
+from scripts.analysis.widening import STOPPING, widened_for
 from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
 from scripts.report.slices import by_method, disturbed_lines, position_lines, side_by_side
 from scripts.vocabulary import Decision
-from scripts.wording import duration, missing, percent, plural, share
+from scripts.wording import duration, listing, missing, percent, plural, share
 
 METHOD = Topic("method", "Measuring")
 ORDER = Topic(
@@ -92,7 +92,19 @@ def stopping_text(study: dict) -> str:
 
 def _wider_text() -> str:
     why = "since one that is narrow by chance ends the measuring"
-    return f"All intervals are {share(WIDER - 1)} wider than those of a fixed number of repetitions, {why}."
+    return f"All intervals are {share(STOPPING - 1)} wider than those of a fixed number of repetitions, {why}."
+
+
+def looks_text(study: dict) -> str:
+    """Return how often these blocks were reported before, and what that costs; empty for the first report."""
+    if not (looks := study.get("looks")):
+        return ""
+    wider = widened_for(stops=False, looks=len(looks)) - 1
+    return (
+        f"The same blocks were reported before with {listing(list(map(str, looks)))} repetitions. Who measures on "
+        "until a report pleases finds differences that are not there, so all intervals are "
+        f"{share(round(wider, 3))} wider."
+    )
 
 
 def _range(values: pd.Series, form: str) -> str:

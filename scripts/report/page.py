@@ -20,6 +20,7 @@ from scripts.report import (
     build_findings,
     builds,
     effects,
+    efforts,
     engine,
     first_screen,
     imported_findings,
@@ -34,7 +35,7 @@ from scripts.report import runs as report_runs
 from scripts.report.by_workload import by_workload
 from scripts.report.figures.naming import answer_names, look_of, machine_name
 from scripts.report.finding import Finding, State
-from scripts.report.measuring import method_text, stopping_text
+from scripts.report.measuring import looks_text, method_text, stopping_text
 from scripts.report.results import Results, results, summary_rows
 from scripts.report.value_tables import measured_metrics, overall_rows
 from scripts.report.verdict import matters_of, noise_sentence, study_answer
@@ -151,7 +152,7 @@ def head_section(evidence: Evidence) -> Values:
         "machine_line": first_screen.machine_line(study, evidence.records, evidence.sources, evidence.datasets),
         "measured_at": _measured_at(found["runs"]),
         "extent": _extent(study, found["runs"]),
-        "method": " ".join(filter(None, (method_text(found["runs"]), stopping_text(study)))),
+        "method": " ".join(filter(None, (method_text(found["runs"]), stopping_text(study), looks_text(study)))),
     }
 
 
@@ -291,7 +292,7 @@ def why_section(evidence: Evidence) -> Values:
         "full": percent(FULL.threshold, 0),
         "bounds": bounds.bound_rows(study, tables["bounds"]),
         "bound_reasons": bounds.reasons(tables["bounds"]),
-        "efforts": bounds.efforts(study, tables["runs"], evidence.records),
+        "efforts": efforts.efforts(study, tables["runs"], evidence.records),
         "interactions": bool(tables["factors"]["interaction"].astype(bool).any()),
         "factor_head": effects.factor_head(study),
         # A single factor repeats the answer.

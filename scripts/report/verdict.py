@@ -159,7 +159,9 @@ def headline(variant: str, study: dict, row: tuple, lead: Metric = TPS) -> str:
     """Return the sentence to quote, on the leading metric over all cells."""
     reference, planned, matters = study["reference"], study["repetitions"], matters_of(study)
     noun = "workload" if len(study.get("clients", ())) == 1 else "cell"
-    over = f"geometric mean over {plural(row.n_cells, noun)}, {plural(row.n_repetitions, 'repetition')}"
+    fewer = row.verdict == Verdict.UNPAIRED and row.n_blocks_least < row.n_repetitions
+    least = f"{int(row.n_blocks_least)} to " if fewer else ""
+    over = f"geometric mean over {plural(row.n_cells, noun)}, {least}{plural(row.n_repetitions, 'repetition')}"
     value = f"{measured(row)} the {lead.label.lower()} of {reference}, {over}"
     match row.verdict:
         case Verdict.FAR_ABOVE | Verdict.FAR_BELOW as verdict:

@@ -23,6 +23,8 @@ CONNECTIONS = ("first", "second")
 DIRECTIVE = re.compile(r"^-- (\w+): *(.*?) *$")
 TOPIC = re.compile(r"^([a-z0-9 ]+?)(?: since: *(.+))?$")
 # A string or name in quotes may hold the sign that ends a statement; so may a comment.
+# The body of a procedure holds statements of its own; it ends with END on a line of its own.
+OPEN_BODY = re.compile(r"\s*CREATE PROCEDURE\b.*^BEGIN\b(?!.*^END\s*\Z)", re.S | re.M)
 PIECE = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\$\$.*?\$\$|--(?= |$)[^\n]*|;|[^;'\"`$-]+|.", re.S | re.M)
 
 
@@ -119,7 +121,7 @@ def statement_units(text: str, name: str) -> Iterator[tuple[StatementUnit, int]]
     pieces, directives, line = [], [], 1
     for piece in PIECE.findall(text):
         line += piece.count("\n")
-        if piece == ";":
+        if piece == ";" and not OPEN_BODY.match("".join(pieces)):
             yield StatementUnit("".join(pieces).strip(), tuple(directives)), line
             pieces, directives = [], []
         elif piece.startswith("--"):

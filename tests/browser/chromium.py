@@ -175,12 +175,21 @@ REQUEST = "Network.requestWillBeSent"
 
 @contextmanager
 def opened(
-    browser: Browser, file: Path, width: int = 1280, dark: bool = False, scripts: bool = True, media: str = "screen"
+    browser: Browser,
+    file: Path,
+    width: int = 1280,
+    dark: bool = False,
+    scripts: bool = True,
+    media: str = "screen",
+    hash: str = "",
 ) -> Iterator[Tab]:
-    """Open a file in a window of its own, `width` pixels wide, and wait until it is loaded."""
+    """Open a file in a window of its own, `width` pixels wide, and wait until it is loaded.
+
+    `hash` is the part of the address from its # on.
+    """
     target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
     session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-    tab = Tab(browser, session, file.resolve().as_uri())
+    tab = Tab(browser, session, file.resolve().as_uri() + hash)
     for part in ("Page", "Runtime", "Log", "Network"):
         tab.ask(f"{part}.enable")
     tab.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)

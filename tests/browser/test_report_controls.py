@@ -13,7 +13,10 @@ ROWS = "[...document.querySelectorAll('details.run')]"
 SHOWN = f"{ROWS}.filter(row => row.checkVisibility())"
 FIELDS = "row => [...row.querySelector('summary').children].map(field => field.textContent.trim())"
 UNFOLD = "document.querySelectorAll('.folded > details, #where > details').forEach(each => { each.open = true; })"
-FILTER = "document.querySelector('input[type=search]')"
+FILTER = "document.querySelector('#runs input[type=search]')"
+WHERE_FILTER = "document.querySelector('#where input[type=search]')"
+WHERE_ROWS = "[...document.querySelectorAll('#where tbody tr')].filter(row => row.checkVisibility())"
+STATE = "new Promise(done => setTimeout(done, 250)).then(() => location.hash)"
 
 # headings of the table by workload that a click sorts by, behind workload, clients and variant
 SORTABLE = """[...document.querySelector('#where table').tHead.querySelectorAll('th')].slice(3)
@@ -99,6 +102,92 @@ def test_table_is_sorted_by_a_click_on_a_heading_and_the_other_way_by_a_second(b
             found = [number(text) for text in tab.value(COLUMN)]
             assert len(found) > 3
             assert [order * value for value in found] == sorted(order * value for value in found)
+        assert tab.complaints() == []
+
+
+def test_third_click_on_a_heading_brings_back_the_order_of_the_page(browser, small_page):
+    with opened(browser, small_page) as tab:
+        tab.value(UNFOLD)
+        before = tab.value(COLUMN)
+        for _ in range(3):
+            tab.click(f"{SORTABLE}[0]")
+        assert tab.value(COLUMN) == before
+        assert tab.value("document.querySelectorAll('[aria-sort]').length") == 0
+
+
+def test_tables_are_sorted_by_quantities_with_units(browser, small_page):
+    with opened(browser, small_page) as tab:
+        tab.value(UNFOLD)
+        fill = """(texts => [...document.querySelector('#where table').tBodies[0].rows].forEach(
+          (row, place) => { row.cells[3].firstChild.textContent = texts[place] ?? '–'; }))"""
+        mixed = ["2 h 3 min", "59 s", "1.5 ms", "1 min 2 s", "10 µs", "2 h 10 min"]
+        tab.value(f"{fill}({mixed!r})")
+        tab.click(f"{SORTABLE}[0]")
+        assert tab.value(COLUMN)[:6] == ["10 µs", "1.5 ms", "59 s", "1 min 2 s", "2 h 3 min", "2 h 10 min"]
+
+
+def test_rows_of_a_table_are_filtered_by_words_and_only_these_are_copied(browser, small_page):
+    with opened(browser, small_page) as tab:
+        tab.value(UNFOLD)
+        every = tab.value(f"{WHERE_ROWS}.length")
+        tab.write(WHERE_FILTER, "pgo oltp")
+        fields = "row => [...row.cells].slice(0, 3).map(cell => cell.textContent.trim())"
+        assert tab.value(f"{WHERE_ROWS}.map({fields})") == [["oltp", clients, "pgo"] for clients in ("1", "8", "64")]
+        assert tab.value("document.querySelector('#where output').textContent") == f"3 of {every} rows"
+        browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        tab.click("[...document.querySelectorAll('#where button')].find(one => /TSV/.test(one.textContent))")
+        copied = tab.value("new Promise(done => setTimeout(done, 100)).then(() => navigator.clipboard.readText())")
+        assert len(copied.rstrip("\n").split("\n")) == 4
+        tab.write(WHERE_FILTER, "")
+        assert tab.value(f"{WHERE_ROWS}.length") == every
+        assert tab.complaints() == []
+
+
+def test_filter_stands_at_every_table_of_six_rows_and_headings_sort_all_but_builds(browser, small_page):
+    with opened(browser, small_page) as tab:
+        tables = "[...document.querySelectorAll('.scroll > table')]"
+        long = f"{tables}.filter(table => table.tBodies[0].rows.length >= 6)"
+        filtered = "table.parentElement.previousElementSibling?.matches('output')"
+        assert tab.value(f"{long}.length") > 3
+        assert tab.value(f"{long}.filter(table => !({filtered})).length") == 0
+        unsorted = f"{long}.filter(table => !table.querySelector('thead th[tabindex]')).map(table => table.className)"
+        assert set(tab.value(unsorted)) <= {"sided builds"}
+
+
+def test_hash_keeps_sort_filter_and_folds_for_the_next_reader(browser, small_page):
+    with opened(browser, small_page) as tab:
+        assert tab.value(STATE) == ""
+        tab.value("document.querySelector('#where > details').open = true")
+        tab.value("document.querySelector('#runs > details').open = true")
+        for _ in range(2):
+            tab.click(f"{SORTABLE}[0]")
+        tab.write(WHERE_FILTER, "pgo")
+        tab.write(FILTER, "pgo_lto oltp 8")
+        tab.click(f"{SHOWN}[2].querySelector('summary')")
+        rows, runs = tab.value(f"{WHERE_ROWS}.map(row => row.textContent)"), tab.value(f"{SHOWN}.map({FIELDS})")
+        state = tab.value(STATE)
+        assert state.startswith("#?")
+        assert {"sort.where.1=-4", "filter.where.1=pgo", "filter.runs=pgo_lto+oltp+8"} < set(state[2:].split("&"))
+    with opened(browser, small_page, hash=state) as tab:
+        assert tab.value(f"{WHERE_ROWS}.map(row => row.textContent)") == rows
+        assert tab.value(f"{SHOWN}.map({FIELDS})") == runs
+        assert tab.value(f"{SHOWN}.map(row => row.open)").count(True) == 1
+        assert tab.value(f"{WHERE_FILTER}.value") == "pgo"
+        assert tab.value(STATE) == state
+        tab.click("document.querySelector('nav a[href=\"#method\"]')")
+        assert tab.value(STATE) == f"#method{state[1:]}"
+        assert tab.value("document.querySelector('#method pre').checkVisibility()")
+        tab.value("history.back()")
+        assert tab.value(STATE) == state
+        assert tab.complaints() == []
+
+
+def test_hash_of_another_page_or_by_hand_does_no_harm(browser, small_page):
+    with opened(
+        browser, small_page, hash="#nothing?sort.where.1=99&sort.gone.1=2&fold.runs=a-b,7000&filter.x=y&%"
+    ) as tab:
+        assert tab.value(f"{ROWS}.filter(row => row.open).length") == 0
+        assert tab.value("document.querySelectorAll('[aria-sort]').length") == 0
         assert tab.complaints() == []
 
 

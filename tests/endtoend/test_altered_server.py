@@ -20,8 +20,9 @@ from scripts.sql import answers
 from tests.conftest import CHECKOUT
 from tests.endtoend.asking import ask, compare
 from tests.endtoend.installed_mariadb import finish
+from tests.faults.scale import WHOLE
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.skipif(not WHOLE, reason="long: make faults tries it")]
 
 SERVER = "postgresql-15"
 POSTGRESQL = families.of("postgresql")

@@ -49,6 +49,7 @@ def test_blocks_were_measured_side_by_side_in_the_planned_random_order(study):
         assert block["open_s"] >= 0.95 * 4 * SHORT["measure_s"]
         assert {frozenset(order) for order in orders} == {frozenset({"baseline", "aa", "pgo", "relinked"})}
         assert len(set(orders)) > 1
+    assert len({tuple(block["starts"]) for block in study.blocks()}) > 1
 
 
 def test_no_block_overlaps_another(study):

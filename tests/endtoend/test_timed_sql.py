@@ -4,6 +4,7 @@ import pytest
 
 from scripts import record
 from scripts.measure import timed_sql
+from scripts.report.slices import STOPPING_S
 from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder
 from tests.endtoend.installed_mariadb import Place, finish, lay_out, plan
@@ -115,7 +116,7 @@ def test_servers_side_by_side_answer_alike_and_use_no_cpu_while_they_wait(place,
         pytest.skip("one server after the other")
     other = record.read(place.run("statements", "aa"))
     for one in (facts, other):
-        assert one["sliced"]["waiting_cpu_s"] == 0
+        assert one["sliced"]["waiting_cpu_s"] <= STOPPING_S * len(one["timed_sql"]["executions"])
         assert one["cpu"]["server_user_s"] + one["cpu"]["server_system_s"] > 0
         assert one["cpu"]["host_idle_s"] <= one["window"]["duration_s"] * one["cpu"]["cpus"]
     told = [[(each["statement"], each["answer_sha256"]) for each in one["timed_sql"]["executions"]]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 
+from scripts.host.freezer import own_folder
 from scripts.host.workplace import NAME
 
 EVERY_S = 0.5
@@ -60,10 +61,11 @@ def watched(names: list[str], places: tuple[str, ...]) -> Iterator[dict[str, See
 
 
 def leftovers() -> set[Path]:
-    """Return the folders of sockets, of gates and of data directories, and shared memory, that are there now."""
+    """Return the folders of sockets, of gates and of data directories, shared memory and cgroups that are there now."""
     cache = Path("/var/tmp") / f"{NAME}-{os.getuid()}"
     folders = (path for base in BASES for path in Path(base).glob(f"{NAME}-*"))
-    return {*(cache / "data").glob("*"), *folders, *Path("/dev/shm").glob("PostgreSQL.*")}
+    cgroups = cgroup.glob(f"{NAME}-*") if (cgroup := own_folder()) else ()
+    return {*(cache / "data").glob("*"), *folders, *Path("/dev/shm").glob("PostgreSQL.*"), *cgroups}
 
 
 def wait_until_gone(names: list[str], places: tuple[str, ...], seconds: float = 5) -> list[psutil.Process]:

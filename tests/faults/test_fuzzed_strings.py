@@ -35,12 +35,12 @@ def positions(base):
 
 
 def trials(base):
-    """Yield (leaf, name of a text): whole, every text at every place and one text at every leaf; short, three."""
-    every, texts = leaves(base), itertools.cycle(NAMES)
+    """Yield (leaf, texts): whole, every text at every place and one text at every leaf; short, three at each place."""
+    texts = itertools.cycle(NAMES)
     for path in positions(base):
-        yield from ((path, name) for name in (NAMES if WHOLE else itertools.islice(texts, 3)))
+        yield path, (NAMES if WHOLE else list(itertools.islice(texts, 3)))
     if WHOLE:
-        yield from zip(every, texts, strict=False)
+        yield from zip(leaves(base), ([name] for name in texts), strict=False)
 
 
 def test_whole_study_is_planned_as_it_is(base):
@@ -50,12 +50,16 @@ def test_whole_study_is_planned_as_it_is(base):
 def test_hostile_text_is_planned_as_text_or_refused_by_its_key(base, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     wrong, planned = [], 0
-    for path, name in trials(base):
-        odd = planted(base, path, TEXTS[name])
-        told = refusal(odd)
-        planned += told is None
-        if told is not None and not (names_a_key(told, odd) and told.replace("\n", "").isprintable()):
-            wrong.append((path, name, told[:300]))
+    for path, names in trials(base):
+        for name in names:
+            odd = planted(base, path, TEXTS[name])
+            told = refusal(odd)
+            planned += told is None
+            if told is not None and not (names_a_key(told, odd) and told.replace("\n", "").isprintable()):
+                wrong.append((path, name, told[:300]))
+            # A place that takes no text refuses the second as it refused the first; `make faults` tries all.
+            if told is not None and not WHOLE:
+                break
     assert not wrong, "\n".join(map(str, wrong))
     assert planned > 20
     assert not (tmp_path / CANARY).exists()

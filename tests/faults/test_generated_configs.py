@@ -38,7 +38,7 @@ def test_generated_config_is_planned_or_refused_by_its_keys(base, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     planned, refused = [], []
 
-    @settings(max_examples=scaled(2000, 150), **HOW)
+    @settings(max_examples=scaled(2000, 60), **HOW)
     @given(configs(base))
     def check(config):
         told = refusal(config)
@@ -49,12 +49,12 @@ def test_generated_config_is_planned_or_refused_by_its_keys(base, tmp_path, monk
     assert refusal(base) is None
     check()
     # Neither side of the border is left out.
-    assert min(len(planned), len(refused)) > scaled(2000, 150) / 10
+    assert min(len(planned), len(refused)) > scaled(2000, 60) / 10
     assert list(tmp_path.iterdir()) == []
 
 
 def test_snakemake_answers_a_generated_config_as_planning_in_process_does(base, tmp_path):
-    @settings(max_examples=scaled(30, 3), phases=[Phase.generate], **HOW)
+    @settings(max_examples=scaled(30, 1), phases=[Phase.generate], **HOW)
     @given(configs(base), st.booleans())
     def check(config, as_json):
         config = json.loads(json.dumps(config)) if as_json else config

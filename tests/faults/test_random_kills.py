@@ -18,7 +18,7 @@ from tests.workflow.stubbed import STUDY, copied
 from tests.workflow.test_stub_kill import digests, run_files, working_in
 
 pytestmark = pytest.mark.slow
-STRIKES = scaled(whole=200, short=4)
+STRIKES = scaled(whole=200, short=2)
 TABLES = "results/studies/default/tables"
 COMMAND = ["--cores", "2", f"{TABLES}/comparisons.csv"]
 # kill -9 twice as often as the two that let somebody clean up

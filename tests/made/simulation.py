@@ -15,7 +15,7 @@ import pandas as pd
 
 from scripts.analysis import calibration, intervals, stats, verdicts
 from scripts.analysis.intervals import Array, Interval
-from scripts.analysis.precision import WIDER
+from scripts.analysis.widening import STOPPING
 from scripts.vocabulary import AA, DIFFERENCES, MIN_BLOCKS
 
 REFERENCE = "baseline"
@@ -177,7 +177,7 @@ def looks(plan: Simulated) -> tuple[Array, Array]:
     return tuple(np.array([[getattr(one, part) for one in found] for found in every]) for part in ("mean", "half"))
 
 
-def stopped(means: Array, halves: Array, precision: float, wider: float = WIDER, truth: float = 0.0) -> Stopped:
+def stopped(means: Array, halves: Array, precision: float, wider: float = STOPPING, truth: float = 0.0) -> Stopped:
     """Stop each of the studies at its first look within `precision`, a share, at the latest at the last."""
     halves = halves * wider
     enough = np.expm1(halves.max(axis=1)) <= precision
@@ -187,7 +187,7 @@ def stopped(means: Array, halves: Array, precision: float, wider: float = WIDER,
     return Stopped(float(hits.mean(axis=0).min()), float(at.mean()) + MIN_BLOCKS)
 
 
-def medium_precision(halves: Array, share: float, wider: float = WIDER) -> float:
+def medium_precision(halves: Array, share: float, wider: float = STOPPING) -> float:
     """Return the precision that is `share` of the median half width at the first look."""
     return float(np.expm1(np.median(halves[0].max(axis=0)) * wider * share))
 

@@ -110,7 +110,7 @@ EDITS = {
     ),
     "options of a variant": variant("pgo", options={"work_mem": "8MB"}),
     "another `reference`": config("aa", reference="pgo"),
-    "`options` of all variants": config(options={"work_mem": "8MB"}),
+    "`options` of all variants": config("pgo", options={"work_mem": "8MB"}),
     "`measure_s`": config(measure_s=4),
     "`warmup_s`": config(warmup_s=2),
     "`rest_s`": config(rest_s=1),

@@ -9,12 +9,15 @@ in .snakemake/metadata), and tests/workflow/test_quiet_scheduler.py (number of i
 
 import os
 import re
-import subprocess
 import sys
+import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.workflow import forked
+
+TIMEOUT_S = 600
 CHECKOUT = Path(__file__).parents[2]
 COSTLY = {
     "fetch_source",
@@ -68,14 +71,8 @@ def command_line(directory: Path, *arguments: str | Path, root: Path = CHECKOUT)
 
 def snakemake(directory: Path, *arguments: str | Path, root: Path = CHECKOUT, **more: str) -> Answer:
     """Run Snakemake on the checkout `root` in `directory`; `more` is laid over its environment."""
-    done = subprocess.run(
-        command_line(directory, *arguments, root=root),
-        cwd=directory,
-        env=environment(**more),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-    )
-    return Answer(done.returncode, done.stdout)
+    with tempfile.TemporaryDirectory(prefix="snakemake-output-") as place:
+        output = Path(place, "output.txt")
+        _, _, _, *words = command_line(directory, *arguments, root=root)
+        status = forked.run(words, directory, environment(**more), output, TIMEOUT_S)
+        return Answer(status, output.read_text())

@@ -132,7 +132,7 @@ def test_small_scale_is_one_word_on_the_command_line_and_has_a_report_of_its_own
     blocks = [path.split("/") for path in answer.made("measure_block")]
     assert {parts[2] for parts in blocks} == {"ahi-doublewrite-small"}
     assert {parts[5] for parts in blocks} == {"8"}
-    assert re.search(r"^  measure +50 of 50 ", answer.text, re.M)
+    assert re.search(r"^  measure +60 of 60 ", answer.text, re.M)
 
 
 def test_new_workload_adds_its_runs_and_nothing_else(tmp_path):

@@ -41,12 +41,14 @@ def test_it_stops_when_it_is_precise_enough_and_asked_for_more_it_goes_on(study)
     assert "Measuring stopped after 5 of at most 9 repetitions: the widest interval (±0.1 %) was within" in page(study)
     assert "Nothing to be done" in study.plan().text
 
-    study.configure(repetitions=9, precision="0.045 %", at_most="20 min")
+    study.configure(repetitions=9, precision="0.056 %", at_most="20 min")
     planned = study.plan()
     assert "stops     after 5 to 9 repetitions" in planned.text
     assert (planned.costly, planned.jobs["decide_repetition"]) == ({}, 1)
     answer = study.run("--cores", "2", REPORT)
     assert (answer.status, described(study)["repetitions"], measured(study)) == (0, 7, 14), answer.text
+    assert "reported before with 5 repetitions" in page(study)
+    assert "so all intervals are 25 % wider" in page(study)
     assert "Nothing to be done" in study.plan().text
 
     # What is measured is kept: the decision starts after the seventh repetition.

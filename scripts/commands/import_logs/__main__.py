@@ -4,7 +4,8 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from scripts.commands.import_logs.files import files_below
 from scripts.commands.import_logs.logs import Log, Tree, log_text, read_tree, unpacked
 from scripts.commands.import_logs.pattern import natural_key, read_pattern
 from scripts.commands.import_logs.pattern_text import DEFAULT_PATTERN
+from scripts.commands.import_logs.pool import in_batches
 from scripts.commands.import_logs.replacing import replacing
 from scripts.host.entry import say, user_command
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
@@ -119,19 +121,27 @@ def _default(folder: Path) -> Path:
 
 def write_records(folder: Path, logs: Path, declared: dict[str, Any], found: list[Log]) -> None:
     """Write study.json, runs.txt, and one record and one copy per log."""
-    paths = []
-    for log in in_order(found, declared):
-        facts = log.facts
-        path = folder.joinpath("runs", *(str(facts[key]) for key in ("variant", "workload", "clients", "repetition")))
-        run, text = path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.txt")
-        text.parent.mkdir(parents=True, exist_ok=True)
-        text.write_bytes(unpacked(logs / log.file))
-        sysbench = {**facts["sysbench"], "text_file": text.name}
-        _write_record(run, {"study": declared["study"], **facts, "sysbench": sysbench})
-        paths.append(run)
+    ordered = in_order(found, declared)
+    paths = list(in_batches(partial(_write_runs, folder, logs, declared["study"]), ordered))
     os.sync()
     record.write_text(folder / "runs.txt", "".join(f"{path}\n" for path in paths))
     record.write(folder / "study.json", declared)
+
+
+def _write_runs(folder: Path, logs: Path, study: str, found: Sequence[Log]) -> list[Path]:
+    """Write record and copy of some logs, and return the paths of the records."""
+    return [_write_run(folder, logs, study, log) for log in found]
+
+
+def _write_run(folder: Path, logs: Path, study: str, log: Log) -> Path:
+    facts = log.facts
+    path = folder.joinpath("runs", *(str(facts[key]) for key in ("variant", "workload", "clients", "repetition")))
+    run, text = path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.txt")
+    text.parent.mkdir(parents=True, exist_ok=True)
+    text.write_bytes(unpacked(logs / log.file))
+    sysbench = {**facts["sysbench"], "text_file": text.name}
+    _write_record(run, {"study": study, **facts, "sysbench": sysbench})
+    return run
 
 
 def _write_record(path: Path, facts: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from scripts.analysis.metrics import METRICS
 from scripts.commands.import_logs.logs import Log, Tree
 from scripts.commands.import_logs.pattern import Pattern, natural_key
 from scripts.vocabulary import CELL, CONTROLS, WORKLOAD_CLIENTS
@@ -54,8 +55,14 @@ def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> d
         **{key: {} for key in ("datasets", "trainings", "builds", "trained_on")},
         "config_text": rules.text,
         "order": list(_holes(facts, variants, workloads)),
-        "imported": {**read, **lost, "axes": _axes(tree.logs, rules)},
+        "imported": {**read, **lost, "axes": _axes(tree.logs, rules), "metrics": _metrics(facts)},
     }
+
+
+def _metrics(facts: list[dict[str, Any]]) -> list[str]:
+    """Return the metrics that some log holds."""
+    windows = [run["window"] for run in facts if run["outcome"] == "ok"]
+    return [name for name in METRICS if any(window.get(name) is not None for window in windows)]
 
 
 def _question(variants: list[str], reference: str) -> str:

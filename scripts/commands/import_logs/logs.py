@@ -6,16 +6,18 @@ import re
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from scripts import record
 from scripts.commands.import_logs.files import files_below
 from scripts.commands.import_logs.pattern import LARGEST_NUMBER, LeftOut, Pattern, Place, TooSlow, natural_key
+from scripts.commands.import_logs.pool import in_batches
 from scripts.loadgen.output import VERSION, Output, SysbenchFailed, SysbenchMisused, parse, percentile
 from scripts.measure import warnings
 from scripts.measure.facts import SHARES
@@ -23,6 +25,7 @@ from scripts.measure.record import Run
 from scripts.vocabulary import RUN
 from scripts.wording import brief, number, plural
 
+T = TypeVar("T")
 UNKNOWN = ("position", "run_number", "storage", "recipe", "host", "placement", "cpu", "pressure", "memory", "io")
 UNTIMED = {"started_at": None, "ended_at": None}
 STARTED = re.compile(r"^Threads started!$", re.MULTILINE)
@@ -41,6 +44,16 @@ class Log:
     file: str
     facts: dict[str, Any]
     axes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """One file that gave no log: its path below the folder, the reason, and whether the pattern leaves it out."""
+
+    file: str
+    reason: str
+    left_out: bool = False
+    slow: bool = False
 
 
 @dataclass
@@ -71,34 +84,46 @@ def read_tree(
     tree.unread += below.refused
     found: dict[tuple, list[Log]] = defaultdict(list)
     excepted = without and without.resolve()
+    files = [name for name in below.files if not (excepted and (folder / name).resolve() == excepted)]
     slow = 0
-    for file in _with_progress(below.files, say):
-        path = folder / file
-        if excepted and path.name == excepted.name and path.resolve() == excepted:
+    for outcome in _with_progress(in_batches(partial(_read_logs, folder, pattern), files), len(files), say):
+        if isinstance(outcome, Log):
+            found[tuple(outcome.facts[name] for name in RUN)].append(outcome)
             continue
-        try:
-            log = read_log(path, file, pattern)
-            found[tuple(log.facts[name] for name in RUN)].append(log)
-        except LeftOut as error:
-            tree.left_out.append((file, str(error)))
-        except TROUBLES as error:
-            tree.unread.append((file, _reason(error)))
-            slow += isinstance(error, TooSlow)
+        (tree.left_out if outcome.left_out else tree.unread).append((outcome.file, outcome.reason))
+        slow += outcome.slow
         if slow >= MOST_SLOW:
-            raise ValueError(f"{pattern.written}: {tree.unread[-1][1]}, and for {slow - 1} others; write it simpler")
+            raise ValueError(f"{pattern.written}: {outcome.reason}, and for {slow - 1} others; write it simpler")
     for logs in found.values():
         _settle(logs, tree)
     tree.unread.sort(key=lambda each: natural_key(each[0]))
     return tree
 
 
-def _with_progress(files: list[str], say: Callable[[str], None]) -> Iterator[str]:
+def _read_logs(folder: Path, pattern: Pattern, files: Sequence[str]) -> list[Log | Refused]:
+    """Return what each file gave. After MOST_SLOW slow paths the rest is left out: the caller gives up there."""
+    outcomes: list[Log | Refused] = []
+    slow = 0
+    for file in files:
+        try:
+            outcomes.append(read_log(folder / file, file, pattern))
+        except LeftOut as error:
+            outcomes.append(Refused(file, str(error), left_out=True))
+        except TROUBLES as error:
+            outcomes.append(Refused(file, _reason(error), slow=isinstance(error, TooSlow)))
+            slow += outcomes[-1].slow
+        if slow >= MOST_SLOW:
+            break
+    return outcomes
+
+
+def _with_progress(outcomes: Iterable[T], of: int, say: Callable[[str], None]) -> Iterator[T]:
     last = time.monotonic()
-    for place, file in enumerate(files):
+    for place, outcome in enumerate(outcomes):
         if time.monotonic() - last > PROGRESS_S:
             last = time.monotonic()
-            say(f"[import] {number(place)} of {plural(len(files), 'file')} read")
-        yield file
+            say(f"[import] {number(place)} of {plural(of, 'file')} read")
+        yield outcome
 
 
 def _reason(error: BaseException) -> str:

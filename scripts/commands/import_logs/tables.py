@@ -89,7 +89,10 @@ def _releases(runs: pd.DataFrame) -> dict[tuple, set[str]]:
 
 
 def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Return overall.csv with intervals from each side's repetitions, averaged over cells."""
+    """Return overall.csv with intervals from each side's repetitions, averaged over cells.
+
+    `n_repetitions` is the number of repetitions of the cell with the most, `n_blocks_least` of that with the fewest.
+    """
     rows = [_mean(row, cells, runs, reference) for row in table.to_dict("records")]
     return pd.DataFrame(rows, columns=list(table.columns))
 
@@ -102,10 +105,11 @@ def _mean(row: dict[str, Any], cells: pd.DataFrame, runs: pd.DataFrame, referenc
     found = widened(estimate(over(shared, sides)), resolution(row["metric"], runs))
     planned = len(runs[list(WORKLOAD_CLIENTS)].drop_duplicates())
     counts = {"n_cells": len(present), "n_cells_planned": planned, "n_pairs": int(present["n_blocks"].sum())}
-    least = dict.fromkeys(("n_repetitions", "n_blocks_least"), found.n)
+    most = int(present["n_blocks"].max()) if len(present) else 0
+    repetitions = {"n_repetitions": most, "n_blocks_least": found.n}
     nothing = dict.fromkeys(("detectable_ratio", "settling_repetitions", "settling_min"), float("nan"))
     words = dict.fromkeys(("n_above", "n_below", "n_same", "n_open"), 0) | {"n_undecided": len(ours)}
-    every = {**row, **NOTHING, **nothing, **_ratio_columns(found), **_ends(present), **counts, **least, **words}
+    every = {**row, **NOTHING, **nothing, **_ratio_columns(found), **_ends(present), **counts, **repetitions, **words}
     return {**every, "n_flagged": 0, "verdict": Verdict.UNPAIRED}
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 from rich.live import Live
 
-from scripts.analysis.precision import WIDER
+from scripts.analysis.widening import widened_for
 from scripts.commands.arguments import paths_of
 from scripts.commands.watch.progress import Progress, SoFar, ratios_so_far
 from scripts.commands.watch.view import progress_view
 from scripts.host import locks
+from scripts.plan.looks import earlier
 
 REFRESH_S = 5
 LONGEST_REST_S = 60
@@ -32,7 +33,8 @@ class Looks:
         begin_s, progress = time.process_time(), self.progress
         config = progress.paths.plan.study.config
         if progress.look(everything=self._number % EVERYTHING_EVERY == 0):
-            wider = WIDER if "precision" in config else 1.0
+            before = earlier(Path(progress.paths.study), progress.paths.blocks)
+            wider = widened_for("precision" in config, len(before))
             self._ratios = ratios_so_far(progress.rows.values(), config["reference"], wider)
         holder = locks.checkout_holder(Path("results"))
         self.last = progress.finished() and holder is None

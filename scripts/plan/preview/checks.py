@@ -7,11 +7,14 @@ from typing import Any
 
 from scripts.config.mistakes import Mistake, nearest, suggestion
 from scripts.config.text import ConfigError, KeyPath
+from scripts.host import facts
 from scripts.loadgen import lua, sysbench
 from scripts.loadgen.run import FILL_SCRIPT
 from scripts.plan.preview.due import Due
+from scripts.servers import environment
 from scripts.sources.kinds import kind_of, source_path, with_version
 
+INTERLEAVE, INTERLEAVED = "innodb_numa_interleave", ("true", "on", "1")
 ScriptOptions = tuple[KeyPath, str, dict[str, Any]]
 
 
@@ -30,10 +33,35 @@ def demand(due: Due) -> list[str]:
         check_archives(thing.server, study.entries["servers"][thing.server], found)
     if due.runs:
         check_options(due, found)
+        found.mistakes += preload_mistakes(due)
+        found.notes += numa_notes(due, facts.numa_nodes())
     if found.mistakes:
         lines = sorted({study.line(mistake) for mistake in found.mistakes})
         raise ConfigError("\n  ".join([f"study {study.name}: {len(lines)} mistake(s)", *lines]))
     return found.notes
+
+
+def numa_notes(due: Due, nodes: int) -> list[str]:
+    """Return a line on variants that spread their buffer pool over NUMA nodes on a machine with `nodes` of them."""
+    plan = due.paths.plan
+    options = {name: plan.options(name) for name in sorted({run.variant for run in due.runs.values()})}
+    asking = [name for name, own in options.items() if str(own.get(INTERLEAVE, "off")).lower() in INTERLEAVED]
+    if nodes > 1 or not asking:
+        return []
+    what = "this machine has a single NUMA node, so the option changes nothing here"
+    return [f"options.{INTERLEAVE} is on: {what} ({', '.join(asking)})"]
+
+
+def preload_mistakes(due: Due) -> Iterator[Mistake]:
+    """Yield libraries to preload that this machine lacks, by the variant whose server has them."""
+    plan = due.paths.plan
+    for name, declared in plan.study.config.get("variants", {}).items():
+        for path in environment.preloaded(plan.environment(name)):
+            if not (path.is_absolute() and path.is_file()):
+                owner = ("variants", name) if environment.PRELOAD in declared.get("environment", {}) else None
+                key = owner or ("builds", declared["build"])
+                text = f"{str(path)!r} does not exist, expected the absolute path of a library{_nearest_file(path)}"
+                yield Mistake((*key, "environment", environment.PRELOAD), text)
 
 
 def check_archives(server: str, entry: dict[str, Any], found: Found) -> None:

@@ -106,9 +106,16 @@ class Durations:
         return facts["wall_s"] if same else facts["cpu_s"] / self.cores
 
     def training(self, thing: Thing) -> Estimate:
-        """Return the estimate of a training: its workloads, and a server's start and stop for each."""
+        """Return the estimate of a training: its workloads, a server's start and stop for each, and what it loads."""
         declared = self.study.entries["trainings"][thing.name]
-        return Estimate(len(declared["workloads"]) * (declared["seconds"] + OVERHEAD_S), measured=False)
+        loads_s = len(declared["workloads"]) * (declared["seconds"] + OVERHEAD_S)
+        tables = [self.due.paths.plan.tables(name, data) for _, name, _, data in self.trained_on(thing)]
+        fill_s = sum(rows_of(each) - kept_rows(each) for each in tables) / ROWS_PER_S
+        return Estimate(loads_s + fill_s, measured=False)
+
+    def trained_on(self, thing: Thing) -> Iterable[tuple[str, str, dict, dict]]:
+        """Return the recipe parts of the datasets that a training runs on."""
+        return self.due.paths.training_datasets(thing.server, thing.name).values()
 
     def loading(self, thing: Thing) -> Estimate:
         """Return the estimate of loading a dataset: as the server's nearest one took for its rows, else as stated."""

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 
+from scripts.analysis.widening import widened_for
 from scripts.host import outcome, storage
 from scripts.host.cpus import format_cpus
 from scripts.host.workplace import cache_path
 from scripts.loadgen import client_host
 from scripts.measure.planned import SLICES, STATEMENTS, TURNS
-from scripts.plan import stopping
+from scripts.plan import looks, stopping
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
 from scripts.plan.preview import checks, limits
@@ -16,6 +18,7 @@ from scripts.plan.preview.differences import Difference
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes, amount_text
 from scripts.plan.preview.limits import Limit
+from scripts.plan.preview.pools import beyond_pool
 from scripts.plan.preview.reasons import Beside, Changed, Failed, New, Reason, Reasons, Remade, RunReasons
 from scripts.wording import plural, share
 
@@ -36,6 +39,8 @@ def diagnosis_estimate(due: Due, durations: Durations) -> Estimate:
 
 
 MOST_NAMES = 6
+# A stated estimate: a disk that reads and writes as much at the same time.
+COPIED_MIB_PER_S = 200
 MOST_REASONS = 6
 MOST_DIFFERENCES = 3
 INDENT = " " * 12
@@ -63,7 +68,12 @@ def phase_lines(reasons: Reasons, runs: RunReasons, durations: Durations, sizes:
     if extra := diagnosis_paths(due):
         planned = len(Diagnoses(due.paths).of_paths)
         found.append(phase_row("diagnose", len(extra), planned, estimate_text(diagnosis_estimate(due, durations))))
-    return [*found, *given_up_lines(due), f"  report    {due.paths.study}/report.html", summed_text(durations)]
+    return [
+        *found,
+        *given_up_lines(due),
+        f"  report    {due.paths.study}/report.html",
+        summed_text(durations, copying_s(due, sizes, durations)),
+    ]
 
 
 def phase_row(phase: str, count: int, total: int, rest: str) -> str:
@@ -182,14 +192,32 @@ def given_up_lines(due: Due) -> list[str]:
     return [f"  failed    {listed_names(names)}: not tried again unless `make retry` removes it"] if names else []
 
 
-def summed_text(durations: Durations) -> str:
-    """Return the line on time: compiling, measuring, and the rest."""
+def summed_text(durations: Durations, copied_s: float) -> str:
+    """Return the line on time: compiling, measuring, copying where that is not done by cloning, and the rest."""
     seconds = {phase: estimate.seconds for phase, estimate in durations.phases.items()}
     apart = {"compiling": seconds.pop("compile"), "measuring": seconds.pop("measure")}
+    apart |= {"copying snapshots": copied_s} if copied_s else {}
     parts = [
         f"{name} {duration_text(spent_s)}" for name, spent_s in {**apart, "the rest": sum(seconds.values())}.items()
     ]
     return f"  time      {', '.join(parts)}"
+
+
+def copying_s(due: Due, sizes: Sizes, durations: Durations) -> float:
+    """Return the seconds of copying snapshots in full; 0 where blocks are cloned, or runs as measured include it."""
+    if durations.run.measured or not without_cloning(due, sizes):
+        return 0
+    return sizes.copied().mib / COPIED_MIB_PER_S
+
+
+def without_cloning(due: Due, sizes: Sizes) -> list[str]:
+    """Return the names of the file systems to which snapshots are copied in full."""
+    results = storage.file_system_of("results")
+    places = {sizes.storage(variant) or str(cache_path()) for variant, _ in due.groups}
+    if due.of("profile"):
+        places.add(str(cache_path()))
+    found = map(storage.file_system_of, places)
+    return sorted({place.name for place in found if not storage.can_reflink(results, place)})
 
 
 def duration_text(seconds: float) -> str:
@@ -222,6 +250,8 @@ def plan_text(paths: Paths, cores: int) -> str:
         lines += machine_line(paths, durations)
         lines += method_lines(due)
         lines += stopping_line(paths)
+        lines += looks_line(paths)
+        lines += [f"  pool      {text}" for text in beyond_pool(due)]
         found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
         lines += map(limit_line, [*found, *misplaced(paths)])
         lines += [f"  note      {note}" for note in notes]
@@ -239,13 +269,7 @@ def refusals(paths: Paths) -> list[str]:
 def bytes_line(due: Due, sizes: Sizes) -> list[str]:
     """Return the line on bytes to copy and to keep; bytes to fetch stand at their phase."""
     copied, kept = sizes.copied(), sizes.kept()
-    results = storage.file_system_of("results")
-    places = {sizes.storage(variant) or str(cache_path()) for variant, _ in due.groups}
-    if due.of("profile"):
-        places.add(str(cache_path()))
-    without = sorted(
-        {place.name for path in places if not storage.can_reflink(results, place := storage.file_system_of(path))}
-    )
+    without = without_cloning(due, sizes)
     how = f" in full: no cloning of blocks (reflink) to {', '.join(without)}" if without else " by cloning blocks"
     parts = [f"{amount_text(copied.mib)} to copy{how}"] if copied.mib else []
     of = ", ".join(f"{name} {amount_text(size.mib)}" for name, size in kept.items() if size.mib)
@@ -301,6 +325,14 @@ def stopping_line(paths: Paths) -> list[str]:
     until = f"intervals within ±{share(asked.precision)}"
     until += f" or {config['at_most']} in blocks" if asked.at_most_s else ""
     return [f"  stops     after {first} to {most} repetitions: {until}; the plan above is of the first {first}"]
+
+
+def looks_line(paths: Paths) -> list[str]:
+    """Return by how much earlier reports of the same blocks make the intervals wider."""
+    found = looks.earlier(Path(paths.study), paths.blocks)
+    wider = widened_for(stops=False, looks=len(found)) - 1
+    before = f"reported before with {', '.join(map(str, found))} repetitions"
+    return [f"  looks     {before}: another look, intervals {share(round(wider, 3))} wider"] if found else []
 
 
 def limit_line(limit: Limit) -> str:

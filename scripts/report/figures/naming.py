@@ -60,7 +60,9 @@ def value_metrics(study: dict[str, Any], workload: str) -> tuple[str, ...]:
 
     Timed SQL has one figure of its statements instead.
     """
-    return CURVES if len(study["clients"]) > 1 and not statements_name(study, workload) else ()
+    if len(study["clients"]) < 2 or statements_name(study, workload):
+        return ()
+    return tuple(name for name in CURVES if name in of_study(study))
 
 
 def heat_names(study: dict[str, Any], metric: str) -> list[str]:

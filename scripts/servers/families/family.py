@@ -254,6 +254,14 @@ class Family(ABC):
     def counters(self, connection: Any) -> dict[str, float]:
         """Return the counters that are compared at both edges of a window; those that the release lacks are missing."""
 
+    def pool(self, connection: Any) -> tuple[int | None, int | None]:
+        """Return (bytes of the buffer pool, bytes of it in use), each None if the server does not report it."""
+        return None, None
+
+    def reading_statements(self, connection: Any) -> list[str]:
+        """Return the statements that read all tables and indexes of `DATABASE` into the pool; the default is none."""
+        return []
+
     def engine_report(self, connection: Any) -> str:
         """Return the storage engine's own report; the default: an empty text, there is none."""
         return ""

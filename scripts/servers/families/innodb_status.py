@@ -67,6 +67,12 @@ OLDER_VARIABLES = {"transaction_isolation": "tx_isolation", "transaction_read_on
 OLD_UTF8 = re.compile(r"^utf8(?=_|$)")
 
 
+POOL_PAGES = ("Innodb_buffer_pool_pages_total", "Innodb_buffer_pool_pages_data")
+TABLES = "SHOW FULL TABLES FROM `{database}` WHERE table_type = 'BASE TABLE'"
+# SHOW INDEX has a column for indexes that statements may not name: `Visible` in MySQL 8.0, `Ignored` in MariaDB 10.6.
+USABLE = {"Visible": "YES", "Ignored": "NO"}
+
+
 class InnoDBStatus(Family):
     """The part of MySQL and MariaDB that reads what a running server reports."""
 
@@ -114,6 +120,18 @@ class InnoDBStatus(Family):
         reported = numbers(self.engine_report(connection))
         counted = {name: float(status[key]) for key, name in COUNTERS.items() if key in status}
         return {**unreported, **reported, **counted}
+
+    def pool(self, connection: pymysql.Connection) -> tuple[int | None, int | None]:
+        """Return (bytes of the buffer pool, bytes of its pages that hold data)."""
+        status = _pairs(connection, "SHOW GLOBAL STATUS LIKE 'Innodb\\_%page%'")
+        total, used = (int(status[name]) * int(status["Innodb_page_size"]) for name in POOL_PAGES)
+        return total, used
+
+    def reading_statements(self, connection: pymysql.Connection) -> list[str]:
+        """Return a scan of each table's rows, its primary key, and of each of its other B-trees."""
+        return [
+            text for table in _names(connection, self.DATABASE) for text in _scans(connection, self.DATABASE, table)
+        ]
 
     def engine_report(self, connection: pymysql.Connection) -> str:
         """Return InnoDB's own report."""
@@ -172,3 +190,18 @@ def _number(text: str) -> float | None:
 
 def _words(text: str) -> list[str]:
     return [OLD_UTF8.sub("utf8mb3", word.strip().strip("\"'")) for word in text.split(",")]
+
+
+def _names(connection: pymysql.Connection, database: str) -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(TABLES.format(database=database))
+        return sorted(name for name, _ in cursor.fetchall())
+
+
+def _scans(connection: pymysql.Connection, database: str, table: str) -> list[str]:
+    counted = f"SELECT COUNT(*) FROM `{database}`.`{table}`"
+    with connection.cursor(pymysql.cursors.DictCursor) as cursor:
+        cursor.execute(f"SHOW INDEX FROM `{database}`.`{table}`")
+        found = [row for row in cursor.fetchall() if row["Seq_in_index"] == 1 and row["Index_type"] == "BTREE"]
+    usable = [row["Key_name"] for row in found if all(row.get(key, value) == value for key, value in USABLE.items())]
+    return [f"{counted} USE INDEX ()", *(f"{counted} FORCE INDEX (`{name}`)" for name in usable if name != "PRIMARY")]

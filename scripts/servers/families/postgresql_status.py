@@ -50,6 +50,24 @@ IN_MEGABYTES = "wal_segment_size"
 Settings = Mapping[str, tuple[str, str | None]]
 
 
+POOL_BYTES = """
+    SELECT setting::bigint * current_setting('block_size')::bigint FROM pg_settings WHERE name = 'shared_buffers'
+"""
+TABLES = """
+    SELECT pg_class.oid::regclass::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE relkind = 'r' AND nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY 1
+"""
+# The first column of each B-tree; an index of expressions has none.
+INDEXED = """
+    SELECT indrelid::regclass::text, quote_ident(attname) FROM pg_index
+    JOIN pg_class AS index ON index.oid = indexrelid JOIN pg_am ON pg_am.oid = index.relam AND amname = 'btree'
+    JOIN pg_class AS tables ON tables.oid = indrelid JOIN pg_namespace ON pg_namespace.oid = tables.relnamespace
+    JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+    WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY 1, 2
+"""
+PLAIN_SCANS = ("enable_seqscan", "enable_bitmapscan")
+
+
 class PostgreSQLStatus(Family):
     """The part of PostgreSQL that reads what a running server reports."""
 
@@ -95,6 +113,23 @@ class PostgreSQLStatus(Family):
         counted = dict(zip(COUNTERS, map(float, _rows(connection, database)[0]), strict=True))
         wal = _rows(connection, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0]
         return {**counted, "log_written_bytes": float(wal)}
+
+    def pool(self, connection: pg8000.dbapi.Connection) -> tuple[int | None, int | None]:
+        """Return (bytes of shared buffers, None): how many are in use is known to an extension only."""
+        return int(_rows(connection, POOL_BYTES)[0][0]), None
+
+    def reading_statements(self, connection: pg8000.dbapi.Connection) -> list[str]:
+        """Return a scan of each table and of its indexes that keeps what it reads.
+
+        A sequential scan of a table larger than a fourth of shared buffers reuses a ring of 256 KiB (PostgreSQL's
+        src/backend/storage/buffer/README); a scan of a range of row addresses (from 14 on) and one of an index do not.
+        """
+        tables = [table for (table,) in _rows(connection, TABLES)]
+        scans = [f"SELECT count(*) FROM {table} WHERE ctid >= '(0,0)'" for table in tables]
+        scans += [f"SELECT count({name}) FROM {table} WHERE {name} IS NOT NULL" for table, name in
+                  dict.fromkeys(map(tuple, _rows(connection, INDEXED)))]  # fmt: skip
+        off = [f"SET {name} = off" for name in PLAIN_SCANS]
+        return [*off, *scans, *(f"RESET {name}" for name in PLAIN_SCANS)]
 
     def table_files(self, connection: pg8000.dbapi.Connection) -> dict[str, str]:
         """Return path below the data directory -> table, for the first file of tables, their indexes and TOAST."""

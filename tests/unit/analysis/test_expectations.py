@@ -15,7 +15,14 @@ OK = {"variant": "pgo", "outcome": "ok", "reason": None}
 
 def verdict(limit, study=None, runs=OK, **changes):
     tables = {"overall": pd.DataFrame([{**ROW, **changes}]), "runs": pd.DataFrame([runs])}
-    declared = {"study": "x", "reference": "baseline", "expect": {"pgo": {"tps": limit}}, **(study or {})}
+    declared = {
+        "study": "x",
+        "reference": "baseline",
+        "repetitions": 5,
+        "blocks": ["a"],
+        "expect": {"pgo": {"tps": limit}},
+        **(study or {}),
+    }
     return whole_verdict(declared, tables)
 
 

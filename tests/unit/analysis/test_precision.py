@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 
 from scripts.analysis.comparison import Terms, compare
-from scripts.analysis.precision import WIDER, Asked, decide, widest
+from scripts.analysis.precision import Asked, decide, widest
+from scripts.analysis.widening import STOPPING, widened_for
 from scripts.vocabulary import Decision
 from tests.made.simulation import REFERENCE, Simulated, judged, logs, looks, medium_precision, runs_of, stopped
 
@@ -59,8 +61,8 @@ def test_the_simulation_looks_at_the_width_that_decides():
     plan = Simulated(variants=2, studies=3)
     found = judged(logs(plan)).overall
     for study in range(plan.studies):
-        terms = Terms(REFERENCE, ("tps",), wider=WIDER)
-        expected = np.expm1(max(one.half[study] for one in found) * WIDER)
+        terms = Terms(REFERENCE, ("tps",), wider=STOPPING)
+        expected = np.expm1(max(one.half[study] for one in found) * STOPPING)
         assert widest(compare(runs_of(plan, study), terms).overall) == pytest.approx(expected)
 
 
@@ -92,3 +94,19 @@ def test_intervals_that_are_not_widened_where_measuring_stops_are_caught():
     means, halves = looks(UNEVEN)
     found = stopped(means, halves, medium_precision(halves, 0.65, 0.9), 0.9)
     assert found.covered < 0.94 - UNEVEN.error(0.94)
+
+
+def test_measuring_on_until_a_difference_is_found_is_paid_for():
+    """The share of studies of two equal servers that end with an interval that misses 1, by the number of looks."""
+    logs_of_blocks = np.random.default_rng(7).standard_normal((100_000, 14))
+    going_on, missed, plain = np.ones(100_000, bool), [], np.zeros(100_000, bool)
+    for looks_before, blocks in enumerate((5, 7, 10, 14)):
+        sample = logs_of_blocks[:, :blocks]
+        reach = np.abs(sample.mean(axis=1)) / sample.std(axis=1, ddof=1) * np.sqrt(blocks)
+        half = special.stdtrit(blocks - 1, 0.975)
+        plain |= reach > half
+        going_on &= reach <= half * widened_for(stops=False, looks=looks_before)
+        missed.append(1 - going_on.mean())
+    assert missed[0] == pytest.approx(0.05, abs=0.003)
+    assert max(missed) < 0.075
+    assert plain.mean() > 0.1

@@ -121,8 +121,9 @@ def test_a_record_outside_a_study_is_refused(facts, tmp_path):
         record.write(tmp_path / "1.json", measured(facts, "/tmp/1"))
 
 
-def test_record_without_large_parts_keeps_the_others(facts):
-    run = Run.of(facts).without(("histogram", "variables"))
+def test_record_without_large_parts_keeps_the_others(facts, tmp_path):
+    record.write(path_of(tmp_path), measured(facts, "/tmp/1"))
+    run = record.read(path_of(tmp_path), without=("histogram", "variables"))
     assert (bool(run.histogram), run.variables) == (False, {})
     assert run.window == Run.of(facts).window
 

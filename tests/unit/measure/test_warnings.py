@@ -68,6 +68,16 @@ def test_value_beyond_its_limit_is_warned_of(path, good, bad, code):
     assert code in codes(changed(path, bad))
 
 
+def test_drift_of_a_run_in_slices_is_the_one_beside_the_other_servers():
+    rising = changed("series.tps", [9.0, 100, 104, 108, 113, 118, 121])
+    assert codes(rising | {"sliced": {"method": "slices", "drift": 0.02, "drift_error": 0.01}}) == []
+    apart = changed("sliced", {"method": "slices", "drift": -0.12, "drift_error": 0.03})
+    (warning,) = warnings_of(record_of(apart))
+    assert (warning.code, warning.value) == ("unsteady", -0.12)
+    assert "moved by -12% from start to end beside the other servers of its block" in warning.text
+    assert codes(changed("sliced", {"method": "slices", "drift": 0.12, "drift_error": 0.05})) == []
+
+
 def test_client_that_uses_more_than_all_else_is_warned_of():
     facts = changed("placement.client_cpus", [0, 1])
     facts["cpu"] |= {"server_user_s": 2.0, "server_system_s": 1.0, "client_user_s": 3.0, "client_system_s": 2.0}

@@ -93,6 +93,38 @@ def test_seconds_of_training_change_the_profile_and_what_uses_it():
     assert changed(trainings={"mixed": training}) == TRAINED
 
 
+@pytest.mark.parametrize("where", ["datasets", "workloads"])
+def test_filling_the_pool_is_a_part_of_the_load_and_of_no_dataset(where):
+    name = {"datasets": "sbtest", "workloads": "oltp"}[where]
+    for value in (True, False):
+        assert changed(**{where: {name: {"fill": value}}}) == LOADS
+
+
+def test_workload_decides_on_the_pool_before_its_dataset():
+    made = plan(datasets={"sbtest": {"fill": True}}, workloads={"oltp": {"fill": False}})
+    assert made.load("baseline", "oltp")["fill"] == "never"
+    assert "fill" not in made.dataset(SERVER, "sbtest", {})["tables"]
+    assert "fill" not in plan().load("baseline", "oltp")
+
+
+def test_training_takes_the_options_of_the_study_unless_it_has_its_own():
+    declared = {"workloads": ["simple_select", "index_update", "oltp"], "clients": 4, "seconds": 20}
+    alone = {"options": {"work_mem": "8MB"}, "trainings": {"mixed": {**declared, "options": {}}}}
+    assert not changed(**alone) & {"profile", "pgo"}
+    assert changed(trainings={"mixed": {**declared, "options": {"work_mem": "8MB"}}}) == TRAINED
+
+
+def test_training_that_loads_runs_on_an_empty_snapshot_of_its_own():
+    declared = {"workloads": ["oltp"], "clients": 4, "seconds": 20, "load": True}
+    made = plan(trainings={"mixed": declared}, options={"data_checksums": False})
+    profile = made.profile(SERVER, "mixed", made.stages.profile("pgo").stage)
+    parts = made.training_data(SERVER, "mixed", "sbtest")
+    assert parts == (SERVER, "sbtest", {"data_checksums": False}, {"fresh": True})
+    assert profile["workloads"][0]["tables"]["fresh"]
+    assert profile["workloads"][0]["dataset_digest"] == made.dataset_digest(*parts)
+    assert made.dataset_digest(*parts) != made.dataset_digest(SERVER, "sbtest", {"data_checksums": False})
+
+
 def test_rows_change_dataset_loads_and_the_training_on_them():
     assert changed(datasets={"sbtest": {"tables": 4, "rows": 7}}) == {*TRAINED, *LOADS, "dataset"}
 
@@ -134,8 +166,8 @@ def test_option_of_one_variant_changes_that_variant_alone():
     assert changed(variants=variants) == {"variant pgo"}
 
 
-def test_option_of_the_study_changes_all_variants_and_no_dataset():
-    assert changed(options={"work_mem": "8MB"}) == {"variant baseline", "variant pgo", "variant aa"}
+def test_option_of_the_study_changes_all_variants_and_the_training_and_no_dataset():
+    assert changed(options={"work_mem": "8MB"}) == {*TRAINED, "variant baseline", "variant aa"}
 
 
 def test_option_that_shapes_a_data_directory_changes_the_dataset():
@@ -189,3 +221,13 @@ def test_turns_depend_on_seed_workload_and_clients_only_and_give_each_arm_each_p
 
 def test_new_build_with_the_same_flags_changes_no_other_build():
     assert changed(builds={"a_pgo": {"profile": "mixed"}}) == set()
+
+
+def test_environment_of_a_variant_or_its_build_makes_runs_anew_and_no_build():
+    given = {"MALLOC_CONF": "narenas:1"}
+    arms = {**VARIANTS, "pgo": {**VARIANTS["pgo"], "environment": given}}
+    assert changed(variants=arms) == {"variant pgo"}
+    assert changed(builds={"pgo": {"environment": given}}) == {"variant pgo"}
+    both = plan(variants=arms, builds={"pgo": {"environment": {"MALLOC_CONF": "x", "OTHER": "y"}}})
+    assert both.environment("pgo") == {**given, "OTHER": "y"}
+    assert both.environment("baseline") == {}

@@ -168,6 +168,15 @@ def test_a_training_tells_what_ran_for_each_kind_of_profile():
     assert shown[1]["compiler"] == "compiler unknown"
 
 
+def test_training_shows_its_server_options_and_whether_it_loaded_its_tables():
+    names = {"training": "mixed", "server": "m"}
+    load = {"name": "oltp", "tables": {"rows": 5, "fresh": True}}
+    recipe = {"options": {"flush": 0, "autovacuum": False}, "workloads": [load]}
+    shown = machine.training_rows([{**names, "recipe": recipe}, {**names, "recipe": {"workloads": []}}])
+    text = "flush=0 autovacuum=off; the server in training loaded the tables"
+    assert [each["setting"] for each in shown] == [text, ""]
+
+
 def test_bolt_tells_functions_and_branches(builds):
     said = Elements(builds[1]).said()
     assert "6\u202f021 of 31\u202f288 functions (19.2\u202f%) had a profile" in said

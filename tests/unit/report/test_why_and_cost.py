@@ -1,15 +1,23 @@
 """Why and at what cost, on the page: what bound cells, work per transaction, remedies, seconds and bytes."""
 
+import math
+import random
+import re
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
+from scripts.analysis.blocks import SAME_HOST_COLUMNS
 from scripts.analysis.bounds import Bound
+from scripts.analysis.comparison import compare, terms_of
 from scripts.measure.record import Run
 from scripts.measure.warnings import THRESHOLDS
-from scripts.report import bounds, builds
+from scripts.report import bounds, builds, efforts
 from scripts.report import runs as report_runs
 from scripts.report.finding import Topic
 from scripts.report.value_tables import measured_metrics
+from scripts.wording import by_width
 from tests.made import records, synthetic
 from tests.made.rendering import Elements, findings_of, rendered
 
@@ -55,29 +63,70 @@ def test_without_cpu_time_nothing_is_said_of_what_bound_cells():
     assert bounds.reasons(unknown) == []
 
 
-def run_facts(counters, outcome="ok"):
-    facts = {"variant": "pgo", "workload": "oltp", "clients": 8, "outcome": outcome, "counters": counters}
-    return Run.of(facts)
-
-
 def edges(before, after):
     return {"before": before, "after": after}
 
 
+def whole(values, repetitions=5, **more):
+    """Return runs.csv and records of one cell: `values` gives (context switches, fsyncs) per variant and repetition."""
+    rows, found = [], []
+    host = dict.fromkeys(SAME_HOST_COLUMNS, "one")
+    for repetition in range(1, repetitions + 1):
+        for variant in ("baseline", "aa", "pgo"):
+            switches, fsyncs = values(variant, repetition)
+            place = {"variant": variant, "workload": "oltp", "clients": 8, "repetition": repetition}
+            counters = {"commits": edges(10, 210), "data_fsyncs": edges(5, 5 + fsyncs), "dirty_pages": edges(1, 999)}
+            rows.append({**place, **host, "outcome": "ok", "reason": None, "transactions": 100, "warning_codes": "",
+                         "context_switches": switches, "read_bytes": 0, "write_bytes": None, **more})  # fmt: skip
+            found.append(Run.of({**place, "outcome": "ok", "counters": counters}))
+    return pd.DataFrame(rows), found
+
+
+THREE = {**STUDY, "variants": dict.fromkeys(("baseline", "aa", "pgo"), STUDY["variants"]["baseline"])}
+
+
 def test_work_is_divided_by_transactions_of_the_window_and_commits_of_the_call():
-    row = {"variant": "pgo", "workload": "oltp", "clients": 8, "outcome": "ok", "transactions": 100}
-    runs = pd.DataFrame([{**row, "context_switches": 300, "read_bytes": 0, "write_bytes": None}])
-    counters = {"commits": edges(10, 210), "data_fsyncs": edges(5, 55), "dirty_pages": edges(1, 999)}
-    lost = run_facts({"commits": edges(0, 1), "data_fsyncs": edges(0, 1e9)}, "failed")
-    (effort,) = bounds.efforts(STUDY, runs, [run_facts(counters), lost])
+    runs, found = whole(lambda variant, _: (300, 50))
+    lost = replace(found[-1], repetition=9, outcome="failed", counters=found[0].counters)
+    (effort,) = efforts.efforts(THREE, runs, [*found, lost])
     assert effort.head == ("context switches", "data fsyncs")
-    assert effort.rows == (("pgo", "8", "3.00", "0.250"),)
+    assert [(row.variant, row.clients) for row in effort.rows] == [(name, "8") for name in ("baseline", "aa", "pgo")]
+    assert [cell.text for cell in effort.rows[2].cells] == ["3.00", "0.250"]
     assert effort.none == ("bytes read",)
 
 
+def test_what_a_transaction_cost_is_compared_block_by_block_with_the_interval_of_other_quantities():
+    chance = random.Random(3)
+    noise = {repetition: chance.uniform(0.5, 2) for repetition in range(1, 6)}
+    gain = {"baseline": 1.0, "aa": 1.0, "pgo": 0.8}
+
+    def values(variant, repetition):
+        return (1000 * noise[repetition] * gain[variant] * math.exp(chance.gauss(0, 0.01)), 50)
+
+    runs, found = whole(values)
+    (effort,) = efforts.efforts(THREE, runs, found)
+    reference, _, pgo = (row.cells[0] for row in effort.rows)
+    assert reference.notes == ()
+    value, low, high = map(float, re.findall(r"[0-9.]+", pgo.notes[0]))
+    assert value == pytest.approx(0.8, abs=0.02)
+    assert 0.75 < low < 0.8 < high < 0.85
+    same = compare(
+        runs.assign(tps=runs["context_switches"] / 100, started_at=0.0, ended_at=1.0), terms_of(THREE, ["tps"])
+    ).cells
+    row = same[same["variant"] == "pgo"].iloc[0]
+    assert pgo.notes == ("× {} ({})".format(*by_width(row["ratio"], row["ratio_low"], row["ratio_high"])),)
+
+
+def test_a_quantity_of_zero_has_no_ratio_and_one_block_no_interval():
+    runs, found = whole(lambda variant, _: (0 if variant == "pgo" else 300, 50), repetitions=1)
+    (effort,) = efforts.efforts(THREE, runs, found)
+    assert [cell.notes for cell in effort.rows[2].cells] == [(), ("× 1.000",)]
+
+
 def test_counters_without_commits_are_left_out():
-    columns = ["variant", "workload", "clients", "outcome", "transactions", *bounds.WINDOW]
-    assert bounds.efforts(STUDY, pd.DataFrame(columns=columns), [run_facts({"x": edges(0, 9)})]) == []
+    runs, found = whole(lambda *_: (None, 50))
+    without = [replace(run, counters={"x": run.counters["data_fsyncs"]}) for run in found]
+    assert efforts.efforts(THREE, runs.assign(read_bytes=None), without) == []
 
 
 def test_costs_add_up_and_what_is_unknown_is_no_zero():

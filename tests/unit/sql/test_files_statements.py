@@ -31,6 +31,16 @@ def test_semicolon_in_quotes_ends_nothing(quoted):
     assert texts(f"SELECT {quoted};SELECT 2;") == [f"SELECT {quoted}", "SELECT 2"]
 
 
+def test_procedure_ends_where_its_body_does():
+    body = "CREATE PROCEDURE p(IN x INT)\nBEGIN\n  WHILE x > 0 DO\n    SET x = x - 1;\n  END WHILE;\nEND\n"
+    assert texts(f"{body};\nCALL p(3);\nCREATE PROCEDURE q() SELECT 1;\nSELECT 2;") == [
+        body.strip(),
+        "CALL p(3)",
+        "CREATE PROCEDURE q() SELECT 1",
+        "SELECT 2",
+    ]
+
+
 def test_comments_are_dropped_and_end_nothing():
     assert texts("-- it's a remark; no more\nSELECT 1 -- really; 'so\n + 1;\n--\nSELECT 2;") == [
         "SELECT 1 \n + 1",

@@ -1,6 +1,8 @@
 """Two finished studies side by side: what changed is listed, and a ratio of the two is never called a speedup."""
 
 import copy
+import dataclasses
+import json
 import shutil
 from pathlib import Path
 
@@ -10,13 +12,14 @@ import pytest
 from scripts.analysis.runs import read_csv
 from scripts.commands.compare_studies import __main__ as compare_studies
 from scripts.commands.compare_studies import studies
-from scripts.commands.compare_studies.cells import Cells, shared_cells, whole_speedup
+from scripts.commands.compare_studies.cells import Cells, headline, shared_cells, whole_speedup
 from scripts.commands.compare_studies.studies import load_finished, refusals, within_study
 from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs.description import study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern import read_pattern
 from scripts.jobs import collect_runs, compare_variants
+from scripts.measure.record import Run
 from tests.made import logs as made_logs
 from tests.made import synthetic
 from tests.made.synthetic import Plan
@@ -64,8 +67,23 @@ def first(tmp_path_factory):
     FIRST["folder"] = made(tmp_path_factory.mktemp("first"), "a")
 
 
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """Two studies of the same settings, which no test changes."""
+    return together(tmp_path_factory.mktemp("pair"))
+
+
 def together(tmp_path, **b):
     return load_finished(FIRST["folder"]), load_finished(made(tmp_path / "other", "b", **{"seed": 8, **b}))
+
+
+def recorded(finished, change):
+    """Return a study in which `change` has edited the facts of every run; its figures stay."""
+    records = []
+    for file in sorted(finished.folder.glob("runs/**/*.json")):
+        change(facts := json.loads(file.read_text()))
+        records.append(Run.of(facts))
+    return dataclasses.replace(finished, records=records)
 
 
 def view(pair):
@@ -82,8 +100,8 @@ def test_records_lie_in_blocks_or_are_runs_of_the_earlier_layout(inside):
     assert within_study(Path("results/studies/a", inside)) == Path(inside)
 
 
-def test_the_same_settings_one_after_the_other_are_a_difference_not_interleaved(tmp_path):
-    shown = view(together(tmp_path))
+def test_the_same_settings_one_after_the_other_are_a_difference_not_interleaved(pair):
+    shown = view(pair)
     assert shown["headline"].startswith("Difference, not interleaved")
     assert shown["refusals"] == []
     notes = {note for table in shown["tables"] for row in table.whole + table.rows for note in row.fields[2].notes}
@@ -111,11 +129,21 @@ def test_the_same_settings_one_after_the_other_are_a_difference_not_interleaved(
         ("placement.client_cpus", [3], "placement, sysbench"),
     ],
 )
-def test_another_host_sysbench_or_setting_forbids_a_speedup_and_is_named(tmp_path, where, value, what):
-    shown = view(together(tmp_path, change=setter(where, value)))
-    assert what in {change.what for change in shown["refusals"]}
+def test_another_host_sysbench_or_setting_forbids_a_speedup_and_is_named(pair, where, value, what):
+    a, b = pair
+    cells = cells_of(a, recorded(b, setter(where, value)))
+    assert what in {change.what for change in cells.refusals.named()}
+    assert headline(cells).startswith("No speedup of B over A is given")
+    assert what.split(": ")[-1].partition(",")[0] in headline(cells)
+
+
+@pytest.mark.parametrize(
+    ("where", "value"), [("host.machine_id", "other"), ("recipe.load.tables.rows", 7), ("storage", "tmpfs")]
+)
+def test_a_difference_everywhere_of_a_load_or_of_a_variant_takes_the_speedup_from_every_row(pair, where, value):
+    a, b = pair
+    shown = view((a, recorded(b, setter(where, value))))
     assert shown["headline"].startswith("No speedup of B over A is given")
-    assert what.split(": ")[-1].partition(",")[0] in shown["headline"]
     assert all("no speedup" in row.fields[2].notes for table in shown["tables"] for row in table.rows)
     assert not any("B gave" in text for text in shown["sentences"])
     assert any("B's speedup is" in text for text in shown["sentences"])
@@ -127,8 +155,8 @@ def test_what_is_unknown_on_both_sides_is_not_the_same(tmp_path):
     assert [(change.what, change.a, change.b) for change in view(pair)["refusals"]] == [("host", "unknown", "unknown")]
 
 
-def test_a_speedup_is_that_of_the_studys_own_report(tmp_path):
-    a, b = together(tmp_path)
+def test_a_speedup_is_that_of_the_studys_own_report(pair):
+    a, b = pair
     overall = read_csv(a.folder / "tables/overall.csv").query("variant == 'pgo' and metric == 'tps'").iloc[0]
     cells = cells_of(a, b)
     found = cells.compared("pgo", "tps", cells.shared["pgo"]).speedup_a

@@ -140,3 +140,28 @@ def test_plan_without_sysbench_notes_that_options_were_not_checked(tmp_path, mon
 def test_options_for_a_client_host_are_not_checked_here(tmp_path):
     (note,) = demanded(paths(tmp_path, client={"ssh": "loadgen"}))
     assert note == "options of sysbench scripts are not checked: sysbench runs on the client host"
+
+
+INTERLEAVING = [(True, 1, True), ("ON", 1, True), (False, 1, False), (True, 2, False)]
+
+
+@pytest.mark.parametrize(("value", "nodes", "noted"), INTERLEAVING)
+def test_pool_spread_over_the_nodes_of_a_machine_with_one_is_a_note(tmp_path, value, nodes, noted):
+    arms = {name: {"server": "mysql-8.0.33-binary", "build": "prebuilt"} for name in ("one", "other")}
+    options = {"innodb_numa_interleave": value}
+    made = paths(tmp_path, variants=arms, reference="one", options=options)
+    text = "this machine has a single NUMA node, so the option changes nothing here"
+    note = f"options.innodb_numa_interleave is on: {text} (aa, one, other)"
+    assert checks.numa_notes(Due(made), nodes) == ([note] if noted else [])
+
+
+@pytest.mark.parametrize("owner", ["variants", "builds"])
+def test_library_to_preload_that_this_machine_lacks_stops_the_plan(tmp_path, owner):
+    (tmp_path / "jemalloc.so").touch()
+    given = {"environment": {"LD_PRELOAD": f"{tmp_path}/jemaloc.so"}}
+    arms = {**SMALL["variants"], "pgo": {**SMALL["variants"]["pgo"], **(given if owner == "variants" else {})}}
+    builds = {"builds": {"pgo": given}} if owner == "builds" else {}
+    assert refusal(paths(tmp_path, variants=arms, **builds), "LD_PRELOAD") == [
+        f"{owner}.pgo.environment.LD_PRELOAD: '{tmp_path}/jemaloc.so' does not exist, expected the absolute path of a "
+        f"library, did you mean 'jemalloc.so'?"
+    ]

@@ -19,6 +19,7 @@ VARIANTS = SMALL["variants"]
 MIXED = {"workloads": ["simple_select", "index_update", "oltp"], "clients": 4, "seconds": 20}
 ROWS = {"datasets": {"sbtest": {"tables": 4, "rows": 7}}}
 MEMORY = {"options": {"work_mem": "8MB"}}
+MEASURED_MEMORY = {**MEMORY, "trainings": {"mixed": {**MIXED, "options": {}}}}
 CHECKSUMS = {"options": {"data_checksums": True}}
 LONGER = {"trainings": {"mixed": {**MIXED, "seconds": 30}}}
 FLAGS = {"builds": {"pgo": {"profile": "mixed", "flags": "-O3"}}}
@@ -92,6 +93,13 @@ def test_compile_without_stated_minutes_is_estimated_from_the_size_of_the_source
     assert re.search(rf"  compile +3 of 3 +{text}", made)
 
 
+@pytest.mark.parametrize("cloned", [True, False])
+def test_copying_of_snapshots_is_part_of_the_time_where_blocks_are_not_cloned(monkeypatch, cloned):
+    monkeypatch.setattr(preview_text.storage, "can_reflink", lambda *_: cloned)
+    said = preview_text.plan_text(paths(), cores=2)
+    assert bool(re.search(r"^  time .*, copying snapshots about [\d.]+ \w+, the rest", said, re.M)) is not cloned
+
+
 def test_finished_study_is_one_line():
     made_results.finish(paths())
     lines = preview_text.plan_text(paths(), cores=1).rstrip().splitlines()
@@ -108,7 +116,11 @@ EDITS = {
         {"measure": (18, "load.placement: automatic → server: 0, client: 1")},
     ),
     "client": ({"client": {"ssh": "loadgen"}}, {"measure": (18, "load.client.ssh: nothing → loadgen")}),
-    "option": (MEMORY, {"measure": (18, "options.work_mem: nothing → 8MB")}),
+    "option": (
+        MEMORY,
+        {"train": (1, "options.work_mem: nothing → 8MB"), "measure": (18, "options.work_mem: nothing → 8MB")},
+    ),
+    "option of runs alone": (MEASURED_MEMORY, {"measure": (18, "options.work_mem: nothing → 8MB")}),
     "option of a variant": (
         {"variants": {**VARIANTS, "pgo": {**VARIANTS["pgo"], **MEMORY}}},
         {"measure": (18, "options.work_mem: nothing → 8MB")},
@@ -215,7 +227,7 @@ def test_build_that_loses_bolt_says_so():
     assert line.endswith(" more differences")
 
 
-@pytest.mark.parametrize("edit", [MEMORY, {"campaign": 2}, {"repetitions": 5}, {"clients": [8, 64]}], ids=str)
+@pytest.mark.parametrize("edit", [MEASURED_MEMORY, {"campaign": 2}, {"repetitions": 5}, {"clients": [8, 64]}], ids=str)
 def test_edit_of_measuring_plans_nothing_but_runs(edit):
     assert set(after(edit)) == {"measure"}
 

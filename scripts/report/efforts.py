@@ -1,0 +1,147 @@
+"""What a transaction cost the server: its counters per transaction, with ratios to the reference block by block."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis.blocks import arms_of, block_names, judged_runs
+from scripts.analysis.calibration import calibration_table, widening
+from scripts.analysis.comparison import terms_of
+from scripts.analysis.intervals import Interval, cell_intervals
+from scripts.analysis.metrics import LEVELS
+from scripts.analysis.run_tables import block_name
+from scripts.measure.record import Run
+from scripts.report import engine
+from scripts.report.value_tables import Cell
+from scripts.vocabulary import CELL, RELINKED, RUN
+from scripts.wording import NOTHING, by_width, count, missing
+
+WINDOW = {"context_switches": "context switches", "read_bytes": "bytes read", "write_bytes": "bytes written"}
+COMMITS, SHARE = "commits", " per transaction"
+
+
+@dataclass(frozen=True)
+class EffortRow:
+    """One variant at one client count: per quantity its value, and the ratio with its interval as a note."""
+
+    variant: str
+    clients: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a transaction of one workload cost; `none` names what was always 0."""
+
+    workload: str
+    head: tuple[str, ...]
+    rows: tuple[EffortRow, ...]
+    none: tuple[str, ...]
+
+
+def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -> list[Effort]:
+    """Return what transactions cost, one table per workload about which something is known.
+
+    Context switches and bytes are those of the window, divided by its transactions; the server's own counters are read
+    before and after the whole call of sysbench, and are divided by the commits in between. Ratios are those of blocks,
+    with the intervals of all other quantities.
+    """
+    amounts = _amounts(runs, records)
+    if amounts.empty:
+        return []
+    names = {**WINDOW, **{name: name.replace("_", " ") for name in amounts["name"] if name not in WINDOW}}
+    sums = amounts.groupby([*CELL, "name"], sort=False)[["amount", "per"]].sum()
+    values = (sums["amount"] / sums["per"]).to_dict()
+    ratios = _ratios(study, runs, amounts, list(names))
+    made = [_effort(study, workload, names, values, ratios) for workload in study["workloads"]]
+    return [effort for effort in made if effort.rows and effort.head]
+
+
+def _amounts(runs: pd.DataFrame, records: Iterable[Run]) -> pd.DataFrame:
+    """Return one row per ok run and quantity: `amount` in `per` transactions or commits, `place` that of the run."""
+    ok = runs[(runs["outcome"] == "ok").to_numpy()]
+    blocks = block_names(ok)
+    places = dict(zip(zip(*(ok[name] for name in RUN), blocks, strict=True), ok.index, strict=True))
+    rows = [
+        {**dict(zip(CELL, cell, strict=True)), "place": place, "name": name, "amount": float(amount), "per": float(per)}
+        for name in WINDOW
+        for *cell, place, amount, per in zip(
+            *(ok[key] for key in CELL), ok.index, ok[name], ok["transactions"], strict=True
+        )
+        if not missing(amount) and per > 0
+    ]
+    for run in records:
+        place = places.get((*run.key, block_name(run.block, *run.key[1:])))
+        if place is not None:
+            cell = dict(zip(CELL, run.cell, strict=True))
+            rows += [{**cell, "place": place, **row} for row in _of_call(run)]
+    return pd.DataFrame(rows, columns=[*CELL, "place", "name", "amount", "per"])
+
+
+def _of_call(run: Run) -> Iterator[dict[str, Any]]:
+    grown = {name: float(edges.after - edges.before) for name, edges in run.counters.items()}
+    if grown.get(COMMITS, 0) > 0:
+        for name in filter(_is_work, grown):
+            yield {"name": name, "amount": grown[name], "per": grown[COMMITS]}
+
+
+def _is_work(name: str) -> bool:
+    """Return whether a counter's growth over a call is to be divided by its commits."""
+    return name not in LEVELS and name != COMMITS and not name.startswith(engine.CHANGE_BUFFER_PREFIX)
+
+
+def _ratios(
+    study: dict[str, Any], runs: pd.DataFrame, amounts: pd.DataFrame, names: Sequence[str]
+) -> dict[tuple, Interval]:
+    """Return (variant, workload, clients, name) -> the interval over blocks; values of 0 have no ratio."""
+    shares = (amounts["amount"] / amounts["per"]).groupby([amounts["place"], amounts["name"]]).first().unstack()
+    # Some quantities have the name of a column of runs.csv, which holds the sum and not the share.
+    wide = runs.join(shares.reindex(columns=list(names)).add_suffix(SHARE))
+    terms = terms_of(study, [f"{name}{SHARE}" for name in names])
+    judged = judged_runs(wide[(wide["variant"] != RELINKED).to_numpy()], terms.reference)
+    arms = arms_of(judged, terms.reference, terms.metrics, terms.timed)
+    factors = widening(calibration_table(arms), terms.wider)
+    found = {}
+    for name, metric in zip(names, terms.metrics, strict=True):
+        cells, y, _ = arms.of(metric)
+        for cell, intervals in zip(cells, cell_intervals(y, arms.contrasts(metric)), strict=True):
+            for variant, interval in zip(arms.compared, intervals, strict=True):
+                found[variant, *cell, name] = interval.widened(factors[metric])
+    return found
+
+
+def _effort(
+    study: dict[str, Any],
+    workload: str,
+    names: Mapping[str, str],
+    values: Mapping[tuple, float],
+    ratios: Mapping[tuple, Interval],
+) -> Effort:
+    cells = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
+    known = [name for name in names if any((*cell, name) in values for cell in cells)]
+    shown = [name for name in known if any(values.get((*cell, name)) for cell in cells)]
+    rows = tuple(
+        EffortRow(cell[0], str(cell[2]), tuple(_field((*cell, name), values, ratios) for name in shown))
+        for cell in cells
+        if any((*cell, name) in values for name in known)
+    )
+    none = tuple(names[name] for name in known if name not in shown)
+    return Effort(workload, tuple(names[name] for name in shown), rows, none)
+
+
+def _field(key: tuple, values: Mapping[tuple, float], ratios: Mapping[tuple, Interval]) -> Cell:
+    value = values.get(key)
+    if missing(value):
+        return Cell(NOTHING, (), "hole")
+    text = f"{value:.1g}" if 0 < abs(value) < 0.01 else count(value)
+    return Cell(text, _ratio_note(ratios.get(key)))
+
+
+def _ratio_note(found: Interval | None) -> tuple[str, ...]:
+    if found is None or np.isnan(found.mean):
+        return ()
+    text, bounds = by_width(*(float(np.exp(value)) for value in (found.mean, found.low, found.high)))
+    return (f"× {text}",) if bounds == NOTHING else (f"× {text} ({bounds})",)

@@ -1,0 +1,42 @@
+"""The environment variables a study gives its servers, and the proof that a running server has them."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts.record import file_sha256
+from scripts.servers.server import Server, ServerFailed
+
+PRELOAD = "LD_PRELOAD"
+PROCESSES = Path("/proc")
+
+
+def preloaded(environment: Mapping[str, str]) -> list[Path]:
+    """Return the libraries that an environment has loaded before all others; the loader splits at spaces and colons."""
+    return [Path(name) for name in re.split(r"[\s:]+", environment.get(PRELOAD, "")) if name]
+
+
+def require(server: Server, environment: Mapping[str, str], processes: Path = PROCESSES) -> dict[str, Any]:
+    """Return the facts `environment`, and `preloaded`: path -> SHA-256 of each library; empty without an environment.
+
+    Raises ServerFailed naming a variable that the server's process does not have, or a library that is not mapped into
+    it: the loader goes on without one that it cannot read.
+    """
+    if not environment:
+        return {}
+    folder, program = processes / str(server.process.pid), Path(server.command[0]).name
+    own = _variables(folder / "environ")
+    if lacking := [f"{name}={value}" for name, value in environment.items() if own.get(name) != value]:
+        raise ServerFailed(f"{program} runs without environment.{', '.join(lacking)} (log: {server.log})")
+    mapped = {line.split(maxsplit=5)[-1] for line in (folder / "maps").read_text(errors="replace").splitlines()}
+    libraries = preloaded(environment)
+    if missing := [str(path) for path in libraries if str(path.resolve()) not in mapped]:
+        text = f"{program} runs without environment.{PRELOAD} {', '.join(missing)}: not mapped into its memory"
+        raise ServerFailed(f"{text}; write the path of a library for this machine (log: {server.log})")
+    return {"environment": dict(environment), "preloaded": {str(path): file_sha256(path) for path in libraries}}
+
+
+def _variables(file: Path) -> dict[str, str]:
+    entries = file.read_bytes().decode("utf-8", "replace").split("\0")
+    return dict(entry.split("=", 1) for entry in entries if "=" in entry)

@@ -1,0 +1,121 @@
+"""Whether slices answer as long windows do, on loads bound by the CPU, by the log and by data beyond the pool.
+
+Measures the same variants of the installed MariaDB three times per load: in slices with three servers up, in slices
+with six, and by turns in windows of 20 s with one server up. Writes windows.csv: one row per load, method and variant,
+with what the reference asked of the disk. Prints for each ratio whether slices and windows agree; a difference that is
+not known to 3 % counts as one. Exits with status 1 when a run failed, not when methods differ: that is the finding.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from scripts.host.facts import read_host
+from scripts.vocabulary import AA
+from tests.bench.false_alarms import measure
+
+OUT = Path(__file__).with_suffix(".csv")
+SERVER = {"server": "mariadb-installed", "build": "prebuilt"}
+VARIANTS = {
+    "binlog": {"log_bin": "binlog", "sync_binlog": 0},
+    "counted": {"performance_schema": True},
+    "single_write": {"innodb_doublewrite": False},
+    "same": {},
+}
+FEW = ["binlog", "counted"]
+SMALL, LARGE = {"tables": 4, "rows": 20000}, {"tables": 4, "rows": 100000}
+LOADS = {
+    "cpu": ("oltp_read_only", SMALL, {"innodb_flush_log_at_trx_commit": 0}),
+    "log": ("index_update", SMALL, {"innodb_flush_log_at_trx_commit": 1}),
+    "disk": ("index_update", LARGE, {"innodb_flush_log_at_trx_commit": 1, "innodb_buffer_pool_size": "48M"}),
+}
+TURNS = "turns"
+METHODS = {
+    "slices-3": (FEW, {"together": 3, "measure_s": 4}),
+    "slices-6": ([*VARIANTS], {"together": 6, "measure_s": 4}),
+    TURNS: (FEW, {"together": 1, "measure_s": 20}),
+}
+# What the reference asks of the disk, by the server's counters.
+ASKED = {"fsyncs_per_s": "data_fsyncs", "pool_misses_per_s": "buffer_pool_misses"}
+CONCLUSIVE = np.log(1.03)
+
+
+def study(load: str, method: str, repetitions: int) -> dict:
+    """Return the config of a load measured by a method."""
+    workload, dataset, options = LOADS[load]
+    names, how = METHODS[method]
+    return {
+        "study": f"windows-{load}-{method}",
+        "title": f"{load}: {method}",
+        "question": "Do slices answer as long windows do?",
+        "variants": {"baseline": {**SERVER}} | {name: {**SERVER, "options": VARIANTS[name]} for name in names},
+        "reference": "baseline",
+        "workloads": {workload: None},
+        "datasets": {"sbtest": dataset},
+        "options": options,
+        "clients": [8],
+        "repetitions": repetitions,
+        "warmup_s": 2,
+        "placement": "automatic",
+        "seed": 1,
+        "campaign": 1,
+        **how,
+    }
+
+
+def asked_of_disk(results: Path) -> dict[str, float]:
+    """Return what the runs of the reference asked of the disk per second, by the median over its runs."""
+    found = []
+    for file in results.glob("blocks/**/baseline.json"):
+        run = json.loads(file.read_text())
+        seconds, edges = run["window"]["duration_s"], run["counters"]
+        grown = {name: edges[counter]["after"] - edges[counter]["before"] for name, counter in ASKED.items()}
+        grown["written_bytes_per_s"] = run["io"]["write_bytes"]
+        found.append({name: value / seconds for name, value in grown.items()})
+    return pd.DataFrame(found).median().to_dict()
+
+
+def ratios(load: str, method: str, results: Path) -> pd.DataFrame:
+    """Return one row per variant of a finished study: its ratio of TPS with the interval."""
+    cells = pd.read_csv(results / "tables" / "cells.csv").query("metric == 'tps'")
+    about = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "cpu_model": read_host().cpu_model}
+    rows = cells[["variant", "n_blocks", "ratio", "ratio_low", "ratio_high"]]
+    return rows.assign(load=load, method=method, **asked_of_disk(results), **about)
+
+
+def verdicts(table: pd.DataFrame) -> Iterator[str]:
+    """Yield one line per load, way of slices and variant: how its ratio differs from that of the windows."""
+    rows = table.set_index(["load", "method", "variant"])
+    width = np.log(rows["ratio_high"] / rows["ratio_low"]) / 2
+    for load, method, variant in rows.index:
+        if method != TURNS and (load, TURNS, variant) in rows.index:
+            windows = rows.loc[(load, TURNS, variant), "ratio"]
+            moved = np.log(rows.loc[(load, method, variant), "ratio"] / windows)
+            error = np.hypot(width[load, method, variant], width[load, TURNS, variant])
+            word = "differs" if abs(moved) > error else "agrees" if error < CONCLUSIVE else "not known to 3 %"
+            yield f"{load} {method} {variant}: {moved:+.1%} ± {error:.1%} against windows: {word}"
+
+
+def main(folder: Path, loads: list[str], repetitions: int) -> int:
+    """Measure, write the table, print what agrees; returns the exit status."""
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [ratios(one, how, measure(folder, study(one, how, repetitions))) for one in loads for how in METHODS]
+    table = pd.concat(parts)
+    table.to_csv(OUT, index=False, float_format="%.5g")
+    print(*verdicts(table), sep="\n")
+    wanted = sum(len(names) + 1 for names, _ in METHODS.values()) * len(loads)
+    return int(len(table) != wanted or AA not in set(table["variant"]))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="where the studies are measured, kept")
+    parser.add_argument("--loads", nargs="+", choices=LOADS, default=[*LOADS])
+    parser.add_argument("--repetitions", type=int, default=4)
+    sys.exit(main(**vars(parser.parse_args())))

@@ -1,0 +1,31 @@
+"""Data that exceed the buffer pool are named in the plan, unless that is meant."""
+
+import pytest
+
+from scripts.plan.preview.due import Due
+from scripts.plan.preview.pools import beyond_pool
+from tests.made.studies import paths
+
+SMALL_POOL = {"options": {"shared_buffers": "64MB"}, "datasets": {"sbtest": {"tables": 4, "rows": 1_000_000}}}
+
+
+@pytest.fixture(autouse=True)
+def results(tmp_path, monkeypatch):
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
+def beyond(**edit):
+    return beyond_pool(Due(paths(**edit)), 64_000)
+
+
+def test_data_larger_than_the_pool_are_named_once_with_both_sizes():
+    [text] = beyond(**SMALL_POOL)
+    assert text.startswith("sbtest takes about ")
+    assert "the buffer pool of baseline, aa, pgo holds 64 MiB" in text
+
+
+def test_nothing_is_named_where_data_fit_or_where_it_is_meant():
+    assert beyond() == []
+    meant = {"datasets": {"sbtest": {**SMALL_POOL["datasets"]["sbtest"], "fill": False}}}
+    assert beyond(**{**SMALL_POOL, **meant}) == []
