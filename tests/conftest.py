@@ -1,5 +1,6 @@
 """What tests of every kind share: the checkout, the compiler the catalog names, and a watch for unmarked tests."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import yaml
 from scripts.builds import toolchain
 from scripts.builds.stages import DEFAULT_TOOLCHAIN
 from tests import workers
+from tests.endtoend import looked_into
 from tests.unmarked import Programs
 
 CHECKOUT = Path(__file__).parent.parent
@@ -25,6 +27,15 @@ def compiler() -> toolchain.Toolchain:
     """The catalog's default compiler as it is found on this machine."""
     entries = yaml.safe_load((CHECKOUT / "catalog" / "builds.yaml").read_text(encoding="utf-8"))["toolchains"]
     return toolchain.find(DEFAULT_TOOLCHAIN, entries[DEFAULT_TOOLCHAIN])
+
+
+@pytest.fixture(scope="session")
+def study_looked_into() -> Iterator[Path]:
+    """The working directory of a finished study of both installed servers, with all diagnoses."""
+    if why := looked_into.missing():
+        pytest.skip(why)
+    with looked_into.made() as folder:
+        yield folder
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,9 +1,9 @@
 """Run the tests in two calls of pytest: first those that may share the machine, then those that need it alone.
 
 `python -m tests.suite [--fast] [arguments of pytest]`. Tests marked `real` start, compile or measure real servers, or
-watch the processes, the CPUs or the lock of the whole machine: they run one at a time. All other tests run at the same
-time, one worker per CPU. `--fast` leaves out the tests marked `real` and those marked `slow`. Both calls run whatever
-the first one finds.
+watch the processes, the CPUs or the lock of the whole machine: they run one at a time, but for those marked `shares`.
+All other tests run at the same time, one worker per CPU. `--fast` leaves out the tests marked `real` and those marked
+`slow`. Both calls run whatever the first one finds.
 """
 
 import os
@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-SHARING, ALONE, FAST = "not real", "real", "not real and not slow"
+SHARING, ALONE, FAST = "not real or shares", "real and not shares", "not real and not slow"
 # By whole files, see tests/workers.py, in the order of tests/conftest.py.
 SHARED = ["--dist", "loadfile", "--no-loadscope-reorder"]
 # More workers spend their time on importing the same modules.

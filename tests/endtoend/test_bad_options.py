@@ -6,7 +6,7 @@ from scripts.servers import options as servers_options
 from scripts.servers.server import ServerFailed, running
 from tests.endtoend import installed
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 
 
 @pytest.fixture(scope="module", params=installed.SERVERS)

@@ -3,45 +3,23 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-import yaml
 
 from scripts.host import outcome
 from scripts.measure.record import read, read_diagnosis
-from tests.made import studies
-from tests.workflow.running import CHECKOUT, command_line, environment
+from tests.endtoend.looked_into import STUDY
+from tests.workflow.running import CHECKOUT, environment
 
 pytestmark = pytest.mark.real
-SERVERS = {"mariadb-installed": "/usr/sbin/mariadbd", "postgresql-installed": "/usr/lib/postgresql/15/bin/postgres"}
-STUDY = studies.tiny(
-    study="looked_into",
-    variants={name.partition("-")[0]: {"server": name, "build": "prebuilt"} for name in SERVERS},
-    reference="mariadb",
-    diagnose={"seconds": 3},
-)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """The folder of the study, brought to its report."""
-    if lost := [path for path in SERVERS.values() if not Path(path).exists()]:
-        pytest.skip(f"not installed: {', '.join(lost)}")
-    folder = tmp_path_factory.mktemp("looked-into")
-    (folder / "study.yaml").write_text(yaml.safe_dump(STUDY, sort_keys=False))
-    command = command_line(folder, "--cores", "all", "--configfile", folder / "study.yaml")
-    done = subprocess.run(
-        command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return folder
-
-
-@pytest.fixture(scope="module")
-def found(made):
+def found(study_looked_into):
     """Return (variant, tool) -> record."""
-    records = [json.loads(file.read_text()) for file in made.glob("results/studies/*/diagnoses/*/*/2/*.json")]
+    records = [
+        json.loads(file.read_text()) for file in study_looked_into.glob("results/studies/*/diagnoses/*/*/2/*.json")
+    ]
     return {(facts["variant"], facts["tool"]): facts for facts in records}
 
 
@@ -91,17 +69,17 @@ def test_a_durable_server_waits_for_the_disk_at_its_commits(found, variant):
     assert all(us > 0 for each in durations.values() for us in each["duration_us"])
 
 
-def test_performance_schema_is_on_only_where_it_was_needed(found, made):
-    (waits,) = made.glob("results/studies/*/diagnoses/mariadb-*/*/2/waits.json")
+def test_performance_schema_is_on_only_where_it_was_needed(found, study_looked_into):
+    (waits,) = study_looked_into.glob("results/studies/*/diagnoses/mariadb-*/*/2/waits.json")
     assert read_diagnosis(waits).server_variables()["performance_schema"] == "ON"
-    runs = [read(file) for file in made.glob("results/studies/*/blocks/*/2/*/*/mariadb.json")]
+    runs = [read(file) for file in study_looked_into.glob("results/studies/*/blocks/*/2/*/*/mariadb.json")]
     assert runs
     assert {run.server_variables()["performance_schema"] for run in runs} == {"OFF"}
     assert "performance_schema" not in found["mariadb", "waits"]["recipe"]["variant"].get("options", {})
 
 
-def test_missing_program_is_a_notice_and_no_run(made, tmp_path):
-    recipe = next(made.glob("results/studies/*/diagnoses/*/*/2/perf.json"))
+def test_missing_program_is_a_notice_and_no_run(study_looked_into, tmp_path):
+    recipe = next(study_looked_into.glob("results/studies/*/diagnoses/*/*/2/perf.json"))
     facts = json.loads(recipe.read_text())
     place = {key: facts[key] for key in ("study", "variant", "workload", "clients", "run_number", "runs_total")}
     files = {"--diagnosis": tmp_path / "perf.json", "--text": tmp_path / "perf.txt", "--log": tmp_path / "perf.log"}

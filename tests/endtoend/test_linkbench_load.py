@@ -13,7 +13,7 @@ from scripts.servers.server import running
 from tests.endtoend import installed
 from tests.unit.loadgen.test_linkbench import MIX
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 IDS, SECONDS, DONE_WITHIN_S = 2000, 3, 120
 OWN = {"mariadb": {"partitions": 4}, "postgresql": {}}
 

@@ -12,7 +12,7 @@ from tests.endtoend.ready_made import OPTIONS, Ready
 from tests.endtoend.watching import wait_until_gone
 from tests.faults.scale import WHOLE
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 # The oldest and the newest take half a gigabyte of downloads: only `make faults` tries them.
 BINARIES = ["mysql-5.6.14-binary", *(["mysql-5.5.34-binary", "mysql-8.0.33-binary"] if WHOLE else [])]
 HERE = ["mariadb-installed", "postgresql-installed"]

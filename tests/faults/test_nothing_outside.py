@@ -1,7 +1,6 @@
 """What a study opens to others and writes elsewhere, seen from outside: one socket folder of its own, and nothing."""
 
 import os
-import pwd
 import re
 import shutil
 import socket
@@ -11,17 +10,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-import yaml
 
 from scripts.host import workplace
 from scripts.servers import families
 from scripts.servers.server import running
-from tests.endtoend import installed, installed_mariadb
+from tests.endtoend import installed, looked_into
 from tests.endtoend.folders import open_folder
 from tests.endtoend.ready_made import Ready
 from tests.faults.scale import WHOLE
-from tests.made import studies
-from tests.workflow.running import command_line, environment
 
 pytestmark = pytest.mark.real
 BINARY = "mysql-8.0.33-binary"
@@ -83,64 +79,22 @@ def test_another_user_is_not_let_in(server):
     assert "PermissionError" in knock.stderr
 
 
-# A shell in a mount namespace of its own: everything but these folders can only be read.
-READ_ONLY = r"""
-set -eu
-for place in "$1" /tmp /var/tmp /dev/shm; do mount --bind "$place" "$place"; done
-for point in $(cut -d ' ' -f 2 /proc/self/mounts | sort -u); do
-    case $point in
-    "$1" | /tmp | /tmp/* | /var/tmp | /var/tmp/* | /proc | /proc/* | /sys | /sys/* | /dev | /dev/*) ;;
-    *) mount -o remount,bind,ro "$point" ;;
-    esac
-done
-if (: >"$HOME/written") 2>/dev/null; then echo "$HOME can still be written" >&2; exit 99; fi
-shift
-exec "$@"
-"""
-UNSHARE = ["unshare", "--mount", "--propagation", "private", *([] if os.getuid() == 0 else ["--map-root-user"])]
-NAMESPACE = subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
-STUDY = studies.tiny(
-    study="outside",
-    variants={"ready": {**studies.PREBUILT_MARIADB, "options": installed.SMALL["mariadb"]}},
-    reference="ready",
-)
-
-
-@pytest.fixture(scope="module")
-def shut_in():
-    """A real study made where only its working directory, the cache and temporary folders can be written."""
-    if os.getuid() != 0 or not NAMESPACE:
+@pytest.fixture
+def shut_in(study_looked_into):
+    if not looked_into.NAMESPACE:
         pytest.skip("a mount namespace of one's own takes root")
-    if why := installed_mariadb.missing():
-        pytest.skip(why)
-    with open_folder("outside-study-") as folder:
-        (folder / "outside.yaml").write_text(yaml.safe_dump(STUDY))
-        command = command_line(folder, "--cores", "2", "--configfile", folder / "outside.yaml")
-        shell = [*UNSHARE, "sh", "-c", READ_ONLY, "sh", folder, *command]
-        home = pwd.getpwuid(os.getuid()).pw_dir
-        done = subprocess.run(
-            shell,
-            cwd=folder,
-            env=environment(HOME=home, XDG_CACHE_HOME=str(folder / "cache")),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        yield folder, done
+    return study_looked_into
 
 
 def test_study_writes_to_its_folder_the_cache_and_temporary_files_alone(shut_in):
-    folder, done = shut_in
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert (folder / "results" / "studies" / "outside" / "report.html").is_file()
-    assert sorted(path.name for path in folder.iterdir()) == [".snakemake", "cache", "outside.yaml", "results"]
+    assert (shut_in / "results" / "studies" / "looked_into" / "report.html").is_file()
+    assert sorted(path.name for path in shut_in.iterdir()) == [".snakemake", "cache", "results", "study.yaml"]
 
 
 def test_no_password_is_in_anything_a_study_writes(shut_in):
-    folder, _ = shut_in
     secret = re.compile(r"password\s*[=:]\s*\S|--(mysql|pgsql)-password|PGPASSWORD|MYSQL_PWD|IDENTIFIED BY", re.I)
     texts = [
-        path for path in (folder / "results").rglob("*") if path.suffix in (".json", ".log", ".txt", ".html", ".md")
+        path for path in (shut_in / "results").rglob("*") if path.suffix in (".json", ".log", ".txt", ".html", ".md")
     ]
     assert len(texts) > 20
     assert [str(path) for path in texts if secret.search(path.read_text(errors="replace"))] == []

@@ -7,7 +7,7 @@ import pytest
 
 from scripts.builds import binary
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 PROGRAM = r"""
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@ import pytest
 from scripts.builds.compiler_calls import CompilerCall
 from scripts.builds.link_command import Piece, is_object, server_link, take_apart, traced_pieces, with_output
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 UNITS = ("a", "b", "c", "one/x", "two/x", "three/y")
 
 

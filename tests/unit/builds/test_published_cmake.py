@@ -16,7 +16,7 @@ from scripts.record import write
 from scripts.servers import families
 from scripts.servers.families import innodb
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 
 # What FPROFILE_GENERATE and FPROFILE_USE do, in our words.
 PROJECT = """

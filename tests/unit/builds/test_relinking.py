@@ -15,7 +15,7 @@ from scripts.host import outcome
 from scripts.host.process import CommandFailed
 from tests.made.linked import PARTS, SERVER, linked
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 COUNT = 5
 
 

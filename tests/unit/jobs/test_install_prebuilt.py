@@ -10,7 +10,7 @@ from scripts import record
 from scripts.jobs import install_prebuilt
 from scripts.servers import families
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 SAYS = "Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)"
 PROGRAM = '#include <stdio.h>\nint main(int n, char **a) {{ printf("%s  {says}\\n", a[0]); return 0; }}\n'
 

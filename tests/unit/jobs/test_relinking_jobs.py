@@ -14,7 +14,7 @@ from scripts.jobs import bolt_server, build_server
 from scripts.sources.tree import tree_sha256
 from tests.made.linked import SERVER, linked
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 needs_bolt = pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-16 is not installed")
 
 

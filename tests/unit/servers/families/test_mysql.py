@@ -262,6 +262,7 @@ def test_redo_log_of_another_size_goes_where_the_server_would_not_start(tmp_path
 
 
 @pytest.mark.real
+@pytest.mark.shares
 def test_installed_server_runs_without_its_build_tree(tmp_path):
     source, build, target = sources(tmp_path / "source", "8.0.36"), tmp_path / "build", tmp_path / "moved" / "install"
     (source / "CMakeLists.txt").write_text(PROJECT)
