@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-EVERY_S = 0.2
+EVERY_S = 0.3
 PROGRAMS = {"postgres", "initdb", "mysqld", "mariadbd", "configure", "cmake", "ninja"}
 ANSWERED = {b"--version", b"--help", b"-V"}
 VARIABLE = b"PYTEST_CURRENT_TEST"
@@ -39,10 +39,11 @@ class Programs:
 
     def look(self) -> None:
         """Look at all processes once."""
-        for place in Path("/proc").glob("[0-9]*"):
+        for process in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208, four times as fast as pathlib
             with contextlib.suppress(OSError):
-                name = (place / "comm").read_text().strip()
-                if name in self._names and not _asked(place) and (node := _test_of(int(place.name))):
+                with open(f"/proc/{process}/comm", encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
+                    name = stream.read().strip()
+                if name in self._names and not _asked(Path("/proc", process)) and (node := _test_of(int(process))):
                     self._of[node].add(name)
 
 

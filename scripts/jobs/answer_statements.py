@@ -62,7 +62,7 @@ def answer_relinks(build: Path, described: dict, expected: dict[str, Any], check
         return verdict
 
     # A server spends half of its time on starts and on waits between connections.
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    with ThreadPoolExecutor(2 * os.cpu_count()) as threads:
         found = list(threads.map(judged, relinked.made_numbers(facts)))
     record.write(checked, {"sha256": facts["sha256"], "relinks": found})
 

@@ -1,6 +1,7 @@
 """Pages and summaries, made from plain values by the templates."""
 
 import base64
+import functools
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,15 @@ def render(template: str, values: dict[str, Any]) -> str:
     naming a value that is missing.
     """
     html = template.endswith(".html.j2")
+    return _environment(html).get_template(template).render(values, **(_inlined() if html else {}))
+
+
+@functools.cache
+def _environment(html: bool) -> jinja2.Environment:
+    """Return the environment that compiles templates, each once in a process."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=html, **STRICT)
     environment.filters["md"] = markdown
-    return environment.get_template(template).render(values, **(_inlined() if html else {}))
+    return environment
 
 
 def _inlined() -> dict[str, Any]:
