@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis.levels import ALL, level_table
 from scripts.analysis.metrics import METRICS, TPS
 from scripts.analysis.unpaired import PERCENTILE_STEP, resolution
 from scripts.report.finding import Finding, Topic
 from scripts.report.findings import outcomes_finding
+from scripts.report.levels import COMPARED
 from scripts.vocabulary import CELL, WORKLOAD_CLIENTS, Verdict
 from scripts.wording import NARROW, interval, listing, missing, plural, times
 
@@ -26,19 +26,10 @@ SPAN = Topic("span", "Span")
 ABSENT = Topic("absent", "Not in these logs")
 LOGS = Topic("logs", "Runs")
 WORSE = Topic("worse", "Worse")
-MEANS = Topic("means", "Means")
 LEFT_OUT = Topic("left_out", "Left out")
 HOLES = Topic("holes", "Cells")
-COMPARED = (TPS.name, "p95_ms")
 MOST_NAMED = 4
-# Percentage points from which the two kinds of means are explained.
-LEAST_APART = 0.1
 DRIFT_TEXT = "a drift of the machine would look like an effect."
-ARITHMETIC_TEXT = (
-    "Many reports average the percentages of cells arithmetically, here after averaging the repetitions. Such a mean "
-    "counts a gain for more than the loss that undoes it: +100 % and −50 % give +25 %, although twice as fast and half "
-    "as fast cancel out. The geometric mean gives 0 %, and exchanging the two sides only inverts it."
-)
 VERDICT_TEXT = (
     "The runs were not made in blocks, so nothing is called faster or slower. Ratios are shown with their intervals."
 )
@@ -62,7 +53,6 @@ def findings(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Fin
     return [
         VERDICTS.look(VERDICT_TEXT),
         *worse_findings(study, cells),
-        *means_findings(study, level_table(study, runs, cells, COMPARED)),
         PAIRS.look(PAIRS_TEXT),
         order_finding(runs, imported.get("dates")),
         unread_finding(imported),
@@ -103,35 +93,6 @@ def worse_findings(study: dict[str, Any], cells: pd.DataFrame) -> list[Finding]:
 def _ratio(row: Any) -> str:
     span = "" if missing(row.ratio_low) else f" ({interval(row.ratio_low, row.ratio_high)})"
     return f"{times(row.ratio)}{span}" if not missing(row.ratio) else "not known"
-
-
-def means_findings(study: dict[str, Any], levels: pd.DataFrame) -> list[Finding]:
-    """Report the means per level of each axis, in per cent too, and why an arithmetic mean is another number."""
-    found = []
-    for metric in (METRICS[name] for name in COMPARED):
-        rows = list(levels[levels["metric"] == metric.name].itertuples())
-        if not rows:
-            continue
-        apart = max(abs(row.arithmetic_change - row.change) for row in rows)
-        text = f"{metric.label}, geometric mean over the cells of each level, as a ratio to {study['reference']}"
-        text += ", in per cent, and as the arithmetic mean of the cells' percentages."
-        text += f" {ARITHMETIC_TEXT}" if apart >= LEAST_APART else ""
-        found.append(MEANS.plain(text, tuple(map(_level_line, rows))))
-    return found
-
-
-def _level_line(row: Any) -> str:
-    level = "all cells" if row.axis == ALL else f"{row.axis} {row.level}"
-    cells = plural(int(row.n_cells), "cell")
-    cells = cells if row.n_cells == row.n_cells_planned else f"{int(row.n_cells)} of {int(row.n_cells_planned)} cells"
-    span = "" if missing(row.change_low) else f" ({signed(row.change_low)} to {signed(row.change_high)})"
-    change = f"{signed(row.change)}{span}, arithmetic {signed(row.arithmetic_change)}"
-    return f"{row.variant}, {level}: {_ratio(row)}, {change}; {cells}"
-
-
-def signed(percentage: float) -> str:
-    """Return a change in per cent with its sign."""
-    return f"{percentage:+.1f}{NARROW}%".replace("-", "\u2212")
 
 
 def order_finding(runs: pd.DataFrame, dates: str | None = None) -> Finding:

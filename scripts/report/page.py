@@ -35,6 +35,7 @@ from scripts.report import runs as report_runs
 from scripts.report.by_workload import by_workload
 from scripts.report.figures.naming import answer_names, look_of, machine_name
 from scripts.report.finding import Finding, State
+from scripts.report.levels import level_means
 from scripts.report.measuring import looks_text, method_text, stopping_text
 from scripts.report.results import Results, results, summary_rows
 from scripts.report.value_tables import measured_metrics, overall_rows
@@ -109,6 +110,7 @@ def sections_of(evidence: Evidence) -> dict[str, Values]:
         "head": head_section(evidence),
         "trust": trust_section(evidence),
         "where": where_section(evidence),
+        "levels": level_section(evidence),
         "workloads": workload_sections(evidence),
         "matrix": matrix_section(evidence),
         "why": why_section(evidence),
@@ -261,6 +263,12 @@ def where_section(evidence: Evidence) -> Values:
         "published_gaps": published.gaps(study),
         "ladders": effects.ladder_tables(study, tables),
     }
+
+
+def level_section(evidence: Evidence) -> Values:
+    """Return the means of imported logs per level of the parts of their paths."""
+    study, tables = evidence.study, evidence.tables
+    return {"level_means": level_means(study, tables["runs"], tables["cells"]) if study.get("imported") else None}
 
 
 def workload_sections(evidence: Evidence) -> Values:

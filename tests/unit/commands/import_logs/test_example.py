@@ -10,6 +10,7 @@ from scripts.commands.import_logs import __main__ as import_logs
 from scripts.record import read
 from scripts.wording import interval, ratio
 from tests.made import logs as made_logs
+from tests.made.rendering import Elements
 
 TEXT = (ROOT / "docs" / "import.md").read_text(encoding="utf-8")
 PATTERN = re.search(r"```yaml\n(.*?)```", TEXT, re.DOTALL)[1]
@@ -56,7 +57,16 @@ def test_names_are_joined_renamed_and_ordered_as_written(example):
 
 def test_the_page_has_the_means_and_no_method_that_was_not_used(example):
     page = (example[0] / STUDY / "report.html").read_text(encoding="utf-8")
-    assert "mysql 9.7.0 pgo, tier 32 GB: " in page
+    said = Elements(page[page.index('id="levels"') : page.index('id="where"')]).said()
+    assert re.findall(r"(all cells|tier \d+ GB|\d+ clients|oltp\S+ \S+ GB) mysql", said) == [
+        "all cells",
+        "tier 2 GB",
+        "tier 12 GB",
+        "tier 32 GB",
+        "16 clients",
+        "64 clients",
+    ]
+    assert "+13.2\u202f% +13.2\u202f%" in said
     method = page[page.index('id="method"') :]
     for word in ("Holm", "A/A", "seed", "first and last"):
         assert word not in method[: method.index("Columns of tables/runs.csv")]

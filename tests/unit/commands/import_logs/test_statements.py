@@ -18,7 +18,7 @@ from scripts.commands.import_logs.pattern import natural_key, read_pattern
 from scripts.commands.import_logs.pool import in_batches
 from scripts.loadgen.output import BUCKET_RATIO
 from scripts.record import read
-from scripts.report import imported_findings
+from scripts.report import imported_findings, levels
 from scripts.report.figures.naming import figure_names
 from scripts.report.verdict import headline
 from tests.made.logs import LAID_OUT, OF_0_5, log, tree, write
@@ -121,13 +121,15 @@ def test_an_unequal_effect_explains_the_two_kinds_of_means(here):
     tree(here / "logs", {"pgo": 0.0}, workloads=("a",))
     tree(here / "logs", {"pgo": 0.7}, workloads=("b",))
     found = tables(here)
-    tps = imported_findings.means_findings(read(FOLDER / "study.json"), found["levels"])[0]
-    assert "The geometric mean gives 0 %" in tps.text
+    means = levels.level_means(read(FOLDER / "study.json"), found["runs"], found["cells"])
+    assert "The geometric mean gives 0 %" in means.explained
+    assert [(level, variant) for level, variant, _ in means.rows] == [("all cells", "pgo"), ("a", "pgo"), ("b", "pgo")]
+    assert means.rows[0][2][2].text == levels.signed(found["levels"]["arithmetic_change"].iloc[0])
     row = found["levels"].query("metric == 'tps' and axis == 'all'").iloc[0]
     assert row["change"] == pytest.approx(42, abs=4)
     assert row["arithmetic_change"] == pytest.approx(51, abs=5)
-    levels = found["levels"].query("metric == 'tps' and axis == 'workload'").set_index("level")["change"]
-    assert levels["a"] == pytest.approx(0, abs=4)
+    changes = found["levels"].query("metric == 'tps' and axis == 'workload'").set_index("level")["change"]
+    assert changes["a"] == pytest.approx(0, abs=4)
 
 
 def test_a_date_as_repetition_counts_nothing(here):

@@ -1,0 +1,86 @@
+"""The means of imported logs per level of each part of their paths, as a table and in per cent."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.analysis.levels import ALL, level_table, levels_of
+from scripts.analysis.metrics import METRICS
+from scripts.report.value_tables import Cell
+from scripts.wording import NARROW, NOTHING, by_width, missing, plural
+
+COMPARED = ("tps", "p95_ms")
+# Percentage points from which the two kinds of means are explained.
+LEAST_APART = 0.1
+ARITHMETIC_TEXT = (
+    "Many reports average the percentages of cells arithmetically, here after averaging the repetitions. Such a mean "
+    "counts a gain for more than the loss that undoes it: +100 % and −50 % give +25 %, although twice as fast and half "
+    "as fast cancel out. The geometric mean gives 0 %, and exchanging the two sides only inverts it."
+)
+
+
+@dataclass(frozen=True)
+class LevelTable:
+    """Headings of the fields, rows of (level, variant, fields), and a text where the two kinds of means differ."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+    explained: str
+
+
+def level_means(study: dict[str, Any], runs: pd.DataFrame, cells: pd.DataFrame) -> LevelTable | None:
+    """Return the means per level of an import, over its cells with a ratio; None if nothing is compared.
+
+    A level with the cells of an earlier one is left out.
+    """
+    table = level_table(study, runs, cells, COMPARED)
+    if table.empty:
+        return None
+    shown = [METRICS[name] for name in COMPARED if name in set(table["metric"])]
+    found = {(row.axis, row.level, row.variant, row.metric): row for row in table.itertuples()}
+    variants = list(dict.fromkeys(table["variant"]))
+    rows = []
+    for axis, level in _different(study):
+        for variant in variants:
+            each = [found.get((axis, level, variant, metric.name)) for metric in shown]
+            rows.append((level_name(axis, level), variant, tuple(_cells(each))))
+    heads = [
+        head for each in shown for head in (f"{each.label} / {study['reference']}", "in per cent", "arithmetic mean")
+    ]
+    apart = (table["arithmetic_change"] - table["change"]).abs().max()
+    return LevelTable(tuple(heads), tuple(rows), ARITHMETIC_TEXT if apart >= LEAST_APART else "")
+
+
+def _different(study: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    seen = []
+    for place, cells in levels_of(study).items():
+        if cells not in seen:
+            seen.append(cells)
+            yield place
+
+
+def level_name(axis: str, level: str) -> str:
+    """Return the name of a level as a reader knows it: all cells, tier 2 GB, 16 clients."""
+    if axis == "clients":
+        return plural(int(level), "client")
+    return "all cells" if axis == ALL else level if axis == "workload" else f"{axis} {level}"
+
+
+def _cells(rows: list[Any]) -> Iterator[Cell]:
+    """Yield ratio with interval, the same in per cent, and the arithmetic mean of the cells' percentages."""
+    for row in rows:
+        if row is None or missing(row.ratio):
+            yield from (Cell(NOTHING, (), "hole"),) * 3
+            continue
+        text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+        lost = f"{row.n_cells} of {plural(row.n_cells_planned, 'cell')}"
+        yield Cell(text, (bounds, *([lost] if row.n_cells < row.n_cells_planned else [])))
+        yield Cell(signed(row.change))
+        yield Cell(signed(row.arithmetic_change))
+
+
+def signed(percentage: float) -> str:
+    """Return a change in per cent with its sign."""
+    return f"{percentage:+.1f}{NARROW}%".replace("-", "\u2212")
