@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis.levels import ALL, level_table, levels_of
-from scripts.analysis.metrics import METRICS
 from scripts.report.value_tables import Cell
 from scripts.wording import NARROW, NOTHING, by_width, missing, plural
 
-COMPARED = ("tps", "p95_ms")
+# Metric -> its heading.
+COMPARED = {"tps": "TPS", "p95_ms": "p95"}
 # Percentage points from which the two kinds of means are explained.
 LEAST_APART = 0.1
 ARITHMETIC_TEXT = (
@@ -35,20 +35,18 @@ def level_means(study: dict[str, Any], runs: pd.DataFrame, cells: pd.DataFrame) 
 
     A level with the cells of an earlier one is left out.
     """
-    table = level_table(study, runs, cells, COMPARED)
+    table = level_table(study, runs, cells, list(COMPARED))
     if table.empty:
         return None
-    shown = [METRICS[name] for name in COMPARED if name in set(table["metric"])]
+    shown = [name for name in COMPARED if name in set(table["metric"])]
     found = {(row.axis, row.level, row.variant, row.metric): row for row in table.itertuples()}
     variants = list(dict.fromkeys(table["variant"]))
     rows = []
     for axis, level in _different(study):
         for variant in variants:
-            each = [found.get((axis, level, variant, metric.name)) for metric in shown]
+            each = [found.get((axis, level, variant, metric)) for metric in shown]
             rows.append((level_name(axis, level), variant, tuple(_cells(each))))
-    heads = [
-        head for each in shown for head in (f"{each.label} / {study['reference']}", "in per cent", "arithmetic mean")
-    ]
+    heads = [head for metric in shown for head in (COMPARED[metric], "in per cent", "arithmetic mean")]
     apart = (table["arithmetic_change"] - table["change"]).abs().max()
     return LevelTable(tuple(heads), tuple(rows), ARITHMETIC_TEXT if apart >= LEAST_APART else "")
 
