@@ -40,15 +40,18 @@ class MemberRefused(SourceError):
         super().__init__(f"member {name!r} refused: {problem}")
 
 
-def unpack(archive: Path, target: Path) -> None:
+def unpack(archive: Path, target: Path, folder: str = "") -> None:
     """Unpack a tar or zip archive into the new directory `target`, without its single top folder.
 
+    With a `folder` of the archive, only that one is kept, in the archive's place.
     Raises SourceError naming the archive and the member at fault; `target` is removed then.
     """
     target.mkdir(parents=True)
     try:
         count = _write_members(archive, target)
         _strip_top(target)
+        if folder:
+            _keep_only(target, folder)
         for name, link in symbolic_links(target):
             if problem := link_problem(name, link):
                 raise MemberRefused(name, problem)
@@ -179,3 +182,15 @@ def _strip_top(target: Path) -> None:
             moved.rename(target)
         case []:
             raise SourceError("empty")
+
+
+def _keep_only(target: Path, folder: str) -> None:
+    """Put a folder of an unpacked archive in the archive's place. Raises SourceError naming it if there is none."""
+    kept = target / folder
+    if not (kept.is_dir() and kept.resolve().is_relative_to(target.resolve())):
+        top = ", ".join(sorted(path.name for path in target.iterdir()))
+        raise SourceError(f"has no folder {folder} (key folder); at its top are {top}")
+    moved = target.with_name(f"{target.name}.top")
+    kept.rename(moved)
+    shutil.rmtree(target)
+    moved.rename(target)

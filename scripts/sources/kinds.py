@@ -126,15 +126,23 @@ class Maven(Kind):
     prebuilt = True
 
     def declared(self, version: str) -> dict[str, Any]:
-        return {"maven": self.source["maven"], "sha256": self.source.get("sha256")}
+        folder = {"folder": self.source["folder"]} if "folder" in self.source else {}
+        return {"maven": self.source["maven"], "sha256": self.source.get("sha256"), **folder}
 
     def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
         coordinates = with_version(self.source["maven"], recipe["version"])
         file = maven.fetch(coordinates, self.stated_sha256 or None, downloads)
-        return _archived(self.key, f"Maven artifact {coordinates}", recipe, file, maven=coordinates)
+        folder = self.source.get("folder", "")
+        known = {"maven": coordinates, **({"folder": folder} if folder else {})}
+
+        def unpack(target: Path) -> None:
+            archive.unpack(file, target, with_version(folder, recipe["version"]))
+
+        return Fetched(self.key, f"Maven artifact {coordinates}", recipe["version"], (file,), unpack, known)
 
     def matches(self, identity: Identity, recipe: Recipe) -> bool:
         same = identity.get("maven") == with_version(self.source["maven"], recipe["version"])
+        same = same and identity.get("folder") == self.source.get("folder")
         return same and (not self.stated_sha256 or super().matches(identity, recipe))
 
 
@@ -226,11 +234,11 @@ SOURCE_KINDS = tuple(KINDS)
 SOLE_KINDS = tuple(key for key, kind in KINDS.items() if kind.sole)
 
 
-def _archived(key: str, origin: str, recipe: Recipe, file: Path, **known: str) -> Fetched:
+def _archived(key: str, origin: str, recipe: Recipe, file: Path) -> Fetched:
     def unpack(target: Path) -> None:
         archive.unpack(file, target)
 
-    return Fetched(key, origin, recipe["version"], (file,), unpack, known)
+    return Fetched(key, origin, recipe["version"], (file,), unpack)
 
 
 def kind_of(source: Source) -> str:

@@ -1,4 +1,4 @@
-"""Ready-made servers of the catalog, for real: MySQL's own binaries of three decades, and what this machine has."""
+"""Ready-made servers of the catalog, for real: binaries of three decades, and what this machine has."""
 
 import shutil
 import tempfile
@@ -13,8 +13,9 @@ from tests.endtoend.watching import wait_until_gone
 from tests.faults.scale import WHOLE
 
 pytestmark = [pytest.mark.real, pytest.mark.shares]
-# The oldest and the newest take half a gigabyte of downloads: only `make faults` tries them.
-BINARIES = ["mysql-5.6.14-binary", *(["mysql-5.5.34-binary", "mysql-8.0.33-binary"] if WHOLE else [])]
+# The others take a gigabyte of downloads: only `make faults` tries them.
+MARIADB = [f"mariadb-{release}-binary" for release in ("10.1.23", "10.2.11", "10.11.5", "11.4.5")]
+BINARIES = ["mysql-5.6.14-binary", *(["mysql-5.5.34-binary", "mysql-8.0.33-binary", *MARIADB] if WHOLE else [])]
 HERE = ["mariadb-installed", "postgresql-installed"]
 # What Maven says when it cannot be had; anything else that goes wrong is ours.
 NOT_TO_BE_HAD = ("command mvn not found", "could not be resolved", "Could not transfer", "Could not find artifact")

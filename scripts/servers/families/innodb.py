@@ -226,19 +226,19 @@ def statement_file(statements: str, data: Path) -> Path:
     return file
 
 
-def with_shared_files(program: Path, server_file: str, shares: list[Path], scripts: list[str]) -> dict[str, Path]:
+def with_shared_files(program: Path, server_file: str, shares: list[Path]) -> dict[str, Path]:
     """Return path within an install tree -> where a ready-made server has it: the program and its shared files.
 
-    `shares` are the folders that may hold its messages and character sets, `scripts` the system-table scripts it needs.
-    Raises ValueError naming the program and what was looked for if no folder holds them all.
+    `shares` are the folders that may hold its messages and character sets.
+    Raises ValueError naming the program and what was looked for if no folder holds both.
     """
     for share in shares:
-        found = [share / "charsets", *(share / script for script in scripts)]
         messages = sorted(file.parent for file in share.glob("*/errmsg.sys"))
-        if messages and all(path.exists() for path in found):
-            return {server_file: program, **{f"share/{path.name}": path for path in [*found, *messages]}}
-    wanted = ", ".join(["charsets", "*/errmsg.sys", *scripts])
-    raise ValueError(f"{program}: none of {', '.join(map(str, shares)) or '(no folder)'} holds its {wanted}")
+        if messages and (share / "charsets").exists():
+            return {server_file: program, **{f"share/{path.name}": path for path in [share / "charsets", *messages]}}
+    raise ValueError(
+        f"{program}: none of {', '.join(map(str, shares)) or '(no folder)'} holds its charsets and */errmsg.sys"
+    )
 
 
 def password_hash(password: str) -> str:

@@ -39,6 +39,8 @@ SYSTEM_TABLES = [
     "maria_add_gis_sp_bootstrap.sql",
     "mysql_sys_schema.sql",
 ]
+# Since 10.6.
+SYS_SCHEMA = SYSTEM_TABLES[-1]
 
 
 class MariaDB(InnoDB):
@@ -47,8 +49,8 @@ class MariaDB(InnoDB):
     NAME = "mariadb"
     SERVER = "bin/mariadbd"
     PRODUCT = Product(
-        programs=("mariadbd",),
-        answer=r"\bVer (\d[\d.]*\w*)",
+        programs=("mariadbd", "mysqld"),
+        answer=r"\bVer (\d[\d.]*\w*)-MariaDB",
         release_files=(("VERSION", r"MYSQL_VERSION_(?:MAJOR|MINOR|PATCH)=(\d+)"),),
     )
     START_COMMANDS = Path(__file__).with_suffix(".sh")
@@ -80,8 +82,8 @@ class MariaDB(InnoDB):
         for messages in (build / "sql" / "share").glob("*/errmsg.sys"):
             (target / "share" / messages.parent.name).mkdir(parents=True, exist_ok=True)
             shutil.copy2(messages, target / "share" / messages.parent.name)
-        for script in SYSTEM_TABLES:
-            shutil.copy2(build / "scripts" / script, target / "share")
+        for name, script in system_tables(build / "scripts").items():
+            shutil.copy2(script, target / "share" / name)
 
     def layout(self, prefix: Path) -> dict[str, Path]:
         """Return path within an install tree -> where an installed server has it.
@@ -90,14 +92,28 @@ class MariaDB(InnoDB):
         """
         program, root = program_of(prefix, self.PRODUCT.programs)
         shares = [root / "share" / name for name in ("mysql", "mariadb", ".")]
-        return with_shared_files(program, self.SERVER, shares, SYSTEM_TABLES)
+        found = with_shared_files(program, self.SERVER, shares)
+        scripts = system_tables(found["share/charsets"].parent)
+        return {**found, **{f"share/{name}": script for name, script in scripts.items()}}
 
     def initialise(
         self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict
     ) -> None:
         """Make a data directory: the system tables, fed to the server's bootstrap mode; root without a password."""
-        scripts = [(install / "share" / name).read_text(encoding="utf-8") for name in SYSTEM_TABLES]
+        scripts = [file.read_text(encoding="utf-8") for file in system_tables(install / "share").values()]
         head = "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n"
         statements = head + "\n".join(scripts) + f"\nCREATE DATABASE {self.DATABASE};\n"
         command = [*self.base_command(install, data, option_file), "--bootstrap", "--silent-startup"]
         bootstrap(command, statements, data, log, identity)
+
+
+def system_tables(folder: Path) -> dict[str, Path]:
+    """Return name within an install tree -> script in `folder` that makes system tables, in the order they are run.
+
+    Since 11.0 their names begin with mariadb. Raises ValueError naming folder and scripts that are not there.
+    """
+    places = {name: (folder / name, folder / name.replace("mysql_", "mariadb_")) for name in SYSTEM_TABLES}
+    found = {name: [file for file in files if file.exists()] for name, files in places.items()}
+    if lost := [name for name, files in found.items() if not files and name != SYS_SCHEMA]:
+        raise ValueError(f"{folder}: has no {', '.join(lost)}")
+    return {name: files[0] for name, files in found.items() if files}

@@ -154,7 +154,7 @@ class MySQL(InnoDB):
         """
         program, root = program_of(prefix, self.PRODUCT.programs)
         shares = [root / "share", *sorted((root / "share").glob("mysql*"), reverse=True)]
-        found = with_shared_files(program, self.SERVER, shares, [])
+        found = with_shared_files(program, self.SERVER, shares)
         scripts = [found["share/charsets"].parent / script for script in SYSTEM_TABLES]
         found |= {f"share/{script.name}": script for script in scripts if script.is_file()}
         private = [root / folder for folder in PRIVATE_FOLDERS if (root / folder).is_dir()]

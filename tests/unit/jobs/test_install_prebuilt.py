@@ -9,6 +9,7 @@ import pytest
 from scripts import record
 from scripts.jobs import install_prebuilt
 from scripts.servers import families
+from scripts.servers.families.mariadb import SYS_SCHEMA, SYSTEM_TABLES
 
 pytestmark = [pytest.mark.real, pytest.mark.shares]
 SAYS = "Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)"
@@ -138,5 +139,21 @@ def test_mariadb_without_its_system_tables_is_refused(tmp_path):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "sbin" / "mariadbd").write_text("")
     (tmp_path / "share" / "mysql" / "english" / "errmsg.sys").write_text("")
-    with pytest.raises(ValueError, match=r"mariadbd: none of .* holds its charsets.* mysql_system_tables\.sql"):
+    with pytest.raises(ValueError, match=r"share/mysql: has no mysql_system_tables\.sql, .*gis_sp_bootstrap\.sql$"):
         families.of("mariadb").layout(tmp_path)
+    (tmp_path / "share" / "mysql" / "charsets").rmdir()
+    with pytest.raises(ValueError, match=r"mariadbd: none of .*share/mysql, .* holds its charsets and"):
+        families.of("mariadb").layout(tmp_path)
+
+
+@pytest.mark.parametrize(("program", "first"), [("mysqld", "mysql"), ("mariadbd", "mariadb")])
+def test_scripts_of_every_release_of_mariadb_are_kept_under_the_same_names(tmp_path, program, first):
+    for folder in ("bin", "share/charsets", "share/english"):
+        (tmp_path / folder).mkdir(parents=True)
+    scripts = [name.replace("mysql_", f"{first}_") for name in SYSTEM_TABLES if name != SYS_SCHEMA]
+    for name in (f"bin/{program}", "share/english/errmsg.sys", *(f"share/{name}" for name in scripts)):
+        (tmp_path / name).write_text("")
+    found = families.of("mariadb").layout(tmp_path)
+    assert found["bin/mariadbd"] == tmp_path / "bin" / program
+    kept = {name: place.name for name, place in found.items() if name.endswith(".sql")}
+    assert kept == dict(zip((f"share/{name}" for name in SYSTEM_TABLES[:-1]), scripts, strict=True))

@@ -89,6 +89,25 @@ def test_log_names_what_checked_the_members(tmp_path, caplog, member_filter):
     assert f"good.tar: unpacked 1 members, checked by {checked_by}" in caplog.text
 
 
+def test_a_folder_of_an_archive_is_kept_alone(tmp_path):
+    file = tar(tmp_path / "many.tar", entry("a/server/bin/x", content=b"1"), entry("b", content=b"2"))
+    archive.unpack(file, tmp_path / "tree", "a/server")
+    assert [str(path.relative_to(tmp_path / "tree")) for path in sorted((tmp_path / "tree").rglob("*"))] == [
+        "bin",
+        "bin/x",
+    ]
+    assert not (tmp_path / "tree.top").exists()
+
+
+@pytest.mark.parametrize("folder", ["a/client", "b", "../outside"])
+def test_a_folder_that_an_archive_does_not_have_is_named(tmp_path, folder):
+    (tmp_path / "outside").mkdir()
+    file = tar(tmp_path / "many.tar", entry("a/server/x", content=b"1"), entry("b", content=b"2"))
+    with pytest.raises(SourceError, match=rf"many.tar: .*has no folder {folder} .*at its top are a, b"):
+        archive.unpack(file, tmp_path / "tree", folder)
+    assert not (tmp_path / "tree").exists()
+
+
 def test_symlink_cannot_be_swapped_for_a_directory_that_is_written_through(tmp_path):
     (tmp_path / "outside").mkdir()
     file = tar(

@@ -14,6 +14,7 @@ SAYS = {
     "/x/bin/mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)": "8.0.33",
     "mysqld  Ver 8.0.36-28 for Linux on x86_64 (Percona Server (GPL), Release 28)": "8.0.36",
     "mariadbd  Ver 10.11.18-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)": "10.11.18",
+    "mysqld  Ver 10.1.23-MariaDB for Linux on x86_64 (MariaDB Server)": "10.1.23",
     "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)": "15.18",
     "postgres (PostgreSQL) 18beta1": "18beta1",
 }

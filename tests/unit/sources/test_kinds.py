@@ -27,6 +27,7 @@ def own_memory(tmp_path, monkeypatch):
         ({"file": "/x"}, {"sha256": None}),
         ({"maven": MAVEN}, {"maven": MAVEN, "sha256": None}),
         ({"maven": MAVEN, "sha256": SUM}, {"maven": MAVEN, "sha256": SUM}),
+        ({"maven": MAVEN, "folder": "opt"}, {"maven": MAVEN, "sha256": None, "folder": "opt"}),
         ({"git": "/x", "commit": COMMIT}, {"commit": COMMIT}),
     ],
 )

@@ -215,7 +215,7 @@ def test_scripts_of_packages_pass_shellcheck():
 
 def test_bootstrap_of_mariadb_feeds_the_scripts_of_its_family_in_their_order():
     text = families.of("mariadb").START_COMMANDS.read_text()
-    fed = text.partition("        cat ")[2].partition("    }")[0]
+    fed = " ".join(text.partition("local scripts=(")[2].partition("\n    )")[0].split())
     shown = subprocess.run(["bash", "-c", f"here=.; echo {fed}"], capture_output=True, text=True, check=True).stdout
     assert [Path(name).name for name in shown.split()] == SYSTEM_TABLES
 
