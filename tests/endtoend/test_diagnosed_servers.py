@@ -20,6 +20,7 @@ STUDY = studies.tiny(
     variants={name.partition("-")[0]: {"server": name, "build": "prebuilt"} for name in SERVERS},
     reference="mariadb",
     diagnose={"seconds": 3},
+    together=6,
 )
 
 

@@ -103,6 +103,7 @@ STUDY = studies.tiny(
     study="outside",
     variants={"ready": {**studies.PREBUILT_MARIADB, "options": installed.SMALL["mariadb"]}},
     reference="ready",
+    together=6,
 )
 
 
