@@ -1,10 +1,14 @@
 """A real load that flushes at every commit goes by turns; one that only reads stays in slices."""
 
+from itertools import pairwise
+
 import pytest
 
 from scripts import record
 from scripts.measure.disk_load import LIMITS_PER_S
+from scripts.servers.server import running
 from tests.endtoend import installed_mariadb
+from tests.endtoend.installed import initialised
 from tests.endtoend.installed_mariadb import Place, finish
 
 pytestmark = [
@@ -13,6 +17,8 @@ pytestmark = [
 ]
 ARMS, TURN_S = ("aa", "baseline"), 4
 READ_ONLY = {"script": "oltp_read_only", "options": {}}
+FILL = "CREATE TABLE t AS SELECT generate_series(1, 400000), repeat('x', 200)"
+SCAN = "SELECT count(*) FROM t WHERE ctid >= '(0,0)'"
 WRITING = {"script": "oltp_update_index", "options": {}}
 
 
@@ -47,3 +53,29 @@ def test_load_that_only_reads_data_in_memory_stays_in_slices(place):
     assert block["disk_per_s"].keys() == LIMITS_PER_S.keys()
     assert all(block["disk_per_s"][name] <= limit for name, limit in LIMITS_PER_S.items())
     assert all(facts["outcome"] == "ok" for facts in arms.values())
+
+
+def test_pages_that_postgresql_read_for_us_are_counted_at_once_and_pages_it_added_are_not():
+    with initialised("counted-", "postgresql") as ready:
+        log = ready.folder / "server.log"
+        with running(ready.family, ready.install, ready.data, ready.options, log) as server:
+            connection = server.connect()
+            misses = [pool_misses(ready.family, connection)]
+            for statement in (
+                "CREATE TABLE t AS SELECT generate_series(1, 400000), repeat('x', 200)",
+                SCAN,
+                "SELECT 1",
+            ):
+                connection.cursor().execute(statement)
+                misses.append(pool_misses(ready.family, connection))
+            connection.close()
+            server.stop(keep_data=False)
+    adding, reading, nothing = (after - before for before, after in pairwise(misses))
+    # 12 000 pages of 8 KiB, of which shared buffers of 64 MiB can hold two thirds.
+    assert adding < 1000
+    assert reading > 3000
+    assert nothing < 100
+
+
+def pool_misses(family, connection):
+    return family.disk_counts(family.counters(connection))["pool_misses"]

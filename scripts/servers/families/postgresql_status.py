@@ -116,27 +116,26 @@ class PostgreSQLStatus(Family):
         return given == running or (None if wanted == "-1" else False)  # -1: the server chooses
 
     def counters(self, connection: pg8000.dbapi.Connection) -> dict[str, float]:
-        """Return the counters that are compared at both edges of a window."""
+        """Return the counters that are compared at both edges of a window; those the release lacks are missing."""
+        reported = _report_own_work(connection)
         columns = ", ".join(COUNTERS.values())
         database = f"SELECT {columns} FROM pg_stat_database WHERE datname = '{self.DATABASE}'"
         counted = dict(zip(COUNTERS, map(float, _rows(connection, database)[0]), strict=True))
         wal = _rows(connection, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0]
         size = f"SELECT pg_database_size('{self.DATABASE}') / current_setting('block_size')::int"
-        pages = _rows(connection, size)[0][0]
-        return {
-            **counted,
-            **_cluster_counters(connection),
-            "log_written_bytes": float(wal),
-            "database_pages": float(pages),
-        }
+        pages = {"database_pages": float(_rows(connection, size)[0][0])} if reported else {}
+        return {**counted, **_cluster_counters(connection), "log_written_bytes": float(wal), **pages}
 
     def disk_counts(self, counters: Mapping[str, float]) -> dict[str, float]:
         """Return fsyncs, pool_misses and written_bytes up to a moment from its counters; see `Family.disk_counts`.
 
         A page that is added to a table counts as a block read (PostgreSQL 15, seen), so growth is taken away. What
-        backends did is known once they report it, up to a second later.
+        backends did is known once they report it, up to a second later; before 15 that holds for our own reading of all
+        tables as well, so that pages read are not known.
         """
-        counts = {"pool_misses": counters["block_reads"] - counters["database_pages"]}
+        counts = {}
+        if "database_pages" in counters:
+            counts["pool_misses"] = counters["block_reads"] - counters["database_pages"]
         if "wal_syncs" in counters:
             counts["fsyncs"] = counters["wal_syncs"]
         if "buffers_written" in counters:
@@ -167,6 +166,14 @@ class PostgreSQLStatus(Family):
     def read_waits(self, connection: pg8000.dbapi.Connection) -> dict[tuple[str, str], tuple[float, float]]:
         """Return (connections or background, event) -> how many are in it now, twice: the count stands for both."""
         return {(who, event): (float(count), float(count)) for who, event, count in _rows(connection, WAITS)}
+
+
+def _report_own_work(connection: pg8000.dbapi.Connection) -> bool:
+    """Have what our own connection did counted at once; returns whether the release (from 15 on) can do so."""
+    if not _rows(connection, "SELECT to_regproc('pg_catalog.pg_stat_force_next_flush') IS NOT NULL")[0][0]:
+        return False
+    _rows(connection, "SELECT pg_stat_force_next_flush()")
+    return True
 
 
 def _cluster_counters(connection: pg8000.dbapi.Connection) -> dict[str, float]:

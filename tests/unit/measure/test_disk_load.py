@@ -61,6 +61,7 @@ def test_postgresql_counts_no_page_as_read_that_was_added_to_a_table():
     after = {"block_reads": 1900.0, "database_pages": 1300.0, "log_written_bytes": 8192.0}
     found = disk_load.per_second(family.disk_counts(before), family.disk_counts(after), 2.0)
     assert found == {"pool_misses": 50.0}
+    assert family.disk_counts({"block_reads": 5.0, "log_written_bytes": 0.0}) == {}
     more = {"wal_syncs": 200.0, "buffers_written": 3.0}
     found = family.disk_counts({**after, **more})
     assert (found["fsyncs"], found["written_bytes"]) == (200.0, 4 * 8192)
