@@ -36,6 +36,7 @@ class Bench:
     facts: dict[str, Any] = field(default_factory=dict)
     failure: Exception | None = None
     arm: Held | None = None
+    watch: WarmUp | None = None
     _series: CounterSeries = field(default_factory=CounterSeries)
     _data: Path | None = None
     _server: Server | None = None
@@ -96,12 +97,14 @@ class Bench:
             self.arm = Arm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
         self.facts["commands"] |= many.named_commands(commands)
 
-    def watch_warm_up(self, slices: int) -> WarmUp:
-        """Count what the server asks of a disk in so many slices of warm-up; returns what will hold it."""
+    def watch_warm_up(self, slices: int) -> None:
+        """Count what the server asks of a disk in so many slices of warm-up."""
         family = self.setting.family
-        watch = WarmUp(lambda: family.disk_counts(family.counters(self._connection)), slices)
-        self.arm.after_slice = watch.after_slice
-        return watch
+        late = family.REPORTED_WITHIN_S > 0
+        self.watch = WarmUp(lambda: family.disk_counts(family.counters(self._connection)), slices, late)
+        with self._server.blamed():
+            self.watch.begin()
+        self.arm.after_slice = self.watch.after_slice
 
     def leave_rounds(self) -> None:
         """End sysbench without rounds."""

@@ -4,6 +4,7 @@ Slices share a disk as they do not share a CPU: what one server wrote is written
 queue of flushes outlives the slice that made it.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ Counts = dict[str, float]
 # So slices and windows are not shown to agree within 3 % there, which counts as a difference. Nothing was tried between
 # such loads and those in memory that flush once a second; the limits lie between.
 LIMITS_PER_S: Mapping[str, float] = {"fsyncs": 100.0, "pool_misses": 100.0, "written_bytes": 64.0 * MIB}
+WORDS = {"fsyncs": (1, "fsyncs"), "pool_misses": (1, "pool misses"), "written_bytes": (MIB, "MiB written")}
 # Seconds of a window: a disk's queue and write-back by the kernel (every 5 s, of what is 30 s old) want many seconds.
 TURN_S = 20
 
@@ -39,13 +41,11 @@ def bound(per_s: Mapping[str, float]) -> Bound | None:
     return Bound(code, f"bound by a disk: over {amount(code, LIMITS_PER_S[code])} per second")
 
 
-def amount(name: str, value: float) -> str:
-    """Return a count in words."""
-    match name:
-        case "written_bytes":
-            return f"{value / MIB:.3g} MiB written"
-        case _:
-            return f"{value:.0f} {name.replace('_', ' ')}"
+def amount(name: str, *values: float) -> str:
+    """Return a count in words; of several values their range."""
+    factor, words = WORDS[name]
+    ends = dict.fromkeys(f"{value / factor:.4g}" for value in (min(values), max(values)))
+    return f"{' to '.join(ends)} {words}"
 
 
 def per_second(before: Counts, after: Counts, seconds: float) -> Counts:
@@ -57,24 +57,33 @@ def per_second(before: Counts, after: Counts, seconds: float) -> Counts:
 
 @dataclass
 class WarmUp:
-    """What a server asks of a disk in the later half of the `slices` of its warm-up; `read` returns its counts.
+    """What a server asks of a disk in the `slices` of its warm-up; `read` returns its counts.
 
-    In the first half it reads catalogs, and pages that stay in its pool.
+    It is the later half: in the first one the server reads catalogs, and pages that stay in its pool. Of a server whose
+    sessions report only `late`, it is all of it, known after one more slice in which they report.
     """
 
     read: Callable[[], Counts]
     slices: int
+    late: bool = False
     per_s: Counts = field(default_factory=dict)
+    ended_s: float | None = None
     _taken: int = 0
     _open_ns: int = 0
     _before: Counts | None = None
 
+    def begin(self) -> None:
+        """Take the counts before the first slice where they are needed."""
+        if self.late:
+            self._before = self.read()
+
     def after_slice(self, open_ns: int) -> None:
-        """Count a slice of so many nanoseconds."""
+        """Count a slice of so many nanoseconds, which ends now."""
         self._taken += 1
+        self.ended_s = time.monotonic()
         if self._before is None and self._taken >= self.slices // 2:
             self._before = self.read()
-        elif self._before is not None:
+        elif self._before is not None and self._taken <= self.slices:
             self._open_ns += open_ns
-            if self._taken == self.slices:
-                self.per_s = per_second(self._before, self.read(), self._open_ns / 1e9)
+        if self._taken == self.slices + self.late and self._open_ns:
+            self.per_s = per_second(self._before, self.read(), self._open_ns / 1e9)

@@ -20,7 +20,7 @@ from scripts.loadgen.lua import script_path
 from scripts.loadgen.output import SysbenchFailed
 from scripts.measure import disk_load, rounds, side_by_side, slice_facts
 from scripts.measure.bench import Bench
-from scripts.measure.disk_load import Bound
+from scripts.measure.disk_load import Bound, WarmUp
 from scripts.measure.held import waiting
 from scripts.measure.setting import Phases, Setting
 from scripts.measure.side_by_side import Arm, Slice
@@ -142,7 +142,11 @@ def _bring_up(benches: list[Bench], phases: Phases, each: Each) -> None:
 def _measure_rounds(benches: list[Bench], seed: str, taken: Taken, phases: Phases) -> None:
     load = benches[0].setting.load
     phases.announce(f"warm up for {load['warmup_s']:g} s each")
-    warm_s = _warm_up(benches, load["warmup_s"], seed, taken)
+    number = int(-(-load["warmup_s"] // WARM_SLICE_S))
+    _step(benches[0], methodcaller("watch_warm_up", number))
+    if not (benches := _sound(benches)):
+        return
+    warm_s = _warm_up(benches, number, seed, taken)
     phases.end("warmup")
     if taken.bound and taken.may_turn:
         for bench in _sound(benches):
@@ -205,20 +209,30 @@ def _facts(bench: Bench, own: list[Slice], taken: Taken, beside: dict, before: A
     }
 
 
-def _warm_up(benches: list[Bench], warmup_s: float, seed: str, taken: Taken) -> float:
-    """Let each arm work for `warmup_s`, in slices; returns the mean seconds of a transaction of the first arm.
+def _warm_up(benches: list[Bench], number: int, seed: str, taken: Taken) -> float:
+    """Let each arm work for `number` slices; returns the mean seconds of a transaction of the first arm.
 
     Notes in `taken` what that arm asked of a disk.
     """
-    arms, number = [bench.arm for bench in benches], int(-(-warmup_s // WARM_SLICE_S))
+    arms = [bench.arm for bench in benches]
     orders = list(rounds.orders([arm.name for arm in arms], number, f"{seed}/warm-up"))
-    watch = benches[0].watch_warm_up(number)
+    # What the first arm reports late is best waited for while the others work.
+    orders[-1].sort(key=arms[0].name.__ne__)
     with waiting(arms):
         slices = list(side_by_side.take_rounds(arms, orders, WARM_SLICE_S, 0.0))
+        if watch := benches[0].watch:
+            _let_report(benches[0], watch)
+            taken.disk_per_s, taken.bound = watch.per_s, disk_load.bound(watch.per_s)
     _blame(benches)
-    taken.disk_per_s, taken.bound = watch.per_s, disk_load.bound(watch.per_s)
     last = [one for one in slices if one.arm == arms[0].name and one.tps > 0]
     return last[-1].clients / last[-1].tps if last else WARM_SLICE_S
+
+
+def _let_report(bench: Bench, watch: WarmUp) -> None:
+    """Let the sessions of a server that reports late have another transaction, once they may report."""
+    if watch.late and watch.ended_s is not None:
+        time.sleep(max(watch.ended_s + bench.setting.family.REPORTED_WITHIN_S - time.monotonic(), 0.0))
+        list(side_by_side.take_rounds([bench.arm], [[bench.name]], SHORTEST_S, 0.0))
 
 
 def fitting_slice_s(transaction_s: float) -> float:

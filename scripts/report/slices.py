@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import stats
-from scripts.measure.disk_load import LIMITS_PER_S, amount
+from scripts.measure.disk_load import LIMITS_PER_S, WORDS, amount
 from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
 from scripts.vocabulary import AA, CONTROLS
@@ -86,7 +86,7 @@ def _disk_line(cell: tuple, blocks: pd.DataFrame) -> str:
     counted = []
     for name, limit in LIMITS_PER_S.items():
         if len(known := blocks[f"disk_{name}_per_s"].dropna().astype(float)):
-            counted.append(f"{amount(name, known.min())} to {amount(name, known.max())} (limit {amount(name, limit)})")
+            counted.append(f"{amount(name, *known)} (limit {limit / WORDS[name][0]:g})")
     turned, number = int(blocks["turned_by"].notna().sum()), plural(len(blocks), "block")
     how = f"{turned} of {number} by turns" if turned else f"{number} in slices, since the study sets `together`"
     asked = f"the reference while it warmed up, per second: {', '.join(counted)}"

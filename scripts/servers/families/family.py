@@ -80,6 +80,8 @@ class Family(ABC):
     WAIT_OPTIONS: ClassVar[Options] = {}
     # Whether `read_waits` returns the waits of one moment (samples), instead of totals since the server's start.
     WAITS_SAMPLED: ClassVar[bool] = False
+    # Seconds after which a session's next transaction reports what it did; 0: counters are always up to date.
+    REPORTED_WITHIN_S: ClassVar[float] = 0.0
     # Events in which a connection waits for its client.
     CLIENT_WAITS: ClassVar[tuple[str, ...]] = ()
 

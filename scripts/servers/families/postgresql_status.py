@@ -81,6 +81,8 @@ class PostgreSQLStatus(Family):
     """The part of PostgreSQL that reads what a running server reports."""
 
     WAITS_SAMPLED = True
+    # PGSTAT_MIN_INTERVAL of 1 s in src/backend/utils/activity/pgstat.c.
+    REPORTED_WITHIN_S = 1.05
     CLIENT_WAITS = ("Client: ClientRead",)
     FILE_KINDS = tuple(
         (re.compile(pattern), kind)
@@ -130,8 +132,8 @@ class PostgreSQLStatus(Family):
         """Return fsyncs, pool_misses and written_bytes up to a moment from its counters; see `Family.disk_counts`.
 
         A page that is added to a table counts as a block read (PostgreSQL 15, seen), so growth is taken away. What
-        backends did is known once they report it, up to a second later; before 15 that holds for our own reading of all
-        tables as well, so that pages read are not known.
+        backends did is known once they report it; before 15 that holds for our own reading of all tables as well, so
+        that pages read are not known.
         """
         counts = {}
         if "database_pages" in counters:

@@ -47,6 +47,17 @@ def test_warm_up_of_two_slices_has_a_half_and_one_that_broke_off_has_no_counts()
     assert watch.per_s == {"fsyncs": 100.0}
 
 
+def test_counts_that_come_late_are_those_of_the_whole_warm_up_read_after_one_more_slice():
+    counts = iter([{"fsyncs": 0.0}, {"fsyncs": 300.0}])
+    watch = WarmUp(lambda: next(counts), slices=2, late=True)
+    watch.begin()
+    for milliseconds in (500, 1000):
+        watch.after_slice(milliseconds * 10**6)
+        assert watch.per_s == {}
+    watch.after_slice(10**8)
+    assert watch.per_s == {"fsyncs": 200.0}
+
+
 def test_innodb_counts_flushes_of_its_log_pages_read_and_bytes_of_files_and_log():
     counters = {"data_fsyncs": 7.0, "buffer_pool_misses": 5.0, "data_written_bytes": 100.0, "log_written_bytes": 10.0}
     for name in ("mariadb", "mysql"):

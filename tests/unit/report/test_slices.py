@@ -50,7 +50,7 @@ def test_load_bound_by_a_disk_is_named_with_what_the_reference_asked_and_how_man
     (line,) = slices.disk_lines(asking(**counts))
     assert line == (
         "oltp, 8 clients, bound by a disk: 2 of 3 blocks by turns; the reference while it warmed up, per second: "
-        "90 fsyncs to 410 fsyncs (limit 100 fsyncs), 2 pool misses to 2 pool misses (limit 100 pool misses)"
+        "90 to 410 fsyncs (limit 100), 2 pool misses (limit 100)"
     )
     assert ": 3 blocks in slices, since the study sets `together`;" in slices.disk_lines(asking(410.0))[0]
     assert measuring.method_finding(asking(410.0), "baseline").details[0].startswith("oltp, 8 clients, bound by")
