@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from scripts.analysis.widening import widened_for
+from scripts.config.run_time import stated_s
 from scripts.host import outcome, storage
 from scripts.host.cpus import format_cpus
 from scripts.host.workplace import cache_path
@@ -249,7 +250,7 @@ def plan_text(paths: Paths, cores: int) -> str:
     if due.report:
         lines += bytes_line(due, sizes)
         lines += machine_line(paths, durations)
-        lines += method_lines(due, durations.run.seconds)
+        lines += method_lines(due)
         lines += stopping_line(paths)
         lines += looks_line(paths)
         lines += [f"  pool      {text}" for text in beyond_pool(due)]
@@ -302,11 +303,8 @@ def misplaced(paths: Paths) -> list[Limit]:
 TOGETHER = {SLICES: "in slices", STATEMENTS: "statement by statement"}
 
 
-def method_lines(due: Due, run_s: float) -> list[str]:
-    """Return how the blocks are measured: one line for those side by side, one per reason for those by turns.
-
-    `run_s` are the seconds of one run in slices.
-    """
+def method_lines(due: Due) -> list[str]:
+    """Return how the blocks are measured: one line for those side by side, one per reason for those by turns."""
     found: dict[tuple[str, str], Counter[str]] = {}
     for block in due.blocks:
         method = due.paths.method(block.key)
@@ -317,20 +315,21 @@ def method_lines(due: Due, run_s: float) -> list[str]:
         how = by_turns if method == TURNS else f"all servers up, side by side {TOGETHER[method]}"
         where = "" if len(found) == 1 else f" of {listed_names(counted)}"
         lines.append(f"  blocks    {plural(counted.total(), 'block')}{where}, {how}")
-    return [*lines, *turning_lines(due, run_s)]
+    return [*lines, *turning_lines(due)]
 
 
-def turning_lines(due: Due, run_s: float) -> list[str]:
+def turning_lines(due: Due) -> list[str]:
     """Return a line on the blocks that go by turns if their load proves to be bound by a disk, and the time that takes.
 
     Their servers are started and warmed up a second time.
     """
-    measure_s = due.paths.plan.study.config["measure_s"]
+    study = due.paths.plan.study
+    twice_s = stated_s(study) - study.config["measure_s"]
     free = [(len(block.arms), turn_s) for block in due.blocks if (turn_s := due.paths.turn_s(block.key))]
     if not free:
         return []
     limits = ", ".join(disk_load.amount(*limit) for limit in disk_load.LIMITS_PER_S.items())
-    taken = duration_text(sum(arms * (2 * (run_s - measure_s) + turn_s) for arms, turn_s in free))
+    taken = duration_text(sum(arms * (2 * twice_s + turn_s) for arms, turn_s in free))
     said = f"by turns where the reference, warming up, exceeds one of: {limits} per second; all of them: {taken}"
     return [f"{INDENT}{said}"]
 
