@@ -18,6 +18,7 @@ LEVELS = {
     "history_list_length": "transactions whose old row versions are not yet purged",
     "checkpoint_age_bytes": "redo log between the last checkpoint and now, bytes",
     "change_buffer_pages": "pages that the change buffer takes",
+    "database_pages": "pages of the files of the database",
 }
 AMOUNTS = {
     "commits": "COMMIT statements, in PostgreSQL committed transactions",
@@ -30,6 +31,11 @@ AMOUNTS = {
     "rows_changed": "rows inserted, updated and deleted",
     "log_written_bytes": "redo log, in PostgreSQL write-ahead log, written, bytes",
     "data_fsyncs": "fsync calls of the storage engine",
+    "wal_syncs": "fsync calls of the write-ahead log",
+    "data_written_bytes": "bytes that the storage engine wrote to its files; in MariaDB without its log",
+    "buffers_written": "pages that PostgreSQL wrote to its files",
+    "context_switches": "context switches, voluntary and not, of the server's threads alive then",
+    "interrupts": "interrupts of all CPUs of the machine; in slices only those in the server's own",
     "buffer_pool_misses": "reads of a page that was not in the buffer pool",
     "block_reads": "blocks read that were not in shared buffers",
     "block_hits": "blocks found in shared buffers",
@@ -74,6 +80,9 @@ PANELS = (
     Panel("Blocks read per second", ("block_reads",)),
     Panel("Change buffer merges per second", ("change_buffer_merges",)),
     Panel("Log written per second, MiB", ("log_written_bytes",), MIB),
+    Panel("Fsync calls per second", ("data_fsyncs", "wal_syncs")),
+    Panel("Context switches of the server per second", ("context_switches",)),
+    Panel("Interrupts of the machine per second", ("interrupts",)),
 )
 
 

@@ -29,6 +29,12 @@ from scripts.measure.run_parts import Traffic
 from scripts.sql import times
 from scripts.vocabulary import OPERATION_SHARES
 
+# Counts of a disk's work: what they are, and their unit.
+DISK = {
+    "fsyncs": ("fsync calls", PER_SECOND),
+    "pool_misses": ("pages read that were not in its pool", PER_SECOND),
+    "written_bytes": ("bytes written", BYTES_PER_SECOND),
+}
 PHASE_NAMES = (
     *("startup", "wait_lock", "rest", "clone", "drain_clone", "fsync", "start", "load", "fill", "connect", "warmup"),
     *("drain_warmup", "measure", "end", "stop", "remove", "drain"),
@@ -92,6 +98,10 @@ def _fsync(key: str, what: str, value: Callable[[Run], float | None]) -> Column:
 
 def _sliced(name: str, meaning: str, unit: str) -> Column:
     return Column(name, meaning, unit, lambda run: getattr(run.sliced, name))
+
+
+def _asked_of_disk(name: str, run: Run) -> float | None:
+    return (run.sliced.disk_per_s or {}).get(name)
 
 
 def _in_half(half: int, run: Run) -> int | None:
@@ -219,6 +229,11 @@ RUNS = Table(
         _sliced("method", "slices, statements: beside the other runs of its block; turns, empty: one after the other",
                 TEXT),
         _sliced("why", "why the run was measured by turns; empty in slices and where it is not recorded", TEXT),
+        _sliced("turned_by", "fsyncs, pool_misses or written_bytes, for which a block planned in slices went by turns",
+                TEXT),
+        *(Column(f"disk_{name}_per_s", f"{what} per second of the block's reference while it warmed up, by its own "
+                 "counters; empty where it was not counted", unit, partial(_asked_of_disk, name))
+          for name, (what, unit) in DISK.items()),
         _sliced("rounds", "slices of the run, or statements sent to it; empty by turns", COUNT),
         _sliced("slice_s", "length of a slice, seconds", SECONDS),
         _sliced("open_s", "time in which the run's clients were let through, seconds", SECONDS),

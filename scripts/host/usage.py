@@ -53,6 +53,21 @@ def process_times(pid: int) -> ProcessTimes:
     )
 
 
+def context_switches(pid: int) -> int | None:
+    """Return the context switches, voluntary and not, of the threads alive now of a process and its descendants.
+
+    Raises psutil.NoSuchProcess when the process is gone.
+    """
+    main = psutil.Process(pid)
+    return _sum_times(_context_switches(process.pid) for process in (main, *main.children(recursive=True)))
+
+
+def interrupts(root: Path = Path("/")) -> int | None:
+    """Return the interrupts of all CPUs since boot: the first number of `intr` in /proc/stat (proc_stat(5))."""
+    match = re.search(r"^intr (\d+)", (root / "proc/stat").read_text(), re.MULTILINE)
+    return int(match[1]) if match else None
+
+
 def sum_of_processes(every: Sequence[ProcessTimes]) -> ProcessTimes:
     """Return the sum of the resources that several processes used."""
     names = [each.name for each in fields(ProcessTimes)]

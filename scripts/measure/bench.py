@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,8 @@ from scripts.loadgen import many, output, run
 from scripts.loadgen.gated import GatedLoad, gated
 from scripts.loadgen.lua import script_path
 from scripts.measure import load, observe, pool
-from scripts.measure.counter_series import CounterSeries
+from scripts.measure.counter_series import CounterSeries, with_switches
+from scripts.measure.disk_load import WarmUp
 from scripts.measure.held import Held
 from scripts.measure.setting import Phases, Setting
 from scripts.measure.side_by_side import Arm
@@ -36,6 +36,7 @@ class Bench:
     facts: dict[str, Any] = field(default_factory=dict)
     failure: Exception | None = None
     arm: Held | None = None
+    watch: WarmUp | None = None
     _series: CounterSeries = field(default_factory=CounterSeries)
     _data: Path | None = None
     _server: Server | None = None
@@ -96,14 +97,33 @@ class Bench:
             self.arm = Arm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
         self.facts["commands"] |= many.named_commands(commands)
 
+    def watch_warm_up(self, slices: int) -> None:
+        """Count what the server asks of a disk in so many slices of warm-up."""
+        family = self.setting.family
+        late = family.REPORTED_WITHIN_S > 0
+        self.watch = WarmUp(lambda: family.disk_counts(family.counters(self._connection)), slices, late)
+        with self._server.blamed():
+            self.watch.begin()
+        self.arm.after_slice = self.watch.after_slice
+
+    def leave_rounds(self) -> None:
+        """End sysbench without rounds."""
+        with self._server.blamed():
+            self.arm.load.end()
+
     def begin_rounds(self) -> None:
         """Read the server's counters and resources after warm-up, and forget what the gate counted so far."""
         with self._server.blamed():
             self._before = observe.read_edge(self.setting.family, self._connection)
         self.arm.load.gate.forget()
+        self.arm.after_slice = lambda open_ns: None
         if self.setting.load.get("series"):
-            self.arm.after_slice = self._series.after_slice_of(partial(self.setting.family.counters, self._connection))
+            self.arm.before_slice = self._series.before_slice
+            self.arm.after_slice = self._series.after_slice_of(self._read_series)
         self._used_before = self.used()
+
+    def _read_series(self) -> dict[str, float]:
+        return with_switches(self.setting.family.counters(self._connection), self._server.process.pid)
 
     def used(self) -> usage.Sample:
         """Return a sample of the resources used so far. Raises ServerFailed or SysbenchFailed when one has ended."""

@@ -33,8 +33,7 @@ def measured(planned: PlannedBlock, block: Path, log: Path) -> list[Path]:
     log.write_text("", encoding="utf-8")
     for left in block.parent.iterdir():
         left.unlink()
-    how = _by_turns if planned.method == TURNS else _together
-    facts, about = how(planned, block, log)
+    facts, about = _by_turns(planned, block, log) if planned.method == TURNS else _together(planned, block, log)
     runs = []
     for arm in planned.arms:
         runs.append(block.with_name(f"{arm.name}.json"))
@@ -68,8 +67,14 @@ def _judgement(arm: PlannedArm) -> str | None:
     return arm.refused or outcome.first_reason([Path(arm.identity), *map(Path, arm.place.get("judged", []))])
 
 
-def _by_turns(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, dict], dict[str, Any]]:
-    begin_s, found = started_s(), {}
+def _by_turns(
+    planned: PlannedBlock, block: Path, log: Path, why: dict[str, Any] | None = None, window_s: int | None = None
+) -> tuple[dict[str, dict], dict[str, Any]]:
+    """Measure a block by turns, in windows of `window_s` or else as the recipe says; `why` so is known to the plan, or
+    the facts of `_bound`.
+    """
+    said = {"method": TURNS, "why": planned.why, **(why or {})}
+    begin_s, found = time.time() if why else started_s(), {}
     by_name = {arm.name: arm for arm in planned.arms}
     for position, name in enumerate(planned.turns, start=1):
         arm = by_name[name]
@@ -77,10 +82,10 @@ def _by_turns(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, 
         place = {**arm.place, "position": position}
         Phases(begin_s, log).announce(f"turn {position} of {len(planned.turns)}: {name}")
         built, loaded, now_s = Path(arm.identity), Path(arm.dataset), time.time() if found else begin_s
-        facts = facts_of(arm.recipe, place, built, loaded, text, own_log, begin_s=now_s, refused=arm.refused)
-        found[name] = {**facts, "sliced": {"method": planned.method, "why": planned.why}}
+        how = {"begin_s": now_s, "refused": arm.refused, "window_s": window_s}
+        found[name] = {**facts_of(arm.recipe, place, built, loaded, text, own_log, **how), "sliced": said}
     open_s = sum((facts.get("window") or {}).get("duration_s") or 0 for facts in found.values())
-    return found, _spent(begin_s, time.time(), open_s) | {"turns": planned.turns}
+    return found, _spent(begin_s, time.time(), open_s) | said | {"turns": planned.turns}
 
 
 def _together(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, dict], dict[str, Any]]:
@@ -90,7 +95,11 @@ def _together(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, 
     known = {name: planned_facts(one, machine, record.read(one.identity)) for name, one in settings.items()}
     judged = {name: reason for name, arm in arms.items() if (reason := _judgement(arm))}
     sound = {name: setting for name, setting in settings.items() if name not in judged}
-    found, taken = side_by_side.measure(sound, planned.seed, phases) if sound else ({}, side_by_side.Taken())
+    may_turn, found, taken = planned.turn_s is not None, {}, side_by_side.Taken()
+    if sound:
+        found, taken = side_by_side.measure(sound, planned.seed, phases, may_turn=may_turn)
+    if taken.bound and may_turn:
+        return _turned(planned, block, log, taken, phases)
     found |= {name: outcome.failure_facts(reason) for name, reason in judged.items()}
     ended_at, share = time.time(), {name: seconds / len(arms) for name, seconds in phases.seconds.items()}
     for name, facts in found.items():
@@ -99,10 +108,25 @@ def _together(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, 
         if not outcome.has_failed(facts):
             whole["warnings"] = [each.values() for each in warnings.warnings_of(Run.of(whole))]
         found[name] = {**whole, "times": times, "phases_s": share}
-        found[name]["sliced"] = {"method": planned.method, **facts.get("sliced", {})}
+        found[name]["sliced"] = {"method": planned.method, **_asked(taken), **facts.get("sliced", {})}
     places = {f"{arm} {place}": count for (arm, place), count in sorted(rounds.places(taken.orders).items())}
     about = {"phases_s": phases.seconds, "starts": taken.starts, "slices": _slices(taken), "places": places}
-    return found, _spent(phases.started_at, ended_at, taken.open_s) | about
+    return found, _spent(phases.started_at, ended_at, taken.open_s) | _asked(taken) | about
+
+
+def _turned(
+    planned: PlannedBlock, block: Path, log: Path, taken: side_by_side.Taken, phases: Phases
+) -> tuple[dict[str, dict], dict[str, Any]]:
+    """Measure by turns a block whose load proved to be bound by a disk; `phases` are those until then."""
+    phases.announce(f"the load is {taken.bound.text}: measure by turns")
+    why = {"why": taken.bound.text, "turned_by": taken.bound.code, **_asked(taken)}
+    found, about = _by_turns(planned, block, log, why, planned.turn_s)
+    spent = _spent(phases.started_at, time.time(), about["open_s"])
+    return found, about | spent | {"phases_s": phases.seconds, "starts": taken.starts}
+
+
+def _asked(taken: side_by_side.Taken) -> dict[str, dict[str, float]]:
+    return {"disk_per_s": {name: round(value, 3) for name, value in taken.disk_per_s.items()}}
 
 
 def _spent(started_at: float, ended_at: float, open_s: float) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 import contextlib
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scripts.host import usage
 from scripts.loadgen import client_host, many, output, run
 from scripts.measure import observe, pool
+from scripts.measure.counter_series import with_machine
 from scripts.measure.facts import measured
 from scripts.measure.setting import Phases, Setting
 from scripts.servers.server import Server
@@ -81,7 +81,7 @@ def run_sysbench_load(setting: Setting, server: Server, data: Path, phases: Phas
 def _called_s(setting: Setting) -> int:
     # The window lies between two reports, and at the last one connections may be closing: a second on each side.
     # Several processes do not end together: one more second, so that each of them covers the window.
-    return setting.load["measure_s"] + 2 + (setting.place["clients"] > many.MOST_CLIENTS)
+    return setting.measure_s + 2 + (setting.place["clients"] > many.MOST_CLIENTS)
 
 
 def measure_sysbench(setting: Setting, server: Server, connection: Any, commands: list[list[str]]) -> dict[str, Any]:
@@ -89,13 +89,17 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
     samples: list[tuple[run.Moment, usage.Sample]] = []
 
     def on_report(moment: run.Moment) -> None:
-        if moment.number in (1, 1 + setting.load["measure_s"]):
+        if moment.number in (1, 1 + setting.measure_s):
             samples.append((moment, usage.sample_usage(server.process.pid, *moment.pids)))
             setting.at_edge(server)
 
-    patience_s, cpus = setting.patience_s("measure_s"), setting.cpus.client_cpus
+    patience_s, cpus = setting.patience_s(setting.measure_s), setting.cpus.client_cpus
     before = observe.read_edge(setting.family, connection)
-    ask = partial(setting.family.counters, connection) if setting.load.get("series") else None
+
+    def read() -> dict[str, float]:
+        return with_machine(setting.family.counters(connection), server.process.pid)
+
+    ask = read if setting.load.get("series") else None
     with observe.sampled_counters(ask) as counted:
         finished = run_load(commands, setting.text, timeout_s=patience_s, on_report=on_report, cpus=cpus)
     after = observe.read_edge(setting.family, connection)
@@ -111,7 +115,7 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
 def warm_up(setting: Setting, server: Server) -> list[str]:
     """Run the workload unmeasured, with another seed than the measuring call's; returns the first command."""
     commands = setting.commands(server, setting.load["warmup_s"], seed=setting.place["repetition"] + 1_000_000)
-    text, patience_s = setting.log.with_suffix(".warmup.txt"), setting.patience_s("warmup_s")
+    text, patience_s = setting.log.with_suffix(".warmup.txt"), setting.patience_s(setting.load["warmup_s"])
     run_load(commands, text, timeout_s=patience_s, cpus=setting.cpus.client_cpus)
     return commands[0]
 

@@ -32,7 +32,8 @@ class PlannedArm(Part):
 class PlannedBlock(Part):
     """A block: where it is kept, how it is measured and why so, and its arms: the reference, A/A, then the others.
 
-    By turns the servers are up one after the other in the order of `turns`.
+    By turns the servers are up one after the other in the order of `turns`. A block in slices whose load is bound by a
+    disk goes by turns as well, each a window of `turn_s` seconds; None: it may not.
     """
 
     folder: str | None = None
@@ -43,6 +44,7 @@ class PlannedBlock(Part):
     method: str | None = None
     why: str | None = None
     turns: list[str] = field(default_factory=list)
+    turn_s: int | None = None
     arms: list[PlannedArm] = field(default_factory=list)
 
 

@@ -312,11 +312,14 @@ class Sliced(Part):
     the standard error of log TPS that the slices alone account for, TPS as the mean over slices without the tenth at
     each end, the server's CPU seconds while it was stopped and the transactions by their sixteenth of a slice. `drift`
     is the change of TPS from the first to the last slice beside the other arms of the same rounds, as a share, and
-    `drift_error` its standard error.
+    `drift_error` its standard error. `disk_per_s` is what the block's reference asked of a disk per second at warm-up,
+    by name, and `turned_by` the name for which a block that was planned in slices went by turns.
     """
 
     method: str | None = None
     why: str | None = None
+    turned_by: str | None = None
+    disk_per_s: dict[str, float] = field(default_factory=dict)
     rounds: int | None = None
     slice_s: float | None = None
     skip_s: float | None = None

@@ -55,7 +55,7 @@ class Setting:
     """The recipe of one run, its place in the study, its programs, CPUs and files.
 
     `remote` is the client host, None when the load generator runs on this host. `at_edge` is called with the server at
-    both edges of the window.
+    both edges of the window. `window_s` are the seconds of the window, None for those of the recipe.
     """
 
     recipe: dict[str, Any]
@@ -68,11 +68,17 @@ class Setting:
     cpus: host_cpus.Placement
     remote: client_host.ClientHost | None = None
     at_edge: Callable[[Server], None] = lambda server: None
+    window_s: int | None = None
 
     @property
     def load(self) -> dict[str, Any]:
         """Return the workload's part of the recipe."""
         return self.recipe["load"]
+
+    @property
+    def measure_s(self) -> int:
+        """Return the seconds of the window."""
+        return self.window_s or self.load["measure_s"]
 
     @property
     def family(self) -> families.Family:
@@ -108,6 +114,6 @@ class Setting:
         )
         return client_host.client_command(self.remote, server, command)
 
-    def patience_s(self, key: str) -> float:
-        """Return the time limit in seconds of a sysbench call that should take the load's `key` seconds."""
-        return 2 * self.load[key] + 120
+    def patience_s(self, seconds: float) -> float:
+        """Return the time limit in seconds of a sysbench call that should take so many seconds."""
+        return 2 * seconds + 120

@@ -19,10 +19,12 @@ PARKED_WITHIN_S = 120
 class Arm(Held):
     """An arm of a block: its server, and its load behind the gate.
 
-    `after_slice` is called with the nanoseconds of each slice, before the server is stopped again.
+    `before_slice` is called before the gate opens, `after_slice` with the nanoseconds of the slice, before the server
+    is stopped again.
     """
 
     load: GatedLoad = field(kw_only=True)
+    before_slice: Callable[[], None] = lambda: None
     after_slice: Callable[[int], None] = lambda open_ns: None
 
 
@@ -53,6 +55,7 @@ class Slice:
 def take_slice(arm: Arm, number: int, place: int, slice_s: float, skip_s: float) -> Slice:
     """Let one arm's server and clients work for a slice, then stop them again. Raises SysbenchFailed, ServerFailed."""
     arm.go_on()
+    arm.before_slice()
     before_ns, host, pressure_s = arm.cpu_ns(), usage.cpu_times(), usage.pressures_s()
     with arm.server.blamed():
         counts = arm.load.slice(slice_s, skip_s, PARKED_WITHIN_S, arm.is_alive)

@@ -18,8 +18,9 @@ from scripts.host.locks import exclusive
 from scripts.loadgen import sysbench
 from scripts.loadgen.lua import script_path
 from scripts.loadgen.output import SysbenchFailed
-from scripts.measure import rounds, side_by_side, slice_facts
+from scripts.measure import disk_load, rounds, side_by_side, slice_facts
 from scripts.measure.bench import Bench
+from scripts.measure.disk_load import Bound, WarmUp
 from scripts.measure.held import waiting
 from scripts.measure.setting import Phases, Setting
 from scripts.measure.side_by_side import Arm, Slice
@@ -43,27 +44,36 @@ WARM_SLICE_S = 0.5
 class Taken:
     """What a block left: its slices, how they were taken, and the seconds in which an arm was measured.
 
-    `starts` names the arms in the order in which they were cloned, started and connected.
+    `starts` names the arms in the order in which they were cloned, started and connected, `disk_per_s` holds what the
+    first sound one, the reference unless it failed, asked of a disk at warm-up. Where the block `may_turn`, a load
+    `bound` by a disk has no slices.
     """
+
+    may_turn: bool = False
 
     slices: list[Slice] = field(default_factory=list)
     rounds: Rounds | None = None
     orders: list[list[str]] = field(default_factory=list)
     open_s: float = 0.0
     starts: list[str] = field(default_factory=list)
+    disk_per_s: dict[str, float] = field(default_factory=dict)
+    bound: Bound | None = None
 
 
-def measure(settings: dict[str, Setting], seed: str, phases: Phases) -> tuple[dict[str, dict[str, Any]], Taken]:
+def measure(
+    settings: dict[str, Setting], seed: str, phases: Phases, *, may_turn: bool = False
+) -> tuple[dict[str, dict[str, Any]], Taken]:
     """Measure arms side by side; returns (facts by arm, each with its outcome, and what the block left).
 
     `settings` names the reference first; the orders of the starts and of the rounds are drawn from `seed`. A failure of
-    a server or of its load is the outcome of its arm, a failure of the host is raised.
+    a server or of its load is the outcome of its arm, a failure of the host is raised. When the load is `bound` by a
+    disk and the block `may_turn`, warm-up is all that is done: the facts are none to keep.
     """
     for setting in settings.values():
         if "script" in setting.load:
             script = script_path(setting.load["script"])
             sysbench.demand_options(setting.generator, script, setting.load.get("options", {}))
-    taken = Taken()
+    taken = Taken(may_turn=may_turn)
     with exclusive(say_waiting) as waited_s:
         phases.end("startup", less_s=waited_s, less_name="wait_lock")
         if rest_s := max(setting.load.get("rest_s") or 0 for setting in settings.values()):
@@ -132,8 +142,16 @@ def _bring_up(benches: list[Bench], phases: Phases, each: Each) -> None:
 def _measure_rounds(benches: list[Bench], seed: str, taken: Taken, phases: Phases) -> None:
     load = benches[0].setting.load
     phases.announce(f"warm up for {load['warmup_s']:g} s each")
-    warm_s = _warm_up(benches, load["warmup_s"], seed)
+    number = int(-(-load["warmup_s"] // WARM_SLICE_S))
+    _step(benches[0], methodcaller("watch_warm_up", number))
+    if not (benches := _sound(benches)):
+        return
+    warm_s = _warm_up(benches, number, seed, taken)
     phases.end("warmup")
+    if taken.bound and taken.may_turn:
+        for bench in _sound(benches):
+            _step(bench, Bench.leave_rounds)
+        return
     data_directory.drain()
     for bench in _sound(benches):
         _step(bench, Bench.begin_rounds)
@@ -191,16 +209,30 @@ def _facts(bench: Bench, own: list[Slice], taken: Taken, beside: dict, before: A
     }
 
 
-def _warm_up(benches: list[Bench], warmup_s: float, seed: str) -> float:
-    """Let each arm work for `warmup_s`, in slices; returns the mean seconds of a transaction of the first arm."""
+def _warm_up(benches: list[Bench], number: int, seed: str, taken: Taken) -> float:
+    """Let each arm work for `number` slices; returns the mean seconds of a transaction of the first arm.
+
+    Notes in `taken` what that arm asked of a disk.
+    """
     arms = [bench.arm for bench in benches]
-    number = -(-warmup_s // WARM_SLICE_S)
-    orders = list(rounds.orders([arm.name for arm in arms], int(number), f"{seed}/warm-up"))
+    orders = list(rounds.orders([arm.name for arm in arms], number, f"{seed}/warm-up"))
+    # What the first arm reports late is best waited for while the others work.
+    orders[-1].sort(key=arms[0].name.__ne__)
     with waiting(arms):
         slices = list(side_by_side.take_rounds(arms, orders, WARM_SLICE_S, 0.0))
+        if watch := benches[0].watch:
+            _let_report(benches[0], watch)
+            taken.disk_per_s, taken.bound = watch.per_s, disk_load.bound(watch.per_s)
     _blame(benches)
     last = [one for one in slices if one.arm == arms[0].name and one.tps > 0]
     return last[-1].clients / last[-1].tps if last else WARM_SLICE_S
+
+
+def _let_report(bench: Bench, watch: WarmUp) -> None:
+    """Let the sessions of a server that reports late have another transaction, once they may report."""
+    if watch.late and watch.ended_s is not None:
+        time.sleep(max(watch.ended_s + bench.setting.family.REPORTED_WITHIN_S - time.monotonic(), 0.0))
+        list(side_by_side.take_rounds([bench.arm], [[bench.name]], SHORTEST_S, 0.0))
 
 
 def fitting_slice_s(transaction_s: float) -> float:

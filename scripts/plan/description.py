@@ -46,7 +46,9 @@ def describe(paths: Paths, files: list[Path], decided: list[Block], decision: Fa
         **extras(study),
         **({"diagnose": asked} if (asked := diagnoses.settings(study)) else {}),
         "config_text": "\n".join(file.read_text(encoding="utf-8") for file in files),
-        "order": [[block.key.workload, block.key.clients, block.key.repetition, list(block.arms)] for block in decided],
+        "order": [
+            [block.key.workload, block.key.clients, block.key.repetition, paths.order(block)] for block in decided
+        ],
         "blocks": [block.name for block in decided],
     }
 

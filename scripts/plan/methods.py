@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from scripts.loadgen import lua
+from scripts.measure.disk_load import TURN_S
 from scripts.measure.planned import SLICES, STATEMENTS, TURNS
 from scripts.plan.recipes import Plan, once
 from scripts.plan.room import FEWEST_ARMS, fitting_arms
@@ -35,6 +36,16 @@ class Methods:
             return Method(TURNS, why, len(self.plan.study.variants))
         timed = "sql" in self.plan.study.entries["workloads"][workload]
         return Method(STATEMENTS if timed else SLICES, "", min(self._together, fitting))
+
+    def turn_s(self, workload: str, clients: int) -> int | None:
+        """Return the seconds of a window by turns, should the load prove to be bound by a disk.
+
+        None for blocks that are not in slices anyway, and for a study that says how many servers are up `together`.
+        """
+        config = self.plan.study.config
+        if self.of(workload, clients).name != SLICES or "together" in config:
+            return None
+        return max(config.get("turn_s", TURN_S), config["measure_s"])
 
     @property
     def _together(self) -> int:

@@ -160,6 +160,21 @@ class Paths:
         """Return how a block is measured."""
         return self._methods.of(key.workload, key.clients)
 
+    def turn_s(self, key: BlockKey) -> int | None:
+        """Return the seconds of a window by turns of a block whose load may prove to be bound by a disk, else None."""
+        return self._methods.turn_s(key.workload, key.clients)
+
+    def order(self, block: Block) -> list[str]:
+        """Return the arms of a block in the order in which they are measured by turns.
+
+        A block on disk may hold arms that the study no longer has, which had their turns too.
+        """
+        if block.folder is None:
+            return list(block.arms)
+        measured = (self.listing.record(block.record) or {}).get("turns") if block.finished else None
+        drawn = measured or turns(self.plan.study, block.key, block.arms)
+        return [name for name in drawn if name in block.arms]
+
     @cached_property
     def every_block(self) -> list[Block]:
         """Return the blocks of all repetitions in the order of measuring: those on disk, and those to measure."""
@@ -233,6 +248,7 @@ class Paths:
             "method": method.name,
             "why": method.why,
             "turns": turns(study, key, block.arms),
+            "turn_s": self.turn_s(key),
             "arms": [self.planned_arm(block, name) for name in block.arms],
         }
 

@@ -15,6 +15,7 @@ from scripts.builds.stages import BOLTED, DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADE
 from scripts.config.study import Study
 from scripts.loadgen import lua
 from scripts.measure import pool
+from scripts.measure.disk_load import TURN_S
 from scripts.record import digest, file_sha256
 from scripts.servers import families
 from scripts.sources import kinds
@@ -110,9 +111,13 @@ class LoadRecipes:
         return lua.recipe_name(script)
 
     def window(self, workload: str) -> Recipe:
-        """Return the seconds of a workload's warm-up and window; timed SQL has neither."""
+        """Return the seconds of a workload's warm-up and windows; timed SQL has neither."""
         timed = "sql" in self.study.entries["workloads"][workload]
-        return {} if timed else {key: self.study.config[key] for key in ("warmup_s", "measure_s")}
+        if timed:
+            return {}
+        turn_s = self.study.config.get("turn_s", TURN_S)
+        own = {"turn_s": turn_s} if turn_s != TURN_S else {}
+        return {**{key: self.study.config[key] for key in ("warmup_s", "measure_s")}, **own}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from scripts.analysis.run_tables import PHASE_NAMES, block_name
 from scripts.analysis.widening import STOPPING, widened_for
 from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
-from scripts.report.slices import by_method, disturbed_lines, position_lines, side_by_side
+from scripts.report.slices import by_method, disk_lines, disturbed_lines, position_lines, side_by_side
 from scripts.vocabulary import Decision
 from scripts.wording import duration, listing, missing, percent, plural, share
 
@@ -119,8 +119,8 @@ def _reasons(runs: pd.DataFrame) -> str:
 
 
 def method_finding(runs: pd.DataFrame, reference: str) -> Finding:
-    """Report how the runs were measured, disturbed slices, and the ratios by position in the slice."""
-    more = (*disturbed_lines(runs), *position_lines(runs, reference))
+    """Report how the runs were measured, loads bound by a disk, disturbed slices, ratios by position in the slice."""
+    more = (*disk_lines(runs), *disturbed_lines(runs), *position_lines(runs, reference))
     return METHOD.plain(method_text(runs) or "No run has a measurement.", more)
 
 

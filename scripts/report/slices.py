@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import stats
+from scripts.measure.disk_load import LIMITS_PER_S, WORDS, amount
 from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
 from scripts.vocabulary import AA, CONTROLS
@@ -67,6 +68,29 @@ def disturbed_lines(runs: pd.DataFrame) -> tuple[str, ...]:
         return ()
     text = f"In {apart.sum()} of {plural(len(sliced), 'run')} the total and the mean over slices without the tenth at"
     return (f"{text} each end differ by more than a standard error: some slices were disturbed.",)
+
+
+def disk_lines(runs: pd.DataFrame) -> tuple[str, ...]:
+    """Return one line per workload and clients that asked more of a disk than slices may: how much, how it went."""
+    if "turned_by" not in runs or runs.empty:
+        return ()
+    blocks = runs.drop_duplicates("block").set_index("block")
+    rates = blocks[[f"disk_{name}_per_s" for name in LIMITS_PER_S]].astype(float)
+    over = (rates > list(LIMITS_PER_S.values())).any(axis=1) | blocks["turned_by"].notna()
+    cells = blocks.assign(over=over).groupby(["workload", "clients"], sort=False)
+    return tuple(_disk_line(*cell) for cell in cells if cell[1]["over"].any())
+
+
+def _disk_line(cell: tuple, blocks: pd.DataFrame) -> str:
+    workload, clients = cell
+    counted = []
+    for name, limit in LIMITS_PER_S.items():
+        if len(known := blocks[f"disk_{name}_per_s"].dropna().astype(float)):
+            counted.append(f"{amount(name, *known)} (limit {limit / WORDS[name][0]:g})")
+    turned, number = int(blocks["turned_by"].notna().sum()), plural(len(blocks), "block")
+    how = f"{turned} of {number} by turns" if turned else f"{number} in slices, since the study sets `together`"
+    asked = f"the reference while it warmed up, per second: {', '.join(counted)}"
+    return f"{workload}, {plural(int(clients), 'client')}, bound by a disk: {how}; {asked}"
 
 
 def position_lines(runs: pd.DataFrame, reference: str) -> tuple[str, ...]:

@@ -50,14 +50,15 @@ def spreads(block: dict) -> dict:
 def summary(studies: list[Path]) -> pd.DataFrame:
     """Return one row per study, workload and clients.
 
-    `block_sd` is the standard deviation between blocks of an arm's log TPS once the block's level is taken away,
-    `restart_sd` the part of it that slices do not account for, `open_share` that of wall time with a gate open.
+    `block_sd` is the standard deviation between blocks of an arm's log TPS once the block's level is taken away, of so
+    many `degrees` of freedom, `alone_sd` what slices account for, `restart_sd` the rest; `open_share` is that of wall
+    time with a gate open.
     """
     found = pd.DataFrame([spreads(block) for study in studies for block in blocks_of(study)])
     rows = []
     for place, part in found.groupby(PLACE, sort=False):
         levels = pd.DataFrame(list(part["levels"])).dropna(axis="columns")
-        block_s2, alone_s2 = pooled_variance(levels.to_numpy())[0], (part["slices_alone_sd"] ** 2).mean()
+        (block_s2, degrees), alone_s2 = pooled_variance(levels.to_numpy()), (part["slices_alone_sd"] ** 2).mean()
         rows.append(
             {
                 **dict(zip(PLACE, place, strict=True)),
@@ -67,6 +68,8 @@ def summary(studies: list[Path]) -> pd.DataFrame:
                 "slice_sd": part["slice_sd"].mean(),
                 "lag1": part["lag1"].mean(),
                 "block_sd": np.sqrt(block_s2),
+                "degrees": int(degrees),
+                "alone_sd": np.sqrt(alone_s2),
                 "restart_sd": np.sqrt(max(block_s2 - alone_s2, 0)),
                 "open_share": part["open_s"].sum() / part["wall_s"].sum(),
                 "wall_s": part["wall_s"].sum(),

@@ -111,16 +111,23 @@ class Place:
         return self._command("load_dataset", "--recipe", recipe, *places, "--threads", 2, "--log", self.log("load"))
 
     def run_command(
-        self, name: str, method: str = "turns", arms: tuple[str, ...] = ("baseline",), **edits: Any
+        self,
+        name: str,
+        method: str = "turns",
+        arms: tuple[str, ...] = ("baseline",),
+        turn_s: int | None = None,
+        **edits: Any,
     ) -> list[str]:
         """Return the command line of measure_block for the first planned block; its files lie in a folder of this name.
 
-        `edits` replace parts of the arms: `variant`, `load` and `place` are laid over those planned.
+        Without `turn_s` a block in slices is measured in slices whatever its load. `edits` replace parts of the arms:
+        `variant`, `load` and `place` are laid over those planned.
         """
         block = self.paths.planned(next(iter(self.paths.to_measure.values())))
         chosen = [self._arm(arm, edits) for arm in block["arms"] if arm["name"] in arms]
         home = self.run(name).parent
-        planned = {**block, "folder": str(home), "method": method, "turns": list(arms), "arms": chosen}
+        how = {"method": method, "turns": list(arms), "turn_s": turn_s}
+        planned = {**block, "folder": str(home), **how, "arms": chosen}
         plan = self.folder / "plans" / f"{name}.json"
         record.write(plan, {"blocks": [planned]})
         return self._command("measure_block", "--plan", plan, "--block", home / "block.json", "--log", self.log(name))

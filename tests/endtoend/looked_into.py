@@ -21,6 +21,7 @@ STUDY: dict[str, Any] = studies.tiny(
     reference="mariadb",
     measure_s=2,
     diagnose={"seconds": 2},
+    together=6,
 )
 # A shell in a mount namespace of its own: everything but these folders can only be read.
 READ_ONLY = r"""

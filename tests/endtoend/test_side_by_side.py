@@ -89,6 +89,9 @@ def test_counters_are_read_once_per_second_of_each_servers_own_open_time(measure
         assert all(number <= second < number + 1 for number, second in enumerate(read["second"], start=1))
         grown = [name for name in facts["counters"] if name in read and read[name][-1] > read[name][0]]
         assert grown
+        for name in ("context_switches", "interrupts", "data_fsyncs"):
+            assert read[name] == sorted(read[name]), name
+            assert read[name][-1] > read[name][0] > 0, name
 
 
 def test_more_clients_than_one_sysbench_can_have_are_held_by_one_gate(place):

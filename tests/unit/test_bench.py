@@ -3,9 +3,10 @@
 import resource
 import sys
 
+import numpy as np
 import pytest
 
-from tests.bench import snakemake_share, table
+from tests.bench import restarts, snakemake_share, table
 from tests.bench.table import Row
 from tests.bench.timed import spent
 
@@ -95,3 +96,18 @@ def test_what_a_command_took_includes_the_processes_it_waited_for(tmp_path):
 def test_command_that_fails_is_told_with_its_last_words(tmp_path):
     with pytest.raises(ValueError, match=r"status 3; it said:\nwhy"):
         spent([sys.executable, "-c", "print('why'); raise SystemExit(3)"], tmp_path)
+
+
+def test_what_restarts_add_is_the_spread_between_blocks_less_that_of_slices():
+    low, high = restarts.restart_limits(block_sd=0.03, degrees=18, alone_sd=0.01)
+    assert low < (0.03**2 - 0.01**2) ** 0.5 < high
+    assert restarts.restart_limits(block_sd=0.01, degrees=18, alone_sd=0.02)[0] == 0.0
+
+
+def test_interval_of_the_spread_between_restarts_holds_it_in_95_of_100_cases():
+    draw, held = np.random.default_rng(1), 0
+    for _ in range(1000):
+        block_sd = float(np.std(draw.normal(0, np.hypot(0.02, 0.01), size=19), ddof=1))
+        low, high = restarts.restart_limits(block_sd, 18, 0.01)
+        held += low <= 0.02 <= high
+    assert 930 <= held <= 970

@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from scripts.analysis.widening import widened_for
+from scripts.config.run_time import stated_s
 from scripts.host import outcome, storage
 from scripts.host.cpus import format_cpus
 from scripts.host.workplace import cache_path
 from scripts.loadgen import client_host
+from scripts.measure import disk_load
 from scripts.measure.planned import SLICES, STATEMENTS, TURNS
 from scripts.plan import looks, stopping
 from scripts.plan.diagnoses import Diagnoses
@@ -313,7 +315,23 @@ def method_lines(due: Due) -> list[str]:
         how = by_turns if method == TURNS else f"all servers up, side by side {TOGETHER[method]}"
         where = "" if len(found) == 1 else f" of {listed_names(counted)}"
         lines.append(f"  blocks    {plural(counted.total(), 'block')}{where}, {how}")
-    return lines
+    return [*lines, *turning_lines(due)]
+
+
+def turning_lines(due: Due) -> list[str]:
+    """Return a line on the blocks that go by turns if their load proves to be bound by a disk, and the time that takes.
+
+    Their servers are started and warmed up a second time.
+    """
+    study = due.paths.plan.study
+    twice_s = stated_s(study) - study.config["measure_s"]
+    free = [(len(block.arms), turn_s) for block in due.blocks if (turn_s := due.paths.turn_s(block.key))]
+    if not free:
+        return []
+    limits = ", ".join(disk_load.amount(*limit) for limit in disk_load.LIMITS_PER_S.items())
+    taken = duration_text(sum(arms * (2 * twice_s + turn_s) for arms, turn_s in free))
+    said = f"by turns where the reference, warming up, exceeds one of: {limits} per second; all of them: {taken}"
+    return [f"{INDENT}{said}"]
 
 
 def stopping_line(paths: Paths) -> list[str]:

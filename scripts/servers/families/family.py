@@ -80,6 +80,8 @@ class Family(ABC):
     WAIT_OPTIONS: ClassVar[Options] = {}
     # Whether `read_waits` returns the waits of one moment (samples), instead of totals since the server's start.
     WAITS_SAMPLED: ClassVar[bool] = False
+    # Seconds after which a session's next transaction reports what it did; 0: counters are always up to date.
+    REPORTED_WITHIN_S: ClassVar[float] = 0.0
     # Events in which a connection waits for its client.
     CLIENT_WAITS: ClassVar[tuple[str, ...]] = ()
 
@@ -253,6 +255,14 @@ class Family(ABC):
     @abstractmethod
     def counters(self, connection: Any) -> dict[str, float]:
         """Return the counters that are compared at both edges of a window; those that the release lacks are missing."""
+
+    def disk_counts(self, counters: Mapping[str, float]) -> dict[str, float]:
+        """Return what a server asked of a disk up to a moment, from its `counters` then.
+
+        Only differences mean something. The names are fsyncs, pool_misses (pages read since they were not in the pool)
+        and written_bytes; what the release does not count is missing. The default: nothing is counted.
+        """
+        return {}
 
     def pool(self, connection: Any) -> tuple[int | None, int | None]:
         """Return (bytes of the buffer pool, bytes of it in use), each None if the server does not report it."""

@@ -39,6 +39,13 @@ COUNTERS = {
     "deadlocks": "deadlocks",
 }
 
+# Statistics of the cluster: name in our records -> view, and its columns to add up. Not all releases have them.
+CLUSTER_COUNTERS = {
+    "wal_syncs": ("pg_stat_wal", ("wal_sync",)),
+    "buffers_written": ("pg_stat_bgwriter", ("buffers_checkpoint", "buffers_clean", "buffers_backend")),
+}
+COLUMNS = "SELECT attrelid::regclass::text, attname::text FROM pg_attribute WHERE attrelid IN ({views}) AND attnum > 0"
+
 NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 UNIT = re.compile(r"(\d*)([A-Za-z]+)")
 # In bytes and in microseconds: https://www.postgresql.org/docs/15/config-setting.html, "Numeric with Unit".
@@ -46,6 +53,8 @@ SIZES = {"B": 1, "kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 TIMES = {"us": 1, "ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 # initdb takes it in megabytes, without a unit.
 IN_MEGABYTES = "wal_segment_size"
+# Of a server that was compiled without --with-blocksize.
+PAGE_BYTES = 8192
 
 Settings = Mapping[str, tuple[str, str | None]]
 
@@ -72,6 +81,8 @@ class PostgreSQLStatus(Family):
     """The part of PostgreSQL that reads what a running server reports."""
 
     WAITS_SAMPLED = True
+    # PGSTAT_MIN_INTERVAL of 1 s in src/backend/utils/activity/pgstat.c.
+    REPORTED_WITHIN_S = 1.05
     CLIENT_WAITS = ("Client: ClientRead",)
     FILE_KINDS = tuple(
         (re.compile(pattern), kind)
@@ -107,12 +118,31 @@ class PostgreSQLStatus(Family):
         return given == running or (None if wanted == "-1" else False)  # -1: the server chooses
 
     def counters(self, connection: pg8000.dbapi.Connection) -> dict[str, float]:
-        """Return the counters that are compared at both edges of a window."""
+        """Return the counters that are compared at both edges of a window; those the release lacks are missing."""
+        reported = _report_own_work(connection)
         columns = ", ".join(COUNTERS.values())
         database = f"SELECT {columns} FROM pg_stat_database WHERE datname = '{self.DATABASE}'"
         counted = dict(zip(COUNTERS, map(float, _rows(connection, database)[0]), strict=True))
         wal = _rows(connection, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0]
-        return {**counted, "log_written_bytes": float(wal)}
+        size = f"SELECT pg_database_size('{self.DATABASE}') / current_setting('block_size')::int"
+        pages = {"database_pages": float(_rows(connection, size)[0][0])} if reported else {}
+        return {**counted, **_cluster_counters(connection), "log_written_bytes": float(wal), **pages}
+
+    def disk_counts(self, counters: Mapping[str, float]) -> dict[str, float]:
+        """Return fsyncs, pool_misses and written_bytes up to a moment from its counters; see `Family.disk_counts`.
+
+        A page that is added to a table counts as a block read (PostgreSQL 15, seen), so growth is taken away. What
+        backends did is known once they report it; before 15 that holds for our own reading of all tables as well, so
+        that pages read are not known.
+        """
+        counts = {}
+        if "database_pages" in counters:
+            counts["pool_misses"] = counters["block_reads"] - counters["database_pages"]
+        if "wal_syncs" in counters:
+            counts["fsyncs"] = counters["wal_syncs"]
+        if "buffers_written" in counters:
+            counts["written_bytes"] = counters["log_written_bytes"] + counters["buffers_written"] * PAGE_BYTES
+        return counts
 
     def pool(self, connection: pg8000.dbapi.Connection) -> tuple[int | None, int | None]:
         """Return (bytes of shared buffers, None): how many are in use is known to an extension only."""
@@ -138,6 +168,26 @@ class PostgreSQLStatus(Family):
     def read_waits(self, connection: pg8000.dbapi.Connection) -> dict[tuple[str, str], tuple[float, float]]:
         """Return (connections or background, event) -> how many are in it now, twice: the count stands for both."""
         return {(who, event): (float(count), float(count)) for who, event, count in _rows(connection, WAITS)}
+
+
+def _report_own_work(connection: pg8000.dbapi.Connection) -> bool:
+    """Have what our own connection did counted at once; returns whether the release (from 15 on) can do so."""
+    if not _rows(connection, "SELECT to_regproc('pg_catalog.pg_stat_force_next_flush') IS NOT NULL")[0][0]:
+        return False
+    _rows(connection, "SELECT pg_stat_force_next_flush()")
+    return True
+
+
+def _cluster_counters(connection: pg8000.dbapi.Connection) -> dict[str, float]:
+    views = ", ".join(f"to_regclass('pg_catalog.{view}')" for view, _ in CLUSTER_COUNTERS.values())
+    there = {tuple(row) for row in _rows(connection, COLUMNS.format(views=views))}
+    known = {
+        name: (view, columns)
+        for name, (view, columns) in CLUSTER_COUNTERS.items()
+        if there >= {(view, column) for column in columns}
+    }
+    asked = ", ".join(f"(SELECT {' + '.join(columns)} FROM {view})" for view, columns in known.values())
+    return dict(zip(known, map(float, _rows(connection, f"SELECT {asked}")[0]), strict=True)) if known else {}
 
 
 def _rows(connection: pg8000.dbapi.Connection, statement: str) -> list[tuple]:

@@ -151,6 +151,21 @@ def test_job_finds_its_block_in_the_plan():
     assert sorted(written["turns"]) == sorted(first.arms)
 
 
+def test_study_describes_the_order_by_turns_in_which_its_blocks_are_measured():
+    made = paths(**MORE)
+    decisions.write(made)
+    drawn = [each["turns"] for each in json.loads(Path(made.study, "plan.json").read_text())["blocks"]]
+    assert [order for *_, order in describe(made, [], made.blocks)["order"]] == drawn
+    assert len({tuple(order) for order in drawn}) > 1
+    finish(made)
+    for block, order in zip(made.blocks, drawn, strict=True):
+        facts = record.read(Path(block.record))
+        record.write(Path(block.record), {**facts, "turns": order[::-1]})
+    less = paths()
+    kept = [[name for name in order[::-1] if name != "o3"] for order in drawn]
+    assert [order for *_, order in describe(less, [], less.blocks)["order"]] == kept
+
+
 def test_pattern_names_the_blocks_to_measure_and_no_other():
     made = paths()
     finish(made)

@@ -44,6 +44,15 @@ def test_script_with_a_loop_of_its_own_is_measured_by_turns(tmp_path):
     assert method(made, "own", 8) == Method(TURNS, f"{script} has a loop of its own (thread_run)", 3)
 
 
+@pytest.mark.parametrize(
+    ("edit", "seconds"),
+    [({}, 20), ({"turn_s": 60}, 60), ({"measure_s": 30}, 30), ({"together": 6}, None), ({"together": 1}, None)],
+    ids=str,
+)
+def test_block_in_slices_may_go_by_turns_unless_the_study_says_how_many_servers_are_up(edit, seconds):
+    assert Methods(plan(**edit), MEMORY_MIB).turn_s(*KEY) == seconds
+
+
 def test_no_more_servers_are_up_at_the_same_time_than_fit_into_memory():
     rows = {"datasets": {"sbtest": {"tables": 4, "rows": 10_000_000}}, "options": {"shared_buffers": "2GB"}}
     assert method(plan(**rows), *KEY).most_arms == 6

@@ -10,7 +10,7 @@ from scripts.report import engine
 from scripts.report.figures.naming import look_of
 from scripts.report.figures.values import MOST_POINTS, seconds_chart, thinned_series
 from scripts.servers import families
-from scripts.servers.families import innodb_status
+from scripts.servers.families import innodb_status, postgresql_status
 from tests.made import synthetic
 from tests.made.rendering import Elements, rendered
 from tests.made.run import records_of
@@ -70,7 +70,8 @@ def test_every_counter_of_every_family_has_a_meaning():
     }
     named |= {f"change_buffer_{how}_{what}" for how in ("merged", "discarded") for what in innodb_status.OPERATIONS}
     assert set(innodb_status.UNREPORTED.values()) < named
-    named |= {"rollbacks", "block_reads", "block_hits", "rows_changed", "deadlocks"}
+    named |= {*postgresql_status.COUNTERS, *postgresql_status.CLUSTER_COUNTERS, "database_pages"}
+    named |= {"context_switches", "interrupts"}
     assert named == set(metrics.COUNTERS)
     assert {kind for _, kind in families.of("mysql").FILE_KINDS + families.of("postgresql").FILE_KINDS} < set(
         engine.FILE_KIND_WORDS

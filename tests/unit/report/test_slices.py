@@ -39,6 +39,30 @@ def test_the_reason_for_turns_is_named():
     assert "one after the other." in measuring.method_text(sliced(method="turns"))
 
 
+def asking(fsyncs, **columns):
+    rates = {"disk_fsyncs_per_s": fsyncs, "disk_pool_misses_per_s": 2.0, "disk_written_bytes_per_s": np.nan}
+    return sliced(**rates, **{"turned_by": None, **columns})
+
+
+def test_load_bound_by_a_disk_is_named_with_what_the_reference_asked_and_how_many_blocks_went_by_turns():
+    assert slices.disk_lines(asking(99.0)) == slices.disk_lines(sliced()) == ()
+    counts = {"fsyncs": [90.0] * 3 + [410.0] * 6, "turned_by": [None] * 3 + ["fsyncs"] * 6}
+    (line,) = slices.disk_lines(asking(**counts))
+    assert line == (
+        "oltp, 8 clients, bound by a disk: 2 of 3 blocks by turns; the reference while it warmed up, per second: "
+        "90 to 410 fsyncs (limit 100), 2 pool misses (limit 100)"
+    )
+    assert ": 3 blocks in slices, since the study sets `together`;" in slices.disk_lines(asking(410.0))[0]
+    assert measuring.method_finding(asking(410.0), "baseline").details[0].startswith("oltp, 8 clients, bound by")
+
+
+def test_rates_of_the_reference_come_from_the_record():
+    about = {"method": "turns", "turned_by": "fsyncs", "disk_per_s": {"fsyncs": 410.0, "written_bytes": 5.0}}
+    run = record_of({"variant": "pgo", "workload": "oltp", "clients": 8, "sliced": about})
+    found = {name: RUNS[name].value(run) for name in ("turned_by", "disk_fsyncs_per_s", "disk_pool_misses_per_s")}
+    assert found == {"turned_by": "fsyncs", "disk_fsyncs_per_s": 410.0, "disk_pool_misses_per_s": None}
+
+
 def test_ratio_in_each_half_of_the_slices_is_that_to_both_references():
     late = [1000, 1210, 1320, 1000, 1210, 1320, 1000, 1210, 1331]
     (line,) = slices.position_lines(sliced(late_transactions=late), "baseline")

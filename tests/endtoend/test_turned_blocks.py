@@ -1,0 +1,81 @@
+"""A real load that flushes at every commit goes by turns; one that only reads stays in slices."""
+
+from itertools import pairwise
+
+import pytest
+
+from scripts import record
+from scripts.measure.disk_load import LIMITS_PER_S
+from scripts.servers.server import running
+from tests.endtoend import installed_mariadb
+from tests.endtoend.installed import initialised
+from tests.endtoend.installed_mariadb import Place, finish
+
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-"),
+]
+ARMS, TURN_S = ("aa", "baseline"), 4
+READ_ONLY = {"script": "oltp_read_only", "options": {}}
+FILL = "CREATE TABLE t AS SELECT generate_series(1, 400000), repeat('x', 200)"
+SCAN = "SELECT count(*) FROM t WHERE ctid >= '(0,0)'"
+WRITING = {"script": "oltp_update_index", "options": {}}
+
+
+@pytest.fixture(scope="module")
+def place():
+    with Place.loaded("turned-") as made:
+        yield made
+
+
+def measured(place, name, flush, load):
+    own = place.with_options(innodb_flush_log_at_trx_commit=flush)
+    status, said = finish(place.run_command(name, "slices", ARMS, turn_s=TURN_S, variant=own, load=load))
+    assert status == 0, said
+    return record.read(place.run(name, "block")), {arm: record.read(place.run(name, arm)) for arm in ARMS}
+
+
+def test_load_that_flushes_at_every_commit_goes_by_turns_in_long_windows(place):
+    block, arms = measured(place, "flushing", 1, WRITING)
+    assert (block["method"], block["turned_by"]) == ("turns", "fsyncs"), block["disk_per_s"]
+    assert block["disk_per_s"]["fsyncs"] > LIMITS_PER_S["fsyncs"]
+    assert block["why"] == "bound by a disk: over 100 fsyncs per second"
+    assert block["turns"] == sorted(arms, key=lambda name: arms[name]["times"]["started_at"]) == list(ARMS)
+    for facts in arms.values():
+        assert facts["outcome"] == "ok", facts["reason"]
+        assert facts["window"]["duration_s"] == pytest.approx(TURN_S, abs=0.3)
+        assert facts["sliced"]["disk_per_s"] == block["disk_per_s"]
+
+
+def test_load_that_only_reads_data_in_memory_stays_in_slices(place):
+    block, arms = measured(place, "reading", 0, READ_ONLY)
+    assert block["method"] == "slices", block["disk_per_s"]
+    assert block["disk_per_s"].keys() == LIMITS_PER_S.keys()
+    assert all(block["disk_per_s"][name] <= limit for name, limit in LIMITS_PER_S.items())
+    assert all(facts["outcome"] == "ok" for facts in arms.values())
+
+
+def test_pages_that_postgresql_read_for_us_are_counted_at_once_and_pages_it_added_are_not():
+    with initialised("counted-", "postgresql") as ready:
+        log = ready.folder / "server.log"
+        with running(ready.family, ready.install, ready.data, ready.options, log) as server:
+            connection = server.connect()
+            misses = [pool_misses(ready.family, connection)]
+            for statement in (
+                "CREATE TABLE t AS SELECT generate_series(1, 400000), repeat('x', 200)",
+                SCAN,
+                "SELECT 1",
+            ):
+                connection.cursor().execute(statement)
+                misses.append(pool_misses(ready.family, connection))
+            connection.close()
+            server.stop(keep_data=False)
+    adding, reading, nothing = (after - before for before, after in pairwise(misses))
+    # 12 000 pages of 8 KiB, of which shared buffers of 64 MiB can hold two thirds.
+    assert adding < 1000
+    assert reading > 3000
+    assert nothing < 100
+
+
+def pool_misses(family, connection):
+    return family.disk_counts(family.counters(connection))["pool_misses"]

@@ -1,0 +1,103 @@
+"""Answers of finished studies: taken in as rows, and shown beside the published figures in the studies' README."""
+
+import csv
+import shutil
+
+import pytest
+
+from scripts import record
+from scripts.analysis.runs import read_csv
+from scripts.commands import answers
+from tests.made import synthetic
+from tests.made.rendering import rendered
+from tests.made.studies import CHECKOUT
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The folder of a finished study, results/studies/x."""
+    tree, *_ = rendered(synthetic.Plan(workloads=("oltp",), repetitions=5), tmp_path_factory.mktemp("answers"))
+    return tree.study.parent
+
+
+def test_readme_has_the_table_of_measured_csv_and_the_published_files():
+    text = (CHECKOUT / answers.README).read_text(encoding="utf-8")
+    made = answers.table(CHECKOUT, answers.read(CHECKOUT / answers.MEASURED))
+    assert answers.with_table(text, made) == text, "python -m scripts.commands.answers makes it anew"
+    assert "| `pgo-mysql-8.0.36` | TPS to `baseline`: `as_published` 1.28 × (44 cells) |" in made
+    assert "| `page-compression` | TPS to `none`: `lz4` 0.87 ×; `zlib` 0.72 × (1 cell) |" in made
+
+
+def test_every_row_of_measured_csv_belongs_to_a_study_and_is_complete():
+    for row in answers.read(CHECKOUT / answers.MEASURED):
+        assert (CHECKOUT / "studies" / f"{answers.of_config(row.study)}.yaml").exists(), row.study
+        assert float(row.low) <= float(row.ratio) <= float(row.high)
+        assert all((row.cpu_model, row.release, row.workflow, row.date)), row
+
+
+def test_finished_study_is_taken_in_with_what_its_tables_say(finished):
+    rows = answers.of_study(finished)
+    overall = read_csv(finished / "tables" / "overall.csv").set_index(["variant", "metric"])
+    assert {row.variant for row in rows} == set(overall.index.get_level_values("variant")) - {"aa"}
+    for row in rows:
+        told = overall.loc[row.variant, row.metric]
+        assert float(row.ratio) == pytest.approx(told["ratio"], rel=1e-4)
+        assert float(row.low) == pytest.approx(told["ratio_low"], rel=1e-4)
+        assert (row.metric != "tps") or (row.verdict == told["verdict"] and row.blocks == "5")
+    (first,) = {(row.study, row.cpu_model, row.release, row.workflow, row.date) for row in rows}
+    run = record.read(next(finished.rglob("pgo*/**/1.json"), None) or next(finished.rglob("*pgo.json")))
+    assert first[:2] == (record.read(finished / "study.json")["study"], run["host"]["cpu_model"])
+    assert run["server"]["release"] in first[2]
+
+
+def test_study_measured_again_replaces_its_rows_and_no_others(finished):
+    rows = answers.of_study(finished)
+    other = answers.Measured(**{**vars_of(rows[0]), "study": "another"})
+    old = answers.Measured(**{**vars_of(rows[0]), "ratio": "9"})
+    assert answers.merged([old, other], rows) == sorted([other, *rows], key=lambda row: row.study)
+
+
+def vars_of(row):
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+
+def checkout_with(folder, study):
+    """Make a checkout with one study, its published figures and an empty table."""
+    (folder / "studies" / "published").mkdir(parents=True)
+    (folder / "studies" / f"{study}.yaml").write_text("reference: none\npublished: studies/published/x.csv\n")
+    shutil.copy(CHECKOUT / "studies/published/page-compression-linkbench-mysql-5.7.csv",
+                folder / "studies" / "published" / "x.csv")  # fmt: skip
+    (folder / answers.README).write_text(f"# Studies\n\n{answers.BEGIN}\nold\n{answers.END}\n\nSnapshot.\n")
+
+
+def test_table_shows_published_beside_measured_and_leaves_the_rest_of_the_page(tmp_path, finished):
+    name = record.read(finished / "study.json")["study"]
+    checkout_with(tmp_path, name)
+    answers.main(tmp_path, [finished])
+    text = (tmp_path / answers.README).read_text()
+    assert text.startswith("# Studies\n\n")
+    assert text.endswith(f"{answers.END}\n\nSnapshot.\n")
+    (line,) = [line for line in text.splitlines() if line.startswith(f"| `{name}`")]
+    first = next(row for row in answers.of_study(finished) if row.metric == "tps")
+    assert line.startswith(f"| `{name}` | TPS to `none`: `lz4` 0.87 ×; `zlib` 0.72 × (1 cell) | full scale, TPS: ")
+    assert f"`{first.variant}` {float(first.ratio):.2f} × (" in line
+    assert line.endswith(f"(5 blocks a cell; {first.cpu_model}, {first.date}) |")
+    with (tmp_path / answers.MEASURED).open() as stream:
+        assert {row["study"] for row in csv.DictReader(stream)} == {name}
+    answers.main(tmp_path, [])
+    assert (tmp_path / answers.README).read_text() == text
+
+
+def test_small_scale_is_named_and_stands_at_its_study():
+    assert answers.of_config("storage-small") == "storage"
+    row = answers.Measured("storage-small", "tmpfs", "tps", "1.5", "1.2", "1.9", "far_above", "0.02", "5",
+                           "CPU", "mariadb 10.11.18", "1.0", "2026-11-23")  # fmt: skip
+    said = "small scale, TPS: `tmpfs` 1.50 × (1.20–1.90), more than 2 % faster (5 blocks a cell; CPU, 2026-11-23)"
+    assert answers.measured_text([row]).replace("\u202f", " ") == said
+
+
+def test_unfinished_study_and_a_page_without_marks_are_errors(tmp_path):
+    with pytest.raises(ValueError, match=r"study\.json: missing, expected the folder of a finished study"):
+        answers.of_study(tmp_path)
+    with pytest.raises(ValueError, match="expected one line <!-- answers -->"):
+        answers.with_table("# Studies\n", "")
