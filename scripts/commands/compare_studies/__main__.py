@@ -4,9 +4,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from scripts.analysis.metrics import METRICS
 from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, headline, sentences, shared_cells, side_table
+from scripts.commands.compare_studies.figure import speedup_charts
 from scripts.commands.compare_studies.studies import Finished, load_finished
 from scripts.host.entry import say, user_command
 from scripts.record import write_text
@@ -42,6 +45,7 @@ def comparison_view(a: Finished, b: Finished) -> dict[str, Any]:
         "a": _side(a),
         "b": _side(b),
         "headline": headline(cells),
+        "figures": [Markup(chart) for chart in speedup_charts(cells)],
         "sentences": sentences(cells),
         "refusals": refusals.named(),
         "changes": [

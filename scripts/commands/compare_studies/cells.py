@@ -163,9 +163,10 @@ def estimate_text(found: Estimate) -> str:
     return f"{times(found.ratio)} (95{NARROW}% interval {interval(*found.bounds)})"
 
 
-NOT_INTERLEAVED = "not interleaved"
 NO_SPEEDUP = "no speedup"
 OTHER_SETTINGS = "other settings"
+# The third of them where nothing forbids a ratio of the two.
+NOT_INTERLEAVED = "B / A, not interleaved"
 SIDE_HEAD = ("A", "B", "B / A", "ratio to reference, A", "ratio to reference, B", "ratio of the two")
 
 
@@ -201,7 +202,8 @@ def side_table(cells: Cells, metric: Metric) -> SideTable:
         for name in variants
         if cell in cells.shared[name]
     ]
-    return SideTable(metric.heading, SIDE_HEAD, tuple(whole), tuple(rows))
+    head = SIDE_HEAD if cells.refusals.kinds() else (*SIDE_HEAD[:2], NOT_INTERLEAVED, *SIDE_HEAD[3:])
+    return SideTable(metric.heading, head, tuple(whole), tuple(rows))
 
 
 def _row(cells: Cells, metric: Metric, where: str, variant: str, chosen: list[tuple[str, int]]) -> Row:
@@ -213,11 +215,10 @@ def _row(cells: Cells, metric: Metric, where: str, variant: str, chosen: list[tu
 
 
 def _fields(found: Compared, refused: list[str], load: list[str]) -> tuple[Cell, ...]:
-    word = NO_SPEEDUP if refused else NOT_INTERLEAVED
     return (
         Cell(count(found.value_a)),
         Cell(count(found.value_b)),
-        _ratio(found.change, word, f"differ: {', '.join(refused)}" if refused else ""),
+        _ratio(found.change, NO_SPEEDUP if refused else "", f"differ: {', '.join(refused)}" if refused else ""),
         _ratio(found.speedup_a),
         _ratio(found.speedup_b),
         _ratio(found.relative, OTHER_SETTINGS if load else "", f"differ: {', '.join(load)}" if load else ""),
