@@ -1,4 +1,4 @@
-"""Rows of a dataset, and seconds of a run, as a study states them."""
+"""Rows of a dataset, connections and seconds of a run, as a study states them."""
 
 import statistics
 from collections.abc import Mapping
@@ -11,6 +11,8 @@ OVERHEAD_S = 5
 # Measured: 400 000 rows in 6 s on two cores, 200 000 in 7 s.
 ROWS_PER_S = 50_000
 LINKBENCH, ROWS_PER_ID = "linkbench.lua", 4
+# One for reading, one for writing.
+LINKBENCH_CONNECTIONS = 2
 
 
 def rows_of(dataset: Mapping[str, Any]) -> int:
@@ -25,6 +27,11 @@ def rows_of(dataset: Mapping[str, Any]) -> int:
 def kept_rows(dataset: Mapping[str, Any]) -> int:
     """Return the rows in a dataset's snapshot: 0 when every run loads them anew."""
     return 0 if dataset.get("fresh") else rows_of(dataset)
+
+
+def connections_each(workload: Mapping[str, Any]) -> int:
+    """Return how many connections a client of a workload opens."""
+    return LINKBENCH_CONNECTIONS if workload.get("script") == LINKBENCH else 1
 
 
 def load_s(config: Mapping[str, Any]) -> float:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from scripts.config.run_time import connections_each
 from scripts.host import facts, storage
 from scripts.loadgen import many
 from scripts.measure.planned import TURNS
@@ -121,6 +122,7 @@ def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Calla
     variants = sorted({run.variant for run in due.runs.values()})
     demands = {variant: Demands(due, sizes, headroom, variant) for variant in variants}
     clients = max(run.clients for run in due.runs.values())
+    connected = max(demand.connected for demand in demands.values())
     alike: dict[Limit, list[str]] = {}
     for variant, demand in demands.items():
         for limit in [*demand.connections(), *demand.waiting()]:
@@ -128,8 +130,8 @@ def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Calla
     joined = [replace(limit, text=f"{limit.text} ({', '.join(those)})") for limit, those in alike.items()]
     groups = up_together(due)
     return [
-        *file_limits(clients, [*demands.values()], headroom),
-        *process_limits(clients, max(map(len, groups)), headroom),
+        *file_limits(clients, connected, [*demands.values()], headroom),
+        *process_limits(clients, connected, max(map(len, groups)), headroom),
         *joined,
         *memory_limits([[demands[name] for name in group] for group in groups], headroom, system),
     ]
@@ -165,27 +167,28 @@ def memory_limits(groups: list[list["Demands"]], headroom: Headroom, system: Cal
         yield replace(limit, text=f"{limit.text} ({', '.join(those)})")
 
 
-def file_limits(clients: int, demands: list["Demands"], headroom: Headroom) -> Iterator[Limit]:
+def file_limits(clients: int, connected: int, demands: list["Demands"], headroom: Headroom) -> Iterator[Limit]:
     """Yield the limits on files of the load generator, and of servers that hold all connections in one process."""
     soft, hard = headroom.open_files, headroom.most_open_files
     carried = many.client_parts(clients)[0]
-    if soft is not None and (needed := carried + OWN_FILES) > soft:
+    if soft is not None and (needed := carried * -(-connected // clients) + OWN_FILES) > soft:
         possible = hard is None or needed <= hard
         remedy = f"`ulimit -n {needed}` before starting" if possible else "raise the hard limit (nofile in limits.conf)"
         text = f"open files: a process may have {soft}, {carried} clients need {needed}"
         yield Limit(text, remedy, certain=True, refused=True)
     tables = max(demand.family.TABLE_FILES for demand in demands)
-    if tables and hard is not None and (needed := clients + tables) > hard:
-        text = f"open files: at most {hard}, the server wants {needed} or grants fewer than {clients} connections"
+    if tables and hard is not None and (needed := connected + tables) > hard:
+        text = f"open files: at most {hard}, the server wants {needed} or grants fewer than {connected} connections"
         yield Limit(text, "raise the hard limit (nofile in limits.conf)", certain=True, refused=True)
 
 
-def process_limits(clients: int, arms: int, headroom: Headroom) -> Iterator[Limit]:
-    """Yield the limit on processes: a client is a thread of the load generator, and one or a process of the server.
+def process_limits(clients: int, connected: int, arms: int, headroom: Headroom) -> Iterator[Limit]:
+    """Yield the limit on processes: a client is a thread of the load generator, a connection one or a process of the
+    server.
 
     The clients of `arms` servers are connected at the same time.
     """
-    most, needed = headroom.processes, 2 * clients * arms
+    most, needed = headroom.processes, (clients + connected) * arms
     if most is not None and needed + OWN_PROCESSES > most:
         who = f"{clients} clients" if arms == 1 else f"{clients} clients of each of {arms} servers"
         text = f"processes: {most} may run, {who} need about {needed + OWN_PROCESSES}"
@@ -213,13 +216,20 @@ class Demands:
         return max(run.clients for run in self.due.runs.values() if run.variant == self.variant)
 
     @cached_property
+    def connected(self) -> int:
+        """Return the most connections that its clients have at a time."""
+        workloads = self.due.paths.plan.study.entries["workloads"]
+        runs = [run for run in self.due.runs.values() if run.variant == self.variant]
+        return max(run.clients * connections_each(workloads[run.workload]) for run in runs)
+
+    @cached_property
     def options(self) -> dict[str, Any]:
         """Return its server options laid over its family's defaults, names written with `_`."""
         return options_of(self.due.paths.plan, self.variant, self.headroom.total_mib)
 
     def connections(self) -> Iterator[Limit]:
-        """Yield a limit if the server grants fewer connections than there are clients."""
-        granted, needed = self.options.get("max_connections"), self.clients + OWN_CONNECTIONS
+        """Yield a limit if the server grants fewer connections than its clients need."""
+        granted, needed = self.options.get("max_connections"), self.connected + OWN_CONNECTIONS
         if granted is not None and int(granted) < needed:
             text = f"max_connections: {granted} are granted, {self.clients} clients and ours need {needed}"
             yield Limit(text, f"state `max_connections: {needed}` under `options`", certain=True, refused=True)

@@ -20,6 +20,8 @@ MARIADB = {"baseline": {"server": "mariadb-10.11", "build": "baseline"}}
 TEN_GIB = {"datasets": {"sbtest": {"tables": 4, "rows": 10_000_000}}}
 POOL = {"options": {"shared_buffers": "80GB"}}
 ROOM = {"max_connections": 4200}
+GRAPH = {"workloads": {"graph": {"script": "linkbench.lua", "dataset": "graph"}},
+         "datasets": {"graph": {"script": "linkbench.lua", "options": {"ids": 1000}}}}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +92,19 @@ def test_limit_of_servers_is_told_with_the_figures(edit, machine, certain, words
     every = found(edit, replace(LARGE, **machine))
     assert any(words in limit.text and limit.certain == certain for limit in every), every
     assert all(limit.remedy for limit in every)
+
+
+@pytest.mark.parametrize(
+    ("edit", "machine", "words"),
+    [
+        ({"clients": [600]}, {}, "max_connections: 1100 are granted, 600 clients and ours need 1203"),
+        ({"clients": [500]}, {"open_files": 1024}, "a process may have 1024, 500 clients need 1050"),
+        ({"clients": [64], "together": 1}, {"processes": 200}, "200 may run, 64 clients need about 292"),
+    ],
+)
+def test_a_client_of_linkbench_has_two_connections(edit, machine, words):
+    every = found({**GRAPH, **edit}, replace(LARGE, **machine))
+    assert any(words in limit.text for limit in every), every
 
 
 def test_soft_limit_of_open_files_is_raised_by_ulimit_and_the_hard_one_is_not():
