@@ -16,7 +16,7 @@ from tests.endtoend.asking import ask, compare
 from tests.endtoend.folders import open_folder
 from tests.endtoend.watching import leftovers
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 
 
 @pytest.fixture(scope="module", params=installed.SERVERS)

@@ -237,7 +237,7 @@ def with_shared_files(program: Path, server_file: str, shares: list[Path]) -> di
         if messages and (share / "charsets").exists():
             return {server_file: program, **{f"share/{path.name}": path for path in [share / "charsets", *messages]}}
     raise ValueError(
-        f"{program}: none of {', '.join(map(str, shares)) or '(no folder)'} holds its charsets and */errmsg.sys"
+        f"{program}: none of {', '.join(map(str, shares)) or '(no folder)'} holds its charsets, */errmsg.sys"
     )
 
 
