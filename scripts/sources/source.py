@@ -106,8 +106,12 @@ def make_from(source: Source, recipe: Recipe, tree: Path, identity: Path, produc
 def usable_release(tree: Path, fetched: Fetched, recipe: Recipe, product: Product) -> str:
     """Return the release of an unpacked tree; raise SourceError if it is of another version than wanted."""
     if prebuilt(recipe["sources"]):
-        place = tree / PREFIX if fetched.kind == "installed" else tree
-        release = installed.program_release(installed.find_program(place, fetched.kind, product), product)
+        here = fetched.kind == "installed"
+        program = installed.find_program(tree / PREFIX if here else tree, fetched.kind, product)
+        if not here:
+            # Archives of Java, for one, have no modes.
+            program.chmod(0o755)
+        release = installed.program_release(program, product)
     else:
         require_buildable(tree)
         release = release_of(tree, product) or fetched.release
