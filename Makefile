@@ -1,7 +1,7 @@
 # Every target does its own set-up. `make` without a target explains them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup report quick package plan watch retry prune import compare check doctor config-doc sample bench test faults lint lock clean
+.PHONY: help setup report quick package plan watch retry drop prune import compare check doctor config-doc sample bench test faults lint lock clean
 
 STUDY ?=
 CORES ?= all
@@ -58,6 +58,9 @@ watch: study ## show a running study: progress, time left, ratios so far; does n
 
 retry: study setup ## remove failed results, so that `make report` tries them again
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.retry $(OF_STUDY)
+
+drop: study setup ## drop the tables of a study from servers that already run
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.drop_tables $(OF_STUDY)
 
 prune: setup ## list results that no config names, and remove them after confirmation; FORCE=1: without asking
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.prune $(CONFIGS) $(if $(FORCE),--force)

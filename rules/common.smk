@@ -22,6 +22,7 @@ try:
     from scripts.plan.paths import Paths, tolerated_folders
     from scripts.plan.preview import text
     from scripts.plan.recipes import Plan
+    from scripts.servers import credentials
     from scripts.workflow import code_digest, command_line, job_records, session
     from scripts.workflow.job_environment import job_environment
     from scripts.workflow.last_lines import last_lines
@@ -53,6 +54,7 @@ os.environ.update(
     **{outcome.MAY_FAIL: "\n".join(tolerated_folders(PATHS))},
     **{relinked.WANTED: record.canonical(relinks.wanted(PATHS))},
     **lua.job_environment(PLAN.study.config, PLAN.study.entries),
+    **credentials.job_environment(PLAN.study.entries["servers"]),
 )
 
 RUNS_THERE = [path for path in PATHS.runs if Path(path).exists()] if PARTIAL else []

@@ -9,6 +9,7 @@ from typing import Any
 
 from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, split_flags
 from scripts.config.mistakes import Mistake, suggestion
+from scripts.config.running_servers import running_server_mistakes
 from scripts.config.schema import Schema
 from scripts.host import workplace
 from scripts.host.cpus import parse_cpus
@@ -237,6 +238,7 @@ class Sense:
         yield from page_compression_mistakes(self.config, self.entries)
         yield from _loader(self.entries["builds"].get(LOADER, {}))
         yield from client_host_mistakes(self.config, self.entries["workloads"])
+        yield from running_server_mistakes(self.config, self.entries)
         yield from _together(self.config)
         yield from _expect(self.config)
         if "at_most" in self.config and "precision" not in self.config:

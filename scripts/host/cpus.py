@@ -137,10 +137,13 @@ Unit = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Placement:
-    """CPU numbers, ascending. `mode` is automatic, shared, stated or remote; `note` is the reason, for the report."""
+    """CPU numbers, ascending. `mode` is automatic, shared, stated, remote or running.
+
+    `note` is the reason, for the report; `server_cpus` is None where they are unknown.
+    """
 
     mode: str
-    server_cpus: tuple[int, ...]
+    server_cpus: tuple[int, ...] | None
     client_cpus: tuple[int, ...]
     note: str
 
@@ -224,6 +227,12 @@ def server_alone(topology: Topology, wanted: str | Mapping[str, Any], client_hos
     cores, where = _units(topology)
     note = f"{where} for the server, the load generator is on {client_host}"
     return Placement("remote", _flatten(_within_quota(cores, topology.quota)), tuple(sorted(everywhere)), note)
+
+
+def client_alone(topology: Topology) -> Placement:
+    """Give the load generator all CPUs of this machine, if the server already runs elsewhere."""
+    note = "all CPUs of this machine for the load generator; the server already runs, its CPUs are unknown"
+    return Placement("running", None, tuple(sorted(_numbers(topology.cpus))), note)
 
 
 def stated_placement(topology: Topology, wanted: Mapping[str, Any]) -> Placement:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from scripts.host import entry
+from scripts.loadgen import running
 from scripts.servers import families
-from scripts.sources import source
+from scripts.sources import kinds, source
 
 
 def log_to(log: Path) -> None:
@@ -23,9 +24,13 @@ def log_to(log: Path) -> None:
 def main(recipe: dict[str, Any], sources: list[dict[str, Any]], tree: Path, identity: Path, log: Path) -> None:
     """Inputs: `recipe`, the wanted content, and `sources`, the places to get it. Outputs: `tree`, then `identity`.
 
-    The first source that is available is used. Raises SourceError with the failure of each source.
+    The first source that is available is used; a server that already runs is only asked for its release. Raises
+    SourceError with the failure of each source.
     """
     log_to(log)
+    if kinds.is_running(sources):
+        running.describe_server(recipe, tree, identity)
+        return
     source.make({**recipe, "sources": sources}, tree, identity, families.products())
 
 

@@ -8,9 +8,10 @@ from scripts import record
 from scripts.builds import binary
 from scripts.host import entry
 from scripts.host.process import output_of
+from scripts.loadgen import running
 from scripts.servers import families
 from scripts.servers.families.family import RELEASE_FILE, Family
-from scripts.sources import debian, installed
+from scripts.sources import debian, installed, kinds
 
 # Facts that are known only if the workflow compiled the server.
 UNKNOWN = (
@@ -27,6 +28,9 @@ def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path,
     the declared one.
     """
     family, described = families.of(recipe["family"]), record.read(source)
+    if described["kind"] == kinds.RUNNING:
+        running.describe_build(recipe, described, install, facts, identity, UNKNOWN)
+        return
     here = described["kind"] == "installed"
     parts = family.layout(Path(described["path"]) if here else source.parent.absolute() / "tree")
     shutil.rmtree(install, ignore_errors=True)

@@ -7,11 +7,12 @@ from scripts import record
 from scripts.host import entry, workplace
 from scripts.host.entry import say, say_waiting
 from scripts.host.locks import shared
-from scripts.loadgen import run
+from scripts.loadgen import run, running
 from scripts.servers import data_directory, families
 from scripts.servers.data_directory import initialise
 from scripts.servers.options import server_options
-from scripts.servers.server import running
+from scripts.servers.server import running as started
+from scripts.sources.kinds import RUNNING
 
 
 def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threads: int, log: Path) -> None:
@@ -21,13 +22,17 @@ def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threa
     Raises ServerFailed or SysbenchFailed with the last lines of the server or of sysbench.
     """
     begin_s = time.monotonic()
-    family = families.of(recipe["family"])
-    install = workplace.installed(Path(loader.read_text(encoding="utf-8").strip()))
+    family, built = families.of(recipe["family"]), Path(loader.read_text(encoding="utf-8").strip())
+    if record.read(built).get(RUNNING):
+        with shared(say_waiting):
+            running.load(recipe, record.read(built), snapshot_folder, dataset, threads, log)
+        return
+    install = workplace.installed(built)
     options = server_options(family, recipe)
     with shared(say_waiting), data_directory.workspace(None) as folder:
         data = initialise(family, install, folder, options, log)
         data_directory.demand_page_compression(recipe["tables"], data)
-        with running(family, install, data, options, log) as server:
+        with started(family, install, data, options, log) as server:
             if not recipe["tables"].get("fresh"):
                 text = log.with_suffix(".load.txt")
                 run.fill(recipe["tables"], family.sysbench_flags(server.sockets), threads, text)

@@ -20,6 +20,7 @@ def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None
     """
     by_folder = {path.parent: path for path in calls}
     known = {path: facts for path in builds if not outcome.has_failed(facts := record.read(path))}
+    known = {path: facts for path, facts in known.items() if facts["server_file"]}  # not a server that already runs
     made = [Made(_with_code(facts, path), _calls(by_folder.get(path.parent))) for path, facts in known.items()]
     made.sort(key=lambda each: (each.facts["server"], each.name))
     found = [

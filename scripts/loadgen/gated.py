@@ -4,7 +4,7 @@ import contextlib
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -122,12 +122,18 @@ def gated_command(argv: Sequence[str], script: str) -> list[str]:
 
 @contextlib.contextmanager
 def gated(
-    commands: Sequence[Sequence[str]], script: str, folder: Path, log: Path, cpus: Iterable[int] | None = None
+    commands: Sequence[Sequence[str]],
+    script: str,
+    folder: Path,
+    log: Path,
+    cpus: Iterable[int] | None = None,
+    own_environment: Mapping[str, str] | None = None,
 ) -> Iterator[GatedLoad]:
     """Run the commands of one load with all clients connected and held; no process of it outlives the body.
 
     `commands` are what `sysbench.run_command` returns for `script`, `folder` holds the gate's file and the outputs of
-    several processes. Raises SysbenchFailed when the clients do not connect.
+    several processes, `own_environment` is what their driver needs. Raises SysbenchFailed when the clients do not
+    connect.
     """
     clients = [many.clients_of(argv) for argv in commands]
     cpus = None if cpus is None else tuple(cpus)
@@ -136,7 +142,7 @@ def gated(
         stack.callback(load.keep_output)
         for place, (argv, first_slot) in enumerate(zip(commands, accumulate(clients, initial=0), strict=False)):
             text = log if len(commands) == 1 else folder / f"{place:02}.txt"
-            environment = gate.environment(script, first_slot)
+            environment = {**gate.environment(script, first_slot), **(own_environment or {})}
             process = stack.enter_context(run.started(gated_command(argv, script), cpus, environment))
             load.processes.append(_followed(process, text))
         load.wait_parked(CONNECTED_WITHIN_S)

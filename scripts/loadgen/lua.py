@@ -99,3 +99,12 @@ def script_path(script: str) -> str:
     """Return the path of a script of the user's or of `workloads/`; else the name, for a script of sysbench's."""
     ours = OUR_SCRIPTS / script
     return declared_path(script) or (str(ours) if ours.is_file() else script)
+
+
+def own_loop(script: str) -> bool:
+    """Return whether a script that the workflow can read defines sysbench's loop over events itself."""
+    path = outside_path(script) if is_outside(script) else OUR_SCRIPTS / script
+    try:
+        return any("thread_run" in file.read_text(encoding="utf-8") for file in script_files(path).values())
+    except OSError:
+        return False  # one of sysbench's own, none of which has such a loop

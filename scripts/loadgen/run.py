@@ -38,12 +38,18 @@ class ClientHostFailed(SysbenchFailed, HostFailed):
     """sysbench could not finish its load because the client host or its connection to the server was lost."""
 
 
-def fill(tables: Mapping[str, Any], flags: list[str], loaders: int, text: Path) -> list[str]:
+def fill(
+    tables: Mapping[str, Any],
+    flags: list[str],
+    loaders: int,
+    text: Path,
+    environment: dict[str, str] | None = None,
+) -> list[str]:
     """Create and fill the tables with at most `loaders` connections, one table per connection; return the command.
 
-    `tables` is a dataset's entry, `flags` are sysbench's connection options, `text` is the file for its output. Raises
-    SysbenchFailed or SysbenchMisused with its last lines, and ValueError naming an option whose value the script would
-    misread.
+    `tables` is a dataset's entry, `flags` are sysbench's connection options, `environment` is what its driver needs,
+    `text` is the file for its output. Raises SysbenchFailed or SysbenchMisused with its last lines, and ValueError
+    naming an option whose value the script would misread.
     """
     generator, script = loadgen_sysbench.read_capabilities(), script_path(tables.get("script", FILL_SCRIPT))
     options = tables.get("options", {})
@@ -54,7 +60,7 @@ def fill(tables: Mapping[str, Any], flags: list[str], loaders: int, text: Path) 
     )
     text.unlink(missing_ok=True)
     try:
-        host_process.run(command, text)
+        host_process.run(command, text, environment=environment)
         # Its status is 0 even if one of several connections could not create its table (seen with 1.0.20).
         reject_failure(_fill_options(text))
     except (CommandFailed, SysbenchFailed, SysbenchMisused) as failure:

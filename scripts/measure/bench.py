@@ -1,7 +1,7 @@
 """The bench of one arm of a block: its clone, server and gated clients, from the snapshot to the clean stop."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,12 @@ from scripts.host import storage, usage, workplace
 from scripts.loadgen import many, output, run
 from scripts.loadgen.gated import GatedLoad, gated
 from scripts.loadgen.lua import script_path
-from scripts.measure import load, observe, pool
+from scripts.measure import load, observe, pool, slice_facts
 from scripts.measure.counter_series import CounterSeries, with_switches
 from scripts.measure.disk_load import WarmUp
 from scripts.measure.held import Held
 from scripts.measure.setting import Phases, Setting
-from scripts.measure.side_by_side import Arm
+from scripts.measure.side_by_side import Arm, Slice
 from scripts.servers import data_directory, environment
 from scripts.servers import options as servers_options
 from scripts.servers.server import Server, running
@@ -114,13 +114,16 @@ class Bench:
     def begin_rounds(self) -> None:
         """Read the server's counters and resources after warm-up, and forget what the gate counted so far."""
         with self._server.blamed():
-            self._before = observe.read_edge(self.setting.family, self._connection)
+            self._before = self.read_edge()
         self.arm.load.gate.forget()
         self.arm.after_slice = lambda open_ns: None
         if self.setting.load.get("series"):
-            self.arm.before_slice = self._series.before_slice
-            self.arm.after_slice = self._series.after_slice_of(self._read_series)
+            self._follow_counters()
         self._used_before = self.used()
+
+    def _follow_counters(self) -> None:
+        self.arm.before_slice = self._series.before_slice
+        self.arm.after_slice = self._series.after_slice_of(self._read_series)
 
     def _read_series(self) -> dict[str, float]:
         return with_switches(self.setting.family.counters(self._connection), self._server.process.pid)
@@ -136,7 +139,7 @@ class Bench:
         family, held = self.setting.family, self.arm.load
         self.facts |= facts_of(self._used_before, self.used())
         with self._server.blamed():
-            self.facts |= observe.edge_facts(self._before, observe.read_edge(family, self._connection))
+            self.facts |= observe.edge_facts(self._before, self.read_edge())
             totals = self._end_load(held)
             self.facts["files"] |= {"after": observe.file_sizes(family, self._data, self._connection)}
             command = self.facts["commands"]["measure"]
@@ -144,6 +147,14 @@ class Bench:
         self.facts["window"] |= {"errors": totals.errors, "reconnects": totals.reconnects}
         self.facts |= output.operation_facts(self.setting.text)
         self.facts["counter_series"] = self._series.columns()
+
+    def read_edge(self) -> observe.Edge:
+        """Read the server's counters and its engine's report."""
+        return observe.read_edge(self.setting.family, self._connection)
+
+    def usage_facts(self, own: Sequence[Slice], before: usage.Sample, after: usage.Sample) -> dict[str, Any]:
+        """Return the facts of the resources used in an arm's slices, from samples before and after the rounds."""
+        return slice_facts.usage_facts(own, before, after)
 
     def _end_load(self, held: GatedLoad) -> output.Totals:
         completed, totals = held.gate.completed, held.end()

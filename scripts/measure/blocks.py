@@ -19,6 +19,7 @@ from scripts.measure.planned import TURNS, PlannedArm, PlannedBlock
 from scripts.measure.record import Run
 from scripts.measure.run import facts_of
 from scripts.measure.setting import Phases, Setting
+from scripts.sources.kinds import RUNNING
 
 BLOCK_FILE = "block.json"
 
@@ -58,7 +59,9 @@ def _setting(arm: PlannedArm, block: Path, log: Path) -> Setting:
     text.touch()
     place = {key: value for key, value in arm.place.items() if key != "judged"}
     load = arm.recipe["load"]
-    cpus, remote = client_host.place_on_hosts(host_cpus.read_topology(), load), client_host.client_host_of(load)
+    topology, remote = host_cpus.read_topology(), client_host.client_host_of(load)
+    running = record.read(Path(arm.identity)).get(RUNNING)
+    cpus = host_cpus.client_alone(topology) if running else client_host.place_on_hosts(topology, load)
     generator = sysbench.read_capabilities()
     return Setting(arm.recipe, place, Path(arm.identity), Path(arm.dataset), text, own_log, generator, cpus, remote)
 
@@ -110,7 +113,8 @@ def _together(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, 
         found[name] = {**whole, "times": times, "phases_s": share}
         found[name]["sliced"] = {"method": planned.method, **_asked(taken), **facts.get("sliced", {})}
     places = {f"{arm} {place}": count for (arm, place), count in sorted(rounds.places(taken.orders).items())}
-    about = {"phases_s": phases.seconds, "starts": taken.starts, "slices": _slices(taken), "places": places}
+    kept_on = {"restarted": False} if any(one.is_running for one in settings.values()) else {}
+    about = {**kept_on, "phases_s": phases.seconds, "starts": taken.starts, "slices": _slices(taken), "places": places}
     return found, _spent(phases.started_at, ended_at, taken.open_s) | _asked(taken) | about
 
 
@@ -143,6 +147,6 @@ def _slices(taken: side_by_side.Taken) -> dict[str, list]:
         "transactions": lambda one: one.transactions,
         "tps": lambda one: round(one.tps, 3),
         "open_ms": lambda one: round(one.open_ns / 1e6, 3),
-        "cpu_ms": lambda one: round(one.cpu_ns / 1e6, 3),
+        "cpu_ms": lambda one: None if one.cpu_ns is None else round(one.cpu_ns / 1e6, 3),
     }
     return {name: [value(one) for one in taken.slices] for name, value in columns.items()}

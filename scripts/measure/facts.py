@@ -8,6 +8,7 @@ from scripts.host.facts import Host
 from scripts.loadgen.output import SysbenchFailed, percentile, window
 from scripts.loadgen.run import Finished, Moment
 from scripts.measure.record import NOT_MEASURED, Run
+from scripts.sources.kinds import RUNNING
 from scripts.sql.times import totals_s
 
 SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
@@ -27,7 +28,8 @@ def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict
             "sha256": generator.sha256,
             "text_file": setting.text.name,
         },
-        "host": asdict(machine),
+        # The host of a server that already runs is unknown; this machine has the load generator only.
+        "host": {} if identity.get(RUNNING) else asdict(machine),
         "placement": asdict(setting.cpus),
     }
 

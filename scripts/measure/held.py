@@ -59,7 +59,7 @@ class Held:
 
     name: str
     server: Server
-    waiting_cpu_ns: int = 0
+    waiting_cpu_ns: int | None = 0
     failure: Exception | None = None
     end: Callable[[], None] = lambda: None
     held_by: str | None = None
@@ -87,6 +87,11 @@ class Held:
     def cpu_ns(self) -> int:
         """Return the CPU nanoseconds that the server has used."""
         return self._hold.cpu_ns()
+
+    @property
+    def waiting_cpu_s(self) -> float | None:
+        """Return `waiting_cpu_ns` in seconds, None where the CPU time of the server is unknown."""
+        return None if self.waiting_cpu_ns is None else self.waiting_cpu_ns / 1e9
 
     def release(self) -> None:
         """Let the server go on for good: its processes may end by themselves."""

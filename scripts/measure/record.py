@@ -50,6 +50,7 @@ class Run(Part):
     sysbench: run_parts.Sysbench = field(default_factory=run_parts.Sysbench)
     host: run_parts.Host = field(default_factory=run_parts.Host)
     placement: run_parts.Placement = field(default_factory=run_parts.Placement)
+    running: run_parts.Running = field(default_factory=run_parts.Running)
     client_host: run_parts.ClientHost = field(default_factory=run_parts.ClientHost)
     times: run_parts.Times = field(default_factory=run_parts.Times)
     phases_s: dict[str, float] = field(default_factory=dict)
@@ -105,6 +106,8 @@ class Run(Part):
     @property
     def n_client_cpus(self) -> int | None:
         """Number of CPUs that sysbench could run on, on whichever host."""
+        if self.running:
+            return len(self.client_host.cpus or []) or None
         return len(self.client_host.cpus or self.placement.client_cpus) if self._placed else None
 
     @property

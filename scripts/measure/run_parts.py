@@ -238,6 +238,24 @@ class ClientHost(Part):
 
 
 @dataclass(frozen=True, slots=True)
+class Running(Part):
+    """A server that already ran: where it listens, the database of ours with the mark of its loading, and its release.
+
+    `tls` tells whether the connections were encrypted and its certificate checked, `cipher` is sysbench's; `restarted`
+    is False: nothing is restarted between blocks. `unknown` names what is not known of such a server.
+    """
+
+    address: str | None = None
+    database: str | None = None
+    mark: str | None = None
+    release: str | None = None
+    tls: bool | None = None
+    cipher: str | None = None
+    restarted: bool | None = None
+    unknown: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Generators(Part):
     """Several sysbench processes of one load, and the longest time between their reports of one second."""
 

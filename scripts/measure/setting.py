@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts import record
 from scripts.host import cpus as host_cpus
 from scripts.loadgen import client_host, many, run, sysbench
 from scripts.loadgen.lua import script_path
 from scripts.servers import families
 from scripts.servers.server import Server
+from scripts.sources.kinds import RUNNING
 
 
 class Phases:
@@ -90,21 +92,37 @@ class Setting:
         """Return the server options that a client host needs; empty without a client host."""
         return client_host.network_options_of(self.remote, self.family)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the server already runs, so that it is neither started nor stopped."""
+        return bool(record.read(self.identity).get(RUNNING))
+
     def commands(self, server: Server, seconds: int, seed: int) -> list[list[str]]:
         """Return the command lines of all sysbench processes that run the workload for `seconds`."""
-        every = self.place["clients"]
-        # Several processes start together through a FIFO, which does not reach a client host.
-        parts = many.client_parts(every) if self.remote is None else [every]
-        seeds = (seed + place * SEEDS_APART for place in range(len(parts)))
-        return [self.command(server, seconds, *part) for part in zip(seeds, parts, strict=True)]
+        return [self.command(server, seconds, *part) for part in self._parts(seed)]
 
     def command(self, server: Server, seconds: int, seed: int, clients: int) -> list[str]:
         """Return the command line of one sysbench process that runs the workload for `seconds` with `clients`."""
+        flags = client_host.client_flags(self.remote, server)
+        return client_host.client_command(self.remote, server, self._command(flags, seconds, seed, clients))
+
+    def commands_by(self, flags: list[str], seconds: int, seed: int) -> list[list[str]]:
+        """Return the same as `commands`, for a server that already runs: by sysbench's connection options."""
+        return [self._command(flags, seconds, *part) for part in self._parts(seed)]
+
+    def _parts(self, seed: int) -> list[tuple[int, int]]:
+        """Return (seed, clients) of each sysbench process."""
+        every = self.place["clients"]
+        # Several processes start together through a FIFO, which does not reach a client host.
+        parts = many.client_parts(every) if self.remote is None else [every]
+        return [(seed + place * SEEDS_APART, clients) for place, clients in enumerate(parts)]
+
+    def _command(self, flags: list[str], seconds: int, seed: int, clients: int) -> list[str]:
         tables, script = self.load["tables"], script_path(self.load["script"])
-        command = sysbench.run_command(
+        return sysbench.run_command(
             client_host.generator_of_commands(self.remote, self.generator),
             script,
-            client_host.client_flags(self.remote, server),
+            flags,
             tables.get("tables"),
             tables.get("rows"),
             run.options_of_load(self.generator, script, self.load),
@@ -112,7 +130,6 @@ class Setting:
             seconds,
             seed=seed,
         )
-        return client_host.client_command(self.remote, server, command)
 
     def patience_s(self, seconds: float) -> float:
         """Return the time limit in seconds of a sysbench call that should take so many seconds."""

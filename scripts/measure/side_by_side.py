@@ -34,7 +34,7 @@ class Slice:
 
     `counted` and `busy_ns` have one entry per client; `completed` are all transactions from opening to the last
     client's return, `transactions` those that began after the skipped beginning. `cpu_ns` is the server's CPU time,
-    `host` and `pressure_s` are the host's in the same time.
+    None where it is unknown, `host` and `pressure_s` are the host's in the same time.
     """
 
     arm: str
@@ -45,7 +45,7 @@ class Slice:
     tps: float
     clients: int
     open_ns: int
-    cpu_ns: int
+    cpu_ns: int | None
     counted: np.ndarray = field(compare=False, repr=False)
     busy_ns: np.ndarray = field(compare=False, repr=False)
     host: usage.CpuTimes = field(compare=False, repr=False)
@@ -59,7 +59,8 @@ def take_slice(arm: Arm, number: int, place: int, slice_s: float, skip_s: float)
     before_ns, host, pressure_s = arm.cpu_ns(), usage.cpu_times(), usage.pressures_s()
     with arm.server.blamed():
         counts = arm.load.slice(slice_s, skip_s, PARKED_WITHIN_S, arm.is_alive)
-    used_ns, used = arm.cpu_ns() - before_ns, usage.cpu_between(host, usage.cpu_times())
+    used_ns = None if before_ns is None else arm.cpu_ns() - before_ns
+    used = usage.cpu_between(host, usage.cpu_times())
     waited_s = usage.pressure_between(pressure_s, usage.pressures_s())
     with arm.server.blamed():
         arm.after_slice(counts.open_ns)

@@ -22,6 +22,7 @@ from scripts.measure import disk_load, rounds, side_by_side, slice_facts
 from scripts.measure.bench import Bench
 from scripts.measure.disk_load import Bound, WarmUp
 from scripts.measure.held import waiting
+from scripts.measure.running_bench import RunningBench
 from scripts.measure.setting import Phases, Setting
 from scripts.measure.side_by_side import Arm, Slice
 from scripts.measure.slice_facts import Rounds
@@ -81,9 +82,7 @@ def measure(
             phases.end("rest")
         with contextlib.ExitStack() as stack:
             benches = [
-                (SqlBench if "sql" in setting.load else Bench)(
-                    name, setting, stack.enter_context(contextlib.ExitStack())
-                )
+                _kind(setting)(name, setting, stack.enter_context(contextlib.ExitStack()))
                 for name, setting in settings.items()
             ]
             # A server is killed when the thread that started it ends, so the threads outlive the servers' clean stop.
@@ -92,6 +91,12 @@ def measure(
         phases.end("remove")
         phases.add("drain", data_directory.drain())
     return {bench.name: _outcome(bench) for bench in benches}, taken
+
+
+def _kind(setting: Setting) -> type[Bench]:
+    if setting.is_running:
+        return RunningBench
+    return SqlBench if "sql" in setting.load else Bench
 
 
 @contextlib.contextmanager
@@ -117,20 +122,20 @@ def _run(benches: list[Bench], seed: str, taken: Taken, phases: Phases, each: Ea
         measure_them = _measure_passes if isinstance(sound[0], SqlBench) else _measure_rounds
         measure_them(sound, seed, taken, phases)
     phases.announce("stop the servers")
-    each(benches, Bench.stop)
+    each(benches, methodcaller("stop"))
     phases.end("stop")
 
 
 def _bring_up(benches: list[Bench], phases: Phases, each: Each) -> None:
     phases.announce(f"clone the data of {', '.join(bench.name for bench in benches)}")
-    each(benches, Bench.clone)
+    each(benches, methodcaller("clone"))
     phases.end("clone")
     phases.add("drain_clone", data_directory.drain())
     for bench in _sound(benches):
         _step(bench, methodcaller("time_storage"))
     phases.end("fsync")
     phases.announce("start the servers")
-    each(benches, Bench.start)
+    each(benches, methodcaller("start"))
     phases.end("start")
     each(benches, methodcaller("fill_pool"))
     phases.end("fill")
@@ -154,7 +159,7 @@ def _measure_rounds(benches: list[Bench], seed: str, taken: Taken, phases: Phase
         return
     data_directory.drain()
     for bench in _sound(benches):
-        _step(bench, Bench.begin_rounds)
+        _step(bench, methodcaller("begin_rounds"))
     phases.end("drain_warmup")
     slice_s = load.get("slice_s") or fitting_slice_s(warm_s)
     number = max(FEWEST_ROUNDS, -(-load["measure_s"] // slice_s))
@@ -204,8 +209,8 @@ def _facts(bench: Bench, own: list[Slice], taken: Taken, beside: dict, before: A
     sliced = slice_facts.sliced_facts(own, gate, taken.rounds)
     return {
         **slice_facts.window_facts(own, gate, taken.rounds),
-        **slice_facts.usage_facts(own, before, after),
-        "sliced": {**sliced, **beside, "held_by": bench.arm.held_by, "waiting_cpu_s": bench.arm.waiting_cpu_ns / 1e9},
+        **bench.usage_facts(own, before, after),
+        "sliced": {**sliced, **beside, "held_by": bench.arm.held_by, "waiting_cpu_s": bench.arm.waiting_cpu_s},
     }
 
 

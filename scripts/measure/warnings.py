@@ -120,7 +120,8 @@ def warnings_of(run: Run) -> list[RunWarning]:
     found = [warning for check in CHECKS for warning in check(run)]
     missing = sorted(_missing(run))
     if missing:
-        text = f"not measured, because this machine does not report it: {', '.join(missing)}"
+        why = "the server already ran, and nothing shows it" if run.running else "this machine does not report it"
+        text = f"not measured, because {why}: {', '.join(missing)}"
         found.append(RunWarning(NOT_MEASURED, text, missing))
     return found
 
@@ -137,6 +138,8 @@ def _beyond(code: str, value: float, what: str) -> Iterator[RunWarning]:
 
 def _cpu_time(run: Run) -> Iterator[RunWarning]:
     cpu, duration_s = run.cpu, run.window.duration_s
+    if run.running and duration_s and None not in (run.generator_cpu_s, run.n_client_cpus):
+        yield from _client_full(run, duration_s)
     if not cpu or duration_s is None:
         return
     busy_s = cpu.host_user_s + cpu.host_system_s + cpu.host_irq_s
@@ -150,6 +153,10 @@ def _cpu_time(run: Run) -> Iterator[RunWarning]:
         yield from _beyond(code, share, f"{who} {share:.1%} of the CPU time of the window")
     share = client_s / busy_s if busy_s else 0.0
     yield from _beyond("client_share", share, f"sysbench used {share:.0%} of the CPU time used")
+    yield from _client_full(run, duration_s)
+
+
+def _client_full(run: Run, duration_s: float) -> Iterator[RunWarning]:
     share = run.generator_cpu_s / (duration_s * run.n_client_cpus)
     yield from _beyond("client_full", share, f"sysbench used {share:.0%} of its {run.n_client_cpus} CPUs")
 

@@ -32,6 +32,8 @@ class Methods:
     def of(self, workload: str, clients: int) -> Method:
         """Return the method of the blocks of a workload with a number of clients."""
         fitting = fitting_arms(self.plan, workload, clients, self.memory_mib)
+        if has_running_server(self.plan):
+            return Method(SLICES, "", max(min(self._together, fitting), FEWEST_ARMS))
         if why := self._why_by_turns(workload, fitting):
             return Method(TURNS, why, len(self.plan.study.variants))
         timed = "sql" in self.plan.study.entries["workloads"][workload]
@@ -40,10 +42,12 @@ class Methods:
     def turn_s(self, workload: str, clients: int) -> int | None:
         """Return the seconds of a window by turns, should the load prove to be bound by a disk.
 
-        None for blocks that are not in slices anyway, and for a study that says how many servers are up `together`.
+        None for blocks that are not in slices anyway, for a study that says how many servers are up `together`, and
+        for servers that already run.
         """
         config = self.plan.study.config
-        if self.of(workload, clients).name != SLICES or "together" in config:
+        kept = "together" in config or has_running_server(self.plan)
+        if kept or self.of(workload, clients).name != SLICES:
             return None
         return max(config.get("turn_s", TURN_S), config["measure_s"])
 
@@ -59,17 +63,13 @@ class Methods:
             return "the load generator runs on another host"
         if "rate" in (load.get("options") or {}):
             return "the load has a rate of its own"
-        if "script" in load and own_loop(load["script"]):
+        if "script" in load and lua.own_loop(load["script"]):
             return f"{load['script']} has a loop of its own (thread_run)"
         if fitting < FEWEST_ARMS:
             return f"{FEWEST_ARMS} servers at the same time do not fit into {self.memory_mib / 1024:.1f} GiB of memory"
         return ""
 
 
-def own_loop(script: str) -> bool:
-    """Return whether a script that the workflow can read defines sysbench's loop over events itself."""
-    path = lua.outside_path(script) if lua.is_outside(script) else lua.OUR_SCRIPTS / script
-    try:
-        return any("thread_run" in file.read_text(encoding="utf-8") for file in lua.script_files(path).values())
-    except OSError:
-        return False  # one of sysbench's own, none of which has such a loop
+def has_running_server(plan: Plan) -> bool:
+    """Return whether the servers of a study already run; then all of them do."""
+    return any(plan.is_running(variant["server"]) for variant in plan.study.variants.values())

@@ -119,11 +119,17 @@ class Paths:
     @cached_property
     def checks(self) -> list[str]:
         """Return the differential checks of the measured builds."""
-        return [f"{self.answers(*pair)}/check.json" for pair in self.measured_builds.values()]
+        return [f"{self.answers(*pair)}/check.json" for pair in self.measured_builds.values() if self.is_ours(*pair)]
+
+    def is_ours(self, server: str, build: str) -> bool:
+        """Return whether the program of a build is at hand, so that it can be started, checked and compared."""
+        return not self.plan.is_running(server)
 
     @once
     def judged(self, server: str, build: str) -> list[str]:
         """Return the audits and the check of a build, all of which must pass before it is measured."""
+        if not self.is_ours(server, build):
+            return []
         audits = [f"{self.build(server, name)}/audit.json" for name in (build, *self.plan.stages.behind(build))]
         return [audit for audit in audits if audit in self.audits] + [f"{self.answers(server, build)}/check.json"]
 

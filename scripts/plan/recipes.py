@@ -4,6 +4,7 @@ A recipe holds what is declared: no mirrors, paths, core counts or neutral value
 beside the old one, and an edit taken back finds the old one again.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -22,6 +23,8 @@ from scripts.sources import kinds
 from scripts.sql import files
 
 Recipe = dict[str, Any]
+# Names of databases have 63 characters at most.
+LONGEST_STUDY = 40
 # Raised when code changes what a costly step makes from the same declaration; those of builds by the kind of stage.
 RECIPES = {
     "plain": 1,
@@ -134,7 +137,12 @@ class Plan:
         entry = self.study.entries["servers"][server]
         names = {"server": server, "product": entry["product"], "version": entry["version"]}
         declared = kinds.declared_source(entry["sources"], entry["version"], families.products())
-        return without_neutral_values({**names, **declared})
+        asked = {"family": entry["family"]} if self.is_running(server) else {}
+        return without_neutral_values({**names, **asked, **declared})
+
+    def is_running(self, server: str) -> bool:
+        """Return whether a server already runs."""
+        return kinds.is_running(self.study.entries["servers"][server]["sources"])
 
     @once
     def build(self, server: str, build: str) -> Recipe:
@@ -265,7 +273,7 @@ class Plan:
         data directory.
         """
         shaping = families.of(self.family(server)).DATA_OPTIONS
-        return without_neutral_values(
+        made = without_neutral_values(
             {
                 "recipe": RECIPES["dataset"],
                 "server": server,
@@ -277,6 +285,12 @@ class Plan:
                 "options": {key: value for key, value in options.items() if key in shaping},
             }
         )
+        return {**made, "database": self._own_database(made)} if self.is_running(server) else made
+
+    def _own_database(self, dataset: Recipe) -> str:
+        """Return the name of the database of ours with a dataset on a server that already runs: the study's own."""
+        plain = re.sub(r"[^a-z0-9]", "_", self.study.name)[:LONGEST_STUDY]
+        return f"pgobench_{plain}_{digest({'study': self.study.name, **dataset})}"
 
     def dataset_digest(self, *parts: Any) -> str:
         """Return the digest in a dataset's path, from the arguments of `dataset`."""

@@ -41,8 +41,13 @@ def fixed_mib(family: families.Family, clients: int) -> float:
 
 
 def arm_mib(plan: Plan, variant: str, workload: str, clients: int, memory_mib: float) -> float:
-    """Return the MiB that an arm takes: its pool, which fills with data only, and what is fixed."""
+    """Return the MiB that an arm takes: its pool, which fills with data only, and what is fixed.
+
+    Of a server that already runs these are its clients alone.
+    """
     family = families.of(plan.variant(variant)["family"])
+    if plan.is_running(plan.study.variants[variant]["server"]):
+        return clients * CLIENT_MIB + slice_gate.file_bytes(clients) / MIB
     pool_mib = in_mib(options_of(plan, variant, memory_mib)[family.POOL_OPTION], family.POOL_UNIT_BYTES)
     dataset = plan.tables(plan.study.entries["workloads"][workload]["dataset"], plan.data(variant))
     if rows := rows_of(dataset):

@@ -128,7 +128,7 @@ CLIENT_COLUMNS = (
 
 def client_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> dict[str, Any]:
     """Return the values of the page for a client host; no rows where sysbench ran on the host of the server."""
-    own = [run for run in records if run.client_host]
+    own = [run for run in records if run.client_host and not run.running]
     if not own:
         return {"hosts": []}
     remote = [run.client_host for run in own]

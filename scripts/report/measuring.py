@@ -148,7 +148,7 @@ def _first_text(orders: dict[str, list[str]]) -> str:
 def overlaps(runs: pd.DataFrame) -> Finding:
     """Report runs that began before an earlier run on the same host had ended."""
     timed = spans(runs)
-    ends = timed.groupby("machine_id")["ended_at"].transform(lambda ended: ended.cummax().shift())
+    ends = timed.groupby("machine_id", dropna=False)["ended_at"].transform(lambda ended: ended.cummax().shift())
     found = timed[timed["started_at"] < ends]
     text = (
         f"{plural(len(found), 'run')} began before another had ended." if len(found) else "No two runs overlap in time."

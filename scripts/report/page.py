@@ -25,6 +25,7 @@ from scripts.report import (
     first_screen,
     imported_findings,
     machine,
+    running_servers,
     timed_sql,
     verdict,
     workloads,
@@ -151,6 +152,7 @@ def head_section(evidence: Evidence) -> Values:
         "colours": look_of(list(study["variants"]), study["reference"]).colours,
         "partial": partial_sentence(study, found["runs"]),
         "scaled": effects.scaled_sentence(study),
+        "running": running_servers.sentences(evidence.records),
         "machine_line": first_screen.machine_line(study, evidence.records, evidence.sources, evidence.datasets),
         "measured_at": _measured_at(found["runs"]),
         "extent": _extent(study, found["runs"]),
@@ -367,7 +369,10 @@ def machine_section(evidence: Evidence) -> Values:
     # A page drawn from an archive is itself committed, so it cannot name its commit.
     drawn_by = release.workflow() | ({"commit": None} if evidence.archive else {})
     return {
-        "machine": [*machine.machine_rows(records), *machine.workflow_rows(records, drawn_by)],
+        "machine": [
+            *(running_servers.machine_rows(records) or machine.machine_rows(records)),
+            *machine.workflow_rows(records, drawn_by),
+        ],
         "datasets": machine.dataset_rows(evidence.datasets),
     }
 

@@ -15,6 +15,7 @@ Recipe = dict[str, Any]
 Identity = dict[str, Any]
 
 PREFIX = "prefix"
+RUNNING = "running"
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,25 @@ class Installed(Kind):
         return identity.get("path") == str(self.path) and file_sha256(self.program()) in sums
 
 
-KINDS: dict[str, type[Kind]] = {kind.key: kind for kind in (Debian, Url, File, Maven, Git, Directory, Installed)}
+class Running(Kind):
+    """A server that already runs, which the workflow neither starts nor stops: its address is its identity."""
+
+    key = RUNNING
+    prebuilt = True
+    sole = True
+
+    def declared(self, version: str) -> dict[str, Any]:
+        return {RUNNING: self.source[RUNNING], "without_tls": not self.source.get("tls", True)}
+
+    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+        raise SourceError(f"running: {self.source[RUNNING]}: nothing of a server that already runs can be fetched")
+
+    def matches(self, identity: Identity, recipe: Recipe) -> bool:
+        return identity.get(RUNNING) == self.source[RUNNING]
+
+
+EVERY = (Debian, Url, File, Maven, Git, Directory, Installed, Running)
+KINDS: dict[str, type[Kind]] = {kind.key: kind for kind in EVERY}
 SOURCE_KINDS = tuple(KINDS)
 SOLE_KINDS = tuple(key for key, kind in KINDS.items() if kind.sole)
 
@@ -258,6 +277,11 @@ def read_source(source: Source, product: Product) -> Kind:
 def prebuilt(sources: list[Source]) -> bool:
     """Return whether a server comes compiled; its first source decides."""
     return KINDS[kind_of(sources[0])].prebuilt
+
+
+def is_running(sources: list[Source]) -> bool:
+    """Return whether a server already runs, so that nothing of it is built, started or stopped."""
+    return RUNNING in sources[0]
 
 
 def declared_source(sources: list[Source], version: str, product: Product) -> dict[str, Any]:

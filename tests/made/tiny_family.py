@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from scripts.host.process import run
+from scripts.servers.endpoint import Endpoint
 from scripts.servers.families.family import FROM_CLIENT, FROM_STORAGE, Family, Options
 from scripts.sources.installed import program_of
 from scripts.sources.product import Product
@@ -103,6 +104,21 @@ class Tiny(Family):
 
     def network_sysbench_flags(self, address: str, port: int) -> list[str]:
         return ["--db-driver=mysql", f"--mysql-host={address}", f"--mysql-port={port}"]
+
+    def reach(self, endpoint: Endpoint) -> Connection:
+        raise NotImplementedError("no network")
+
+    def release_of(self, connection: Connection) -> str:
+        return "1.2"
+
+    def reached_flags(self, endpoint: Endpoint) -> list[str]:
+        return self.network_sysbench_flags(endpoint.address, endpoint.port)
+
+    def reached_environment(self, endpoint: Endpoint, folder: Path) -> dict[str, str]:
+        return {}
+
+    def has_database(self, connection: Connection, database: str) -> bool:
+        return False
 
     def log_statements(self, connection: Any) -> None:
         raise NotImplementedError

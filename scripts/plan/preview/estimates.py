@@ -67,7 +67,8 @@ class Durations:
         plan = self.due.paths.plan
         kind, lto = plan.stages.of(thing.name).kind, bool(plan.build(thing.server, thing.name).get("lto"))
         facts = self.facts(thing.server)
-        if alike := [one for one in facts if one["stage"] == kind and bool((one["flags"] or {}).get("lto")) == lto]:
+        same = [one for one in facts if one["stage"] == kind and bool((one["flags"] or {}).get("lto")) == lto]
+        if alike := [one for one in same if one["wall_s"] is not None]:
             return Estimate(self.taken_s(alike[0]), measured=True)
         if kind in QUICK_S:
             return Estimate(QUICK_S[kind], measured=False)
@@ -173,6 +174,10 @@ class Size:
         return (self.mib or 0) / (1 if self.measured else 2)
 
 
+# Of a server that already runs nothing is kept here.
+NOTHING = Size(0, measured=True)
+
+
 def amount_text(mib: float) -> str:
     """Return a size in the unit a person would use."""
     return f"{mib:.0f} MiB" if mib < 10 * 1024 else f"{mib / 1024:.0f} GiB"
@@ -201,7 +206,7 @@ class Sizes:
         states, else that of an earlier fetch.
         """
         entry = self.plan.study.entries["servers"][thing.server]
-        if kinds.kind_of(entry["sources"][0]) in LOCAL:
+        if kinds.kind_of(entry["sources"][0]) in (*LOCAL, kinds.RUNNING):
             return Size(0, measured=True)
         if "archive_mib" in entry:
             return Size(entry["archive_mib"], measured=False)
@@ -213,10 +218,12 @@ class Sizes:
 
     def snapshot(self, folder: str) -> Size:
         """Return the size of a dataset's snapshot: as recorded, else that of its rows and an empty data directory."""
+        server, name, _, data = self.due.paths.datasets[folder]
+        if self.plan.is_running(server):
+            return NOTHING
         known = self.listing.record(f"{folder}/dataset.json")
         if known:
             return Size(known["bytes"] / MIB, measured=True)
-        server, name, _, data = self.due.paths.datasets[folder]
         stated = self.stated(server)
         return Size(stated.EMPTY_MIB + kept_rows(self.plan.tables(name, data)) * stated.ROW_BYTES / MIB, measured=False)
 
@@ -230,6 +237,8 @@ class Sizes:
         return Size(count * program.mib, program.measured or not count)
 
     def _of_last(self, thing: Thing, key: str) -> Size:
+        if self.plan.is_running(thing.server):
+            return NOTHING
         kind = self.plan.stages.of(thing.name).kind
         known = [facts for facts in self.durations.facts(thing.server) if facts["stage"] == kind and key in facts]
         if known:
@@ -256,6 +265,8 @@ class Sizes:
         """Return the least and the most a run's data directory takes: a snapshot; with the server's longest logs."""
         paths = self.due.paths
         size, study = self.snapshot(paths.dataset(variant, workload)), paths.plan.study
+        if self.plan.is_running(study.variants[variant]["server"]):
+            return 0.0, 0.0
         stated = self.stated(study.variants[variant]["server"])
         dataset = self.plan.tables(study.entries["workloads"][workload]["dataset"], self.plan.data(variant))
         loaded_mib = (rows_of(dataset) - kept_rows(dataset)) * stated.ROW_BYTES / MIB
@@ -269,7 +280,8 @@ class Sizes:
 
     def kept(self) -> dict[str, Size]:
         """Return the sizes that stay under results/, by kind."""
-        sources = [Size(self.stated(thing.server).SOURCE_MIB, measured=False) for thing in self.due.of("source")]
+        fetched = [thing.server for thing in self.due.of("source") if not self.plan.is_running(thing.server)]
+        sources = [Size(self.stated(server).SOURCE_MIB, measured=False) for server in fetched]
         builds = [size(thing) for thing in self.due.of("build") for size in (self.installed, self.relinked)]
         snapshots = [self.snapshot(thing.folder) for thing in self.due.of("dataset")]
         parts = {"sources": sources, "builds": builds, "snapshots": snapshots}

@@ -5,6 +5,7 @@ from collections import defaultdict
 from scripts.config.run_time import rows_of
 from scripts.host.facts import meminfo_mib
 from scripts.measure.pool import NEVER
+from scripts.plan.methods import has_running_server
 from scripts.plan.preview.due import Due
 from scripts.plan.preview.estimates import amount_text
 from scripts.plan.room import MIB, in_mib, options_of
@@ -15,8 +16,10 @@ def beyond_pool(due: Due, total_mib: float | None = None) -> list[str]:
     """Return one text per dataset and size of a pool that it exceeds, by the runs to be measured.
 
     `total_mib` is the machine's memory, from which families derive the default of their pool. Data whose rows are not
-    declared, and those of loads with `fill: false`, are left out.
+    declared, and those of loads with `fill: false`, are left out; the pool of a server that already runs is unknown.
     """
+    if has_running_server(due.paths.plan):
+        return []
     plan, total_mib = due.paths.plan, total_mib or meminfo_mib()["MemTotal"]
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for variant, workload in dict.fromkeys((run.variant, run.workload) for run in due.runs.values()):

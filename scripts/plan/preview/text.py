@@ -12,7 +12,7 @@ from scripts.host.workplace import cache_path
 from scripts.loadgen import client_host
 from scripts.measure import disk_load
 from scripts.measure.planned import SLICES, STATEMENTS, TURNS
-from scripts.plan import looks, stopping
+from scripts.plan import looks, methods, stopping
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
 from scripts.plan.preview import checks, limits
@@ -282,6 +282,8 @@ def bytes_line(due: Due, sizes: Sizes) -> list[str]:
 def machine_line(paths: Paths, durations: Durations) -> list[str]:
     """Return cores and placement."""
     cores = plural(durations.cores, "core")
+    if methods.has_running_server(paths.plan):
+        return [f"  machine   {cores}, all for the load generator; the servers already run, and nothing restarts"]
     try:
         found = client_host.placement_of_study(paths.plan.study.config)
     except ValueError:

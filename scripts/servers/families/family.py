@@ -4,6 +4,7 @@ A new family is a subclass of `Family` in a module of this package, its entry in
 in the catalog. Nothing else in the workflow asks which product it works with.
 """
 
+import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
 
+from scripts.servers.endpoint import Endpoint
 from scripts.sources.product import Product
 
 # The release of an installed server, in a file of its install tree.
@@ -215,6 +217,48 @@ class Family(ABC):
     @abstractmethod
     def network_sysbench_flags(self, address: str, port: int) -> list[str]:
         """Return sysbench's connection options for another host, without the password."""
+
+    # Servers that already run
+
+    def in_database(self, database: str) -> "Family":
+        """Return the family with another database than `DATABASE` for the tables of workloads."""
+        own = copy.copy(self)
+        own.DATABASE = database
+        return own
+
+    @abstractmethod
+    def reach(self, endpoint: Endpoint) -> Any:
+        """Connect to a server over the network, in the endpoint's database; raises the driver's errors."""
+
+    @abstractmethod
+    def release_of(self, connection: Any) -> str:
+        """Return the release that a server states, such as 10.11.18."""
+
+    @abstractmethod
+    def reached_flags(self, endpoint: Endpoint) -> list[str]:
+        """Return sysbench's connection options for a server that already runs, without user and password."""
+
+    @abstractmethod
+    def reached_environment(self, endpoint: Endpoint, folder: Path) -> dict[str, str]:
+        """Return the environment by which sysbench's driver uses TLS; its files are written to a private folder."""
+
+    def login_text(self, endpoint: Endpoint) -> str:
+        """Return the content of sysbench's --config-file: user and password."""
+        login, driver = endpoint.access.login, self.SYSBENCH_DRIVER
+        return f"{driver}-user={login.user}\n{self.PASSWORD_OPTION}={login.password}\n"
+
+    # Whether the client library connects to a local socket when the host is `localhost`.
+    LOCALHOST_IS_SOCKET: ClassVar[bool] = False
+    # A query without rows, or with an empty cipher, for a connection without TLS.
+    CIPHER_QUERY: ClassVar[str]
+
+    @abstractmethod
+    def has_database(self, connection: Any, database: str) -> bool:
+        """Return whether a server has a database of this name."""
+
+    def drop_statement(self, database: str) -> str:
+        """Return the statement that drops a database."""
+        return f"DROP DATABASE {database}"
 
     # Own statements
 

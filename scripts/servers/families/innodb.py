@@ -10,6 +10,7 @@ from typing import ClassVar
 import pymysql
 
 from scripts.host.process import run
+from scripts.servers.endpoint import CONNECTED_WITHIN_S, Endpoint, private_file
 from scripts.servers.families.family import (
     FROM_CLIENT,
     FROM_SERVER,
@@ -25,6 +26,7 @@ from scripts.wording import option_value
 # The account of a load generator on another host.
 CLIENT_USER = "pgobench"
 NATIVE = "mysql_native_password"
+OPTION_READER = Path(__file__).with_name("innodb_options.c")
 # The server strips these from an option's name.
 PREFIX = re.compile(r"(?:loose|skip|disable|enable|maximum)_")
 # Options of their own, though the names of owned ones begin with them.
@@ -156,6 +158,50 @@ class InnoDB(InnoDBStatus):
     def network_sysbench_flags(self, address: str, port: int) -> list[str]:
         """Return sysbench's connection options for another host, without the password."""
         return self._sysbench_flags([f"--mysql-host={address}", f"--mysql-port={port}"], CLIENT_USER)
+
+    LOCALHOST_IS_SOCKET = True
+    CIPHER_QUERY = "SHOW SESSION STATUS LIKE 'Ssl_cipher'"
+
+    def reach(self, endpoint: Endpoint) -> pymysql.Connection:
+        """Connect to a server over the network, in the endpoint's database; raises pymysql.Error."""
+        login, context = endpoint.access.login, endpoint.tls()
+        return pymysql.connect(
+            host=endpoint.address, port=endpoint.port, user=login.user, password=login.password,
+            database=endpoint.database, autocommit=True, connect_timeout=CONNECTED_WITHIN_S,
+            ssl=context, ssl_disabled=context is None,
+        )  # fmt: skip
+
+    def release_of(self, connection: pymysql.Connection) -> str:
+        """Return the release that a server states, such as 10.11.18."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT VERSION()")
+            return re.match(r"[\d.]*", cursor.fetchone()[0])[0]
+
+    def reached_flags(self, endpoint: Endpoint) -> list[str]:
+        """Return sysbench's connection options for a server that already runs, without user and password."""
+        place = [f"--mysql-host={endpoint.address}", f"--mysql-port={endpoint.port}"]
+        return [f"--db-driver={self.SYSBENCH_DRIVER}", *place, f"--mysql-db={endpoint.database}"]
+
+    def reached_environment(self, endpoint: Endpoint, folder: Path) -> dict[str, str]:
+        """Return the environment by which the client library checks the server's certificate and name, or uses no TLS.
+
+        It reads the group `sysbench` of an option file in a private folder, which OPTION_READER makes it do; a compiler
+        is needed for that. MariaDB's library has ssl-verify-server-cert, MySQL's ssl-mode; each leaves the other's out.
+        """
+        if not (ca := endpoint.access.ca):
+            return {}
+        reader = folder / "options.so"
+        if not reader.exists():
+            run(["cc", "-shared", "-fPIC", "-O1", "-o", reader, OPTION_READER])
+        lines = ["[sysbench]", f"ssl-ca={ca}", "ssl-verify-server-cert=1", "ssl-mode=VERIFY_IDENTITY", ""]
+        private_file(folder / "my.cnf", "\n".join(lines))
+        return {"LD_PRELOAD": str(reader), **dict.fromkeys(("MYSQL_HOME", "MARIADB_HOME"), str(folder))}
+
+    def has_database(self, connection: pymysql.Connection, database: str) -> bool:
+        """Return whether a server has a database of this name."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM information_schema.schemata WHERE schema_name = %s", (database,))
+            return cursor.fetchone() is not None
 
     def _sysbench_flags(self, place: list[str], user: str) -> list[str]:
         driver = f"--db-driver={self.SYSBENCH_DRIVER}"

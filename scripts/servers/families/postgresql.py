@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import pg8000.dbapi
 
 from scripts.host.process import run
+from scripts.servers.endpoint import Endpoint
 from scripts.servers.families.family import (
     FROM_CLIENT,
     FROM_STORAGE,
@@ -268,6 +269,43 @@ class PostgreSQL(PostgreSQLStatus):
         """Return sysbench's connection options for another host, without the password."""
         place = [f"--pgsql-host={address}", f"--pgsql-port={port}"]
         return ["--db-driver=pgsql", *place, f"--pgsql-user={CLIENT_USER}", f"--pgsql-db={self.DATABASE}"]
+
+    CIPHER_QUERY = "SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl"
+
+    def reach(self, endpoint: Endpoint) -> pg8000.dbapi.Connection:
+        """Connect to a server over the network, in the endpoint's database; raises pg8000's errors."""
+        login = endpoint.access.login
+        connection = pg8000.dbapi.connect(
+            login.user, password=login.password, host=endpoint.address, port=endpoint.port,
+            database=endpoint.database or "postgres", application_name=OWN_NAME, timeout=None,
+            ssl_context=endpoint.tls() or False,
+        )  # fmt: skip
+        connection.autocommit = True
+        return connection
+
+    def release_of(self, connection: pg8000.dbapi.Connection) -> str:
+        """Return the release that a server states, such as 15.18."""
+        return _value(connection.cursor(), "SHOW server_version").split()[0]
+
+    def reached_flags(self, endpoint: Endpoint) -> list[str]:
+        """Return sysbench's connection options for a server that already runs, without user and password."""
+        place = [f"--pgsql-host={endpoint.address}", f"--pgsql-port={endpoint.port}"]
+        return ["--db-driver=pgsql", *place, f"--pgsql-db={endpoint.database}"]
+
+    def reached_environment(self, endpoint: Endpoint, folder: Path) -> dict[str, str]:
+        """Return the environment by which libpq checks the server's certificate and name, or uses no TLS."""
+        ca = endpoint.access.ca
+        return {"PGSSLMODE": "verify-full", "PGSSLROOTCERT": str(ca)} if ca else {"PGSSLMODE": "disable"}
+
+    def has_database(self, connection: pg8000.dbapi.Connection, database: str) -> bool:
+        """Return whether a server has a database of this name."""
+        cursor = connection.cursor()
+        cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", (database,))
+        return cursor.fetchone() is not None
+
+    def drop_statement(self, database: str) -> str:
+        """Return the statement that drops a database, and ends what is left of its connections (from 13 on)."""
+        return f"DROP DATABASE {database} WITH (FORCE)"
 
     def enter_statements(self, schema: str) -> list[str]:
         """Return the statement after which a new connection is in a schema."""

@@ -22,7 +22,7 @@ def generator(monkeypatch):
 def commands(monkeypatch):
     """Keep the commands that would be run."""
     found = []
-    monkeypatch.setattr(process, "run", lambda command, log: found.append(command))
+    monkeypatch.setattr(process, "run", lambda command, log, **_: found.append(command))
     return found
 
 
@@ -86,7 +86,7 @@ def test_only_a_fresh_dataset_is_filled_on_the_measured_server(commands, tmp_pat
     ],
 )
 def test_failure_is_told_whatever_the_status_and_misuse_is_no_result(monkeypatch, tmp_path, said, kind, status):
-    def failing(command, log):
+    def failing(command, log, **_):
         log.write_text(f"sysbench 1.0.20\n\n{said}\n")
         if status:
             raise CommandFailed(f"sysbench … ended with status 1:\n{said}")

@@ -1,0 +1,60 @@
+"""Drop the tables of a study from servers that already run: the databases that the workflow made there."""
+
+import argparse
+from pathlib import Path
+
+from scripts.commands.arguments import add_arguments, paths_of, report_command
+from scripts.commands.prune.leftovers import discard
+from scripts.host import locks
+from scripts.host.entry import say, user_command
+from scripts.plan.paths import Paths
+from scripts.servers import credentials, families, own_database
+from scripts.servers.endpoint import endpoint_of
+from scripts.servers.running_server import RunningServer
+from scripts.sources.kinds import RUNNING
+
+RESULTS = Path("results")
+
+
+def main(config: Path, scale: str = "") -> None:
+    """Drop the databases of the study in `config` at a scale, and forget that their tables were loaded.
+
+    Raises ValueError, with nothing dropped, while a Snakemake works in this directory; NotOurs naming a database that
+    the workflow did not make, which is left as it is.
+    """
+    paths = paths_of(config, scale)
+    if RESULTS.is_dir():
+        locks.hold_checkout(RESULTS)
+    databases = databases_of(paths)
+    if not databases:
+        say(f"[drop] no server of study {paths.plan.study.name} already runs; nothing was dropped")
+        return
+    places = credentials.places(paths.plan.study.entries["servers"])
+    for folder, (server, database) in databases.items():
+        family = families.of(paths.plan.family(server))
+        outside = endpoint_of(server, paths.plan.source(server)[RUNNING], places)
+        with RunningServer(family, outside, Path()).blamed("while its tables were dropped"):
+            was_there = own_database.drop(family, outside, database)
+        discard(Path(folder))
+        say(f"[drop] {server}: database {database} {'dropped' if was_there else 'was not there'}")
+    say(f"[drop] `{report_command(config, scale)}` loads the tables again where blocks are left to measure")
+
+
+def databases_of(paths: Paths) -> dict[str, tuple[str, str]]:
+    """Return folder of a dataset -> (server, database) of those on servers that already run."""
+    plan, found = paths.plan, {}
+    for folder, parts in paths.datasets.items():
+        if plan.is_running(parts[0]):
+            found[folder] = (parts[0], plan.dataset(*parts)["database"])
+    return found
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_arguments(parser)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    with user_command():
+        main(**vars(_arguments()))

@@ -1,0 +1,113 @@
+"""Users and passwords of servers that already run: read from a file or the environment, kept out of everything else.
+
+Jobs learn where they are from one environment variable, which the workflow sets and which holds no secret.
+"""
+
+import json
+import os
+import ssl
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scripts.sources.kinds import RUNNING
+
+PLACES_VARIABLE = "RUNNING_SERVERS"
+PLACES = ("credentials", "environment", "ca", "tls")
+# What sysbench 1.0 cuts a value in its --config-file at (tried with 1.0.20).
+CUTS = (",", '"', "'")
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass(frozen=True)
+class Login:
+    """A user with its password."""
+
+    user: str = field(repr=False)
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a server that already runs is reached: its login, and the CA file that its certificate is checked with.
+
+    `ca` is None for a connection without TLS, which a study has to ask for.
+    """
+
+    login: Login
+    ca: Path | None
+
+
+Places = Mapping[str, Mapping[str, Any]]
+
+
+def places(servers: Mapping[str, Mapping[str, Any]]) -> Places:
+    """Return where the logins of servers that already run are, by server; `servers` are the entries of a study."""
+    running = {name: entry["sources"][0] for name, entry in servers.items() if RUNNING in entry["sources"][0]}
+    return {name: {key: source[key] for key in PLACES if key in source} for name, source in running.items()}
+
+
+def job_environment(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the environment variable by which jobs find logins; empty without servers that already run."""
+    found = places(servers)
+    return {PLACES_VARIABLE: json.dumps(found)} if found else {}
+
+
+def access_of(server: str, known: Places | None = None) -> Access:
+    """Return how a server is reached, by the places `known`, those of the job without them.
+
+    Raises ValueError naming the server and the file or variable at fault.
+    """
+    every = json.loads(os.environ.get(PLACES_VARIABLE, "{}")) if known is None else known
+    if (place := every.get(server)) is None:
+        raise ValueError(f"{server}: its login is unknown; expected it in {PLACES_VARIABLE}, which the workflow sets")
+    named = f"servers.{server}.sources"
+    if "environment" in place:
+        login = _of_environment(place["environment"], named)
+    else:
+        login = _of_file(Path(place["credentials"]).expanduser(), named)
+    return Access(login, _ca(place, named) if place.get("tls", True) else None)
+
+
+def _of_file(file: Path, named: str) -> Login:
+    if not file.is_file():
+        raise ValueError(f"{named}: credentials: {file}: no such file, expected one with `user` and `password`")
+    if file.stat().st_mode & OTHERS:
+        raise ValueError(f"{named}: credentials: {file}: others may read it, expected mode 0600 (chmod 600 {file})")
+    try:
+        found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError):
+        found = None  # YAML's message would show the line, and with it the password
+    if not isinstance(found, dict) or set(found) != {"user", "password"}:
+        raise ValueError(f"{named}: credentials: {file}: expected two lines of YAML, `user: ...` and `password: ...`")
+    return _checked(str(found["user"]), str(found["password"]), f"{named}: credentials: {file}")
+
+
+@cache
+def _of_environment(prefix: str, named: str) -> Login:
+    """Take a login out of the environment, so that no process started later inherits it."""
+    names = [f"{prefix}_USER", f"{prefix}_PASSWORD"]
+    if missing := [name for name in names if not os.environ.get(name)]:
+        raise ValueError(f"{named}: environment: {' and '.join(missing)} not set, expected user and password in them")
+    return _checked(*(os.environ.pop(name) for name in names), f"{named}: environment: {prefix}")
+
+
+def _checked(user: str, password: str, where: str) -> Login:
+    for name, value in {"user": user, "password": password}.items():
+        if not value or value.startswith("#") or any(letter.isspace() or letter in CUTS for letter in value):
+            raise ValueError(f"{where}: {name}: has a blank, a comma, a quote, or # first, which sysbench cannot read")
+    return Login(user, password)
+
+
+def _ca(place: Mapping[str, Any], named: str) -> Path:
+    system = ssl.get_default_verify_paths()
+    stated = place.get("ca") or system.cafile or system.openssl_cafile
+    file = Path(stated).expanduser().absolute()
+    if not file.is_file():
+        raise ValueError(f"{named}: ca: {file}: no such file, expected the certificates of the server's authority")
+    return file

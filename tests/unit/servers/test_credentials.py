@@ -1,0 +1,104 @@
+"""Logins of servers that already run: where they come from, what is refused, and that nothing shows them."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from scripts.servers import credentials, families
+from scripts.servers.credentials import Access, Login
+from scripts.servers.endpoint import HIDDEN, Endpoint, private_file
+
+USER, PASSWORD = "anna", "s3cr3t#x"
+
+
+@pytest.fixture
+def login_file(tmp_path):
+    return private_file(tmp_path / "login.yaml", f"user: {USER}\npassword: '{PASSWORD}'\n")
+
+
+def access(place):
+    return credentials.access_of("db", {"db": place})
+
+
+def test_a_login_comes_from_a_file_of_mode_0600(login_file):
+    found = access({"credentials": str(login_file), "tls": False})
+    assert found == Access(Login(USER, PASSWORD), None)
+    assert USER not in repr(found)
+    assert PASSWORD not in repr(found)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+def test_a_file_that_others_may_read_is_refused(login_file, mode):
+    login_file.chmod(mode)
+    with pytest.raises(ValueError, match="others may read it, expected mode 0600"):
+        access({"credentials": str(login_file), "tls": False})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("user: anna\n", "expected two lines of YAML"),
+        (f"{PASSWORD}: [", "expected two lines of YAML"),
+        ("user: anna\npassword: 's3cr3t x'\n", "password: has a blank, a comma, a quote, or # first"),
+        ("user: anna\npassword: 's3cr3t,x'\n", "password: has a blank"),
+        ("user: anna\npassword: '#s3cr3t'\n", "password: has a blank"),
+    ],
+)
+def test_what_sysbench_cannot_read_is_refused_without_showing_it(tmp_path, text, expected):
+    file = private_file(tmp_path / "login.yaml", text)
+    with pytest.raises(ValueError, match=expected) as caught:
+        access({"credentials": str(file), "tls": False})
+    assert "s3cr3t" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_a_login_of_the_environment_is_inherited_by_no_other_process(monkeypatch):
+    credentials._of_environment.cache_clear()
+    monkeypatch.setenv("MYDB_USER", USER)
+    monkeypatch.setenv("MYDB_PASSWORD", PASSWORD)
+    place = {"environment": "MYDB", "tls": False}
+    assert access(place).login == access(place).login == Login(USER, PASSWORD)
+    assert not {"MYDB_USER", "MYDB_PASSWORD"} & os.environ.keys()
+
+
+def test_a_missing_variable_is_named():
+    with pytest.raises(ValueError, match="NOBODY_USER and NOBODY_PASSWORD not set"):
+        access({"environment": "NOBODY"})
+
+
+def test_tls_is_checked_with_the_systems_certificates_unless_the_study_says_otherwise(login_file):
+    found = access({"credentials": str(login_file)})
+    assert found.ca.is_file()
+    with pytest.raises(ValueError, match=r"ca: /nowhere\.pem: no such file"):
+        access({"credentials": str(login_file), "ca": "/nowhere.pem"})
+
+
+def test_jobs_learn_where_logins_are_and_no_login(login_file):
+    servers = {"db": {"sources": [{"running": "h:1", "credentials": str(login_file)}]}, "own": {"sources": [{}]}}
+    found = credentials.job_environment(servers)
+    assert json.loads(found[credentials.PLACES_VARIABLE]) == {"db": {"credentials": str(login_file)}}
+    assert credentials.job_environment({"own": {"sources": [{}]}}) == {}
+
+
+@pytest.mark.parametrize("name", ["mysql", "mariadb", "postgresql"])
+def test_sysbench_reads_the_login_from_a_file_that_only_its_owner_can_read(tmp_path, name):
+    family = families.of(name)
+    endpoint = Endpoint("db", "db.example.com", 5, Access(Login(USER, PASSWORD), None), "d")
+    file = private_file(tmp_path / "login", family.login_text(endpoint))
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.read_text() == f"{family.SYSBENCH_DRIVER}-user={USER}\n{family.PASSWORD_OPTION}={PASSWORD}\n"
+    shown = " ".join([*family.reached_flags(endpoint), *family.reached_environment(endpoint, tmp_path).values()])
+    assert USER not in shown
+    assert PASSWORD not in shown
+
+
+def test_user_and_password_are_hidden_in_messages_and_files(tmp_path):
+    endpoint = Endpoint("db", "db.example.com", 5, Access(Login(USER, PASSWORD), None))
+    said = f"Access denied for user '{USER}'@'10.0.0.1' ({PASSWORD}); hannah"
+    assert endpoint.hidden(said) == f"Access denied for user '{HIDDEN}'@'10.0.0.1' ({HIDDEN}); hannah"
+    file = Path(tmp_path, "said.txt")
+    file.write_text(said)
+    endpoint.hide_in(file)
+    assert file.read_text() == endpoint.hidden(said)
