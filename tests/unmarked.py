@@ -48,8 +48,12 @@ class Programs:
 
 
 def _asked(place: Path) -> bool:
-    """Tell whether a process only answers a question about itself, which takes no time."""
-    return bool(ANSWERED & set((place / "cmdline").read_bytes().split(b"\0")))
+    """Tell whether a process only answers a question about itself, which takes no time.
+
+    One that has its name, but not its command line yet, is looked at again.
+    """
+    words = (place / "cmdline").read_bytes().split(b"\0")
+    return not words[0] or bool(ANSWERED & set(words))
 
 
 def _test_of(process: int) -> str:

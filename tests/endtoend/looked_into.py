@@ -19,8 +19,7 @@ STUDY: dict[str, Any] = studies.tiny(
     study="looked_into",
     variants={name.partition("-")[0]: {"server": name, "build": "prebuilt"} for name in SERVERS},
     reference="mariadb",
-    measure_s=2,
-    diagnose={"seconds": 2},
+    diagnose={"seconds": 3},
     together=6,
 )
 # A shell in a mount namespace of its own: everything but these folders can only be read.

@@ -38,7 +38,6 @@ STUDY = studies.tiny(
     workloads={"simple_select": None},
     datasets={"sbtest": {"tables": 2, "rows": 10000}},
     repetitions=2,
-    measure_s=2,
 )
 ARMS = ["maria", "aa", "postgres"]
 # The blocks of the second repetition, which are struck; those of the first must keep their bytes.

@@ -21,7 +21,7 @@ from tests.faults.scale import WHOLE, scaled
 
 MISSING = installed_mariadb.missing() or installed_postgresql.missing()
 pytestmark = [pytest.mark.real, pytest.mark.skipif(bool(MISSING), reason=MISSING or "-")]
-ROUNDS_TAKE_S = 6
+ROUNDS_TAKE_S = 9
 MARIA = STUDY["variants"]["maria"]
 LATER = {**MARIA, "options": {**MARIA["options"], "table_open_cache": 500}}
 
