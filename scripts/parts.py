@@ -17,7 +17,9 @@ class Part:
 
     def __bool__(self) -> bool:
         """Return whether any field has a value."""
-        return any(_has_value(getattr(self, name)) for name in _names(type(self)))
+        # Most parts of imported runs are empty, and equality is ten times as fast as looking at each field.
+        nothing, has_value = _without_facts(type(self))
+        return has_value if self == nothing else any(_has_value(getattr(self, name)) for name in _names(type(self)))
 
     def values(self) -> dict[str, Any]:
         """Return field name -> value, in the order of declaration."""
@@ -43,6 +45,13 @@ class Part:
 @cache
 def _names(part: type[Part]) -> tuple[str, ...]:
     return tuple(each.name for each in fields(part))
+
+
+@cache
+def _without_facts(part: type[Part]) -> tuple[Part, bool]:
+    """Return the part whose fields all have their defaults, and whether one of them is a value."""
+    nothing = part()
+    return nothing, any(_has_value(getattr(nothing, name)) for name in _names(part))
 
 
 @cache

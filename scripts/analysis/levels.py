@@ -1,6 +1,6 @@
 """Means of imported logs per level of an axis: geometric with intervals, and arithmetic means of percentages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,16 +32,11 @@ def levels_of(study: dict[str, Any]) -> dict[tuple[str, str], set[Cell]]:
     return found
 
 
-def level_table(
-    study: dict[str, Any], runs: pd.DataFrame, cells: pd.DataFrame, metrics: Sequence[str] | None = None
-) -> pd.DataFrame:
-    """Return levels.csv: one row per variant, metric, axis and level, over the cells of the level that have a ratio.
-
-    `metrics` are those of the table, by default all of the study that have values.
-    """
+def level_table(study: dict[str, Any], runs: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return levels.csv: one row per variant, metric, axis and level, over the cells of the level that have a ratio."""
     levels = levels_of(study)
     rows = []
-    for metric in (name for name in metrics or of_study(study) if runs[name].notna().any()):
+    for metric in (name for name in of_study(study) if runs[name].notna().any()):
         theirs = log_values(runs, study["reference"], metric)
         for variant in (name for name in study["variants"] if name != study["reference"]):
             sides = [(1, log_values(runs, variant, metric)), (-1, theirs)]

@@ -1,6 +1,7 @@
 """Draw the figures of a study from its tables: figures/{name}.svg for each name of `figure_names`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from scripts.analysis.effects import effect_label
 from scripts.analysis.metrics import EVERY, METRICS, TPS, Metric
 from scripts.analysis.runs import read_csv
 from scripts.host import entry
+from scripts.host.pool import in_batches
 from scripts.record import read, write_text
 from scripts.report.figures import ratios as figures_ratios
 from scripts.report.figures.answer import NARROW, WIDE, answer_chart
@@ -45,27 +47,42 @@ def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
     return cells.loc[keys.sort_values(["workload", "clients", "variant"], kind="stable").index]
 
 
-def main(study: Path, tables: Path, figures: Path) -> None:
+def main(study: Path, tables: Path, figures: Path, processes: int = 1) -> None:
     """Inputs: `study`, the resolved study.json, and `tables`, the folder of the CSV tables.
 
-    Output: the folder `figures` with one SVG file per figure.
+    Output: the folder `figures` with one SVG file per figure. `processes` share the figures.
     """
-    declared = read(study)
+    work = partial(_draw, study, tables, figures, processes)
+    list(in_batches(work, range(processes), size=1, least=2))
+
+
+def _draw(study: Path, tables: Path, figures: Path, shares: int, parts: Sequence[int]) -> list[str]:
+    """Draw the figures of some of the equal shares; returns their names."""
+    tasks = charts(read(study), tables)
+    names = []
+    for task in (task for part in parts for task in tasks[part::shares]):
+        for name, chart in task():
+            write_text(figures / f"{name}.svg", chart)
+            names.append(name)
+    return names
+
+
+def charts(declared: dict[str, Any], tables: Path) -> list[Callable[[], Iterable[tuple[str, str]]]]:
+    """Return functions that yield name and text of all figures of a study."""
     found = {name: read_csv(tables / f"{name}.csv") for name in TABLES}
     found["cells"] = in_order(found["cells"], declared)
     look = look_of(list(declared["variants"]), declared["reference"])
-    drawn = (
-        answer(declared, found, look),
-        over_time(declared, found["runs"]),
-        values(declared, found["runs"], look),
-        *(ratios(found, EVERY[name], look) for name in drawn_metrics(declared)),
-        *(heat(declared, found["cells"], EVERY[name], look) for name in drawn_metrics(declared)),
-        beside(declared, found["cells"], look),
-        by_second(declared, tables, look),
-        by_statement(declared, tables),
-    )
-    for name, chart in (each for charts in drawn for each in charts):
-        write_text(figures / f"{name}.svg", chart)
+    metrics = [EVERY[name] for name in drawn_metrics(declared)]
+    return [
+        partial(answer, declared, found, look),
+        partial(over_time, declared, found["runs"]),
+        *(partial(values, declared, found["runs"], look, workload) for workload in declared["workloads"]),
+        *(partial(ratios, found, metric, look) for metric in metrics),
+        *(partial(heat, declared, found["cells"], metric, look) for metric in metrics),
+        partial(beside, declared, found["cells"], look),
+        partial(by_second, declared, tables, look),
+        partial(by_statement, declared, tables),
+    ]
 
 
 def answer(study: dict, tables: dict[str, pd.DataFrame], look: Look) -> Iterator[tuple[str, str]]:
@@ -81,15 +98,14 @@ def over_time(study: dict, runs: pd.DataFrame) -> Iterator[tuple[str, str]]:
         yield name, machine_chart(runs, TPS, name)
 
 
-def values(study: dict, runs: pd.DataFrame, look: Look) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the figures of values, one per metric and workload."""
+def values(study: dict, runs: pd.DataFrame, look: Look, workload: str) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the figures of a workload's values, one per metric."""
     shown = published.frame(study)
-    for workload in study["workloads"]:
-        for metric in value_metrics(study, workload):
-            name = f"{metric}-{workload}"
-            theirs = shown[(shown["workload"] == workload) & (shown["metric"] == metric)]
-            ours = runs[runs["workload"] == workload]
-            yield name, values_chart(ours, METRICS[metric], look, name, theirs if len(theirs) else None)
+    for metric in value_metrics(study, workload):
+        name = f"{metric}-{workload}"
+        theirs = shown[(shown["workload"] == workload) & (shown["metric"] == metric)]
+        ours = runs[runs["workload"] == workload]
+        yield name, values_chart(ours, METRICS[metric], look, name, theirs if len(theirs) else None)
 
 
 def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from scripts.analysis import dictionary
 from scripts.analysis.runs import listed, read_csv, read_records
 from scripts.host import entry
 from scripts.measure.record import Run, read_diagnosis
@@ -42,7 +43,8 @@ def main(
     to it too, is given, the page links to this file instead.
     """
     declared = read(study)
-    found = {name: read_csv(tables / f"{name}.csv") for name in TABLES}
+    names = (*TABLES, *(dictionary.IMPORTED if declared.get("imported") else ()))
+    found = {name: read_csv(tables / f"{name}.csv") for name in names}
     evidence = Evidence(
         study=declared,
         tables=found,

@@ -80,6 +80,8 @@ _REPORT_0_5 = re.compile(
     rf", writes(?:/s)?: \S+, response time: (?P<percentile_ms>{_NUMBER})ms \((?P<percentile>\d+)%\)"
     rf"(?:, errors: +(?P<errors_per_s>{_NUMBER}), reconnects: +(?P<reconnects_per_s>{_NUMBER}))?$"
 )
+# How a report of sysbench 1.0 and 1.1 goes on behind its second, and one of 0.5.
+_LAST_REPORT = ("s ] thds: ", "s] threads: ")
 _BUCKET = re.compile(rf"^ +({_NUMBER}) \|\** +(\d+)$", re.MULTILINE)
 _COMPLAINT = re.compile(r"^(?:FATAL|ALERT): .*|^invalid option: .*|^Invalid value for .*", re.MULTILINE)
 # The last two are Lua's messages for a script that cannot be parsed, or whose error does not depend on the server.
@@ -168,21 +170,28 @@ def parse(text: str) -> Output:
     incomplete; both quote sysbench's output.
     """
     reject_failure(text)
-    header = VERSION.search(text)
-    if not header or not re.search(r"^ +execution time \(avg/stddev\): +\S+$", text, re.MULTILINE):
+    header, reports = VERSION.search(text), tuple(filter(None, map(parse_report, text.splitlines())))
+    summary = _behind_reports(text)
+    if not header or not re.search(r"^ +execution time \(avg/stddev\): +\S+$", summary, re.MULTILINE):
         raise SysbenchFailed(f"sysbench's output is incomplete; it ends with:\n{_tail(text)}")
-    buckets = _BUCKET.findall(text)
+    buckets = _BUCKET.findall(summary)
     return Output(
         version=header[1],
         luajit=header[2],
         clients=_int(_optional(r"^Number of threads: (\d+)$", text)),
-        reports=tuple(report for line in text.splitlines() if (report := parse_report(line))),
-        totals=_totals(text),
-        latency=_latency(text),
+        reports=reports,
+        totals=_totals(summary),
+        latency=_latency(summary),
         histogram=Histogram(tuple(float(ms) for ms, _ in buckets), tuple(int(count) for _, count in buckets))
         if buckets
         else None,
     )
+
+
+def _behind_reports(text: str) -> str:
+    """Return the text from the last report on: the other expressions would search thousands of reports in vain."""
+    last = max(text.rfind(beginning) for beginning in _LAST_REPORT)
+    return text[max(last, 0) :]
 
 
 def reject_failure(text: str) -> None:

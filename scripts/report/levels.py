@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis.levels import ALL, level_table, levels_of
+from scripts.analysis.levels import ALL, levels_of
 from scripts.report.value_tables import Cell
 from scripts.wording import NARROW, NOTHING, by_width, missing, plural
 
@@ -30,12 +30,12 @@ class LevelTable:
     explained: str
 
 
-def level_means(study: dict[str, Any], runs: pd.DataFrame, cells: pd.DataFrame) -> LevelTable | None:
-    """Return the means per level of an import, over its cells with a ratio; None if nothing is compared.
+def level_means(study: dict[str, Any], levels: pd.DataFrame) -> LevelTable | None:
+    """Return the means per level of an import from levels.csv; None if nothing is compared.
 
     A level with the cells of an earlier one is left out.
     """
-    table = level_table(study, runs, cells, list(COMPARED))
+    table = levels[levels["metric"].isin(COMPARED)].fillna({"level": ""})
     if table.empty:
         return None
     shown = [name for name in COMPARED if name in set(table["metric"])]

@@ -269,8 +269,8 @@ def where_section(evidence: Evidence) -> Values:
 
 def level_section(evidence: Evidence) -> Values:
     """Return the means of imported logs per level of the parts of their paths."""
-    study, tables = evidence.study, evidence.tables
-    return {"level_means": level_means(study, tables["runs"], tables["cells"]) if study.get("imported") else None}
+    levels = evidence.tables.get("levels")
+    return {"level_means": None if levels is None else level_means(evidence.study, levels)}
 
 
 def workload_sections(evidence: Evidence) -> Values:
@@ -379,16 +379,7 @@ def machine_section(evidence: Evidence) -> Values:
 
 def command_section(evidence: Evidence) -> Values:
     """Return command lines, option files and server variables."""
-    study, records = evidence.study, _in_planned_order(evidence.records)
-    differing, settings = report_runs.variable_rows(study, records)
-    return {
-        "arms": report_runs.arm_views(study, records),
-        "loads": report_runs.load_views(study, records),
-        "renamed": report_runs.option_rows(study, evidence.records),
-        "differing": [row for row in differing if not report_runs.only_paths(row)],
-        "differing_paths": [row[0] for row in differing if report_runs.only_paths(row)],
-        "settings": settings,
-    }
+    return report_runs.command_values(evidence.study, _in_planned_order(evidence.records))
 
 
 def method_section(evidence: Evidence) -> Values:

@@ -227,3 +227,16 @@ def _option_field(name: str, options: dict[str, Any], run: Run | None) -> Cell:
         return Cell(NOTHING, ("not in this release",), "hole")
     values = [str(variables.get(each, options[name])) for each in sorted(known)]
     return Cell(", ".join(values), () if plain in known else (f"as {', '.join(sorted(known))}",))
+
+
+def command_values(study: dict[str, Any], records: list[Run]) -> dict[str, Any]:
+    """Return the page's values about command lines, option files and server variables."""
+    differing, settings = variable_rows(study, records)
+    return {
+        "arms": arm_views(study, records),
+        "loads": load_views(study, records),
+        "renamed": option_rows(study, records),
+        "differing": [row for row in differing if not only_paths(row)],
+        "differing_paths": [row[0] for row in differing if only_paths(row)],
+        "settings": settings,
+    }

@@ -17,9 +17,9 @@ from scripts.commands.import_logs.files import files_below
 from scripts.commands.import_logs.logs import Log, Tree, log_text, read_tree, unpacked
 from scripts.commands.import_logs.pattern import natural_key, read_pattern
 from scripts.commands.import_logs.pattern_text import DEFAULT_PATTERN
-from scripts.commands.import_logs.pool import in_batches
 from scripts.commands.import_logs.replacing import replacing
 from scripts.host.entry import say, user_command
+from scripts.host.pool import in_batches
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
 from scripts.loadgen.output import VERSION
 from scripts.measure.record import Run
@@ -164,7 +164,7 @@ def write_report(folder: Path) -> None:
     write_tables(folder)
     export_tables.main(folder / "study.json", folder / "tables")
     study, runs, tables, figures = (folder / name for name in ("study.json", "runs.txt", "tables", "figures"))
-    plot_figures.main(study, tables, figures)
+    plot_figures.main(study, tables, figures, processes=len(os.sched_getaffinity(0)))
     render_report.main(study, runs, tables, figures, folder / "report.html", folder / "summary.md")
 
 

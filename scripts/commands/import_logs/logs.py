@@ -17,7 +17,7 @@ import pandas as pd
 from scripts import record
 from scripts.commands.import_logs.files import files_below
 from scripts.commands.import_logs.pattern import LARGEST_NUMBER, LeftOut, Pattern, Place, TooSlow, natural_key
-from scripts.commands.import_logs.pool import in_batches
+from scripts.host.pool import in_batches
 from scripts.loadgen.output import VERSION, Output, SysbenchFailed, SysbenchMisused, parse, percentile
 from scripts.measure import warnings
 from scripts.measure.facts import SHARES

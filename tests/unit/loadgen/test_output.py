@@ -19,6 +19,15 @@ def test_reads_every_number_of_a_1_0_output():
     assert (output.latency.min_ms, output.latency.mean_ms, output.latency.max_ms) == (1.05, 2.68, 11.88)
 
 
+def test_numbers_in_front_of_the_last_report_are_not_those_of_the_summary():
+    text = recorded("1.1.0-oltp_write")
+    first = next(line for line in text.splitlines() if line.startswith("[ 10s ]"))
+    misleading = "    transactions:      1  (1.0 per sec.)\n         avg:      77.7\n"
+    changed = text.replace(first, misleading + first)
+    assert changed != text
+    assert parse(changed) == parse(text)
+
+
 def test_reads_every_number_of_a_1_1_output():
     output = parse(recorded("1.1.0-oltp_write"))
     assert output.version == "1.1.0"

@@ -15,7 +15,8 @@ from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs.description import numbered, study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern import natural_key, read_pattern
-from scripts.commands.import_logs.pool import in_batches
+from scripts.host.pool import in_batches
+from scripts.jobs import plot_figures
 from scripts.loadgen.output import BUCKET_RATIO
 from scripts.record import read
 from scripts.report import imported_findings, levels
@@ -121,7 +122,7 @@ def test_an_unequal_effect_explains_the_two_kinds_of_means(here):
     tree(here / "logs", {"pgo": 0.0}, workloads=("a",))
     tree(here / "logs", {"pgo": 0.7}, workloads=("b",))
     found = tables(here)
-    means = levels.level_means(read(FOLDER / "study.json"), found["runs"], found["cells"])
+    means = levels.level_means(read(FOLDER / "study.json"), found["levels"])
     assert "The geometric mean gives 0 %" in means.explained
     assert [(level, variant) for level, variant, _ in means.rows] == [("all cells", "pgo"), ("a", "pgo"), ("b", "pgo")]
     assert means.rows[0][2][2].text == levels.signed(found["levels"]["arithmetic_change"].iloc[0])
@@ -219,9 +220,22 @@ def test_logs_are_read_and_written_alike_by_one_process_and_by_several(here, mon
     assert len(results[0][1]) == 2 * 159 + 1
 
 
+def test_figures_drawn_by_several_processes_are_those_of_one(here, monkeypatch):
+    tree(here / "logs", workloads=("a", "b"), clients=(4, 8), repetitions=2)
+    tables(here)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    drawn = []
+    for processes in (1, 3):
+        folder = here / str(processes)
+        plot_figures.main(FOLDER / "study.json", FOLDER / "tables", folder, processes)
+        drawn.append({path.name: path.read_text() for path in folder.iterdir()})
+    assert drawn[0] == drawn[1]
+    assert set(drawn[0]) == {f"{name}.svg" for name in figure_names(read(FOLDER / "study.json"), False)}
+
+
 def test_a_killed_reader_ends_the_import_with_its_reason(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    with pytest.raises(OSError, match="a process that reads or copies logs was killed"):
+    with pytest.raises(OSError, match="a process that works on some of the files was killed"):
         list(in_batches(killed, list(range(1000))))
 
 

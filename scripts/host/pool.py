@@ -16,15 +16,17 @@ BATCH = 32
 LEAST_BATCHES = 8
 
 
-def in_batches(work: Callable[[Sequence[T]], list[R]], items: Sequence[T]) -> Iterator[R]:
-    """Yield the results of `work`, which gets BATCH items at a time, in the order of the items.
+def in_batches(
+    work: Callable[[Sequence[T]], list[R]], items: Sequence[T], size: int = BATCH, least: int = LEAST_BATCHES
+) -> Iterator[R]:
+    """Yield the results of `work`, which gets `size` items at a time, in the order of the items.
 
-    Processes are forked, so `work` must be a function of a module, or a partial of one. Raises what `work` raises, and
-    OSError when a process was killed.
+    Under `least` batches the calling process does the work. Processes are forked, so `work` must be a function of a
+    module, or a partial of one. Raises what `work` raises, and OSError when a process was killed.
     """
-    batches = [items[start : start + BATCH] for start in range(0, len(items), BATCH)]
+    batches = [items[start : start + size] for start in range(0, len(items), size)]
     workers = len(os.sched_getaffinity(0))
-    if workers < 2 or len(batches) < LEAST_BATCHES:
+    if workers < 2 or len(batches) < least:
         for batch in batches:
             yield from work(batch)
         return
@@ -33,7 +35,7 @@ def in_batches(work: Callable[[Sequence[T]], list[R]], items: Sequence[T]) -> It
         for results in pool.map(work, batches):
             yield from results
     except BrokenProcessPool as error:
-        raise OSError("a process that reads or copies logs was killed, most often for want of memory") from error
+        raise OSError("a process that works on some of the files was killed, most often for want of memory") from error
     finally:
         pool.shutdown(cancel_futures=True)
 
