@@ -18,6 +18,10 @@ LEVELS = {
     "history_list_length": "transactions whose old row versions are not yet purged",
     "checkpoint_age_bytes": "redo log between the last checkpoint and now, bytes",
     "change_buffer_pages": "pages that the change buffer takes",
+    "flush_requested_pages": (
+        "pages that the page cleaner last asked to flush, where innodb_monitor_enable has "
+        "buffer_flush_n_to_flush_requested counted"
+    ),
     "database_pages": "pages of the files of the database",
 }
 AMOUNTS = {
@@ -41,6 +45,7 @@ AMOUNTS = {
     "block_hits": "blocks found in shared buffers",
     "row_lock_waits": "waits for a row lock",
     "deadlocks": "deadlocks",
+    "purges": "times that purge was called, where innodb_monitor_enable has purge_invoked counted",
     "change_buffer_merges": "merges of buffered changes into pages of secondary indexes",
     **{
         f"change_buffer_{done}_{name}": f"buffered {what} that were {how}"
@@ -79,6 +84,8 @@ PANELS = (
     Panel("Free buffers, pages", ("free_pages",)),
     Panel("Blocks read per second", ("block_reads",)),
     Panel("Change buffer merges per second", ("change_buffer_merges",)),
+    Panel("Purges per second", ("purges",)),
+    Panel("Pages asked to be flushed", ("flush_requested_pages",)),
     Panel("Log written per second, MiB", ("log_written_bytes",), MIB),
     Panel("Fsync calls per second", ("data_fsyncs", "wal_syncs")),
     Panel("Context switches of the server per second", ("context_switches",)),

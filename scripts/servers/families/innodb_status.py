@@ -49,6 +49,13 @@ UNREPORTED = {
         for what in OPERATIONS
     },
 }
+# Name in INFORMATION_SCHEMA.INNODB_METRICS -> name in our records. Servers count these with innodb_monitor_enable only.
+METRICS = {"purge_invoked": "purges", "buffer_flush_n_to_flush_requested": "flush_requested_pages"}
+MONITORED = f"""
+    SELECT * FROM information_schema.INNODB_METRICS WHERE NAME IN ({", ".join(f"'{name}'" for name in METRICS)})
+"""
+# Release 5.5 lacks the table (ER_UNKNOWN_TABLE).
+UNKNOWN_TABLE = 1109
 # The whole work of the engine on a table, which the performance schema counts among the waits.
 TABLE_WORK = "wait/io/table/%"
 WAITS = f"""
@@ -122,7 +129,7 @@ class InnoDBStatus(Family):
         unreported = {name: float(status[key]) for key, name in UNREPORTED.items() if key in status}
         reported = numbers(self.engine_report(connection))
         counted = {name: float(status[key]) for key, name in COUNTERS.items() if key in status}
-        return {**unreported, **reported, **counted}
+        return {**unreported, **reported, **counted, **_monitored(connection)}
 
     def disk_counts(self, counters: Mapping[str, float]) -> dict[str, float]:
         """Return fsyncs, pool_misses and written_bytes up to a moment from its counters; see `Family.disk_counts`.
@@ -183,6 +190,24 @@ def numbers(report: str) -> dict[str, float]:
     if (written := WRITTEN.search(report)) and (checkpoint := CHECKPOINT.search(report)):
         known["checkpoint_age_bytes"] = float(written[1]) - float(checkpoint[1])
     return known
+
+
+def _monitored(connection: pymysql.Connection) -> dict[str, float]:
+    """Return the counters of METRICS that the server counts."""
+    with connection.cursor(pymysql.cursors.DictCursor) as cursor:
+        try:
+            cursor.execute(MONITORED)
+        except pymysql.Error as error:
+            if error.args[0] in (MAY_NOT, UNKNOWN_TABLE):
+                return {}
+            raise
+        rows = cursor.fetchall()
+    return {METRICS[row["NAME"]]: float(row["COUNT"]) for row in rows if _counts(row)}
+
+
+def _counts(row: Mapping[str, Any]) -> bool:
+    # MySQL has a column STATUS, MariaDB 10.11 ENABLED in its place.
+    return row.get("STATUS") == "enabled" or row.get("ENABLED") == 1
 
 
 def _pairs(connection: pymysql.Connection, statement: str) -> dict[str, str]:

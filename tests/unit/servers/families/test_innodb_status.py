@@ -1,7 +1,11 @@
 """What InnoDB's own report says is read from it, and what a release does not say is missing."""
 
+import contextlib
+
+import pymysql
 import pytest
 
+from scripts.servers.families import innodb_status
 from scripts.servers.families.innodb_status import numbers
 
 # As 8.0.33 writes it, shortened.
@@ -62,3 +66,44 @@ def test_every_number_is_read_and_system_rows_are_not_taken_for_the_users():
 )  # fmt: skip
 def test_what_a_report_lacks_is_missing(text, told):
     assert numbers(text) == told
+
+
+class Asked:
+    """A connection that answers every statement with these rows, or with an error; it stands in for a server."""
+
+    def __init__(self, rows=(), error=None):
+        self.rows, self.error = rows, error
+
+    def cursor(self, kind=None):
+        return contextlib.nullcontext(self)
+
+    def execute(self, statement):
+        if self.error:
+            raise pymysql.err.OperationalError(self.error, "no")
+
+    def fetchall(self):
+        return self.rows
+
+
+@pytest.mark.parametrize(
+    "switch",
+    [({"STATUS": "enabled"}, {"STATUS": "disabled"}), ({"ENABLED": 1}, {"ENABLED": 0})],
+    ids=["MySQL", "MariaDB"],
+)
+def test_only_enabled_monitors_are_counters(switch):
+    on, off = switch
+    rows = [
+        {"NAME": "purge_invoked", "COUNT": 7, **on},
+        {"NAME": "buffer_flush_n_to_flush_requested", "COUNT": 0, **off},
+    ]
+    assert innodb_status._monitored(Asked(rows)) == {"purges": 7.0}
+
+
+@pytest.mark.parametrize("code", [innodb_status.MAY_NOT, innodb_status.UNKNOWN_TABLE])
+def test_server_without_monitors_has_no_such_counters(code):
+    assert innodb_status._monitored(Asked(error=code)) == {}
+
+
+def test_other_errors_of_monitors_are_raised():
+    with pytest.raises(pymysql.err.OperationalError):
+        innodb_status._monitored(Asked(error=1045))
