@@ -1,6 +1,5 @@
 """Mistakes across keys of a config: values that contradict each other or name no file."""
 
-import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, split_flags
+from scripts.config.client import client_environment_mistakes, client_host_mistakes
 from scripts.config.mistakes import Mistake, suggestion
 from scripts.config.running_servers import running_server_mistakes
 from scripts.config.schema import Schema
@@ -16,7 +16,6 @@ from scripts.host.cpus import parse_cpus
 from scripts.host.storage import TABLE_OPTION, compressed_page_options, nearest_folder, no_holes_text, punches_holes
 from scripts.loadgen import lua
 from scripts.loadgen.lua import declared_scripts, outside_path, script_files
-from scripts.loadgen.many import MOST_CLIENTS
 from scripts.loadgen.run import FILL_SCRIPT
 from scripts.loadgen.sysbench import OWNED
 from scripts.record import file_sha256
@@ -24,41 +23,6 @@ from scripts.servers import families
 from scripts.servers.families.family import FROM_CLIENT
 from scripts.sources.kinds import SOLE_KINDS, kind_of, prebuilt
 from scripts.sql import files
-
-
-def client_host_mistakes(config: dict[str, Any], workloads: dict[str, dict[str, Any]]) -> Iterator[Mistake]:
-    """Yield mistakes about the client host; `workloads` are the complete entries by name."""
-    if not (client := config.get("client")):
-        return
-    if (address := client.get("address")) and (text := _unreachable(address)):
-        yield Mistake(("client", "address"), f"{address!r}, expected {text}")
-    for name in config.get("workloads", {}):
-        if "sql" in workloads.get(name, {}):
-            text = "timed SQL: this host sends its statements, whoever the client host is; expected one with a script"
-            yield Mistake(("workloads", name), text)
-    for place, clients in enumerate(config.get("clients", ())):
-        if clients > MOST_CLIENTS:
-            text = f"{clients}, expected at most {MOST_CLIENTS}: that is what one sysbench on a client host carries"
-            yield Mistake(("clients", place), text)
-    yield from _client_placement(config.get("placement"))
-
-
-def _unreachable(address: str) -> str:
-    """Return what was expected in place of an address that is none, or that no other host reaches."""
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return "an IP address such as 10.0.0.1"
-    if found.is_loopback or found.is_unspecified or found.is_multicast:
-        return "one address of this host that the client host reaches"
-    return ""
-
-
-def _client_placement(placement: Any) -> Iterator[Mistake]:
-    cpus = placement.get("client") if isinstance(placement, Mapping) else None
-    if isinstance(cpus, str) and cpus.startswith("numa"):
-        yield Mistake(("placement", "client"), f"{cpus!r}, expected CPU numbers: they are those of the client host")
-
 
 DIAGNOSED_BY = ("variants", "workloads")
 
@@ -237,6 +201,7 @@ class Sense:
         yield from (Mistake(*found) for found in outside_lua_mistakes(self.config, self.entries))
         yield from page_compression_mistakes(self.config, self.entries)
         yield from _loader(self.entries["builds"].get(LOADER, {}))
+        yield from client_environment_mistakes(self.config, self.entries["workloads"])
         yield from client_host_mistakes(self.config, self.entries["workloads"])
         yield from running_server_mistakes(self.config, self.entries)
         yield from _together(self.config)

@@ -132,8 +132,8 @@ def gated(
     """Run the commands of one load with all clients connected and held; no process of it outlives the body.
 
     `commands` are what `sysbench.run_command` returns for `script`, `folder` holds the gate's file and the outputs of
-    several processes, `own_environment` is what their driver needs. Raises SysbenchFailed when the clients do not
-    connect.
+    several processes, `own_environment` is what their driver needs and the study gives them. Raises SysbenchFailed when
+    the clients do not connect.
     """
     clients = [many.clients_of(argv) for argv in commands]
     cpus = None if cpus is None else tuple(cpus)
@@ -142,7 +142,7 @@ def gated(
         stack.callback(load.keep_output)
         for place, (argv, first_slot) in enumerate(zip(commands, accumulate(clients, initial=0), strict=False)):
             text = log if len(commands) == 1 else folder / f"{place:02}.txt"
-            environment = {**gate.environment(script, first_slot), **(own_environment or {})}
+            environment = {**(own_environment or {}), **gate.environment(script, first_slot)}
             process = stack.enter_context(run.started(gated_command(argv, script), cpus, environment))
             load.processes.append(_followed(process, text))
         load.wait_parked(CONNECTED_WITHIN_S)

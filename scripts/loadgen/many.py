@@ -8,9 +8,11 @@ import subprocess
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from threading import Event, Lock
@@ -193,6 +195,7 @@ def run_processes(
     timeout_s: float,
     on_report: Callable[[Moment], None] = lambda moment: None,
     cpus: Iterable[int] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Finished:
     """Run the commands of one load, one process per command, as `run.run` runs one.
 
@@ -200,11 +203,13 @@ def run_processes(
     that failed.
     """
     if len(commands) == 1:
-        return run.run(commands[0], log_path, timeout_s=timeout_s, on_report=on_report, cpus=cpus)
+        how = {"timeout_s": timeout_s, "on_report": on_report, "cpus": cpus, "environment": environment}
+        return run.run(commands[0], log_path, **how)
     begin_s, reports = time.monotonic(), Reports(on_report)
     with workplace.temporary_directory() as folder:
         try:
-            output = _summed_output(_texts(commands, folder, timeout_s, reports, cpus and tuple(cpus)), reports)
+            start = partial(started, cpus=cpus and tuple(cpus))
+            output = _summed_output(_texts(commands, folder, timeout_s, reports, start, environment or {}), reports)
         except (SysbenchFailed, SysbenchMisused) as error:
             raise type(error)(f"{error}; log: {log_path})") from error
         finally:
@@ -219,7 +224,12 @@ def _summed_output(texts: Sequence[str], reports: Reports) -> Output:
 
 
 def _texts(
-    commands: Sequence[Sequence[str]], folder: Path, timeout_s: float, reports: Reports, cpus: tuple[int, ...] | None
+    commands: Sequence[Sequence[str]],
+    folder: Path,
+    timeout_s: float,
+    reports: Reports,
+    start: Callable[..., AbstractContextManager[subprocess.Popen]],
+    given: Mapping[str, str],
 ) -> list[str]:
     """Run all processes to their end; return the output of each."""
     ready, gate = folder / "ready", folder / "gate"
@@ -228,8 +238,8 @@ def _texts(
     with futures.ThreadPoolExecutor(len(commands)) as pool, contextlib.ExitStack() as stack:
         calls = []
         for place, argv in enumerate(commands):
-            environment = {"GATED_SCRIPT": argv[1], "GATE_READY": str(ready), "GATE": str(gate)}
-            process = stack.enter_context(started([argv[0], str(GATE), *argv[2:]], cpus, environment))
+            environment = {**given, "GATED_SCRIPT": argv[1], "GATE_READY": str(ready), "GATE": str(gate)}
+            process = stack.enter_context(start([argv[0], str(GATE), *argv[2:]], environment=environment))
             late = stack.enter_context(watchdog(process, timeout_s))
             calls.append(Call(argv, process, folder / f"{place:02}.txt", late, timeout_s))
         reports.pids = tuple(call.process.pid for call in calls)

@@ -126,16 +126,18 @@ def run(
     timeout_s: float,
     on_report: Callable[[Moment], None] = lambda moment: None,
     cpus: Iterable[int] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Finished:
     """Run `sysbench … run`, write its output to `log_path` as it arrives, and return its results.
 
     `on_report` is called when a per-second report arrives (sysbench flushes each line, also into a pipe); it should
-    return well within a second, or the next report gets a late time stamp. `cpus` pins sysbench.
+    return well within a second, or the next report gets a late time stamp. `cpus` pins sysbench, `environment` is added
+    to that of this process.
     sysbench dies with this process, and is killed when `on_report` raises.
     Raises SysbenchFailed or SysbenchMisused with sysbench's messages and the log, SysbenchFailed after `timeout_s`.
     """
     begin_s = time.monotonic()
-    with started(argv, cpus) as process, watchdog(process, timeout_s) as timed_out:
+    with started(argv, cpus, environment) as process, watchdog(process, timeout_s) as timed_out:
         moments = follow(process, log_path, on_report)
         status = process.wait()
     text = log_path.read_text(encoding="utf-8", errors="replace")

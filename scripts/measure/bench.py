@@ -11,7 +11,7 @@ from scripts.host import storage, usage, workplace
 from scripts.loadgen import many, output, run
 from scripts.loadgen.gated import GatedLoad, gated
 from scripts.loadgen.lua import script_path
-from scripts.measure import load, observe, pool, slice_facts
+from scripts.measure import client_environment, load, observe, pool, slice_facts
 from scripts.measure.counter_series import CounterSeries, with_switches
 from scripts.measure.disk_load import WarmUp
 from scripts.measure.held import Held
@@ -93,8 +93,9 @@ class Bench:
         commands = setting.commands(self._server, setting.load["measure_s"], seed=setting.place["repetition"])
         script = script_path(setting.load["script"])
         with self._server.blamed():
-            held = gated(commands, script, place, setting.text, setting.cpus.client_cpus)
+            held = gated(commands, script, place, setting.text, setting.cpus.client_cpus, setting.client_environment)
             self.arm = Arm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
+            self.facts |= client_environment.proven(setting, self.arm.load.pids)
         self.facts["commands"] |= many.named_commands(commands)
 
     def watch_warm_up(self, slices: int) -> None:

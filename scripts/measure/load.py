@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts.host import usage
 from scripts.loadgen import client_host, many, output, run
-from scripts.measure import observe, pool
+from scripts.measure import client_environment, observe, pool
 from scripts.measure.counter_series import with_machine
 from scripts.measure.facts import measured
 from scripts.measure.setting import Phases, Setting
@@ -87,13 +87,17 @@ def _called_s(setting: Setting) -> int:
 def measure_sysbench(setting: Setting, server: Server, connection: Any, commands: list[list[str]]) -> dict[str, Any]:
     """Run the measuring call; returns the facts of the window, and the server's counters before and after the call."""
     samples: list[tuple[run.Moment, usage.Sample]] = []
+    proven: dict[str, Any] = {}
 
     def on_report(moment: run.Moment) -> None:
+        if moment.number == 1:
+            proven.update(client_environment.proven(setting, moment.pids))
         if moment.number in (1, 1 + setting.measure_s):
             samples.append((moment, usage.sample_usage(server.process.pid, *moment.pids)))
             setting.at_edge(server)
 
-    patience_s, cpus = setting.patience_s(setting.measure_s), setting.cpus.client_cpus
+    patience_s = setting.patience_s(setting.measure_s)
+    how = {"cpus": setting.cpus.client_cpus, "environment": setting.client_environment}
     before = observe.read_edge(setting.family, connection)
 
     def read() -> dict[str, float]:
@@ -101,13 +105,14 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
 
     ask = read if setting.load.get("series") else None
     with observe.sampled_counters(ask) as counted:
-        finished = run_load(commands, setting.text, timeout_s=patience_s, on_report=on_report, cpus=cpus)
+        finished = run_load(commands, setting.text, timeout_s=patience_s, on_report=on_report, **how)
     after = observe.read_edge(setting.family, connection)
     return {
         **measured(finished, samples),
         **client_host.used_on_client(setting.remote, server, samples),
         **observe.edge_facts(before, after),
         **output.operation_facts(setting.text),
+        **proven,
         "counter_series": observe.sample_columns(counted, finished),
     }
 
@@ -116,7 +121,8 @@ def warm_up(setting: Setting, server: Server) -> list[str]:
     """Run the workload unmeasured, with another seed than the measuring call's; returns the first command."""
     commands = setting.commands(server, setting.load["warmup_s"], seed=setting.place["repetition"] + 1_000_000)
     text, patience_s = setting.log.with_suffix(".warmup.txt"), setting.patience_s(setting.load["warmup_s"])
-    run_load(commands, text, timeout_s=patience_s, cpus=setting.cpus.client_cpus)
+    how = {"cpus": setting.cpus.client_cpus, "environment": setting.client_environment}
+    run_load(commands, text, timeout_s=patience_s, **how)
     return commands[0]
 
 

@@ -22,8 +22,8 @@ class Run(Part):
     """The record of a run. `path` is the file it was read from; every other field is a key of the JSON object.
 
     `environment` holds the variables that the study gives the server, `preloaded` path -> SHA-256 of the libraries that
-    they have loaded and that are mapped. `variables` holds the server's variables, but for those in the shared file,
-    see `server_variables`.
+    they have loaded and that are mapped; `client_environment` and `client_preloaded` are those of sysbench. `variables`
+    holds the server's variables, but for those in the shared file, see `server_variables`.
     """
 
     path: Path | None = None
@@ -79,6 +79,8 @@ class Run(Part):
     options_unread: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     preloaded: dict[str, str] = field(default_factory=dict)
+    client_environment: dict[str, str] = field(default_factory=dict)
+    client_preloaded: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     shared_variables: str | None = None
     warnings: list[run_parts.RunWarning] = field(default_factory=list)

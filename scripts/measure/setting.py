@@ -88,6 +88,11 @@ class Setting:
         return families.of(self.recipe["variant"]["family"])
 
     @property
+    def client_environment(self) -> dict[str, str]:
+        """Return the environment variables of sysbench."""
+        return self.load.get("client_environment", {})
+
+    @property
     def network_options(self) -> dict[str, Any]:
         """Return the server options that a client host needs; empty without a client host."""
         return client_host.network_options_of(self.remote, self.family)

@@ -342,7 +342,7 @@ class Plan:
                 "dataset": {"name": dataset, "digest": made},
                 **self._loads.window(workload),
                 "fill": self._loads.fill(workload, data),
-                **{key: config.get(key) for key in ("rest_s", "series", "client", "slice_s")},
+                **{key: config.get(key) for key in ("rest_s", "series", "client", "client_environment", "slice_s")},
                 "placement": config["placement"],
                 "campaign": config["campaign"],
             }

@@ -1,4 +1,4 @@
-"""The environment variables a study gives its servers, and the proof that a running server has them."""
+"""The environment variables a study gives its servers and its clients, and the proof that a process has them."""
 
 import re
 from collections.abc import Mapping
@@ -10,6 +10,10 @@ from scripts.servers.server import Server, ServerFailed
 
 PRELOAD = "LD_PRELOAD"
 PROCESSES = Path("/proc")
+
+
+class Lacking(RuntimeError):
+    """A process lacks a part of its environment; the text begins with the name of the variable."""
 
 
 def preloaded(environment: Mapping[str, str]) -> list[Path]:
@@ -25,16 +29,30 @@ def require(server: Server, environment: Mapping[str, str], processes: Path = PR
     """
     if not environment:
         return {}
-    folder, program = processes / str(server.process.pid), Path(server.command[0]).name
-    own = _variables(folder / "environ")
+    try:
+        libraries = demand(server.process.pid, environment, processes)
+    except Lacking as error:
+        raise ServerFailed(
+            f"{Path(server.command[0]).name} runs without environment.{error} (log: {server.log})"
+        ) from error
+    return {"environment": dict(environment), "preloaded": libraries}
+
+
+def demand(pid: int, environment: Mapping[str, str], processes: Path = PROCESSES) -> dict[str, str]:
+    """Return path -> SHA-256 of the libraries that an environment preloads into a process.
+
+    Raises Lacking with the variables that the process does not have, or a library that is not mapped into it.
+    """
+    own = _variables(processes / str(pid) / "environ")
     if lacking := [f"{name}={value}" for name, value in environment.items() if own.get(name) != value]:
-        raise ServerFailed(f"{program} runs without environment.{', '.join(lacking)} (log: {server.log})")
-    mapped = {line.split(maxsplit=5)[-1] for line in (folder / "maps").read_text(errors="replace").splitlines()}
+        raise Lacking(", ".join(lacking))
+    text = (processes / str(pid) / "maps").read_text(errors="replace")
+    mapped = {line.split(maxsplit=5)[-1] for line in text.splitlines()}
     libraries = preloaded(environment)
     if missing := [str(path) for path in libraries if str(path.resolve()) not in mapped]:
-        text = f"{program} runs without environment.{PRELOAD} {', '.join(missing)}: not mapped into its memory"
-        raise ServerFailed(f"{text}; write the path of a library for this machine (log: {server.log})")
-    return {"environment": dict(environment), "preloaded": {str(path): file_sha256(path) for path in libraries}}
+        not_mapped = f"{PRELOAD} {', '.join(missing)}: not mapped into its memory"
+        raise Lacking(f"{not_mapped}; write the path of a library for this machine")
+    return {str(path): file_sha256(path) for path in libraries}
 
 
 def _variables(file: Path) -> dict[str, str]:

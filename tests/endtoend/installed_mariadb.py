@@ -65,7 +65,7 @@ def plan(**changes: Any) -> Paths:
         study="installed",
         servers={NAME: own},
         variants={"baseline": {"server": NAME, "build": "baseline"}},
-        options={"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "32M"},
+        options={"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "32M", "innodb_monitor_enable": "all"},
         repetitions=2,
         measure_s=MEASURE_S,
     )

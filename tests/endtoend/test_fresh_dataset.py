@@ -23,6 +23,7 @@ CONFIG = {
     },
     "rest_s": REST_S,
     "series": True,
+    "client_environment": {"MALLOC_ARENA_MAX": "2"},
 }  # fmt: skip
 
 
@@ -55,6 +56,10 @@ def test_tables_were_loaded_by_the_run_with_the_options_of_the_dataset(place, me
     assert measured["phases_s"]["load"] > 0.1
 
 
+def test_sysbench_had_the_environment_of_the_study(measured):
+    assert measured["client_environment"] == CONFIG["client_environment"]
+
+
 def test_run_rested_before_it_began(measured):
     assert REST_S <= measured["phases_s"]["rest"] < REST_S + 0.5
 
@@ -70,6 +75,8 @@ def test_counters_were_read_every_second_on_the_clock_of_the_reports(measured):
     changed = [sum(parts) for parts in zip(sampled["rows_updated"], sampled["rows_inserted"], strict=True)]
     assert changed == sorted(changed)
     assert changed[-1] > changed[0]
+    assert sampled["purges"] == sorted(sampled["purges"])
+    assert min(sampled["flush_requested_pages"]) >= 0
     assert len(sampled["history_list_length"]) == len(sampled["dirty_pages"]) == len(seconds)
 
 

@@ -16,9 +16,12 @@ ARMS = ("baseline", "aa")
 POINT_SELECT = {"script": "oltp_point_select", "options": {}}
 
 
+CLIENT_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}
+
+
 @pytest.fixture(scope="module")
 def place():
-    with Place.loaded("side-by-side-") as made:
+    with Place.loaded("side-by-side-", client_environment=CLIENT_ENVIRONMENT) as made:
         yield made
 
 
@@ -38,6 +41,11 @@ def test_both_arms_went_well_and_are_listed_with_the_checksums_of_their_files(pl
     for name, listed in block["arms"].items():
         for ending, sha256 in listed["sha256"].items():
             assert record.file_sha256(place.run("block", name).with_suffix(f".{ending}")) == sha256
+
+
+def test_sysbench_had_the_environment_of_the_study(measured):
+    for facts in measured[1].values():
+        assert (facts["client_environment"], facts["client_preloaded"]) == (CLIENT_ENVIRONMENT, {})
 
 
 def test_each_arm_had_each_place_equally_often(measured):

@@ -30,6 +30,10 @@ def catalog() -> dict[str, dict[str, Any]]:
     return {kind: texts[file][kind] for kind, file in study.CATALOG.items()}
 
 
+# Keys that such a study cannot have: parts that are planned otherwise, and what contradicts `client`.
+LEFT_OUT = ("partial", "scale", "client_environment")
+
+
 def everything(tree: Path, kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return a study that says what can be said, with entries of these `kinds`; `tree` holds sources."""
     servers = {
@@ -49,7 +53,7 @@ def everything(tree: Path, kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
     own = {"flags": ["-O3", "-g"], "profile": "mixed", "lto": True, "may_fail": True, "debug_information": True}
     # Of every other key what the schema has as its first example.
     examples = {key: schema["examples"][0] for key, schema in SCHEMA["properties"].items() if "examples" in schema}
-    return {key: value for key, value in examples.items() if key not in ("partial", "scale")} | config(
+    return {key: value for key, value in examples.items() if key not in LEFT_OUT} | config(
         variants=arms,
         options={},
         servers=kinds["servers"] | servers,

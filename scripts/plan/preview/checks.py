@@ -1,6 +1,6 @@
 """Mistakes that only this machine shows: archives that do not exist, options that a sysbench script does not have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,15 +53,20 @@ def numa_notes(due: Due, nodes: int) -> list[str]:
 
 
 def preload_mistakes(due: Due) -> Iterator[Mistake]:
-    """Yield libraries to preload that this machine lacks, by the variant whose server has them."""
+    """Yield libraries to preload that this machine lacks, by the key that names them."""
     plan = due.paths.plan
+    yield from _preload_mistakes(("client_environment",), plan.study.config.get("client_environment", {}))
     for name, declared in plan.study.config.get("variants", {}).items():
-        for path in environment.preloaded(plan.environment(name)):
-            if not (path.is_absolute() and path.is_file()):
-                owner = ("variants", name) if environment.PRELOAD in declared.get("environment", {}) else None
-                key = owner or ("builds", declared["build"])
-                text = f"{str(path)!r} does not exist, expected the absolute path of a library{_nearest_file(path)}"
-                yield Mistake((*key, "environment", environment.PRELOAD), text)
+        owner = ("variants", name) if environment.PRELOAD in declared.get("environment", {}) else None
+        key = owner or ("builds", declared["build"])
+        yield from _preload_mistakes((*key, "environment"), plan.environment(name))
+
+
+def _preload_mistakes(key: tuple, given: Mapping[str, str]) -> Iterator[Mistake]:
+    for path in environment.preloaded(given):
+        if not (path.is_absolute() and path.is_file()):
+            text = f"{str(path)!r} does not exist, expected the absolute path of a library{_nearest_file(path)}"
+            yield Mistake((*key, environment.PRELOAD), text)
 
 
 def check_archives(server: str, entry: dict[str, Any], found: Found) -> None:

@@ -223,6 +223,12 @@ def test_new_build_with_the_same_flags_changes_no_other_build():
     assert changed(builds={"a_pgo": {"profile": "mixed"}}) == set()
 
 
+def test_environment_of_sysbench_makes_runs_anew_and_nothing_else():
+    small, other = plan(), plan(client_environment={"MALLOC_ARENA_MAX": "2"})
+    assert other.load("pgo", "oltp") == {**small.load("pgo", "oltp"), "client_environment": {"MALLOC_ARENA_MAX": "2"}}
+    assert changed(client_environment={"MALLOC_ARENA_MAX": "2"}) == LOADS
+
+
 def test_environment_of_a_variant_or_its_build_makes_runs_anew_and_no_build():
     given = {"MALLOC_CONF": "narenas:1"}
     arms = {**VARIANTS, "pgo": {**VARIANTS["pgo"], "environment": given}}

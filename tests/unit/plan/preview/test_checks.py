@@ -155,6 +155,14 @@ def test_pool_spread_over_the_nodes_of_a_machine_with_one_is_a_note(tmp_path, va
     assert checks.numa_notes(Due(made), nodes) == ([note] if noted else [])
 
 
+def test_library_that_sysbench_is_to_preload_must_be_on_this_machine(tmp_path):
+    made = paths(tmp_path, client_environment={"LD_PRELOAD": f"{tmp_path}/jemalloc.so"})
+    (text,) = refusal(made, "LD_PRELOAD")
+    assert text.startswith(
+        f"client_environment.LD_PRELOAD: '{tmp_path}/jemalloc.so' does not exist, expected the absol"
+    )
+
+
 @pytest.mark.parametrize("owner", ["variants", "builds"])
 def test_library_to_preload_that_this_machine_lacks_stops_the_plan(tmp_path, owner):
     (tmp_path / "jemalloc.so").touch()
