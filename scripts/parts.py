@@ -17,7 +17,7 @@ class Part:
 
     def __bool__(self) -> bool:
         """Return whether any field has a value."""
-        # Most parts of imported runs are empty, and equality is ten times as fast as looking at each field.
+        # Most parts of imported runs are empty, and equality is several times as fast as looking at each field.
         nothing, has_value = _without_facts(type(self))
         return has_value if self == nothing else any(_has_value(getattr(self, name)) for name in _names(type(self)))
 

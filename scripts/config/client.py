@@ -8,7 +8,7 @@ from scripts.config.mistakes import Mistake
 from scripts.loadgen.many import MOST_CLIENTS
 
 # The gates that hold sysbench's clients read such variables.
-OWN_VARIABLES = "GATE"
+OWN_PREFIX = "GATE"
 
 
 def client_environment_mistakes(config: dict[str, Any], workloads: dict[str, dict[str, Any]]) -> Iterator[Mistake]:
@@ -20,8 +20,8 @@ def client_environment_mistakes(config: dict[str, Any], workloads: dict[str, dic
         text = f"{given!r}, expected none beside `client`: sysbench has the environment of the other host"
         yield Mistake(("client_environment",), text)
     for name in given:
-        if name.startswith(OWN_VARIABLES):
-            text = f"the workflow itself sets variables that begin with {OWN_VARIABLES}, expected another name"
+        if name.startswith(OWN_PREFIX):
+            text = f"the workflow itself sets variables that begin with {OWN_PREFIX}, expected another name"
             yield Mistake(("client_environment", name), text)
     if (ours := config.get("workloads")) and all("sql" in workloads.get(name, {}) for name in ours):
         text = "all workloads are timed SQL, whose statements the workflow itself sends, expected one with a script"

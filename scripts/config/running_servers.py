@@ -15,6 +15,7 @@ OF_STUDY = {
     "options": "its options are its owner's",
     "storage": "its storage is its owner's",
     "placement": "its CPUs are unknown, and the load generator has all of this machine's",
+    "client_environment": "sysbench has the environment by which its driver uses TLS",
     "client": "this machine has the load generator",
     "diagnose": "no tool reaches its processes",
 }

@@ -132,7 +132,7 @@ def gated(
     """Run the commands of one load with all clients connected and held; no process of it outlives the body.
 
     `commands` are what `sysbench.run_command` returns for `script`, `folder` holds the gate's file and the outputs of
-    several processes, `own_environment` is what their driver needs and the study gives them. Raises SysbenchFailed when
+    several processes, `own_environment` is what their driver needs or the study gives them. Raises SysbenchFailed when
     the clients do not connect.
     """
     clients = [many.clients_of(argv) for argv in commands]

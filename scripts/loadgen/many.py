@@ -208,8 +208,8 @@ def run_processes(
     begin_s, reports = time.monotonic(), Reports(on_report)
     with workplace.temporary_directory() as folder:
         try:
-            start = partial(started, cpus=cpus and tuple(cpus))
-            output = _summed_output(_texts(commands, folder, timeout_s, reports, start, environment or {}), reports)
+            start = partial(_started, cpus=cpus and tuple(cpus), given=environment or {})
+            output = _summed_output(_texts(commands, folder, timeout_s, reports, start), reports)
         except (SysbenchFailed, SysbenchMisused) as error:
             raise type(error)(f"{error}; log: {log_path})") from error
         finally:
@@ -229,7 +229,6 @@ def _texts(
     timeout_s: float,
     reports: Reports,
     start: Callable[..., AbstractContextManager[subprocess.Popen]],
-    given: Mapping[str, str],
 ) -> list[str]:
     """Run all processes to their end; return the output of each."""
     ready, gate = folder / "ready", folder / "gate"
@@ -238,8 +237,7 @@ def _texts(
     with futures.ThreadPoolExecutor(len(commands)) as pool, contextlib.ExitStack() as stack:
         calls = []
         for place, argv in enumerate(commands):
-            environment = {**given, "GATED_SCRIPT": argv[1], "GATE_READY": str(ready), "GATE": str(gate)}
-            process = stack.enter_context(start([argv[0], str(GATE), *argv[2:]], environment=environment))
+            process = stack.enter_context(start(argv, ready, gate))
             late = stack.enter_context(watchdog(process, timeout_s))
             calls.append(Call(argv, process, folder / f"{place:02}.txt", late, timeout_s))
         reports.pids = tuple(call.process.pid for call in calls)
@@ -248,6 +246,14 @@ def _texts(
             for done in futures.as_completed(followed):
                 done.result()
         return [call.successful_text() for call in calls]
+
+
+def _started(
+    argv: Sequence[str], ready: Path, gate: Path, cpus: tuple[int, ...] | None, given: Mapping[str, str]
+) -> AbstractContextManager[subprocess.Popen]:
+    """Start one process of a load in a `given` environment, its clients held at the gate."""
+    environment = {**given, "GATED_SCRIPT": argv[1], "GATE_READY": str(ready), "GATE": str(gate)}
+    return started([argv[0], str(GATE), *argv[2:]], cpus, environment)
 
 
 @contextlib.contextmanager

@@ -97,7 +97,6 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
             setting.at_edge(server)
 
     patience_s = setting.patience_s(setting.measure_s)
-    how = {"cpus": setting.cpus.client_cpus, "environment": setting.client_environment}
     before = observe.read_edge(setting.family, connection)
 
     def read() -> dict[str, float]:
@@ -105,7 +104,7 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
 
     ask = read if setting.load.get("series") else None
     with observe.sampled_counters(ask) as counted:
-        finished = run_load(commands, setting.text, timeout_s=patience_s, on_report=on_report, **how)
+        finished = run_load(setting, commands, setting.text, timeout_s=patience_s, on_report=on_report)
     after = observe.read_edge(setting.family, connection)
     return {
         **measured(finished, samples),
@@ -121,11 +120,14 @@ def warm_up(setting: Setting, server: Server) -> list[str]:
     """Run the workload unmeasured, with another seed than the measuring call's; returns the first command."""
     commands = setting.commands(server, setting.load["warmup_s"], seed=setting.place["repetition"] + 1_000_000)
     text, patience_s = setting.log.with_suffix(".warmup.txt"), setting.patience_s(setting.load["warmup_s"])
-    how = {"cpus": setting.cpus.client_cpus, "environment": setting.client_environment}
-    run_load(commands, text, timeout_s=patience_s, **how)
+    run_load(setting, commands, text, timeout_s=patience_s)
     return commands[0]
 
 
-def run_load(commands: list[list[str]], text: Path, **how: Any) -> run.Finished:
-    """Run the commands of one load together, as `run.run` runs a single one with the same keyword arguments."""
-    return run.run(commands[0], text, **how) if len(commands) == 1 else many.run_processes(commands, text, **how)
+def run_load(setting: Setting, commands: list[list[str]], text: Path, **how: Any) -> run.Finished:
+    """Run the commands of one load together, on the CPUs and in the environment of its setting.
+
+    `how` holds further arguments of `many.run_processes`.
+    """
+    cpus, environment = setting.cpus.client_cpus, setting.client_environment
+    return many.run_processes(commands, text, cpus=cpus, environment=environment, **how)

@@ -11,7 +11,7 @@ from scripts.host import usage, workplace
 from scripts.loadgen import encryption, many, output
 from scripts.loadgen.gated import gated
 from scripts.loadgen.lua import script_path
-from scripts.measure import client_environment, observe, pool
+from scripts.measure import observe, pool
 from scripts.measure.bench import SHARED_MEMORY, Bench
 from scripts.measure.side_by_side import Arm, Slice
 from scripts.servers import own_database
@@ -100,12 +100,10 @@ class RunningBench(Bench):
         place = self.stack.enter_context(workplace.temporary_directory(base))
         flags = self._server.sysbench_flags
         commands = setting.commands_by(flags, setting.load["measure_s"], seed=setting.place["repetition"])
-        script = script_path(setting.load["script"])
-        own = {**setting.client_environment, **self._server.environment}
+        script, own = script_path(setting.load["script"]), self._server.environment
         with self._server.blamed():
             held = gated(commands, script, place, setting.text, setting.cpus.client_cpus, own)
             self.arm = RunningArm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
-            self.facts |= client_environment.proven(setting, self.arm.load.pids)
         self.facts["commands"] |= many.named_commands(commands)
 
     def watch_warm_up(self, slices: int) -> None:

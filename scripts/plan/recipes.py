@@ -334,6 +334,7 @@ class Plan:
         server, config = self.study.variants[variant]["server"], self.study.config
         dataset, data = self._loads.dataset_of(workload), self.data(variant)
         made = self.dataset_digest(server, dataset, self.options(variant), data)
+        timed = "sql" in self.study.entries["workloads"][workload]
         return without_neutral_values(
             {
                 "recipe": RECIPES["run"],
@@ -342,7 +343,9 @@ class Plan:
                 "dataset": {"name": dataset, "digest": made},
                 **self._loads.window(workload),
                 "fill": self._loads.fill(workload, data),
-                **{key: config.get(key) for key in ("rest_s", "series", "client", "client_environment", "slice_s")},
+                **{key: config.get(key) for key in ("rest_s", "series", "client", "slice_s")},
+                # The workflow itself sends timed SQL, so sysbench's environment is not in it.
+                "client_environment": None if timed else config.get("client_environment"),
                 "placement": config["placement"],
                 "campaign": config["campaign"],
             }

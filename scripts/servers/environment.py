@@ -32,9 +32,8 @@ def require(server: Server, environment: Mapping[str, str], processes: Path = PR
     try:
         libraries = demand(server.process.pid, environment, processes)
     except Lacking as error:
-        raise ServerFailed(
-            f"{Path(server.command[0]).name} runs without environment.{error} (log: {server.log})"
-        ) from error
+        program = Path(server.command[0]).name
+        raise ServerFailed(f"{program} runs without environment.{error} (log: {server.log})") from error
     return {"environment": dict(environment), "preloaded": libraries}
 
 

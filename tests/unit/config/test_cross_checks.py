@@ -50,6 +50,8 @@ def recipe(root=CHECKOUT, **changes):
 
 
 def test_run_follows_file_and_passes_but_no_window():
+    beside = plan(**{**TIMED, "workloads": {**TIMED["workloads"], "oltp": None}, "client_environment": {"A": "b"}})
+    assert beside.load("baseline", "queries") == recipe()
     assert {"sql", "passes", "content"} <= recipe().keys()
     assert not {"script", "warmup_s", "measure_s"} & recipe().keys()
     assert recipe() == recipe(measure_s=60, warmup_s=20)
