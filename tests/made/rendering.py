@@ -7,11 +7,13 @@ from html.parser import HTMLParser
 from scripts.analysis import runs as analysis_runs
 from scripts.analysis.runs import read_csv
 from scripts.jobs import collect_runs, compare_variants, plot_figures, render_report
-from scripts.record import read
+from scripts.record import read, write_text
 from scripts.report import build_findings, findings, verdict
+from scripts.report.figures import naming
 from tests.made import synthetic
 
 KINDS = ("facts", "audits", "checks")
+EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>\n'
 
 
 class Elements(HTMLParser):
@@ -37,7 +39,19 @@ class Elements(HTMLParser):
         return re.sub(r"[ \n\t]+", " ", " ".join(self.text))
 
 
-def rendered(plan, root, edit=None, without=(), made=None):
+def worded(plan, root, edit=None, without=(), made=None):
+    """Make the report like `rendered`, for a test of its words: its figures are empty, since drawing takes longest."""
+    return rendered(plan, root, edit, without, made, draw=empty_figures)
+
+
+def empty_figures(study, tables, figures):
+    """Write an empty figure under each name."""
+    factors = len(read_csv(tables / "factors.csv")) > 0
+    for name in naming.figure_names(read(study), factors):
+        write_text(figures / f"{name}.svg", EMPTY)
+
+
+def rendered(plan, root, edit=None, without=(), made=None, draw=plot_figures.main):
     """Make the whole report of a made-up study without some kinds of records; `edit` changes every record first.
 
     `made` replaces the runs of the plan.
@@ -50,7 +64,7 @@ def rendered(plan, root, edit=None, without=(), made=None):
             path.write_text(json.dumps(edit(read(path))))
     collect_runs.main(tree.study, tree.runs_list, tree.tables)
     compare_variants.main(tree.study, tree.tables)
-    plot_figures.main(tree.study, tree.tables, tree.figures)
+    draw(tree.study, tree.tables, tree.figures)
     output, summary = tree.study.parent / "report.html", tree.study.parent / "summary.md"
     records = {kind: getattr(tree, kind) for kind in render_report.RECORDS if kind not in without}
     render_report.main(tree.study, tree.runs_list, tree.tables, tree.figures, output, summary, **records)

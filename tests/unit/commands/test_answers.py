@@ -9,14 +9,14 @@ from scripts import record
 from scripts.analysis.runs import read_csv
 from scripts.commands import answers
 from tests.made import synthetic
-from tests.made.rendering import rendered
+from tests.made.rendering import worded
 from tests.made.studies import CHECKOUT
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """The folder of a finished study, results/studies/x."""
-    tree, *_ = rendered(synthetic.Plan(workloads=("oltp",), repetitions=5), tmp_path_factory.mktemp("answers"))
+    tree, *_ = worded(synthetic.Plan(workloads=("oltp",), repetitions=5), tmp_path_factory.mktemp("answers"))
     return tree.study.parent
 
 

@@ -7,7 +7,7 @@ from scripts.measure import load
 from scripts.report import workloads
 from scripts.servers.families.postgresql import LOGGED_STATEMENT
 from tests.made import synthetic
-from tests.made.rendering import Elements, rendered
+from tests.made.rendering import Elements, worded
 from tests.made.studies import paths
 
 TRANSACTION = ["BEGIN", *(f"SELECT c FROM sbtest{i} WHERE id={i * 7}" for i in range(1, 11)), "COMMIT"]
@@ -64,7 +64,7 @@ PLAN = synthetic.Plan(workloads=("oltp",), clients=(8,))
 
 
 def test_the_page_shows_what_all_variants_send_once(tmp_path):
-    said = Elements(rendered(PLAN, tmp_path, logging("baseline", "pgo", "aa"))[1]).said()
+    said = Elements(worded(PLAN, tmp_path, logging("baseline", "pgo", "aa"))[1]).said()
     assert said.count("What it sends: 12 statements in one event") == 1
     assert "from the log of the server of baseline" in said
     assert said.count("SELECT c FROM sbtest1 WHERE id=7") == 1
@@ -77,7 +77,7 @@ def test_variants_that_send_other_statements_are_told_apart_and_long_ones_cut(tm
     def edit(facts):
         return logging("pgo", sent=[long[:2000]], total=900)(logging("baseline", "aa")(facts))
 
-    page = rendered(PLAN, tmp_path, edit)[1]
+    page = worded(PLAN, tmp_path, edit)[1]
     said = Elements(page).said()
     assert "12 statements in one event (baseline)" in said
     assert "900 statements in one event (pgo)" in said
@@ -87,13 +87,13 @@ def test_variants_that_send_other_statements_are_told_apart_and_long_ones_cut(tm
 
 
 def test_what_is_sent_is_escaped(tmp_path):
-    page = rendered(PLAN, tmp_path, logging("baseline", sent=["SELECT '<script>alert(1)</script>'"], total=1))[1]
+    page = worded(PLAN, tmp_path, logging("baseline", sent=["SELECT '<script>alert(1)</script>'"], total=1))[1]
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
 
 
 def test_runs_of_before_have_no_such_part(tmp_path):
-    assert "What it sends" not in Elements(rendered(PLAN, tmp_path)[1]).said()
+    assert "What it sends" not in Elements(worded(PLAN, tmp_path)[1]).said()
 
 
 @pytest.mark.parametrize("amount", [1, 700])

@@ -10,7 +10,7 @@ from scripts.report import audits as report_audits
 from scripts.report import build_findings, machine
 from scripts.report import builds as report_builds
 from tests.made import records, synthetic
-from tests.made.rendering import Elements, answer_of, findings_of, rendered
+from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
 
 NAMES = ("baseline", "lto", "pgo", "pgo_lto", "pgo_lto_bolt", "as_published", "prebuilt")
 FACTS = records.of_builds(NAMES)["facts"]
@@ -215,7 +215,7 @@ def test_results_of_an_earlier_release_still_render(tmp_path):
     def old(facts):
         return {key: value for key, value in facts.items() if key not in later}
 
-    _, page, _ = rendered(synthetic.Plan(workloads=("oltp",)), tmp_path, old, without=("audits", "checks", "proofs"))
+    _, page, _ = worded(synthetic.Plan(workloads=("oltp",)), tmp_path, old, without=("audits", "checks", "proofs"))
     said = Elements(page).said()
     assert "never audited" in said
     assert "No build's answers were compared" in said

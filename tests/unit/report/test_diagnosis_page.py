@@ -8,7 +8,7 @@ from scripts.jobs import render_report
 from scripts.plan.diagnoses import TOOLS
 from tests.made import synthetic
 from tests.made.diagnoses import diagnosed
-from tests.made.rendering import Elements, rendered
+from tests.made.rendering import Elements, worded
 
 ODD = "<img src=x onerror=alert(1)>"
 WHY = "perf ended with status 255: Permission denied <b>\n(kernel setting kernel.perf_event_paranoid is 4)"
@@ -17,7 +17,7 @@ WHY = "perf ended with status 255: Permission denied <b>\n(kernel setting kernel
 def page_with(root, edit=lambda facts: facts, tools=TOOLS, clients=8):
     """Render a made-up study of one workload with diagnoses of its two variants, each edited before."""
     plan = synthetic.Plan(workloads=("oltp",))
-    tree, *_ = rendered(plan, root)
+    tree, *_ = worded(plan, root)
     paths = []
     for variant in ("baseline", "pgo"):
         for tool in tools:

@@ -10,7 +10,7 @@ import pytest
 from scripts.analysis import published
 from scripts.report import effects
 from tests.made import synthetic
-from tests.made.rendering import Elements, rendered
+from tests.made.rendering import Elements, worded
 
 FILE = Path(__file__).parents[3] / "studies" / "published" / "point-select-ladder.csv"
 TOLD = published.read(FILE)
@@ -56,7 +56,7 @@ def page(tmp_path, clients):
         return {**facts, "published": {**TOLD, "rows": rows}} if "order" in facts else facts
 
     plan = synthetic.Plan(workloads=("simple_select",), clients=clients)
-    return Elements(rendered(plan, tmp_path, edit)[1]).said()
+    return Elements(worded(plan, tmp_path, edit)[1]).said()
 
 
 def test_the_page_shows_shares_and_says_what_is_left_with_the_most_clients(tmp_path):

@@ -12,7 +12,7 @@ from scripts.report.figures.values import MOST_POINTS, seconds_chart, thinned_se
 from scripts.servers import families
 from scripts.servers.families import innodb_status, postgresql_status
 from tests.made import synthetic
-from tests.made.rendering import Elements, rendered
+from tests.made.rendering import Elements, rendered, worded
 from tests.made.run import records_of
 
 PLAN = synthetic.Plan(workloads=("oltp",), repetitions=2)
@@ -142,7 +142,7 @@ def test_page_shows_series_files_change_buffer_and_reports(page):
 
 
 def test_page_of_runs_without_such_data_has_no_such_section(tmp_path):
-    said = Elements(rendered(PLAN, tmp_path)[1]).said()
+    said = Elements(worded(PLAN, tmp_path)[1]).said()
     for text in ("Second by second", "change buffer", "Files of the data directory", "own report", "s of rest"):
         assert text not in said
 

@@ -8,7 +8,7 @@ from scripts import wording
 from scripts.report import build_findings, measuring, verdict
 from scripts.vocabulary import Verdict
 from tests.made import synthetic
-from tests.made.rendering import findings_of, rendered
+from tests.made.rendering import findings_of, worded
 
 
 def row_of(verdict, low, high, ratio=1.01, repetitions=5, cells=1):
@@ -164,7 +164,7 @@ def test_warnings_that_leave_too_few_pairs_give_no_second_answer(tmp_path):
             facts["warnings"] = [{"code": "others", "text": "other programs"}]
         return facts
 
-    tree, _, _ = rendered(synthetic.Plan(workloads=("oltp",)), tmp_path, disturbed)
+    tree, _, _ = worded(synthetic.Plan(workloads=("oltp",)), tmp_path, disturbed)
     (line,) = findings_of(tree)["warnings"].details
     assert line == (
         "pgo: 1 of 5 pairs have no run that stands out by a warning, too few for an answer without the others"

@@ -10,7 +10,7 @@ from scripts.report.results import results, summary_rows
 from scripts.vocabulary import AA, RELINKED
 from scripts.wording import by_width
 from tests.made import synthetic
-from tests.made.rendering import Elements, answer_of, rendered
+from tests.made.rendering import Elements, answer_of, rendered, worded
 
 LADDER = {"baseline": 0.0, "lto": 0.0, "pgo": 1.0, "pgo_lto": 1.1, "aa": 0.0}
 
@@ -158,7 +158,7 @@ def test_matrix_is_answered_by_its_levels(tmp_path):
     def edit(record):
         return {**record, "matrix": {"factors": factors, "arms": arms}} if "order" in record else record
 
-    tree, page, _ = rendered(synthetic.Plan(variants=gains, workloads=("oltp",)), tmp_path, edit=edit)
+    tree, page, _ = worded(synthetic.Plan(variants=gains, workloads=("oltp",)), tmp_path, edit=edit)
     said = answer_text(tree)
     assert said.startswith("Faster: dw_off instead of dw_on 1.")
     assert "ahi_off instead of ahi_on " in said

@@ -9,7 +9,7 @@ from scripts.jobs import render_report
 from scripts.report.render import markdown
 from scripts.report.runs import run_link, spark
 from tests.made import synthetic
-from tests.made.rendering import Elements, answer_of, findings_of, rendered
+from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
 from tests.made.run import record_of
 
 ODD = "<img src=x onerror=alert(1)></script><b>\"'&{{ 7*7 }}"
@@ -87,7 +87,7 @@ def test_slices_are_named_and_a_disturbed_run_is_counted(tmp_path):
 
 def test_answer_says_what_the_study_could_find_and_what_settles_it(tmp_path):
     variants = {"baseline": 0.0, "pgo": 0.0, "aa": 0.0}
-    tree, page, summary = rendered(synthetic.Plan(workloads=("oltp",), variants=variants, noise=0.05), tmp_path)
+    tree, page, summary = worded(synthetic.Plan(workloads=("oltp",), variants=variants, noise=0.05), tmp_path)
     row = read_csv(tree.tables / "overall.csv").query("variant == 'pgo' and metric == 'tps'").iloc[0]
     said = answer_of(tree).headline
     assert row["verdict"] == "open"
@@ -107,7 +107,7 @@ def test_a_p95_that_got_worse_is_named_with_its_cell_and_marked(tmp_path):
             facts["window"]["p95_ms"] *= 3
         return facts
 
-    tree, page, _ = rendered(synthetic.Plan(workloads=("oltp",)), tmp_path, slow_tail)
+    tree, page, _ = worded(synthetic.Plan(workloads=("oltp",)), tmp_path, slow_tail)
     worse = [sentence for sentence in answer_of(tree).sentences if sentence.bad]
     assert len(worse) == 1
     assert "p95 latency" in worse[0].text
@@ -116,7 +116,7 @@ def test_a_p95_that_got_worse_is_named_with_its_cell_and_marked(tmp_path):
 
 
 def test_a_smoke_test_gives_no_cell_a_word(tmp_path):
-    tree, page, summary = rendered(synthetic.Plan(workloads=("oltp",), repetitions=3), tmp_path)
+    tree, page, summary = worded(synthetic.Plan(workloads=("oltp",), repetitions=3), tmp_path)
     assert "Smoke test" in answer_of(tree).headline
     assert "n 3, too few" in Elements(page).said()
     assert not {"n 3, faster", "n 3, slower"} & set(Elements(page).text)

@@ -9,7 +9,7 @@ from scripts.analysis.runs import read_csv
 from scripts.report import relinks
 from scripts.vocabulary import CONTROLS, RELINKED
 from tests.made import synthetic
-from tests.made.rendering import Elements, answer_of, findings_of, rendered
+from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
 from tests.made.run import variant
 
 VARIANTS = {"baseline": 0.0, "pgo": 1.0, "relinked": 0.0, "aa": 0.0}
@@ -48,7 +48,7 @@ def test_the_arm_is_no_variant_of_the_answers_and_tables(report):
 
 
 def test_without_the_arm_it_says_so(tmp_path):
-    tree, page, summary = rendered(synthetic.Plan(workloads=("oltp",)), tmp_path)
+    tree, page, summary = worded(synthetic.Plan(workloads=("oltp",)), tmp_path)
     for text in (Elements(page).said(), summary):
         assert "No relink of baseline was measured: what code layout alone moves is not known." in text
     assert findings_of(tree)["relinks"].state == "plain"

@@ -7,7 +7,7 @@ import pytest
 from scripts.analysis.runs import read_csv
 from scripts.record import read
 from tests.made import synthetic
-from tests.made.rendering import Elements, answer_of, findings_of, rendered
+from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
 
 DIED = "server died with signal 11"
 CELLS = ("simple_select", "oltp")
@@ -86,7 +86,7 @@ def test_answer_says_what_cannot_be_said(case):
 
 def test_lost_repetition_is_seen_beside_the_mean_it_is_missing_from(tmp_path):
     plan = synthetic.Plan(workloads=("oltp",), failures=frozenset([("pgo", "oltp", 8, 2)]), repetitions=6)
-    _, page, summary = rendered(plan, tmp_path)
+    _, page, summary = worded(plan, tmp_path)
     for text in (said(page), re.sub(r"[\u00a0\u202f]", " ", summary)):
         assert "5 of 6 runs" in text
         assert "1 have none or failed" in text
@@ -149,7 +149,7 @@ def test_build_refused_by_audit_or_check_is_told_with_the_story(tmp_path, kind):
             {**facts, "outcome": "failed", "reason": story} if facts.get("build") == "pgo" and asked in facts else facts
         )
 
-    tree, page, _ = rendered(synthetic.Plan(workloads=("oltp",)), tmp_path, refuse)
+    tree, page, _ = worded(synthetic.Plan(workloads=("oltp",)), tmp_path, refuse)
     assert f"Failed: {kind[:-1]} of pgo of mariadb-10.11" in said(page)
     assert answer_of(tree).sentences[0].text == f"Its build failed, so nothing was measured with it: {story}"
 
@@ -159,7 +159,7 @@ def test_failed_training_is_told_and_not_shown_as_one_that_counted_nothing(tmp_p
         names = {key: facts[key] for key in ("format", "server", "training")} if "counters_digest" in facts else None
         return {**names, "trained": "instrumented", "tool": None, **FAILURE} if names else facts
 
-    _, page, _ = rendered(synthetic.Plan(workloads=("oltp",)), tmp_path, refuse)
+    _, page, _ = worded(synthetic.Plan(workloads=("oltp",)), tmp_path, refuse)
     assert "Failed: training mixed of mariadb-10.11" in said(page)
     assert "of – functions ran" not in said(page)
 

@@ -5,7 +5,7 @@ import pytest
 
 from scripts.analysis.runs import read_csv
 from tests.made import synthetic
-from tests.made.rendering import Elements, answer_of, findings_of, rendered
+from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
 from tests.made.sql import PLAN, timed
 
 
@@ -85,7 +85,7 @@ def test_same_rows_everywhere_are_a_good_finding(plain):
 
 
 def test_a_statement_that_answers_otherwise_has_no_ratio_and_is_told(tmp_path):
-    tree, page, _ = rendered(PLAN, tmp_path, timed(answers={("pgo", "join"): "00" * 32}))
+    tree, page, _ = worded(PLAN, tmp_path, timed(answers={("pgo", "join"): "00" * 32}))
     row = statements(tree, variant="pgo", statement="join", cache="cold").iloc[0]
     assert (np.isnan(row["ratio"]), row["n_differ"], row["n_blocks"]) == (True, 5, 0)
     assert statements(tree, variant="pgo", statement="count", cache="cold")["n_blocks"].item() == 5
@@ -96,7 +96,7 @@ def test_a_statement_that_answers_otherwise_has_no_ratio_and_is_told(tmp_path):
 
 
 def test_totals_leave_out_what_a_release_is_not_sent(tmp_path):
-    tree, page, _ = rendered(PLAN, tmp_path, timed(skipped=[("pgo", "count")]))
+    tree, page, _ = worded(PLAN, tmp_path, timed(skipped=[("pgo", "count")]))
     runs = read_csv(tree.tables / "runs.csv").set_index("variant")
     assert runs.loc["baseline", "cold_s"].to_numpy() == pytest.approx(1.3125, rel=0.03)
     assert runs.loc["pgo", "cold_s"].to_numpy() == pytest.approx(0.65625, rel=0.03)
@@ -119,7 +119,7 @@ def test_beside_a_load_of_sysbench_each_keeps_its_own_quantities(tmp_path):
 
 def test_a_failed_run_of_timed_sql_is_a_hole(tmp_path):
     plan = synthetic.Plan(workloads=("oltp",), clients=(1,), failures=frozenset({("pgo", "oltp", 1, 2)}))
-    tree, *_ = rendered(plan, tmp_path, timed())
+    tree, *_ = worded(plan, tmp_path, timed())
     assert set(statements(tree, variant="pgo")["n_blocks"]) == {4}
     assert findings_of(tree)["runs"].state == "look"
 

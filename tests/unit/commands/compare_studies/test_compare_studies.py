@@ -88,8 +88,11 @@ def recorded(finished, change):
     return dataclasses.replace(finished, records=records)
 
 
-def view(pair):
-    return compare_studies.comparison_view(*pair)
+@pytest.fixture
+def view(monkeypatch):
+    """Return what a page says of a pair of studies; drawing its charts takes ten times as long."""
+    monkeypatch.setattr(compare_studies, "speedup_charts", lambda cells: [])
+    return lambda pair: compare_studies.comparison_view(*pair)
 
 
 def cells_of(a, b):
@@ -114,7 +117,7 @@ def test_records_lie_in_blocks_or_are_runs_of_the_earlier_layout(inside):
     assert within_study(Path("results/studies/a", inside)) == Path(inside)
 
 
-def test_the_same_settings_one_after_the_other_are_a_difference_not_interleaved(pair):
+def test_the_same_settings_one_after_the_other_are_a_difference_not_interleaved(pair, view):
     shown = view(pair)
     assert shown["headline"].startswith("Difference, not interleaved")
     assert shown["refusals"] == []
@@ -154,7 +157,7 @@ def test_another_host_sysbench_or_setting_forbids_a_speedup_and_is_named(pair, w
 @pytest.mark.parametrize(
     ("where", "value"), [("host.machine_id", "other"), ("recipe.load.tables.rows", 7), ("storage", "tmpfs")]
 )
-def test_a_difference_everywhere_of_a_load_or_of_a_variant_takes_the_speedup_from_every_row(pair, where, value):
+def test_a_difference_everywhere_of_a_load_or_of_a_variant_takes_the_speedup_from_every_row(pair, where, value, view):
     a, b = pair
     shown = view((a, recorded(b, setter(where, value))))
     assert shown["headline"].startswith("No speedup of B over A is given")
@@ -163,7 +166,7 @@ def test_a_difference_everywhere_of_a_load_or_of_a_variant_takes_the_speedup_fro
     assert any("B's speedup is" in text for text in shown["sentences"])
 
 
-def test_what_is_unknown_on_both_sides_is_not_the_same(tmp_path):
+def test_what_is_unknown_on_both_sides_is_not_the_same(tmp_path, view):
     unknown = setter("host.machine_id", None)
     pair = load_finished(made(tmp_path / "one", "a", unknown)), load_finished(made(tmp_path / "other", "b", unknown))
     assert [(change.what, change.a, change.b) for change in view(pair)["refusals"]] == [("host", "unknown", "unknown")]
@@ -196,7 +199,7 @@ def test_over_another_reference_speedups_are_not_divided(tmp_path):
     assert np.isnan(found.relative.log_ratio)
 
 
-def test_without_a_shared_cell_only_the_speedups_stand_side_by_side(tmp_path):
+def test_without_a_shared_cell_only_the_speedups_stand_side_by_side(tmp_path, view):
     shown = view(together(tmp_path, clients=(16,)))
     assert "no cell in common" in shown["headline"]
     assert shown["tables"] == []
@@ -233,7 +236,7 @@ def test_page_and_summary_are_written_and_escape_what_they_show(tmp_path, monkey
     assert "warmup_s" in page
 
 
-def test_imported_logs_are_set_beside_a_measured_study_and_nothing_is_called_a_speedup(tmp_path, monkeypatch):
+def test_imported_logs_are_set_beside_a_measured_study_and_nothing_is_called_a_speedup(tmp_path, monkeypatch, view):
     monkeypatch.chdir(tmp_path)
     logs = made_logs.tree(tmp_path / "logs", clients=(8,))
     rules = read_pattern(made_logs.write(tmp_path, "p.yaml", f'path: "{made_logs.LAID_OUT}"\n'))
@@ -266,7 +269,7 @@ def test_a_results_folder_stands_for_its_only_study(tmp_path):
         load_finished(tmp_path / "nowhere")
 
 
-def test_studies_without_a_common_variant_are_refused(tmp_path):
+def test_studies_without_a_common_variant_are_refused(tmp_path, view):
     pair = together(tmp_path, variants={"plain": 0.0, "lto": 0.3, "aa": 0.0})
     with pytest.raises(ValueError, match=r"no variant in common: .* has baseline, pgo; .* has plain, lto"):
         view(pair)
