@@ -46,6 +46,8 @@ try:
     session.prepare(workflow, Path("results"))
     if not PARTIAL and PATHS.is_undecided:
         session.force("describe_study")
+    if workflow.is_main_process and not PARTIAL and PATHS.lacks_levels:
+        session.force("measure_block")
 except ValueError as error:
     raise WorkflowError(str(error))
 

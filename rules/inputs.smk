@@ -133,7 +133,7 @@ def dataset_of_diagnosis(wildcards):
 
 
 def block_of(wildcards):
-    return PATHS.to_measure[f"{PATHS.study}/blocks/{wildcards.block}/block.json"]
+    return PATHS.jobs[f"{PATHS.study}/blocks/{wildcards.block}/block.json"]
 
 
 def inputs_of_block(wildcards):

@@ -30,7 +30,7 @@ rule measure_block:
         "results/logs/measure_block/{study}/{block}.log",
     wildcard_constraints:
         # A block that is measured already is an input which no rule makes.
-        block=blocks.pattern(PATHS.to_measure),
+        block=blocks.pattern(PATHS.jobs),
     priority: priority_of_block
     conda:
         "../envs/python.yaml"

@@ -62,10 +62,12 @@ def made_of_results(paths: Paths) -> list[Path]:
 
 def failed(paths: Paths) -> Iterator[Failure]:
     """Yield the failed results of a study, runs first and builds last, each with the paths to remove."""
-    for run in map(Path, paths.runs):
-        # A block is measured as a whole; runs of the earlier layout stand alone.
-        whole = [run.parent] if run.with_name(BLOCK_FILE).exists() else [run, run.with_suffix(".txt")]
-        yield from _failed(run, *whole)
+    for block in paths.blocks:
+        for run in (Path(paths.run(block, name)) for name in block.arms):
+            # Blocks that share their starts are measured as a whole; runs of the earlier layout stand alone.
+            measured = run.with_name(BLOCK_FILE).exists()
+            whole = map(Path, paths.shared(block)) if measured else (run, run.with_suffix(".txt"))
+            yield from _failed(run, *whole)
     for diagnosis in map(Path, Diagnoses(paths).of_paths):
         yield from _failed(diagnosis, diagnosis, diagnosis.with_suffix(".txt"))
     # The same answers would fail the same check again.

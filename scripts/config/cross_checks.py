@@ -205,6 +205,7 @@ class Sense:
         yield from client_host_mistakes(self.config, self.entries["workloads"])
         yield from running_server_mistakes(self.config, self.entries)
         yield from _together(self.config)
+        yield from _restart(self.config, self.entries["workloads"])
         yield from _expect(self.config)
         if "at_most" in self.config and "precision" not in self.config:
             yield Mistake(("at_most",), f"{self.config['at_most']!r}, expected `precision` beside it")
@@ -311,6 +312,17 @@ def _together(config: dict[str, Any]) -> Iterator[Mistake]:
     if config.get("together") == 2:
         text = "2, expected 1 or at least 3: the reference, the reference a second time, and a variant"
         yield Mistake(("together",), text)
+
+
+def _restart(config: dict[str, Any], workloads: Mapping[str, Any]) -> Iterator[Mistake]:
+    if config.get("restart") != "never":
+        return
+    alone = "with `restart: never` one server at a time goes through all client counts"
+    for key in (key for key in ("slice_s", "together") if config.get(key) not in (None, 1)):
+        yield Mistake((key,), f"{config[key]}, expected none: {alone}")
+    for name in (name for name in config.get("workloads", {}) if "sql" in workloads.get(name, {})):
+        text = "timed SQL needs a server just started, expected a load of sysbench beside `restart: never`"
+        yield Mistake(("workloads", name), text)
 
 
 def _placement(placement: Any, one_host: bool) -> Iterator[Mistake]:

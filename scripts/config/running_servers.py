@@ -14,11 +14,13 @@ Entries = dict[str, dict[str, dict[str, Any]]]
 OF_STUDY = {
     "options": "its options are its owner's",
     "storage": "its storage is its owner's",
+    "restart": "nothing restarts it anyway",
     "placement": "its CPUs are unknown, and the load generator has all of this machine's",
     "client_environment": "sysbench has the environment by which its driver uses TLS",
     "client": "this machine has the load generator",
     "diagnose": "no tool reaches its processes",
 }
+NEUTRAL = {"placement": "automatic", "restart": "each block"}
 OF_VARIANT = {
     "options": OF_STUDY["options"],
     "storage": OF_STUDY["storage"],
@@ -64,7 +66,7 @@ def _source(path: tuple, source: Mapping[str, Any], family: str) -> Iterator[Mis
 
 def _study(config: Mapping[str, Any], server: str) -> Iterator[Mistake]:
     for key, why in OF_STUDY.items():
-        if config.get(key) and (key, config[key]) != ("placement", "automatic"):
+        if config.get(key) and config[key] != NEUTRAL.get(key):
             yield Mistake((key,), f"expected none: {server!r} already runs, and {why}")
     if config.get("together") == 1:
         text = f"1, expected at least 3: {server!r} already runs, and no turn can start and stop it"

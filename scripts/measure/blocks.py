@@ -1,7 +1,7 @@
 """Measure a planned block, side by side or by turns, and keep its records: those of the arms, then block.json."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +12,41 @@ from scripts.host import outcome
 from scripts.host.entry import started_s
 from scripts.loadgen import client_host, sysbench
 from scripts.measure import record as run_record
-from scripts.measure import rounds, warnings
+from scripts.measure import rounds, run, warnings
 from scripts.measure import sliced_block as side_by_side
 from scripts.measure.facts import planned_facts
 from scripts.measure.planned import TURNS, PlannedArm, PlannedBlock
 from scripts.measure.record import Run
-from scripts.measure.run import facts_of
 from scripts.measure.setting import Phases, Setting
 from scripts.sources.kinds import RUNNING
 
 BLOCK_FILE = "block.json"
 
 
-def measured(planned: PlannedBlock, block: Path, log: Path) -> list[Path]:
-    """Measure a block and write its records, `block` last; returns the records of its arms.
+def measured(levels: Sequence[PlannedBlock], log: Path) -> list[Path]:
+    """Measure a block, or several that share the starts of their servers, and write their records, block.json last.
 
-    What an earlier attempt left in the folder is removed first: nothing counts that `block` does not list.
+    Returns the records of the arms. What an earlier attempt left in the folders is removed first: nothing counts that
+    block.json does not list.
     """
-    block.parent.mkdir(parents=True, exist_ok=True)
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text("", encoding="utf-8")
-    for left in block.parent.iterdir():
-        left.unlink()
-    facts, about = _by_turns(planned, block, log) if planned.method == TURNS else _together(planned, block, log)
-    runs = []
+    for block in map(_record_of, levels):
+        block.parent.mkdir(parents=True, exist_ok=True)
+        for left in block.parent.iterdir():
+            left.unlink()
+    by_turns = levels[0].method == TURNS
+    found = _by_turns(levels, log) if by_turns else [_together(*levels, _record_of(*levels), log)]
+    return [path for level, kept in zip(levels, found, strict=True) for path in _written(level, *kept)]
+
+
+def _record_of(planned: PlannedBlock) -> Path:
+    return Path(planned.folder, BLOCK_FILE)
+
+
+def _written(planned: PlannedBlock, facts: dict[str, dict], about: dict[str, Any]) -> list[Path]:
+    """Write the records of a block's arms, then the block's; returns the former."""
+    block, runs = _record_of(planned), []
     for arm in planned.arms:
         runs.append(block.with_name(f"{arm.name}.json"))
         run_record.write(runs[-1], facts[arm.name])
@@ -70,28 +81,51 @@ def _judgement(arm: PlannedArm) -> str | None:
     return arm.refused or outcome.first_reason([Path(arm.identity), *map(Path, arm.place.get("judged", []))])
 
 
+Kept = tuple[dict[str, dict], dict[str, Any]]
+
+
 def _by_turns(
-    planned: PlannedBlock, block: Path, log: Path, why: dict[str, Any] | None = None, window_s: int | None = None
-) -> tuple[dict[str, dict], dict[str, Any]]:
-    """Measure a block by turns, in windows of `window_s` or else as the recipe says; `why` so is known to the plan, or
-    the facts of `_bound`.
+    levels: Sequence[PlannedBlock], log: Path, why: dict[str, Any] | None = None, window_s: int | None = None
+) -> list[Kept]:
+    """Measure by turns, in windows of `window_s` or else as the recipe says.
+
+    `why` so is known to the plan, or the facts of `_bound`. Each server goes through all `levels` in one start.
     """
+    planned = levels[0]
     said = {"method": TURNS, "why": planned.why, **(why or {})}
-    begin_s, found = time.time() if why else started_s(), {}
-    by_name = {arm.name: arm for arm in planned.arms}
+    begin_s, found = time.time() if why else started_s(), [{} for _ in levels]
     for position, name in enumerate(planned.turns, start=1):
-        arm = by_name[name]
-        text, own_log = block.with_name(f"{name}.txt"), log.with_suffix(f".{name}.log")
-        place = {**arm.place, "position": position}
         Phases(begin_s, log).announce(f"turn {position} of {len(planned.turns)}: {name}")
-        built, loaded, now_s = Path(arm.identity), Path(arm.dataset), time.time() if found else begin_s
-        how = {"begin_s": now_s, "refused": arm.refused, "window_s": window_s}
-        found[name] = {**facts_of(arm.recipe, place, built, loaded, text, own_log, **how), "sliced": said}
-    open_s = sum((facts.get("window") or {}).get("duration_s") or 0 for facts in found.values())
-    return found, _spent(begin_s, time.time(), open_s) | said | {"turns": planned.turns}
+        now_s = time.time() if position > 1 else begin_s
+        for kept, facts in zip(found, _turn(levels, name, position, log, now_s, window_s), strict=True):
+            kept[name] = {**facts, "sliced": said}
+    ended_s = time.time()
+    return [(kept, _spent(begin_s, ended_s, _open_s(kept), len(levels)) | said | {"turns": planned.turns})
+            for kept in found]  # fmt: skip
 
 
-def _together(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, dict], dict[str, Any]]:
+def _turn(
+    levels: Sequence[PlannedBlock], name: str, position: int, log: Path, begin_s: float, window_s: int | None
+) -> list[dict[str, Any]]:
+    """Measure one arm at all levels; returns its facts at each."""
+    arms = [next(arm for arm in level.arms if arm.name == name) for level in levels]
+    parts = [
+        run.Level(
+            {**arm.place, "position": position},
+            _record_of(level).with_name(f"{name}.txt"),
+            log.with_suffix(f".{name}.log" if len(levels) == 1 else f".{name}.{level.clients}.log"),
+        )
+        for level, arm in zip(levels, arms, strict=True)
+    ]
+    how = {"begin_s": begin_s, "refused": arms[0].refused, "window_s": window_s}
+    return run.facts_of_levels(arms[0].recipe, parts, Path(arms[0].identity), Path(arms[0].dataset), **how)
+
+
+def _open_s(facts: dict[str, dict]) -> float:
+    return sum((one.get("window") or {}).get("duration_s") or 0 for one in facts.values())
+
+
+def _together(planned: PlannedBlock, block: Path, log: Path) -> Kept:
     phases = Phases(started_s(), log)
     settings = {arm.name: _setting(arm, block, log) for arm in planned.arms}
     machine, arms = host_facts.read_host(), {arm.name: arm for arm in planned.arms}
@@ -102,7 +136,7 @@ def _together(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, 
     if sound:
         found, taken = side_by_side.measure(sound, planned.seed, phases, may_turn=may_turn)
     if taken.bound and may_turn:
-        return _turned(planned, block, log, taken, phases)
+        return _turned(planned, log, taken, phases)
     found |= {name: outcome.failure_facts(reason) for name, reason in judged.items()}
     ended_at, share = time.time(), {name: seconds / len(arms) for name, seconds in phases.seconds.items()}
     for name, facts in found.items():
@@ -118,13 +152,11 @@ def _together(planned: PlannedBlock, block: Path, log: Path) -> tuple[dict[str, 
     return found, _spent(phases.started_at, ended_at, taken.open_s) | _asked(taken) | about
 
 
-def _turned(
-    planned: PlannedBlock, block: Path, log: Path, taken: side_by_side.Taken, phases: Phases
-) -> tuple[dict[str, dict], dict[str, Any]]:
+def _turned(planned: PlannedBlock, log: Path, taken: side_by_side.Taken, phases: Phases) -> Kept:
     """Measure by turns a block whose load proved to be bound by a disk; `phases` are those until then."""
     phases.announce(f"the load is {taken.bound.text}: measure by turns")
     why = {"why": taken.bound.text, "turned_by": taken.bound.code, **_asked(taken)}
-    found, about = _by_turns(planned, block, log, why, planned.turn_s)
+    ((found, about),) = _by_turns([planned], log, why, planned.turn_s)
     spent = _spent(phases.started_at, time.time(), about["open_s"])
     return found, about | spent | {"phases_s": phases.seconds, "starts": taken.starts}
 
@@ -133,8 +165,9 @@ def _asked(taken: side_by_side.Taken) -> dict[str, dict[str, float]]:
     return {"disk_per_s": {name: round(value, 3) for name, value in taken.disk_per_s.items()}}
 
 
-def _spent(started_at: float, ended_at: float, open_s: float) -> dict[str, Any]:
-    wall_s = ended_at - started_at
+def _spent(started_at: float, ended_at: float, open_s: float, shared_by: int = 1) -> dict[str, Any]:
+    """Return when a block was measured, and its seconds: an equal share where several were measured together."""
+    wall_s = (ended_at - started_at) / shared_by
     return {"started_at": started_at, "ended_at": ended_at, "wall_s": wall_s, "open_s": open_s,
             "open_share": open_s / wall_s if wall_s else None}  # fmt: skip
 

@@ -1,7 +1,8 @@
 """The load of a run: warm up, measure with sysbench, and read the server's counters before and after."""
 
 import contextlib
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,32 +51,43 @@ def statements_of_one_event(server: Server, connection: Any, command: Sequence[s
     return {"sent": [one[:MOST_CHARACTERS] for one in every[:MOST_STATEMENTS]], "total": len(every)}
 
 
-def run_sysbench_load(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[str, Any]:
-    """Warm the server up with a separate call, then measure; returns the facts of the window.
+def sysbench_loads(settings: Sequence[Setting], server: Server, data: Path, phases: Phases) -> Iterator[dict[str, Any]]:
+    """Run the load with the clients of each setting, one after the other; yields the facts of each window.
 
-    Sizes of files are taken before the warm-up and after the measuring call.
+    Each is warmed up with a separate call. Sizes of files are taken before the warm-up and after the measuring call.
     """
+    family = settings[0].family
     with contextlib.closing(server.connect()) as connection:
-        variables = observe.variable_facts(setting.family, connection, data.parent, server.sockets)
-        loaded = observe.file_sizes(setting.family, data, connection)
-        held = pool.fill(setting.load, setting.family, connection, loaded)
+        variables = observe.variable_facts(family, connection, data.parent, server.sockets)
+        before = observe.file_sizes(family, data, connection)
+        filled = {**variables, "pool": pool.fill(settings[0].load, family, connection, before)}
         phases.end("fill")
-        client_host.admit(setting.remote, server, connection)
-        warmup = warm_up(setting, server)
-        phases.end("warmup")
-        commands = setting.commands(server, _called_s(setting), seed=setting.place["repetition"])
-        facts = measure_sysbench(setting, server, connection, commands)
-        left = observe.file_sizes(setting.family, data, connection)
-        phases.end("measure")
-        logged = logged_statements(setting, server, connection, commands[0], phases)
-    return {
-        **facts,
-        "commands": {"server": server.command, "warmup": warmup, **many.named_commands(commands)},
-        **variables,
-        "pool": held,
-        "files": {"before": loaded, "after": left},
-        **logged,
-    }
+        client_host.admit(settings[0].remote, server, connection)
+        for number, setting in enumerate(settings):
+            if number:
+                rest(setting, phases)
+            facts = _one_load(setting, server, connection, phases)
+            after = observe.file_sizes(family, data, connection)
+            phases.end("measure")
+            logged = logged_statements(setting, server, connection, facts["commands"]["measure"], phases)
+            yield {**facts, **filled, "files": {"before": before, "after": after}, **logged}
+            before = after
+
+
+def _one_load(setting: Setting, server: Server, connection: Any, phases: Phases) -> dict[str, Any]:
+    """Warm the server up, then measure it; returns the facts of the window and the commands."""
+    warmup = warm_up(setting, server)
+    phases.end("warmup")
+    commands = setting.commands(server, _called_s(setting), seed=setting.place["repetition"])
+    facts = measure_sysbench(setting, server, connection, commands)
+    return {**facts, "commands": {"server": server.command, "warmup": warmup, **many.named_commands(commands)}}
+
+
+def rest(setting: Setting, phases: Phases) -> None:
+    """Leave the host idle for the study's `rest_s`."""
+    if seconds := setting.load.get("rest_s"):
+        time.sleep(seconds)
+        phases.end("rest")
 
 
 def _called_s(setting: Setting) -> int:

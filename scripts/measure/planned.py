@@ -32,7 +32,9 @@ class PlannedArm(Part):
 class PlannedBlock(Part):
     """A block: where it is kept, how it is measured and why so, and its arms: the reference, A/A, then the others.
 
-    By turns the servers are up one after the other in the order of `turns`. A block in slices whose load is bound by a
+    By turns the servers are up one after the other in the order of `turns`. Blocks of several client counts may share
+    one start of each server: `levels` has their folders in the order of measuring, this one's among them. A block in
+    slices whose load is bound by a
     disk goes by turns as well, each a window of `turn_s` seconds; None: it may not.
     """
 
@@ -45,6 +47,7 @@ class PlannedBlock(Part):
     why: str | None = None
     turns: list[str] = field(default_factory=list)
     turn_s: int | None = None
+    levels: list[str] = field(default_factory=list)
     arms: list[PlannedArm] = field(default_factory=list)
 
 
@@ -59,9 +62,12 @@ def write(path: Path, decided: list[Facts], blocks: list[Facts], stopping: Facts
     record.write(path, {"decided": decided, "blocks": blocks, "stopping": stopping})
 
 
-def read(path: Path, folder: Path) -> PlannedBlock:
-    """Return the block that is kept in `folder`. Raises ValueError naming the plan when it has no such block."""
-    for block in record.read(path)["blocks"]:
-        if block["folder"] == str(folder):
-            return PlannedBlock.of(block)
-    raise ValueError(f"{path}: no block {folder}, expected one; run the workflow again, which plans anew")
+def read(path: Path, folder: Path) -> list[PlannedBlock]:
+    """Return the block that is kept in `folder`, the last one, behind those that share its starts of the servers.
+
+    Raises ValueError naming the plan when it has no such block.
+    """
+    blocks = {block["folder"]: block for block in record.read(path)["blocks"]}
+    if str(folder) not in blocks:
+        raise ValueError(f"{path}: no block {folder}, expected one; run the workflow again, which plans anew")
+    return [PlannedBlock.of(blocks[level]) for level in blocks[str(folder)].get("levels") or [str(folder)]]

@@ -2,8 +2,8 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from scripts.servers import data_directory, environment
 from scripts.servers import options as servers_options
 from scripts.servers.options import server_options
 from scripts.servers.server import Server, ServerFailed, running
+from scripts.wording import plural
 
 SERVER_LOG = ".server.log"
 
@@ -40,58 +41,109 @@ def facts_of(
     refused: str | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """Measure one run, write `text` and return its facts; `more` are further fields of the run's Setting.
+    """Measure one run, write `text` and return its facts; see `facts_of_levels`."""
+    more |= {"begin_s": begin_s, "refused": refused}
+    (facts,) = facts_of_levels(recipe, [Level(place, text, log)], identity, dataset, **more)
+    return facts
 
-    The first phase begins at `begin_s`, in seconds since 1970, or with this process. A run that is `refused` is not
-    measured: that is the reason of its failure.
+
+@dataclass(frozen=True)
+class Level:
+    """A number of clients of a load: the context of its run, sysbench's output and the log."""
+
+    place: dict[str, Any]
+    text: Path
+    log: Path
+
+
+def facts_of_levels(
+    recipe: dict,
+    levels: Sequence[Level],
+    identity: Path,
+    dataset: Path,
+    *,
+    begin_s: float | None = None,
+    refused: str | None = None,
+    **more: Any,
+) -> list[dict[str, Any]]:
+    """Measure runs in one start of the server, write their texts and return their facts, one per level.
+
+    `more` are further fields of a run's Setting. The first phase begins at `begin_s`, in seconds since 1970, or with
+    this process. What is `refused` is not measured: that is the reason of its failure.
     A failure of the server or of sysbench is a result; a failure of the host or of the workflow is raised. The build,
     and the audits and checks whose records `place["judged"]` names, must not have failed.
     Raises ValueError when the snapshot or the server program is not the one described.
     """
-    judged = [identity, *map(Path, place.get("judged", []))]
-    place = {key: value for key, value in place.items() if key != "judged"}
+    judged = [identity, *map(Path, levels[0].place.get("judged", []))]
     phases = Phases(begin_s or started_s())
-    log.parent.mkdir(parents=True, exist_ok=True)
-    text.parent.mkdir(parents=True, exist_ok=True)
     cpus = client_host.place_on_hosts(host_cpus.read_topology(), recipe["load"])
-    remote = client_host.client_host_of(recipe["load"])
-    setting = Setting(recipe, place, identity, dataset, text, log, sysbench.read_capabilities(), cpus, remote, **more)
-    facts = planned_facts(setting, host_facts.read_host(), record.read(identity))
+    remote, generator = client_host.client_host_of(recipe["load"]), sysbench.read_capabilities()
+    settings = []
+    for level in levels:
+        place = {key: value for key, value in level.place.items() if key != "judged"}
+        for file in (level.text, level.log):
+            file.parent.mkdir(parents=True, exist_ok=True)
+        files = identity, dataset, level.text, level.log
+        settings.append(Setting(recipe, place, *files, generator, cpus, remote, **more))
+    machine, built = host_facts.read_host(), record.read(identity)
+    known = [planned_facts(setting, machine, built) for setting in settings]
     reason = refused or outcome.first_reason(judged)
-    facts |= outcome.failure_facts(reason) if reason else measure_alone(setting, facts, phases)
-    if outcome.has_failed(facts):
-        text.touch()
-    times = {"started_at": phases.started_at, **facts.get("times", {}), "ended_at": time.time()}
-    return {**facts, "times": times, "phases_s": phases.seconds}
+    failed = [outcome.failure_facts(reason)] * len(levels)
+    found = failed if reason else measure_alone(settings, known, phases)
+    for setting in (setting for setting, facts in zip(settings, found, strict=True) if outcome.has_failed(facts)):
+        setting.text.touch()
+    return _timed([facts | own for facts, own in zip(known, found, strict=True)], phases)
 
 
-def measure_alone(setting: Setting, known: dict[str, Any], phases: Phases) -> dict[str, Any]:
-    """Measure while no other job runs on the host; returns the outcome and, when it is ok, the measured facts."""
-    if "script" in setting.load:
-        sysbench.demand_options(setting.generator, script_path(setting.load["script"]), setting.load.get("options", {}))
+def _timed(found: list[dict[str, Any]], phases: Phases) -> list[dict[str, Any]]:
+    """Return facts with their times, one run behind the other, and an equal share of the phases of their start."""
+    share = {name: seconds / len(found) for name, seconds in phases.seconds.items()}
+    begin_s, timed = phases.started_at, []
+    for number, facts in enumerate(found, start=1):
+        times = facts.get("times", {})
+        # A level that was not measured has no time of its own.
+        end_s = time.time() if number == len(found) else times.get("window_ended_at", begin_s)
+        timed.append({**facts, "times": {"started_at": begin_s, **times, "ended_at": end_s}, "phases_s": share})
+        begin_s = end_s
+    return timed
+
+
+def measure_alone(settings: Sequence[Setting], known: Sequence[dict[str, Any]], phases: Phases) -> list[dict[str, Any]]:
+    """Measure while no other job runs on the host; returns the outcome of each level, with the facts of an ok one.
+
+    The first level that fails ends the start of the server, and those behind it.
+    """
+    first, found = settings[0], []
+    if "script" in first.load:
+        sysbench.demand_options(first.generator, script_path(first.load["script"]), first.load.get("options", {}))
     with exclusive(say_waiting) as waited_s:
         phases.end("startup", less_s=waited_s, less_name="wait_lock")
-        rest(setting, phases)
+        load.rest(first, phases)
         try:
-            facts = {"outcome": "ok", "reason": None, **measure(setting, phases)}
-            facts["warnings"] = [asdict(each) for each in warnings.warnings_of(Run.of(known | facts))]
+            measure(settings, phases, found)
         except (ServerFailed, SysbenchFailed) as failure:
             if outcome.of_host(failure):
                 raise
-            facts = outcome.failure_facts(str(failure))
+            # A server that does not stop cleanly takes its last level with it.
+            del found[len(settings) - 1 :]
+            found += _failures(settings[len(found) :], str(failure))
         phases.add("drain", data_directory.drain())
-    return facts
+    for facts, planned in zip(found, known, strict=True):
+        if not outcome.has_failed(facts):
+            facts["warnings"] = [asdict(each) for each in warnings.warnings_of(Run.of(planned | facts))]
+    return found
 
 
-def rest(setting: Setting, phases: Phases) -> None:
-    """Leave the host idle for the study's `rest_s`."""
-    if seconds := setting.load.get("rest_s"):
-        time.sleep(seconds)
-        phases.end("rest")
+def _failures(settings: Sequence[Setting], reason: str) -> list[dict[str, Any]]:
+    """Return the facts of levels of which the first one failed."""
+    failed, *behind = settings
+    after = f"not measured: with {plural(failed.place['clients'], 'client')}, before this in the same start, {reason}"
+    return [outcome.failure_facts(reason), *(outcome.failure_facts(after) for _ in behind)]
 
 
-def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
-    """Clone, start, load, measure and stop; returns the facts of the run."""
+def measure(settings: Sequence[Setting], phases: Phases, found: list[dict[str, Any]]) -> None:
+    """Clone, start, load, measure at each level and stop; adds the facts of each level to `found` as it ends."""
+    setting = settings[0]
     install = workplace.installed(setting.identity)
     options = server_options(setting.family, setting.recipe["variant"]) | setting.network_options
     written = setting.family.option_text(setting.family.options_of_release(install, options))
@@ -108,13 +160,17 @@ def measure(setting: Setting, phases: Phases) -> dict[str, Any]:
             proven = environment.require(server, given)
             unread = servers_options.require_values(server, install, setting.recipe["variant"].get("options", {}))
             filled = fill(setting, server, phases)
-            measured = timed_sql.run if "sql" in setting.load else load.run_sysbench_load
-            facts = measured(setting, server, data, phases)
+            common = {**place, "option_file": written, **unread, **proven}
+            if "sql" in setting.load:
+                measured = iter([timed_sql.run(setting, server, data, phases)])
+            else:
+                measured = load.sysbench_loads(settings, server, data, phases)
+            for facts in measured:
+                commands = {**facts["commands"], "load": filled}
+                found.append({"outcome": "ok", "reason": None, **facts, **common, "commands": commands})
         server.stop(keep_data=False)
         phases.end("stop")
     phases.end("remove")
-    commands = {**facts["commands"], "load": filled}
-    return {**facts, **place, "commands": commands, "option_file": written, **unread, **proven}
 
 
 @contextlib.contextmanager

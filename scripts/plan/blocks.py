@@ -55,6 +55,9 @@ class Files(Protocol):
 class Wanted(Protocol):
     """The names of a study's arms, their digests, and the paths of blocks."""
 
+    def levels(self, key: BlockKey) -> Sequence[BlockKey]:
+        """Return the blocks that are measured in the same start of their servers as a block, itself among them."""
+
     def arm_digest(self, variant: str, workload: str) -> str:
         """Return the digest of an arm."""
 
@@ -100,17 +103,24 @@ def groups(names: Sequence[str], most: int) -> list[list[str]]:
 
 
 def _there(wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str]) -> Iterator[Block]:
-    """Yield the measured blocks of a repetition with the study's reference, each with the study's arms in it."""
-    home = wanted.block_folder(key, arms).rpartition("/")[0]
+    """Yield the measured blocks of a repetition with the study's reference, each with the study's arms in it.
+
+    A block that shares a start of its servers with others counts only when all of them are there.
+    """
+    home, *others = [wanted.block_folder(each, arms).rpartition("/")[0] for each in _itself_first(wanted, key)]
     digests = {name: wanted.arm_digest(name, key.workload) for name in arms}
     for name in sorted(files.names(home)):
-        listed = (files.record(f"{home}/{name}/{BLOCK_FILE}") or {}).get("arms", {})
-        held = tuple(arm for arm in arms if (listed.get(arm) or {}).get("digest") == digests[arm])
+        listed = [(files.record(f"{each}/{name}/{BLOCK_FILE}") or {}).get("arms", {}) for each in (home, *others)]
+        held = tuple(arm for arm in arms if all((one.get(arm) or {}).get("digest") == digests[arm] for one in listed))
         if held[:2] == tuple(arms[:2]):
             yield Block(key, held, f"{home}/{name}", finished=True)
     held = tuple(arm for arm in arms if files.has(wanted.earlier_run(arm, key)))
     if held[:2] == tuple(arms[:2]):
         yield Block(key, held, None, finished=True)
+
+
+def _itself_first(wanted: Wanted, key: BlockKey) -> list[BlockKey]:
+    return [key, *(other for other in wanted.levels(key) if other != key)]
 
 
 def ordered_arms(variants: Sequence[str], reference: str) -> list[str]:

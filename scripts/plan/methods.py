@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from scripts.loadgen import lua
 from scripts.measure.disk_load import TURN_S
 from scripts.measure.planned import SLICES, STATEMENTS, TURNS
+from scripts.plan.order import is_ladder
 from scripts.plan.recipes import Plan, once
 from scripts.plan.room import FEWEST_ARMS, fitting_arms
 
@@ -59,6 +60,8 @@ class Methods:
         config, load = self.plan.study.config, self.plan.study.entries["workloads"][workload]
         if self._together == 1:
             return "together: 1"
+        if is_ladder(self.plan.study):
+            return "restart: never, so one server at a time goes through all client counts"
         if "client" in config:
             return "the load generator runs on another host"
         if "rate" in (load.get("options") or {}):

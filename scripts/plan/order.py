@@ -7,6 +7,9 @@ from itertools import islice
 from scripts.config.study import Study
 from scripts.measure import rounds
 
+# Value of a study's `restart`.
+NEVER = "never"
+
 
 @dataclass(frozen=True, order=True)
 class Run:
@@ -41,6 +44,18 @@ def keys_in_order(study: Study) -> list[BlockKey]:
         for workload in study.workloads
         for clients in study.config["clients"]
     ]
+
+
+def is_ladder(study: Study) -> bool:
+    """Return whether each server goes through all client counts in one start."""
+    return study.config.get("restart") == NEVER
+
+
+def levels_of(study: Study, key: BlockKey) -> list[BlockKey]:
+    """Return the blocks that share the starts of their servers, in the order of measuring: often the block alone."""
+    if not is_ladder(study):
+        return [key]
+    return [BlockKey(key.repetition, key.workload, clients) for clients in sorted(study.config["clients"])]
 
 
 def seed_of(study: Study, key: BlockKey) -> str:

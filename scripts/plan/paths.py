@@ -10,7 +10,7 @@ from scripts.plan import blocks, relinks, stopping
 from scripts.plan.blocks import Block
 from scripts.plan.listing import Listing
 from scripts.plan.methods import Method, Methods
-from scripts.plan.order import BlockKey, Run, keys_in_order, seed_of, turns
+from scripts.plan.order import BlockKey, Run, is_ladder, keys_in_order, levels_of, seed_of, turns
 from scripts.plan.recipes import Plan, once
 from scripts.plan.room import usable_mib
 from scripts.record import digest
@@ -178,8 +178,21 @@ class Paths:
         if block.folder is None:
             return list(block.arms)
         measured = (self.listing.record(block.record) or {}).get("turns") if block.finished else None
-        drawn = measured or turns(self.plan.study, block.key, block.arms)
+        drawn = measured or self.turns(block)
         return [name for name in drawn if name in block.arms]
+
+    def turns(self, block: Block) -> list[str]:
+        """Return the drawn order of a block's arms by turns; blocks that share starts have the order of the last."""
+        return turns(self.plan.study, self.levels(block.key)[-1], block.arms)
+
+    def levels(self, key: BlockKey) -> list[BlockKey]:
+        """Return the blocks that are measured in the same start of their servers as a block, itself among them."""
+        return levels_of(self.plan.study, key)
+
+    def shared(self, block: Block) -> list[str]:
+        """Return the folders of the blocks that are measured in the same start of their servers, in their order."""
+        name = block.folder.rpartition("/")[2]
+        return [f"{self.study}/blocks/{key.path}/{name}" for key in self.levels(block.key)]
 
     @cached_property
     def every_block(self) -> list[Block]:
@@ -231,9 +244,26 @@ class Paths:
         """Return record -> block of the blocks that may have to be measured, in the order of measuring."""
         return {block.record: block for block in self.every_block if not block.finished}
 
+    @cached_property
+    def jobs(self) -> dict[str, Block]:
+        """Return the output of each job that measures -> its block, the last one of those that share their starts."""
+        return {path: one for path, one in self.to_measure.items() if self._is_last(one)}
+
+    @property
+    def lacks_levels(self) -> bool:
+        """Whether a job's output is there though other blocks of its starts are lost, which Snakemake cannot see."""
+        return any(self.listing.has(path) for path in self.jobs)
+
+    def _is_last(self, block: Block) -> bool:
+        return block.key == self.levels(block.key)[-1]
+
     def measured(self, several: Sequence[Block]) -> list[str]:
-        """Return the files that tell that blocks are measured: the record of each, the runs of the earlier layout."""
-        records = [block.record or [self.run(block, name) for name in block.arms] for block in several]
+        """Return the files that tell that blocks are measured: the record of each, the runs of the earlier layout.
+
+        Of blocks that share their starts, the last one's record tells it of all.
+        """
+        last = filter(self._is_last, several)
+        records = [block.record or [self.run(block, name) for name in block.arms] for block in last]
         return [path for each in records for path in ([each] if isinstance(each, str) else each)]
 
     @cached_property
@@ -253,8 +283,9 @@ class Paths:
             "seed": seed_of(study, key),
             "method": method.name,
             "why": method.why,
-            "turns": turns(study, key, block.arms),
+            "turns": self.turns(block),
             "turn_s": self.turn_s(key),
+            "levels": shared if len(shared := self.shared(block)) > 1 else [],
             "arms": [self.planned_arm(block, name) for name in block.arms],
         }
 
@@ -283,7 +314,7 @@ class Paths:
         """Return what does not affect the result of an arm: its place in the study, its storage's folder."""
         study, path, key = self.plan.study, self.run(block, variant), block.key
         number = self.numbers.get(path, 0)
-        storage = study.variants[variant].get("storage")
+        storage, last = study.variants[variant].get("storage"), max if is_ladder(study) else min
         return {
             "study": study.name,
             "variant": variant,
@@ -297,8 +328,8 @@ class Paths:
             "left_s": (len(self.numbers) - number) * stated_s(study),
             **({"sql": load["sql"]} if "sql" in (load := study.entries["workloads"][key.workload]) else {}),
             "storage": study.config["storage"][storage] if storage else None,
-            # One run per variant and workload logs, after its window, the statements of an event.
-            "log_statements": key.repetition == 1 and key.clients == min(study.config["clients"]),
+            # One run per variant and workload logs, after its window, the statements of an event: the last of a start.
+            "log_statements": key.repetition == 1 and key.clients == last(study.config["clients"]),
         }
 
 

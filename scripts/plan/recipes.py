@@ -17,6 +17,7 @@ from scripts.config.study import Study
 from scripts.loadgen import lua
 from scripts.measure import pool
 from scripts.measure.disk_load import TURN_S
+from scripts.plan.order import NEVER
 from scripts.record import digest, file_sha256
 from scripts.servers import families
 from scripts.sources import kinds
@@ -344,6 +345,8 @@ class Plan:
                 **self._loads.window(workload),
                 "fill": self._loads.fill(workload, data),
                 **{key: config.get(key) for key in ("rest_s", "series", "client", "slice_s")},
+                # What a server did before a level is part of what is measured.
+                "ladder": sorted(config["clients"]) if config.get("restart") == NEVER else None,
                 # The workflow itself sends timed SQL, so sysbench's environment is not in it.
                 "client_environment": None if timed else config.get("client_environment"),
                 "placement": config["placement"],

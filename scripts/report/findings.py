@@ -71,7 +71,7 @@ def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], b
         *([failed] if failed else []),
         *(finding for finding in of_builds[:1] if finding.state is State.LOOK),
         aa_finding(runs, tables, study["reference"]),
-        method_finding(runs, study["reference"]),
+        method_finding(study, runs),
         *([relinks] if (relinks := relinks_finding(study, tables["relinked"])) else []),
         *([waiting] if (waiting := waiting_finding(runs)) else []),
         *([warm] if (warm := warm_finding(runs, matters_of(study))) else []),

@@ -9,6 +9,7 @@ from scripts.analysis.run_tables import PHASE_NAMES, block_name
 from scripts.analysis.widening import STOPPING, widened_for
 from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
+from scripts.report.ladder import ladder_lines
 from scripts.report.slices import by_method, disk_lines, disturbed_lines, position_lines, side_by_side
 from scripts.vocabulary import Decision
 from scripts.wording import duration, listing, missing, percent, plural, share
@@ -118,9 +119,10 @@ def _reasons(runs: pd.DataFrame) -> str:
     return f" ({'; '.join(known)})" if len(known) else ""
 
 
-def method_finding(runs: pd.DataFrame, reference: str) -> Finding:
+def method_finding(study: dict, runs: pd.DataFrame) -> Finding:
     """Report how the runs were measured, loads bound by a disk, disturbed slices, ratios by position in the slice."""
-    more = (*disk_lines(runs), *disturbed_lines(runs), *position_lines(runs, reference))
+    slices = (*disk_lines(runs), *disturbed_lines(runs), *position_lines(runs, study["reference"]))
+    more = (*ladder_lines(study, runs), *slices)
     return METHOD.plain(method_text(runs) or "No run has a measurement.", more)
 
 

@@ -132,7 +132,7 @@ def _fill(job: Job, file: _IOFile, chance: random.Random) -> None:
 
 def _fill_block(file: Path, chance: random.Random) -> None:
     """Write the records of a block's arms, each as long as a real one's, and its own."""
-    described = planned.read(Path("results", "studies", NAME, "plan.json"), file.parent)
+    (described,) = planned.read(Path("results", "studies", NAME, "plan.json"), file.parent)
     for arm in described.arms:
         key = (described.workload, described.clients, described.repetition)
         _write(file.with_name(f"{arm.name}.json"), one_run(Asked(NAME, arm.name, *key, 0, 0, 0.02, 1e9), chance))

@@ -114,6 +114,7 @@ EDITS = {
     "`measure_s`": config(measure_s=4),
     "`warmup_s`": config(warmup_s=2),
     "`rest_s`": config(rest_s=1),
+    "`restart`": config(restart="never"),
     "`placement`": config(placement={"server": "0", "client": "1"}),
     "`campaign`": config(campaign=2),
     "an option that shapes data directories": variant("patched", options={"data_checksums": False}),

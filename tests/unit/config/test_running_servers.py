@@ -55,6 +55,7 @@ def test_two_variants_on_a_server_that_already_runs_are_a_study():
         ({"diagnose": {"tools": ["perf"]}}, "diagnose: expected none: 'managed' already runs"),
         ({"client": {"ssh": "elsewhere"}}, "client: expected none: 'managed' already runs"),
         ({"client_environment": {"A": "b"}}, "client_environment: expected none: 'managed' already runs"),
+        ({"restart": "never"}, "restart: expected none: 'managed' already runs, and nothing restarts it anyway"),
         ({"together": 1}, "together: 1, expected at least 3: 'managed' already runs"),
         ({"datasets": {"sbtest": {"fresh": True}}}, "workloads.oltp.dataset: 'sbtest': `fresh` loads tables"),
         ({"workloads": {"oltp": {"options": {"rate": 5}}}}, "workloads.oltp.options.rate: expected none: a load with"),

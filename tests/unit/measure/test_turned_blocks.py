@@ -29,15 +29,16 @@ def measured(tmp_path, monkeypatch):
             taken = Taken(may_turn, open_s=9.0, disk_per_s={"fsyncs": 412.0}, bound=bound)
             return {name: {"outcome": "ok", "reason": None} for name in settings}, taken
 
-        def facts_of(recipe, place, identity, dataset, text, log, *, window_s, **how):
-            turns.append((place["variant"], window_s))
-            text.touch()
-            return {**place, "recipe": recipe, "outcome": "ok", "window": {"duration_s": 20.0}}
+        def facts_of_levels(recipe, levels, identity, dataset, *, window_s, **how):
+            (level,) = levels
+            turns.append((level.place["variant"], window_s))
+            level.text.touch()
+            return [{**level.place, "recipe": recipe, "outcome": "ok", "window": {"duration_s": 20.0}}]
 
         monkeypatch.setattr(blocks.side_by_side, "measure", side_by_side)
-        monkeypatch.setattr(blocks, "facts_of", facts_of)
+        monkeypatch.setattr(blocks.run, "facts_of_levels", facts_of_levels)
         block = tmp_path / "blocks" / "x" / "block.json"
-        blocks.measured(planned(tmp_path, block, turn_s), block, tmp_path / "log")
+        blocks.measured([planned(tmp_path, block, turn_s)], tmp_path / "log")
         return record.read(block), {name: record.read(block.with_name(f"{name}.json")) for name in ARMS}, turns
 
     return measure_block

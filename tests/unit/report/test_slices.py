@@ -53,7 +53,11 @@ def test_load_bound_by_a_disk_is_named_with_what_the_reference_asked_and_how_man
         "90 to 410 fsyncs (limit 100), 2 pool misses (limit 100)"
     )
     assert ": 3 blocks in slices, since the study sets `together`;" in slices.disk_lines(asking(410.0))[0]
-    assert measuring.method_finding(asking(410.0), "baseline").details[0].startswith("oltp, 8 clients, bound by")
+    assert (
+        measuring.method_finding({"reference": "baseline"}, asking(410.0))
+        .details[0]
+        .startswith("oltp, 8 clients, bound by")
+    )
 
 
 def test_rates_of_the_reference_come_from_the_record():

@@ -50,7 +50,8 @@ def write_arm(arm: PlannedArm, block: Path) -> dict:
 
 if __name__ == "__main__":
     job = begin()
-    described = with_programs(planned.read(job.plan, job.block.parent))
-    job.block.parent.mkdir(parents=True, exist_ok=True)
-    names = {name: getattr(described, name) for name in ("workload", "clients", "repetition", "method", "why")}
-    record.write(job.block, {**names, "arms": {arm.name: write_arm(arm, job.block) for arm in described.arms}})
+    for described in map(with_programs, planned.read(job.plan, job.block.parent)):
+        block = Path(described.folder, job.block.name)
+        block.parent.mkdir(parents=True, exist_ok=True)
+        names = {name: getattr(described, name) for name in ("workload", "clients", "repetition", "method", "why")}
+        record.write(block, {**names, "arms": {arm.name: write_arm(arm, block) for arm in described.arms}})
