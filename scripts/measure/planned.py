@@ -34,8 +34,7 @@ class PlannedBlock(Part):
 
     By turns the servers are up one after the other in the order of `turns`. Blocks of several client counts may share
     one start of each server: `levels` has their folders in the order of measuring, this one's among them. A block in
-    slices whose load is bound by a
-    disk goes by turns as well, each a window of `turn_s` seconds; None: it may not.
+    slices whose load is bound by a disk goes by turns as well, each a window of `turn_s` seconds; None: it may not.
     """
 
     folder: str | None = None

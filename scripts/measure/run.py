@@ -29,6 +29,15 @@ from scripts.wording import plural
 SERVER_LOG = ".server.log"
 
 
+@dataclass(frozen=True)
+class Level:
+    """A number of clients of a load: the context of its run, sysbench's output and the log."""
+
+    place: dict[str, Any]
+    text: Path
+    log: Path
+
+
 def facts_of(
     recipe: dict,
     place: dict,
@@ -45,15 +54,6 @@ def facts_of(
     more |= {"begin_s": begin_s, "refused": refused}
     (facts,) = facts_of_levels(recipe, [Level(place, text, log)], identity, dataset, **more)
     return facts
-
-
-@dataclass(frozen=True)
-class Level:
-    """A number of clients of a load: the context of its run, sysbench's output and the log."""
-
-    place: dict[str, Any]
-    text: Path
-    log: Path
 
 
 def facts_of_levels(
@@ -98,11 +98,11 @@ def facts_of_levels(
 def _timed(found: list[dict[str, Any]], phases: Phases) -> list[dict[str, Any]]:
     """Return facts with their times, one run behind the other, and an equal share of the phases of their start."""
     share = {name: seconds / len(found) for name, seconds in phases.seconds.items()}
-    begin_s, timed = phases.started_at, []
+    begin_s, now_s, timed = phases.started_at, time.time(), []
     for number, facts in enumerate(found, start=1):
         times = facts.get("times", {})
-        # A level that was not measured has no time of its own.
-        end_s = time.time() if number == len(found) else times.get("window_ended_at", begin_s)
+        # The last level has the stop of the server; the first one that failed has all the time left.
+        end_s = times["window_ended_at"] if times and number < len(found) else now_s
         timed.append({**facts, "times": {"started_at": begin_s, **times, "ended_at": end_s}, "phases_s": share})
         begin_s = end_s
     return timed
