@@ -20,7 +20,7 @@ from tests.endtoend.folders import open_folder
 from tests.endtoend.stand_in import INSTALLED, StandIn, secrets_in_processes, stand_in
 from tests.workflow.running import CHECKOUT, Answer, environment, snakemake
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 REPORT = "results/studies/already/report.html"
 
 
