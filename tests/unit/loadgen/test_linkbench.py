@@ -1,5 +1,6 @@
 """linkbench.lua draws what LinkBench publishes, and its lines of latency are read; no server is needed for that."""
 
+import contextlib
 import json
 import math
 import os
@@ -37,8 +38,21 @@ def lua_says(what: str, ids: int) -> str:
         pytest.skip("sysbench is not installed")
     command = ["sysbench", str(CHECKOUT / "tests/data/linkbench_draws.lua"), f"--ids={ids}", "--events=2", "run"]
     environment = {**os.environ, "LINKBENCH": str(SCRIPT), "DRAWN": what}
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
+    said = first_in_time(command, environment)
     return said[said.index("{") : said.rindex("}") + 1]
+
+
+def first_in_time(command: list[str], environment: dict[str, str]) -> str:
+    """Return what the first call in time prints.
+
+    In 1 of 20 calls, seen on 2026-11-24, LuaJIT gives up compiling the loop, and interprets it for minutes; the draws
+    are the same.
+    """
+    how = {"env": environment, "capture_output": True, "text": True, "check": True, "timeout": 60}
+    for _ in range(3):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return subprocess.run(command, **how).stdout
+    return subprocess.run(command, **how).stdout
 
 
 @pytest.fixture(scope="module")
