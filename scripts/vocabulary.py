@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+# When the servers of a study start anew: value of `restart`.
+NEVER = "never"
 AA = "aa"
 # The reference's own objects linked in another order, one order per repetition.
 RELINKED = "relinked"

@@ -23,6 +23,7 @@ from scripts.servers import families
 from scripts.servers.families.family import FROM_CLIENT
 from scripts.sources.kinds import SOLE_KINDS, kind_of, prebuilt
 from scripts.sql import files
+from scripts.vocabulary import NEVER
 
 DIAGNOSED_BY = ("variants", "workloads")
 
@@ -315,7 +316,7 @@ def _together(config: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _restart(config: dict[str, Any], workloads: Mapping[str, Any]) -> Iterator[Mistake]:
-    if config.get("restart") != "never":
+    if config.get("restart") != NEVER:
         return
     alone = "with `restart: never` one server at a time goes through all client counts"
     for key in (key for key in ("slice_s", "together") if config.get(key) not in (None, 1)):

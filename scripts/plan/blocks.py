@@ -107,20 +107,16 @@ def _there(wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str]) -> 
 
     A block that shares a start of its servers with others counts only when all of them are there.
     """
-    home, *others = [wanted.block_folder(each, arms).rpartition("/")[0] for each in _itself_first(wanted, key)]
+    home, *homes = [wanted.block_folder(each, arms).rpartition("/")[0] for each in (key, *wanted.levels(key))]
     digests = {name: wanted.arm_digest(name, key.workload) for name in arms}
     for name in sorted(files.names(home)):
-        listed = [(files.record(f"{each}/{name}/{BLOCK_FILE}") or {}).get("arms", {}) for each in (home, *others)]
+        listed = [(files.record(f"{each}/{name}/{BLOCK_FILE}") or {}).get("arms", {}) for each in homes]
         held = tuple(arm for arm in arms if all((one.get(arm) or {}).get("digest") == digests[arm] for one in listed))
         if held[:2] == tuple(arms[:2]):
             yield Block(key, held, f"{home}/{name}", finished=True)
     held = tuple(arm for arm in arms if files.has(wanted.earlier_run(arm, key)))
     if held[:2] == tuple(arms[:2]):
         yield Block(key, held, None, finished=True)
-
-
-def _itself_first(wanted: Wanted, key: BlockKey) -> list[BlockKey]:
-    return [key, *(other for other in wanted.levels(key) if other != key)]
 
 
 def ordered_arms(variants: Sequence[str], reference: str) -> list[str]:

@@ -6,9 +6,7 @@ from itertools import islice
 
 from scripts.config.study import Study
 from scripts.measure import rounds
-
-# Value of a study's `restart`.
-NEVER = "never"
+from scripts.vocabulary import NEVER
 
 
 @dataclass(frozen=True, order=True)

@@ -17,11 +17,11 @@ from scripts.config.study import Study
 from scripts.loadgen import lua
 from scripts.measure import pool
 from scripts.measure.disk_load import TURN_S
-from scripts.plan.order import NEVER
 from scripts.record import digest, file_sha256
 from scripts.servers import families
 from scripts.sources import kinds
 from scripts.sql import files
+from scripts.vocabulary import NEVER
 
 Recipe = dict[str, Any]
 # Names of databases have 63 characters at most.

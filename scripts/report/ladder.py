@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from scripts.vocabulary import NEVER
 from scripts.wording import listing, number, plural
 
 FEWEST_PAIRS = 8
@@ -12,7 +13,7 @@ FEWEST_PAIRS = 8
 
 def ladder_lines(study: dict, runs: pd.DataFrame) -> Iterator[str]:
     """Yield what a study whose servers do not restart between client counts says of it; nothing for another one."""
-    if study.get("restart") != "never" or not len(runs):
+    if study.get("restart") != NEVER or not len(runs):
         return
     counts = listing([number(count) for count in sorted(set(runs["clients"]))])
     yield (
