@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,7 +32,7 @@ class Compared:
 def shared_cells(a: Finished, b: Finished, variant: str) -> list[tuple[str, int]]:
     """Return (workload, clients) of the cells with ok runs in both studies, in the order of the first."""
     order = [(workload, clients) for workload in a.study["workloads"] for clients in a.study["clients"]]
-    both = [set(log_values(each.tables["runs"], variant, "tps").index) for each in (a, b)]
+    both = [set(_values(each, variant, TPS.name).index) for each in (a, b)]
     return [cell for cell in order if cell in both[0] & both[1]]
 
 
@@ -55,7 +57,7 @@ class Cells:
         its report has it, or from unpaired repetitions where it was imported. `relative` is B's speedup over A's, from
         the spread between blocks of each, given only when both references have one name.
         """
-        values = [over(cells, [(1, log_values(each.tables["runs"], variant, metric))]) for each in (self.a, self.b)]
+        values = [over(cells, [(1, _values(each, variant, metric))]) for each in (self.a, self.b)]
         speedups = [over(cells, _speedup(each, variant, metric)) for each in (self.a, self.b)]
         both = self.one_reference and variant != self.a.study["reference"]
         return Compared(
@@ -76,14 +78,21 @@ def _reported(study: Finished, variant: str, metric: str, cells: Sequence[tuple[
     """Return a variant's speedup over its reference in some cells, with the interval of a report of these alone."""
     if study.imported or variant == study.study["reference"]:
         return estimate(over(cells, _speedup(study, variant, metric)))
+    return _reports(study, metric, tuple(cells)).get(variant, NONE)
+
+
+@cache
+def _reports(study: Finished, metric: str, cells: tuple[tuple[str, int], ...]) -> dict[str, Estimate]:
+    """Return the speedups that a report of these cells alone would give, by variant."""
     runs = study.tables["runs"]
     inside = pd.MultiIndex.from_frame(runs[list(WORKLOAD_CLIENTS)]).isin(list(cells))
     if not (runs["variant"][inside] == study.study["reference"]).any():
-        return NONE
-    overall = compare(runs[inside], terms_of(study.study, [metric])).overall
-    row = next((row for row in overall.itertuples() if row.variant == variant and row.n_cells), None)
-    if row is None:
-        return NONE
+        return {}
+    rows = compare(runs[inside], terms_of(study.study, [metric])).overall.itertuples()
+    return {row.variant: _estimate(row) for row in rows if row.n_cells}
+
+
+def _estimate(row: NamedTuple) -> Estimate:
     return Estimate(row.log_ratio, *map(float, np.log([row.ratio_low, row.ratio_high])), int(row.n_blocks_least))
 
 
@@ -92,8 +101,12 @@ def _speedup(study: Finished, variant: str, metric: str) -> list[Term]:
         return []
     if not study.imported:
         return [(1, log_ratios(study.tables["comparisons"], variant, metric))]
-    runs = study.tables["runs"]
-    return [(1, log_values(runs, variant, metric)), (-1, log_values(runs, study.study["reference"], metric))]
+    return [(1, _values(study, variant, metric)), (-1, _values(study, study.study["reference"], metric))]
+
+
+@cache
+def _values(study: Finished, variant: str, metric: str) -> pd.DataFrame:
+    return log_values(study.tables["runs"], variant, metric)
 
 
 def _less(terms: list[Term]) -> list[Term]:

@@ -20,9 +20,12 @@ TABLES = ("runs", "comparisons")
 ValueOf = Callable[[Run], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Finished:
-    """A study with its tables by name, the records of its ok runs, and facts of builds by (server, build)."""
+    """A study with its tables by name, the records of its ok runs, and facts of builds by (server, build).
+
+    It is its own key: what is computed of it is kept by the functions that compute it.
+    """
 
     folder: Path
     study: dict[str, Any]

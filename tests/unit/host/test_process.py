@@ -51,7 +51,10 @@ def wait_until(condition, seconds=20):
 
 
 def ended(pid):
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def test_output_of_a_command_goes_to_the_log_below_its_command_line(tmp_path):
