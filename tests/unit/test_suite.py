@@ -9,6 +9,8 @@ import pytest
 from tests import suite, unmarked
 from tests.conftest import CHECKOUT
 
+pytestmark = pytest.mark.slow
+
 # Tests of one file that share something; they take long enough for the other worker to ask for one.
 SHARING = """
 import time

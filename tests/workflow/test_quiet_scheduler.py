@@ -4,8 +4,12 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.workflow.running import command_line, environment
 from tests.workflow.stubbed import copied
+
+pytestmark = pytest.mark.slow
 
 TABLES = "results/studies/default/tables/runs.csv"
 ARMS = {name: {"server": "postgresql-15", "build": name} for name in ("baseline", "pgo")}

@@ -13,6 +13,8 @@ from scripts.vocabulary import AA, DIFFERENCES
 from tests.made import synthetic
 from tests.made.rendering import Elements, rendered
 
+pytestmark = pytest.mark.slow
+
 FACTORS = {"hash": ["ahi_on", "ahi_off"], "dw": ["dw_on", "dw_off"], "log": ["none", "sync0", "sync1"]}
 
 

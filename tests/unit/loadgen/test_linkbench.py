@@ -18,6 +18,8 @@ from scripts.loadgen import output
 from tests.made.run import records_of
 from tests.workflow.running import CHECKOUT
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = CHECKOUT / "workloads" / "linkbench.lua"
 IDS = 20_000
 MIX = {

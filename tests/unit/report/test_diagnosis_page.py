@@ -10,6 +10,8 @@ from tests.made import synthetic
 from tests.made.diagnoses import diagnosed
 from tests.made.rendering import Elements, worded
 
+pytestmark = pytest.mark.slow
+
 ODD = "<img src=x onerror=alert(1)>"
 WHY = "perf ended with status 255: Permission denied <b>\n(kernel setting kernel.perf_event_paranoid is 4)"
 

@@ -9,6 +9,8 @@ from scripts.record import read
 from tests.made import synthetic
 from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
 
+pytestmark = pytest.mark.slow
+
 DIED = "server died with signal 11"
 CELLS = ("simple_select", "oltp")
 EVERY = frozenset(

@@ -8,6 +8,8 @@ from tests.made import synthetic
 from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
 from tests.made.sql import PLAN, timed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):

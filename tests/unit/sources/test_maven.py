@@ -13,6 +13,8 @@ from scripts.sources import SourceError, maven
 from scripts.sources.maven import fetch, parse
 from scripts.sources.source import make
 
+pytestmark = pytest.mark.slow
+
 TEXT = "example.servers:tiny:zip:linux:5.5.34"
 HERE = Path.home() / ".m2" / "repository"
 

@@ -16,6 +16,8 @@ from scripts.commands.import_logs.pattern import read_pattern
 from scripts.commands.import_logs.replacing import BEFORE
 from tests.made.logs import LAID_OUT, log, tree, write
 
+pytestmark = pytest.mark.slow
+
 STUDY = import_logs.STUDIES / "shared"
 
 

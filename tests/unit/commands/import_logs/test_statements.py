@@ -24,6 +24,8 @@ from scripts.report.figures.naming import figure_names
 from scripts.report.verdict import headline
 from tests.made.logs import LAID_OUT, OF_0_5, log, tree, write
 
+pytestmark = pytest.mark.slow
+
 FOLDER = import_logs.STUDIES / "shared"
 
 

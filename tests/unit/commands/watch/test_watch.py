@@ -32,6 +32,8 @@ from tests.made import run as made_run
 from tests.made.run import record_of
 from tests.made.studies import CHECKOUT, config, paths
 
+pytestmark = pytest.mark.slow
+
 STEAL = {"code": "steal", "text": "the hypervisor took 5.1 %", "value": 0.051, "threshold": 0.02}
 ABSENT = {"code": "not_measured", "text": "this machine does not tell", "value": [], "threshold": None}
 
