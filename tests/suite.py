@@ -2,8 +2,8 @@
 
 `python -m tests.suite [--fast] [arguments of pytest]`. Tests marked `real` start, compile or measure real servers, or
 watch the processes, the CPUs or the lock of the whole machine: they run one at a time, but for those marked `shares`.
-All other tests run at the same time, by one worker more than there are CPUs, since tests of studies wait for their
-commands and servers. `--fast` leaves out the tests marked `real` and those marked `slow`. Both calls run whatever the
+All other tests run at the same time, by two workers per CPU, since they wait for commands and servers half of the
+time. `--fast` leaves out the tests marked `real` and those marked `slow`. Both calls run whatever the
 first one finds.
 """
 
@@ -22,7 +22,7 @@ MOST_WORKERS = 16
 
 def calls(fast: bool) -> list[list[str]]:
     """Return the options of each call of pytest."""
-    workers = min(len(os.sched_getaffinity(0)) + 1, MOST_WORKERS)
+    workers = min(2 * len(os.sched_getaffinity(0)), MOST_WORKERS)
     side_by_side = ["--numprocesses", str(workers), *SHARED]
     return [["-m", FAST, *side_by_side]] if fast else [["-m", SHARING, *side_by_side], ["-m", ALONE]]
 
