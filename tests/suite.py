@@ -3,8 +3,7 @@
 `python -m tests.suite [--fast] [arguments of pytest]`. Tests marked `real` start, compile or measure real servers, or
 watch the processes, the CPUs or the lock of the whole machine: they run one at a time, but for those marked `shares`.
 All other tests run at the same time, by two workers per CPU, since they wait for commands and servers half of the
-time. `--fast` leaves out the tests marked `real` and those marked `slow`. Both calls run whatever the
-first one finds.
+time. `--fast` leaves out the tests marked `real` and those marked `slow`. Both calls run whatever the first one finds.
 """
 
 import os
@@ -16,7 +15,7 @@ import pytest
 SHARING, ALONE, FAST = "not real or shares", "real and not shares", "not real and not slow"
 # By whole files, see tests/workers.py, in the order of tests/conftest.py.
 SHARED = ["--dist", "loadfile", "--no-loadscope-reorder"]
-# More workers spend their time on importing the same modules.
+# More of them spend their time on importing the same modules.
 MOST_WORKERS = 16
 
 
@@ -37,7 +36,13 @@ def main(words: list[str]) -> int:
     """Run the calls of pytest; returns the exit status."""
     fast, rest = "--fast" in words, [word for word in words if word != "--fast"]
     command = [sys.executable, "-m", "pytest"]
-    return status_of([subprocess.run([*command, *options, *rest], check=False).returncode for options in calls(fast)])
+    runs = [subprocess.run([*command, *each, *rest], check=False, env=environment()) for each in calls(fast)]
+    return status_of([run.returncode for run in runs])
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a call, whose workers and commands keep the bytecode of what they import."""
+    return {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 if __name__ == "__main__":

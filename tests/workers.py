@@ -7,13 +7,15 @@ expects.
 from xdist.scheduler import LoadScopeScheduling
 
 # Folders whose files make whole studies, by the beginning of their tests' names.
-LONG = ("tests/workflow/", "tests/faults/", "tests/browser/")
-# All its files look at the same pages.
-ONE_WORKER = "tests/browser/"
+LONG = ("tests/endtoend/", "tests/workflow/", "tests/faults/", "tests/browser/")
+# Files that look at the same pages, and those that look at the same study, for one worker.
+PAGES = ("tests/browser/",)
+LOOKED_INTO = ("tests/endtoend/test_diagnosed_servers.py", "tests/faults/test_nothing_outside.py")
 
 
 class ByFile(LoadScopeScheduling):
     """Send all tests of a file to one worker, which makes what they share once."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return ONE_WORKER if nodeid.startswith(ONE_WORKER) else nodeid.partition("::")[0]
+        shared = (names[0] for names in (PAGES, LOOKED_INTO) if nodeid.startswith(names))
+        return next(shared, nodeid.partition("::")[0])

@@ -1,6 +1,7 @@
 """The distribution's servers answer the check's statements: twice the same, in order, and their death is named."""
 
 import re
+import time
 
 import pytest
 
@@ -15,8 +16,9 @@ from tests.endtoend import installed
 from tests.endtoend.asking import ask, compare
 from tests.endtoend.folders import open_folder
 from tests.endtoend.watching import leftovers
+from tests.faults.interrupting import demand_no_leftovers
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.shares]
 
 
 @pytest.fixture(scope="module", params=installed.SERVERS)
@@ -27,21 +29,22 @@ def identity(request):
 
 @pytest.fixture(scope="module")
 def asked(identity, tmp_path_factory):
-    """Two runs on one server, each on a data directory of its own, and what they left behind."""
-    folder, before = tmp_path_factory.mktemp("answers"), leftovers()
-    return [ask(identity, folder, name) for name in ("first", "second")], leftovers() - before
+    """Two runs on one server, each on a data directory of its own; they leave nothing behind."""
+    folder, before, since_s = tmp_path_factory.mktemp("answers"), leftovers(), time.time()
+    runs = [ask(identity, folder, name) for name in ("first", "second")]
+    demand_no_leftovers(before, since_s)
+    return runs
 
 
 @pytest.fixture(scope="module")
 def answered(asked):
-    (first, second), left = asked
+    first, second = asked
     assert (first.status, second.status) == (0, 0), first.said + second.said
-    assert left == set()
     return answers.read_answers(first.answers)
 
 
 def test_two_runs_of_one_server_answer_the_same_to_the_byte(asked, answered, tmp_path):
-    first, second = (one.answers for one in asked[0])
+    first, second = (one.answers for one in asked)
     assert first.read_bytes() == second.read_bytes()
     status, said = compare(second, first, tmp_path / "check.json")
     assert status == 0, said

@@ -55,10 +55,12 @@ def test_whole_fails_if_a_call_fails_or_no_test_was_found(statuses, status):
 def test_both_calls_run_though_the_first_one_fails(monkeypatch):
     ran = []
 
-    def run(command, check):
+    def run(command, check, env):
+        assert "PYTHONDONTWRITEBYTECODE" not in env
         ran.append(command[3:])
         return subprocess.CompletedProcess(command, FAILED if len(ran) == 1 else PASSED)
 
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setattr(suite.subprocess, "run", run)
     assert suite.main(["tests/unit", "-x"]) == FAILED
     assert ran == [[*call, "tests/unit", "-x"] for call in suite.calls(fast=False)]
