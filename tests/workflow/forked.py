@@ -40,6 +40,8 @@ def _snakemake(words: list[str], folder: str, environment: dict[str, str], outpu
     given = environment.get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:] = [folder, *filter(None, given), *(place for place in sys.path if place not in ("", CHECKOUT))]
     sys.argv = ["snakemake", *words]
+    # Read by an interpreter at its start only, which a forked process has behind it.
+    sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
     try:
         runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
     finally:
