@@ -140,12 +140,12 @@ def _together(planned: PlannedBlock, block: Path, log: Path) -> Kept:
     found |= {name: outcome.failure_facts(reason) for name, reason in judged.items()}
     ended_at, share = time.time(), {name: seconds / len(arms) for name, seconds in phases.seconds.items()}
     for name, facts in found.items():
-        whole = known[name] | facts
+        sliced = {"method": planned.method, **_asked(taken), **facts.get("sliced", {})}
+        whole = known[name] | facts | {"sliced": sliced}
         times = {"started_at": phases.started_at, **facts.get("times", {}), "ended_at": ended_at}
         if not outcome.has_failed(facts):
             whole["warnings"] = [each.values() for each in warnings.warnings_of(Run.of(whole))]
         found[name] = {**whole, "times": times, "phases_s": share}
-        found[name]["sliced"] = {"method": planned.method, **_asked(taken), **facts.get("sliced", {})}
     places = {f"{arm} {place}": count for (arm, place), count in sorted(rounds.places(taken.orders).items())}
     kept_on = {"restarted": False} if any(one.is_running for one in settings.values()) else {}
     about = {**kept_on, "phases_s": phases.seconds, "starts": taken.starts, "slices": _slices(taken), "places": places}

@@ -118,6 +118,7 @@ def test_servers_side_by_side_answer_alike_and_use_no_cpu_while_they_wait(place,
     for one in (facts, other):
         assert one["sliced"]["waiting_cpu_s"] <= STOPPING_S * len(one["timed_sql"]["executions"])
         assert one["cpu"]["server_user_s"] + one["cpu"]["server_system_s"] > 0
+        assert "clock" not in {warning["code"] for warning in one["warnings"]}
         assert one["cpu"]["host_idle_s"] <= one["window"]["duration_s"] * one["cpu"]["cpus"]
     told = [[(each["statement"], each["answer_sha256"]) for each in one["timed_sql"]["executions"]]
             for one in (facts, other)]  # fmt: skip
