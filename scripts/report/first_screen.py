@@ -191,7 +191,7 @@ def machine_line(
         {"": "", "none": "not virtual"}.get(virtual, f"virtual machine ({virtual})"),
         _memory([host.memory_mib for host in hosts]),
         listing(list(dict.fromkeys(f"{source.get('product')} {source.get('release')}" for source in sources))),
-        *dict.fromkeys(_data(data) for data in datasets),
+        *_data(datasets),
         _clients(study["clients"]),
     ]
     return " · ".join(part for part in parts if part)
@@ -209,7 +209,14 @@ def _memory(amounts: Sequence[float | None]) -> str:
     return f"{', '.join(known)} of memory" if known else ""
 
 
-def _data(data: Mapping[str, Any]) -> str:
-    rows = f" of {number(data['rows'])} rows" if data.get("rows") else ""
-    tables = f"{plural(data['tables'], 'table')}{rows}" if data.get("tables") else str(data["dataset"])
-    return f"{tables}, {size(data.get('bytes'))}"
+def _data(datasets: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the tables of the datasets that hold the same, with the least and the most that servers need for them."""
+    sizes: dict[str, list[float | None]] = {}
+    for data in datasets:
+        rows = f" of {number(data['rows'])} rows" if data.get("rows") else ""
+        tables = f"{plural(data['tables'], 'table')}{rows}" if data.get("tables") else str(data["dataset"])
+        sizes.setdefault(tables, []).append(data.get("bytes"))
+    for tables, found in sizes.items():
+        known = sorted(amount for amount in found if amount is not None)
+        ends = dict.fromkeys(size(amount) for amount in known[:1] + known[-1:]) or [size(None)]
+        yield f"{tables}, {' to '.join(ends)}"

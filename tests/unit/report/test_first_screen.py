@@ -99,6 +99,14 @@ def test_machine_is_named_in_one_line(report):
         assert part in line
 
 
+def test_tables_that_several_servers_hold_are_named_once_with_the_range_of_their_sizes():
+    tables = {"dataset": "sbtest", "tables": 5, "rows": 40000}
+    held = [{**tables, "bytes": mib * 2**20} for mib in (142.5, 103, 153.3)]
+    other = {"dataset": "links", "tables": None, "rows": None, "bytes": 20 * 2**20}
+    line = first_screen.machine_line({"clients": [1]}, [], [], [*held, other])
+    assert line.replace("\u202f", " ") == "5 tables of 40 000 rows, 103.0 MiB to 153.3 MiB · links, 20.0 MiB · 1 client"
+
+
 def test_figure_is_there_for_wide_and_narrow_screens_with_every_arm_and_its_figures(ladder):
     tree, page, _ = ladder
     found = results(read(tree.study), tables_of(tree))
