@@ -15,7 +15,7 @@ import pytest
 SHARING, ALONE, FAST = "not real or shares", "real and not shares", "not real and not slow"
 # By whole files, see tests/workers.py, in the order of tests/conftest.py.
 SHARED = ["--dist", "loadfile", "--no-loadscope-reorder"]
-# More of them spend their time on importing the same modules.
+# More workers spend their time on importing the same modules.
 MOST_WORKERS = 16
 
 

@@ -78,11 +78,11 @@ def _reported(study: Finished, variant: str, metric: str, cells: Sequence[tuple[
     """Return a variant's speedup over its reference in some cells, with the interval of a report of these alone."""
     if study.imported or variant == study.study["reference"]:
         return estimate(over(cells, _speedup(study, variant, metric)))
-    return _reports(study, metric, tuple(cells)).get(variant, NONE)
+    return _reported_speedups(study, metric, tuple(cells)).get(variant, NONE)
 
 
 @cache
-def _reports(study: Finished, metric: str, cells: tuple[tuple[str, int], ...]) -> dict[str, Estimate]:
+def _reported_speedups(study: Finished, metric: str, cells: tuple[tuple[str, int], ...]) -> dict[str, Estimate]:
     """Return the speedups that a report of these cells alone would give, by variant."""
     runs = study.tables["runs"]
     inside = pd.MultiIndex.from_frame(runs[list(WORKLOAD_CLIENTS)]).isin(list(cells))
