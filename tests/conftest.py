@@ -40,8 +40,8 @@ def study_looked_into() -> Iterator[Path]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the folders whose files take minutes first, so that the workers end at about the same time."""
-    items.sort(key=lambda item: not item.nodeid.startswith(workers.LONG))
+    """Put the files that take minutes first, the longest in front, so that the workers end at about the same time."""
+    items.sort(key=lambda item: workers.rank(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)

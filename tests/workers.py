@@ -6,11 +6,23 @@ expects.
 
 from xdist.scheduler import LoadScopeScheduling
 
-# Folders whose files make whole studies, by the beginning of their tests' names.
-LONG = ("tests/endtoend/", "tests/workflow/", "tests/faults/", "tests/browser/")
+# Files and folders that make whole studies, by the beginning of their tests' names, the longest first.
+LONG = (
+    "tests/endtoend/test_real_study.py",
+    "tests/faults/test_interrupted_runs.py",
+    "tests/endtoend/",
+    "tests/workflow/",
+    "tests/faults/",
+    "tests/browser/",
+)
 # Files that look at the same pages, and those that look at the same study, for one worker.
 PAGES = ("tests/browser/",)
 LOOKED_INTO = ("tests/endtoend/test_diagnosed_servers.py", "tests/faults/test_nothing_outside.py")
+
+
+def rank(nodeid: str) -> int:
+    """Return the place of a test in the order of LONG, after all of them if it is in none."""
+    return next((place for place, beginning in enumerate(LONG) if nodeid.startswith(beginning)), len(LONG))
 
 
 class ByFile(LoadScopeScheduling):

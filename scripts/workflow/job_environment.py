@@ -10,6 +10,5 @@ def job_environment(root: Path) -> dict[str, str]:
     return {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.getenv('PATH')}",
         "PYTHONPATH": str(root),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "WORKFLOW_PID": str(os.getpid()),
     }

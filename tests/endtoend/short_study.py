@@ -1,7 +1,6 @@
 """The quick study shortened: it is made once, and what came of it is read from its files."""
 
 import json
-import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from scripts.host import workplace
-from tests.endtoend.watching import Seen, leftovers, wait_until_gone, watched
+from tests.endtoend.watching import PLACES, Seen, leftovers, wait_until_gone, watched
 from tests.workflow.running import CHECKOUT, command_line, environment
 
 SHORT = {
@@ -87,7 +85,7 @@ def made(folder: Path) -> Study:
     config.write_text(yaml.safe_dump(short(), sort_keys=False))
     # All builds share one configuration, so the second and the third take the answers of the first one's checks.
     (folder / "config.site").write_text(f"cache_file={folder / 'config.cache'}\n")
-    before, places = leftovers(), (str(folder), f"/var/tmp/{workplace.NAME}-{os.getuid()}", f"/tmp/{workplace.NAME}-")
+    before, places = leftovers(), (str(folder), *PLACES)
     with watched(PROGRAMS, places) as seen, (folder / "snakemake.log").open("w") as log:
         command = command_line(folder, "--cores", "all", "--configfile", config)
         done = subprocess.run(

@@ -11,14 +11,13 @@ from scripts.measure.record import read
 from scripts.measure.warnings import THRESHOLDS
 from tests.endtoend import installed_mariadb, recomputing
 from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish, release, start
-from tests.endtoend.watching import leftovers, processes, wait_until_gone, watched
+from tests.endtoend.watching import PLACES, leftovers, processes, wait_until_gone, watched
 
 pytestmark = [
     pytest.mark.real,
     pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-"),
 ]
 PROGRAMS = ["mariadbd", "sysbench"]
-PLACES = (f"/var/tmp/{workplace.NAME}-{os.getuid()}", f"/tmp/{workplace.NAME}-")
 DOUBTS = {*THRESHOLDS, "not_measured"}
 
 

@@ -69,7 +69,7 @@ def test_data_that_fit_are_in_the_pool_before_warm_up(measured):
         assert pool["fill_s"] > 0
         assert pool["table_bytes"] * 0.7 < pool["used_bytes"] < pool["pool_bytes"]
         # A page of the system tablespace or an undo page may be read once.
-        assert misses["after"] - misses["before"] < 0.01 * pool["table_bytes"] / PAGE_BYTES
+        assert misses["after"] - misses["before"] <= 1 < 0.05 * pool["table_bytes"] / PAGE_BYTES
 
 
 def test_figures_fit_together(measured):

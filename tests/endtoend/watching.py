@@ -1,7 +1,7 @@
 """Watch from outside what a study starts: whose processes, on which CPUs, and what is left of them."""
 
 import contextlib
-import os
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -11,10 +11,12 @@ from pathlib import Path
 import psutil
 
 from scripts.host.freezer import own_folder
-from scripts.host.workplace import NAME
+from scripts.host.workplace import NAME, cache_path
 
 EVERY_S = 0.5
-BASES = ("/tmp", "/dev/shm")
+BASES = (tempfile.gettempdir(), "/dev/shm")
+# Every command line of a server or client of ours names one of them.
+PLACES = (str(cache_path()), f"{tempfile.gettempdir()}/{NAME}-")
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,9 @@ def watched(names: list[str], places: tuple[str, ...]) -> Iterator[dict[str, See
 
 def leftovers() -> set[Path]:
     """Return the folders of sockets, of gates and of data directories, shared memory and cgroups that are there now."""
-    cache = Path("/var/tmp") / f"{NAME}-{os.getuid()}"
     folders = (path for base in BASES for path in Path(base).glob(f"{NAME}-*"))
     cgroups = cgroup.glob(f"{NAME}-*") if (cgroup := own_folder()) else ()
-    return {*(cache / "data").glob("*"), *folders, *Path("/dev/shm").glob("PostgreSQL.*"), *cgroups}
+    return {*(cache_path() / "data").glob("*"), *folders, *Path("/dev/shm").glob("PostgreSQL.*"), *cgroups}
 
 
 def wait_until_gone(names: list[str], places: tuple[str, ...], seconds: float = 5) -> list[psutil.Process]:

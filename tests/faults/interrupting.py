@@ -1,7 +1,6 @@
 """Strike a study of real servers in a given phase, and look what is left of it."""
 
 import contextlib
-import os
 import shutil
 import signal
 import subprocess
@@ -17,13 +16,12 @@ import yaml
 from scripts import record
 from scripts.host import workplace
 from scripts.record import file_sha256
-from tests.endtoend.watching import leftovers, processes
+from tests.endtoend.watching import PLACES, leftovers, processes
 from tests.made import studies
 from tests.workflow.running import Answer, command_line, environment, snakemake
 
 SERVERS = ("mariadbd", "postgres")
 PROGRAMS = (*SERVERS, "sysbench", "sh", "cp")
-PLACES = (f"/var/tmp/{workplace.NAME}-{os.getuid()}", f"/tmp/{workplace.NAME}-")
 GONE_WITHIN_S = 10
 STUDY = studies.tiny(
     study="struck",

@@ -1,6 +1,8 @@
 """A checkout of its own whose costly steps are stubs, and a study of four variants for it."""
 
+import compileall
 import fcntl
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -14,6 +16,8 @@ import yaml
 from tests.workflow.running import CHECKOUT, Answer, snakemake
 
 STUBS = Path(__file__).parent / "stubs"
+# What jobs import.
+IMPORTED = ("scripts/", "tests/made/", "tests/workflow/stubs/")
 STUDY: dict[str, Any] = {
     "study": "default",
     "title": "A study of stubs",
@@ -89,17 +93,28 @@ def _module(words: str) -> str:
 
 
 def copied(target: Path) -> Stubbed:
-    """Copy what git knows of the checkout, and what it would add; sitecustomize.py lets jobs find the stubs first."""
+    """Copy what git knows of the checkout, and what it would add; sitecustomize.py lets jobs find the stubs first.
+
+    Bytecode comes along: jobs of tests write none, so that each of them would compile all it imports.
+    """
+    for folder in IMPORTED:
+        compileall.compile_dir(CHECKOUT / folder, quiet=2)
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         if (CHECKOUT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(CHECKOUT / name, target / name)
+            _copy(name, target)
+            if name.startswith(IMPORTED) and name.endswith(".py"):
+                _copy(importlib.util.cache_from_source(name), target)
     shutil.copy2(STUBS / "sitecustomize.py", target)
     made = Stubbed(target)
     made.configure()
     return made
+
+
+def _copy(name: str, target: Path) -> None:
+    (target / name).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(CHECKOUT / name, target / name)
 
 
 def finished(factory: pytest.TempPathFactory, name: str) -> Stubbed:

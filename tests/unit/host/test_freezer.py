@@ -14,6 +14,7 @@ from tests.unit.host.test_stopping import TREE, tree  # noqa: F401
 
 pytestmark = [
     pytest.mark.real,
+    pytest.mark.alone,
     pytest.mark.skipif(freezer.own_folder() is None, reason="no cgroups of version 2 are mounted here"),
 ]
 DYING = """

@@ -14,6 +14,7 @@ from scripts.loadgen.output import SysbenchFailed, parse
 # Slices are wall time: another test on the same CPUs would leave a client without any.
 pytestmark = [
     pytest.mark.real,
+    pytest.mark.alone,
     pytest.mark.skipif(shutil.which("sysbench") is None, reason="sysbench is not installed"),
 ]
 SPIN = "function event() local x = 0; for i = 1, 20000 do x = x + i end end\n"
