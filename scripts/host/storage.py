@@ -32,13 +32,14 @@ class FileSystem:
     number: int
     name: str
     free_mib: float
+    mount_options: str = ""
 
 
 def file_system_of(path: str | Path) -> FileSystem:
     """Return the file system that holds `path`, or will once it is made."""
     place = nearest_folder(Path(path).expanduser())
-    name = mounted_type(place, MOUNTS.read_text(encoding="utf-8"))
-    return FileSystem(place.stat().st_dev, name, shutil.disk_usage(place).free / 2**20)
+    name, options = mount_of(place, MOUNTS.read_text(encoding="utf-8"))
+    return FileSystem(place.stat().st_dev, name, shutil.disk_usage(place).free / 2**20, options)
 
 
 def can_reflink(source: FileSystem, target: FileSystem) -> bool:
@@ -51,16 +52,21 @@ def nearest_folder(path: Path) -> Path:
     return next(folder for folder in [path.absolute(), *path.absolute().parents] if folder.exists()).resolve()
 
 
-def mounted_type(path: Path, mountinfo: str) -> str:
-    """Return the type of the file system a path is on, from proc_pid_mountinfo(5)."""
-    best, kind = "", "unknown"
+def mount_of(path: Path, mountinfo: str) -> tuple[str, str]:
+    """Return type and options of the file system a path is on, from proc_pid_mountinfo(5).
+
+    The options are those of the mount and then those of the file system itself, separated by commas, each once.
+    """
+    best, found = "", ("unknown", "")
     for line in mountinfo.splitlines():
         left, _, right = line.partition(" - ")
-        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), left.split()[4])
+        _, _, _, _, where, of_mount = left.split()[:6]
+        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), where)
         # Of mounts over one another the last counts.
         if path.is_relative_to(point) and len(point) >= len(best):
-            best, kind = point, right.split()[0]
-    return kind
+            kind, _, of_system = right.split(" ")[:3]
+            best, found = point, (kind, ",".join(dict.fromkeys(f"{of_mount},{of_system}".split(","))))
+    return found
 
 
 # A redo log is a file with its blocks allocated, written over in pieces of a few KiB.
@@ -80,7 +86,12 @@ def fsync_facts(folder: Path) -> dict[str, Any]:
     device = block.resolve().name if block.exists() else None
     return {
         "fsync_ms": {"min": low, "p50": middle, "p95": high, "max": most},
-        "medium": {"file_system": place.name, "device": device, "fsyncs": len(took_ms)},
+        "medium": {
+            "file_system": place.name,
+            "mount_options": place.mount_options,
+            "device": device,
+            "fsyncs": len(took_ms),
+        },
     }
 
 
@@ -180,7 +191,7 @@ def punches_holes(folder: Path) -> bool:
 
 
 def no_holes_text(folder: Path) -> str:
-    kind = mounted_type(folder.resolve(), MOUNTS.read_text(encoding="utf-8"))
+    kind, _ = mount_of(folder.resolve(), MOUNTS.read_text(encoding="utf-8"))
     return (
         f"needs a file system that can punch holes, which {folder} ({kind}) cannot: pages would stay as large as they "
         "are; use ext4, xfs, btrfs or tmpfs, under `storage` or for the checkout"

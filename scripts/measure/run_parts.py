@@ -178,6 +178,7 @@ class Medium(Part):
     """The file system with the data directory, the device below it, and how many fsync calls were timed."""
 
     file_system: str | None = None
+    mount_options: str | None = None
     device: str | None = None
     fsyncs: int | None = None
 

@@ -168,7 +168,10 @@ def _network_rows(study: Mapping[str, Any], runs: pd.DataFrame) -> list[tuple[st
     ]
 
 
-STORAGE_HEAD = ("variant", "storage", "file system", "device", "shortest", "median", "95 % within", "longest", "runs")
+STORAGE_HEAD = (
+    *("variant", "storage", "file system", "mount options", "device"),
+    *("shortest", "median", "95 % within", "longest", "runs"),
+)
 
 
 def storage_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> dict[str, Any]:
@@ -197,7 +200,7 @@ def _storage_rows(study: Mapping[str, Any], records: list[Run]) -> list[tuple[st
         taken = min(one.min for one in fsyncs), *middle, max(one.max for one in fsyncs)
         folders = ", ".join(dict.fromkeys(run.storage or "" for run in own))
         place = f"{variant['storage']} ({folders})" if variant.get("storage") else "the disk of /var/tmp"
-        media = [(run.medium.file_system, run.medium.device) for run in own]
+        media = [(run.medium.file_system, run.medium.mount_options, run.medium.device) for run in own]
         kinds = [", ".join(dict.fromkeys(value or NOTHING for value in values)) for values in zip(*media, strict=True)]
         found.append((name, place, *kinds, *map(milliseconds, taken), number(len(own))))
     return found
@@ -210,7 +213,7 @@ def _published_storage(study: Mapping[str, Any]) -> list[tuple[str, ...]]:
     for name in dict.fromkeys(rows["variant"][rows["metric"].isin(published.OF_STORAGE)]):
         own = rows[rows["variant"] == name].set_index("metric")["value"]
         times = [count(own.get(key)) if key in own else NOTHING for key in published.OF_STORAGE]
-        found.append((f"published: {name}", *(NOTHING,) * 3, times[0], NOTHING, NOTHING, times[1], NOTHING))
+        found.append((f"published: {name}", *(NOTHING,) * 4, times[0], NOTHING, NOTHING, times[1], NOTHING))
     return found
 
 

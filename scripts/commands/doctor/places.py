@@ -12,7 +12,7 @@ from pathlib import Path
 from scripts.commands.doctor.finding import Finding, Findings, Machine, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.host import locks, workplace
-from scripts.host.storage import mounted_type, nearest_folder
+from scripts.host.storage import mount_of, nearest_folder
 from scripts.host.workplace import cache_path
 
 
@@ -119,7 +119,7 @@ def check_places(needs: Needs, machine: Machine) -> Findings:
 def look_at_place(name: str, path: Path, machine: Machine) -> Place:
     """Look at a folder, or at the nearest one above it that exists; `reflink` is about copies from the results."""
     there = nearest_folder(path)
-    kind = mounted_type(there, machine.text("proc/self/mountinfo") or "")
+    kind, _ = mount_of(there, machine.text("proc/self/mountinfo") or "")
     writable = os.access(there, os.W_OK | os.X_OK)
     return Place(
         name, path, kind, shutil.disk_usage(there).free / MIB, writable, reflinks(nearest_folder(RESULTS), there)

@@ -272,18 +272,19 @@ def test_file_systems_of_data_directories_are_judged(place, state, parts):
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("/", "ext4"),
-        ("/home/me", "ext4"),
-        ("/fast/x", "xfs"),
-        ("/fastest", "ext4"),
-        ("/a b/c", "btrfs"),
-        ("/over", "tmpfs"),
+        ("/", ("ext4", "rw,relatime,barrier=0")),
+        ("/home/me", ("ext4", "rw,relatime,barrier=0")),
+        ("/fast/x", ("xfs", "rw")),
+        ("/fastest", ("ext4", "rw,relatime,barrier=0")),
+        ("/a b/c", ("btrfs", "ro,rw")),
+        ("/over", ("tmpfs", "rw,size=1g")),
     ],
 )
 def test_file_system_is_that_of_the_nearest_mount(path, expected):
-    mounts = ["/ / rw - ext4 /dev/a rw", "/ /fast rw - xfs /dev/b rw", "/ /a\\040b rw - btrfs /dev/c rw"]
-    mounts += ["/ /over rw - xfs /dev/d rw", "/ /over rw shared:1 - tmpfs tmpfs rw"]
-    assert host_storage.mounted_type(Path(path), "\n".join(f"22 1 0:21 {line}" for line in mounts)) == expected
+    mounts = ["/ / rw,relatime - ext4 /dev/a rw,barrier=0", "/ /fast rw - xfs /dev/b rw"]
+    mounts += ["/ /a\\040b ro - btrfs /dev/c rw", "/ /over rw - xfs /dev/d rw"]
+    mounts += ["/ /over rw shared:1 - tmpfs tmpfs rw,size=1g"]
+    assert host_storage.mount_of(Path(path), "\n".join(f"22 1 0:21 {line}" for line in mounts)) == expected
 
 
 def test_looking_at_a_place_leaves_nothing_behind(tmp_path):
