@@ -47,12 +47,14 @@ def printed_transactions(text: Path) -> int:
 class Counted:
     """What the gate counted for an arm measured in slices, from the record of its block and its own.
 
-    `share_of_open` is the part of its open time that counts: the beginning of each slice is left out.
+    `share_of_open` is the part of its open time that counts: the beginning of each slice is left out. `tps` is that of
+    the slices, each weighted with its transactions; in `tps_of_open` clients' waits at both edges of slices count too.
     """
 
     transactions: int
     share_of_open: float
     tps: float
+    tps_of_open: float
     p95_ms: float
 
     @classmethod
@@ -65,4 +67,5 @@ class Counted:
         counted_s = (open_s - run["sliced"]["skip_s"]).sum()
         transactions = int(own["transactions"].sum())
         share = float(counted_s / open_s.sum())
-        return cls(transactions, share, transactions / counted_s, _p95_ms(*run["histogram"].values()))
+        tps = transactions / (own["transactions"] / own["tps"]).sum()
+        return cls(transactions, share, tps, transactions / counted_s, _p95_ms(*run["histogram"].values()))

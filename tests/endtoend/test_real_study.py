@@ -142,6 +142,8 @@ def test_cell_is_what_the_gate_counted_and_sysbench_printed(study, variant, work
     for row in cell.itertuples():
         counted = recomputing.Counted.of(study.folder / row.file)
         assert row.tps == pytest.approx(counted.tps, rel=0.05)
+        # Beside other programs the waits at the edges reach a seventh of a slice.
+        assert 0.8 * row.tps < counted.tps_of_open < row.tps
         assert row.p95_ms == pytest.approx(counted.p95_ms, rel=1e-6)
         assert counted.transactions == pytest.approx(row.transactions * counted.share_of_open, rel=0.05)
         assert counted.transactions <= row.transactions
@@ -166,10 +168,9 @@ def test_speedup_is_that_of_the_counted_rates_block_by_block(study):
     assert overall.loc[("pgo", "tps"), "ratio"] == pytest.approx(math.exp(sum(ratios) / len(ratios)), rel=0.01)
 
 
-def test_run_besides_its_load_takes_no_more_than_five_seconds(study):
-    load = {"warmup", "measure", "drain", "drain_clone", "wait_lock"}
-    for run in study.runs():
-        assert sum(seconds for phase, seconds in run["phases_s"].items() if phase not in load) <= 5
+def test_phases_of_a_block_account_for_all_its_time(study):
+    for block in study.blocks():
+        assert sum(block["phases_s"].values()) == pytest.approx(block["wall_s"], rel=0.01)
 
 
 def test_server_and_load_generator_were_seen_on_disjoint_cpus_and_the_server_not_as_root(study):

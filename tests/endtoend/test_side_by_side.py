@@ -68,8 +68,8 @@ def test_data_that_fit_are_in_the_pool_before_warm_up(measured):
         pool, misses = facts["pool"], facts["counters"]["buffer_pool_misses"]
         assert pool["fill_s"] > 0
         assert pool["table_bytes"] * 0.7 < pool["used_bytes"] < pool["pool_bytes"]
-        # A page of the system tablespace or an undo page may be read once.
-        assert misses["after"] - misses["before"] <= 1 < 0.05 * pool["table_bytes"] / PAGE_BYTES
+        # Pages of the system tablespace and of undo logs may be read once; of the table's own, all would be.
+        assert misses["after"] - misses["before"] < 0.1 * pool["table_bytes"] / PAGE_BYTES
 
 
 def test_figures_fit_together(measured):
