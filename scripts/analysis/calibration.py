@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from scripts.analysis.blocks import Arms
 from scripts.analysis.intervals import Array, Interval, cell_intervals
@@ -43,9 +43,9 @@ def chi_square(p_values: Array) -> tuple[Array, Array]:
 
     Each counts with the square of the normal deviate that has the same p, whatever its degrees of freedom were.
     """
-    deviates = special.ndtri(np.clip(p_values, 1e-300, 1) / 2)
+    deviates = scipy.special.ndtri(np.clip(p_values, 1e-300, 1) / 2)
     chi2 = np.nansum(deviates**2, axis=-1)
-    return chi2, special.chdtrc(np.sum(~np.isnan(p_values), axis=-1), chi2)
+    return chi2, scipy.special.chdtrc(np.sum(~np.isnan(p_values), axis=-1), chi2)
 
 
 def factor_of(p_values: Array) -> Array:

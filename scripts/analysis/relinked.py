@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from scripts.analysis import stats
 from scripts.analysis.blocks import Arms, arms_of, judged_runs
@@ -89,7 +89,7 @@ def moved(log_ratios: Array, weight: Array, variance: float, degrees: float) -> 
 def variance_interval(total: float, degrees: float, noise: float, noise_degrees: float) -> Array:
     """Return both ends of the 95 % interval of the difference of two variances, given their independent estimates."""
     shares = (np.arange(GRID) + 0.5) / GRID
-    each = [estimate * number / special.chdtri(number, shares)
+    each = [estimate * number / scipy.special.chdtri(number, shares)
             for estimate, number in ((total, degrees), (noise, noise_degrees))]  # fmt: skip
     return np.quantile(np.subtract.outer(*each), [stats.ALPHA / 2, 1 - stats.ALPHA / 2])
 

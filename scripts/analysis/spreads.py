@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -42,13 +42,13 @@ class Spread:
 
     def half(self, level: float = LEVEL) -> Array:
         """Return the half width of Student's interval."""
-        return special.stdtrit(self.degrees, 0.5 + level / 2) * np.sqrt(self.variance)
+        return scipy.special.stdtrit(self.degrees, 0.5 + level / 2) * np.sqrt(self.variance)
 
     def p(self, distance: Array | float) -> Array:
         """Return the two-sided p value of a mean this far from the value that is tested."""
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.where(distance == 0, 0.0, np.abs(distance) / np.sqrt(self.variance))
-        return 2 * special.stdtr(self.degrees, -statistic)
+        return 2 * scipy.special.stdtr(self.degrees, -statistic)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Interval:
 
     def detectable(self) -> Array:
         """Return the |log ratio| that a study with this interval finds with a chance of 80 %."""
-        each = [spread.half() + special.stdtrit(spread.degrees, POWER) * np.sqrt(spread.variance)
+        each = [spread.half() + scipy.special.stdtrit(spread.degrees, POWER) * np.sqrt(spread.variance)
                 for spread in self.spreads]  # fmt: skip
         return self._of_widest(np.array(np.broadcast_arrays(NOT_KNOWN, *each)))
 

@@ -1,8 +1,8 @@
 """Statistics of paired comparisons: functions over arrays of log ratios, no files and no frames."""
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 LEVEL = 0.95
 ALPHA = 0.05
@@ -29,7 +29,7 @@ def t_interval(values: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.
     n = 0 the mean too.
     """
     n, mean, error = _moments(values)
-    half = special.stdtrit(n - 1, 0.5 + level / 2) * error
+    half = scipy.special.stdtrit(n - 1, 0.5 + level / 2) * error
     return mean, mean - half, mean + half
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from scripts.analysis import stats
 from scripts.vocabulary import OPERATION_SHARES, WORKLOAD_CLIENTS
@@ -50,7 +50,7 @@ def half_width(tables: Sequence[pd.DataFrame], level: float = stats.LEVEL) -> fl
         return float(total)
     degrees = np.array([np.count_nonzero(table.notna().any(axis=0)) - 1 for table in tables])
     freedom = total**2 / (variances**2 / degrees).sum()
-    return float(special.stdtrit(freedom, 0.5 + level / 2) * np.sqrt(total))
+    return float(scipy.special.stdtrit(freedom, 0.5 + level / 2) * np.sqrt(total))
 
 
 def log_values(runs: pd.DataFrame, variant: str, metric: str) -> pd.DataFrame:
@@ -121,7 +121,7 @@ def cell_estimates(ours: pd.DataFrame, theirs: pd.DataFrame) -> dict[tuple, Esti
         variances = [side.var(axis=1).to_numpy(float) / n for side, n in zip(sides, counts, strict=True)]
         total = sum(variances)
         freedom = total**2 / sum(v**2 / (n - 1) for v, n in zip(variances, counts, strict=True))
-        half = np.where(total > 0, special.stdtrit(freedom, 0.5 + stats.LEVEL / 2) * np.sqrt(total), total)
+        half = np.where(total > 0, scipy.special.stdtrit(freedom, 0.5 + stats.LEVEL / 2) * np.sqrt(total), total)
     centre, n = means[0] - means[1], np.minimum(*counts)
     columns = zip(shared, centre, centre - half, centre + half, n, strict=True)
     return {cell: Estimate(float(mid), float(low), float(high), int(least)) for cell, mid, low, high, least in columns}

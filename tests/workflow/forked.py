@@ -10,7 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 # Everything but the checkout's own modules, which tests edit.
-PRELOADED = ["snakemake.cli", "snakemake.report.html_reporter", "jsonschema", "pandas"]
+PRELOADED = [
+    *("snakemake.cli", "snakemake.profiles", "snakemake.storage", "snakemake.report.html_reporter"),
+    *("argparse_dataclass", "jsonschema", "nbformat", "packaging.version", "pandas", "pg8000", "pymysql", "smart_open"),
+]
 CONTEXT = multiprocessing.get_context("forkserver")
 CHECKOUT = str(Path(__file__).parents[2])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from scripts.analysis import comparison, intervals, spreads, stats
+from scripts.analysis import comparison, intervals, stats
 from scripts.analysis.intervals import Spread
 from tests.made.simulation import REFERENCE, Outcome, Simulated, judged, logs, outcome, runs_of, smaller
 
@@ -82,7 +82,7 @@ def unknown_own(contrast):
 
 # With neither the pooled nor the clustered spread the cells of a repetition count as independent.
 CELLS_AS_SAMPLE = ((intervals, "pooled_variance", unknown_variance), (stats, "clustered_variance", unknown_variance))
-NORMAL = ((spreads.special, "stdtrit", normal_quantile),)
+NORMAL = ((special, "stdtrit", normal_quantile),)
 NO_HOLM = ((stats, "holm", lambda p_values: p_values),)
 POOLED_ALONE = ((intervals, "own_variance", unknown_own),)
 

@@ -1,5 +1,6 @@
 """The digest of a cheap rule's code covers every module that Python loads for it, and the templates of the page."""
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,37 @@ def test_files_are_those_that_python_loads(script):
     expected = {code_digest.file_of(name.removeprefix("scripts.")) for name in loaded}
     found = {file for file in code_digest.files_of(script) if file.endswith(".py")}
     assert expected <= found
+
+
+def test_imports_are_those_that_the_parser_finds():
+    parsed = {}
+    for file in code_digest.FOLDER.rglob("*.py"):
+        nodes = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)]
+        ours = [node for node in nodes if (node.module or "").split(".")[0] == code_digest.FOLDER.name]
+        inner = [(".".join((node.module or "").split(".")[1:]), node) for node in ours]
+        names = {f"{folder}.{alias.name}".removeprefix(".") for folder, node in inner for alias in node.names}
+        whole = ({folder for folder, _ in inner} - {""}) | {name for name in names if code_digest._is_module(name)}
+        parsed[".".join(file.relative_to(code_digest.FOLDER).with_suffix("").parts).removesuffix(".__init__")] = whole
+    del parsed["__init__"]
+    more = {module: set(code_digest.imported(module)) - names for module, names in parsed.items()}
+    assert all(names <= set(code_digest.imported(module)) for module, names in parsed.items())
+    # The code that it sends to the other host is a text, which imports the agent there.
+    assert {module: names for module, names in more.items() if names} == {
+        "loadgen.client_host": {"loadgen.client_agent"}
+    }
+
+
+def test_names_of_an_import_may_span_lines_with_comments(tmp_path, monkeypatch):
+    package = tmp_path / "scripts"
+    package.mkdir()
+    for name in ("first", "second", "third", "unused"):
+        (package / f"{name}.py").touch()
+    text = "from scripts import (\n    first,  # unused\n    second as other,\n)\n\tfrom scripts.third import a\n"
+    (package / "importing.py").write_text(text)
+    monkeypatch.setattr(code_digest, "FOLDER", package)
+    code_digest.imported.cache_clear()
+    assert code_digest.imported("importing") == ("first", "second", "third")
+    code_digest.imported.cache_clear()
 
 
 def test_page_is_made_of_its_templates_too():
