@@ -17,7 +17,7 @@ SHORT = {
     "builds": {"baseline": {"flags": "-O0"}, "pgo": {"flags": "-O0"}},
     "repetitions": 2,
     "warmup_s": 1,
-    "measure_s": 2,
+    "measure_s": 3,
     "datasets": {"sbtest": {"tables": 4, "rows": 10000}},
     "trainings": {"mixed": {"workloads": ["simple_select", "index_update", "oltp"], "clients": 4, "seconds": 2}},
 }
