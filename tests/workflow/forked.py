@@ -40,8 +40,12 @@ def _snakemake(words: list[str], folder: str, environment: dict[str, str], outpu
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number in (1, 2):
         os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
-    given = environment.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[:] = [folder, *filter(None, given), *(place for place in sys.path if place not in ("", CHECKOUT))]
+    given = [place for place in environment.get("PYTHONPATH", "").split(os.pathsep) if place]
+    # A test may replace a module that is loaded already.
+    for place in given:
+        for file in Path(place).iterdir():
+            sys.modules.pop(file.stem, None)
+    sys.path[:] = [folder, *given, *(place for place in sys.path if place not in ("", CHECKOUT))]
     sys.argv = ["snakemake", *words]
     # Read by an interpreter at its start only, which a forked process has behind it.
     sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
