@@ -272,7 +272,7 @@ def _counts(cells: pd.DataFrame) -> dict[str, int]:
     return {f"n_{name}": sum(int(counted.get(verdict, 0)) for verdict in several) for name, several in groups.items()}
 
 
-def over_workloads(study: dict[str, Any], runs: pd.DataFrame, workloads: list[str], metric: str) -> dict[str, Any]:
+def over_workloads(study: dict[str, Any], runs: pd.DataFrame, workloads: Sequence[str], metric: str) -> dict[str, Any]:
     """Return the rows that overall.csv would have over these workloads alone, by variant, for one metric."""
     chosen = runs[runs["workload"].isin(workloads)]
     terms = terms_of(study, [metric])

@@ -1,6 +1,7 @@
 """The workloads that a build was trained on, and its gain on those and on the others."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -42,10 +43,15 @@ def label(study: dict[str, Any], workload: str) -> str:
 
 def splits(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, Split]:
     """Return the variants that were measured on both kinds of workloads, with their TPS on each kind."""
+
+    @cache  # variants mostly have the same training
+    def over(*names: str) -> dict[str, Any]:
+        return over_workloads(study, tables["runs"], names, TPS.name)
+
     found = {}
     for variant, workloads in trained_on(study).items():
         kinds = [[name for name in study["workloads"] if (name in workloads) == inside] for inside in (True, False)]
-        rows = [over_workloads(study, tables["runs"], names, TPS.name).get(variant) for names in kinds]
+        rows = [over(*names).get(variant) for names in kinds]
         if all(row is not None and row.n_cells for row in rows):
             found[variant] = Split(*kinds, *rows)
     return found

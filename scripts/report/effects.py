@@ -1,6 +1,6 @@
 """Tables of factors, of a matrix, of held-out workloads, of published ratios and of throughput by client count."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from scripts.analysis import published, stats
 from scripts.analysis.effects import effect_label
-from scripts.analysis.held_out import splits
+from scripts.analysis.held_out import Split
 from scripts.analysis.metrics import COLD_TIME, EVERY, METRICS, WARM_TIME, Metric, leading, of_study
 from scripts.analysis.unpaired import log_values
 from scripts.report.value_tables import Cell, blocks_text, state
@@ -63,12 +63,12 @@ def ratio_cell(row: Any, planned: int, word: str = "", state: str = "") -> Cell:
     return Cell(text, (bounds, *lost, *((word,) if word else ())), state)
 
 
-def held_out_rows(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[tuple[str, ...]]:
+def held_out_rows(split: Mapping[str, Split]) -> list[tuple[str, ...]]:
     """Return (variant, trained workloads, ratio, held-out workloads, ratio), of variants measured on both kinds."""
     return [
-        (variant, listing(split.trained), short_measured(split.on_trained), listing(split.held_out),
-         short_measured(split.on_held_out))
-        for variant, split in splits(study, tables).items()
+        (variant, listing(own.trained), short_measured(own.on_trained), listing(own.held_out),
+         short_measured(own.on_held_out))
+        for variant, own in split.items()
     ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scripts import release
-from scripts.analysis import published, run_tables, stats
+from scripts.analysis import held_out, published, run_tables, stats
 from scripts.analysis.bounds import FULL
 from scripts.analysis.metrics import METRICS
 from scripts.analysis.published import FINDINGS
@@ -107,14 +107,15 @@ def view(evidence: Evidence) -> Values:
 def sections_of(evidence: Evidence) -> dict[str, Values]:
     """Return the values of each section, by the id that most sections have on the page."""
     study, tables, records = evidence.study, evidence.tables, evidence.records
+    split = held_out.splits(study, tables)
     return {
-        "head": head_section(evidence),
+        "head": head_section(evidence, split),
         "trust": trust_section(evidence),
         "where": where_section(evidence),
         "levels": level_section(evidence),
         "workloads": workload_sections(evidence),
         "matrix": matrix_section(evidence),
-        "why": why_section(evidence),
+        "why": why_section(evidence, split),
         "storage": machine.storage_view(study, tables["runs"], records),
         "hosts": machine.client_view(study, tables["runs"], records),
         "diagnosis": {"diagnoses": report_diagnoses.diagnosis_views(study, tables["cells"], evidence.diagnoses)},
@@ -140,11 +141,11 @@ def merged(sections: Mapping[str, Values]) -> Values:
     return values
 
 
-def head_section(evidence: Evidence) -> Values:
+def head_section(evidence: Evidence, split: Mapping[str, held_out.Split]) -> Values:
     """Return what stands above all others: the answers, and which study gave them when."""
     study, found = evidence.study, evidence.tables
     return {
-        **answer_values(evidence),
+        **answer_values(evidence, split),
         "study": study,
         "imported": study.get("imported"),
         "reference": study["reference"],
@@ -160,11 +161,11 @@ def head_section(evidence: Evidence) -> Values:
     }
 
 
-def answer_values(evidence: Evidence) -> Values:
+def answer_values(evidence: Evidence, split: Mapping[str, held_out.Split]) -> Values:
     """Return the answer in words and numbers, what to doubt, and the figure with its rows as a table."""
     study, found, built = evidence.study, evidence.tables, evidence.built
     lost = build_findings.lost_profiles(study, built) | build_findings.failure_reasons(study, built)
-    answers, shown = study_answer(study, found, lost), results(study, found)
+    answers, shown = study_answer(study, found, lost, split), results(study, found)
     bad, plain = first_screen.doubts(study, found, answers)
     return {
         "answer": first_screen.answer_sentence(study, found, answers),
@@ -294,7 +295,7 @@ def matrix_section(evidence: Evidence) -> Values:
     }
 
 
-def why_section(evidence: Evidence) -> Values:
+def why_section(evidence: Evidence, split: Mapping[str, held_out.Split]) -> Values:
     """Return what set the pace of each cell, what each factor brings, and what a transaction cost the server."""
     study, tables = evidence.study, evidence.tables
     factors = effects.factor_rows(study, tables["factors"])
@@ -308,7 +309,7 @@ def why_section(evidence: Evidence) -> Values:
         # A single factor repeats the answer.
         "factors": factors if len(factors) > 1 else [],
         "factor_figures": workloads.figures_of_all("factors", study, tables["cells"], evidence.figures),
-        "held_out": effects.held_out_rows(study, tables),
+        "held_out": effects.held_out_rows(split),
         "file_tables": engine.size_tables(study, tables["files"]),
         "allocated": engine.allocated_tables(study, tables["files"]),
         "change_head": engine.CHANGE_BUFFER_HEAD,

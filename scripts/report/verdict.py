@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis.held_out import Split, splits
+from scripts.analysis.held_out import Split
 from scripts.analysis.metrics import COLD_TIME, EVERY, METRICS, TPS, WARM_TIME, Metric, leading
 from scripts.analysis.verdicts import MATTERS
 from scripts.report.engine import TABLE_KINDS, AllocatedTable
@@ -79,13 +79,15 @@ class Answer:
     sentences: tuple[Sentence, ...]
 
 
-def study_answer(study: dict, tables: dict[str, pd.DataFrame], doubts: dict[str, str]) -> list[Answer]:
+def study_answer(
+    study: dict, tables: dict[str, pd.DataFrame], doubts: dict[str, str], split: Mapping[str, Split]
+) -> list[Answer]:
     """Return one answer per variant that is neither the reference nor a control, in the study's order.
 
-    `tables` holds runs, overall, cells, comparisons and relinked; `doubts` has a sentence per variant to come first.
+    `tables` holds overall, cells, comparisons and relinked; `doubts` has a sentence per variant to come first, `split`
+    its gains by training.
     """
     names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
-    split = splits(study, tables)
     more = {name: [_by_training(split[name])] if name in split and name not in doubts else [] for name in names}
     first = {name: [Sentence(doubts[name], bad=True)] if name in doubts else [] for name in names}
     made = [answer_sentences(name, study, tables["overall"], tables["cells"]) for name in names]

@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 
+from scripts.analysis import held_out
 from scripts.analysis import runs as analysis_runs
 from scripts.analysis.runs import read_csv
 from scripts.jobs import collect_runs, compare_variants, plot_figures, render_report
@@ -77,7 +78,8 @@ def answer_of(tree, variant="pgo"):
     }
     study = read(tree.study)
     doubts = build_findings.lost_profiles(study, built(tree)) | build_findings.failure_reasons(study, built(tree))
-    return next(each for each in verdict.study_answer(read(tree.study), tables, doubts) if each.variant == variant)
+    answers = verdict.study_answer(study, tables, doubts, held_out.splits(study, tables))
+    return next(each for each in answers if each.variant == variant)
 
 
 def built(tree):
