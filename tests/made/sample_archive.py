@@ -5,6 +5,7 @@ studies into docs/sample/STUDY.tar.xz.
 """
 
 import io
+import json
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from scripts import record
 from scripts.commands.arguments import paths_of
 from scripts.measure.record import VARIABLES_FOLDER
 from scripts.plan.paths import Paths
@@ -38,19 +40,29 @@ def files(paths: Paths) -> Iterator[Path]:
             yield from (run, run.with_suffix(".txt"))
 
 
-def cleaned(text: str, checkout: Path) -> str:
-    """Return the text of a record with paths relative to the checkout and zeros for the id of the machine."""
-    return MACHINE_ID.sub(ANONYMOUS, text.replace(f"{checkout}/", ""))
+def cleaned(checkout: Path, study: str) -> dict[Path, str]:
+    """Return file -> text of a study's records, with paths relative to the checkout and zeros for the machine's id.
+
+    Files of server variables are named after their content, which had paths, and runs refer to these names.
+    """
+    texts = {
+        file: MACHINE_ID.sub(ANONYMOUS, file.read_text(encoding="utf-8").replace(f"{checkout}/", ""))
+        for file in files(paths_of(Path("studies", f"{study}.yaml")))
+    }
+    shared = [file for file in texts if file.parent.name == VARIABLES_FOLDER]
+    renamed = {file.stem: record.sha256(json.loads(texts[file])["variables"]) for file in shared}
+    for old, new in renamed.items():
+        texts = {Path(str(file).replace(old, new)): text.replace(old, new) for file, text in texts.items()}
+    return texts
 
 
 def pack(checkout: Path, study: str, archive: Path) -> None:
     """Write the archive of a checkout's study; the same records give the same bytes."""
     os.chdir(checkout)
     with tarfile.open(archive, "w:xz", preset=SMALLEST) as made:
-        for file in files(paths_of(Path("studies", f"{study}.yaml"))):
-            content = cleaned(file.read_text(encoding="utf-8"), checkout).encode()
+        for file, text in cleaned(checkout, study).items():
             member = tarfile.TarInfo(str(file))
-            member.size = len(content)
+            member.size = len(content := text.encode())
             made.addfile(member, io.BytesIO(content))
 
 
