@@ -35,7 +35,6 @@ def files(paths: Paths) -> Iterator[Path]:
     yield from (study / name for name in ("study.json", "runs.txt"))
     yield from sorted((study / VARIABLES_FOLDER).iterdir())
     for block in paths.blocks:
-        yield Path(block.record)
         for run in (Path(paths.run(block, name)) for name in block.arms):
             yield from (run, run.with_suffix(".txt"))
 
