@@ -20,7 +20,7 @@ from scripts.plan.paths import Paths
 from tests.made.studies import CHECKOUT
 
 MACHINE_ID, ANONYMOUS = re.compile(r'(?<="machine_id": ")\w+'), "0" * 32
-SMALLEST = 9  # xz: twice as small as its default on such records
+SMALLEST = 9
 
 
 def files(paths: Paths) -> Iterator[Path]:
