@@ -24,9 +24,8 @@ try:
     from scripts.plan.recipes import Plan
     from scripts.servers import credentials
     from scripts.workflow import code_digest, command_line, job_records, session
-    from scripts.workflow.job_environment import job_environment
     from scripts.workflow.last_lines import last_lines
-    from scripts.workflow.resources import HOST
+    from scripts.workflow.session import HOST, job_environment
     from scripts.vocabulary import Decision
 except ModuleNotFoundError as error:
     raise WorkflowError(

@@ -1,4 +1,4 @@
-"""Rows of a dataset, connections and seconds of a run, as a study states them."""
+"""Rows of a dataset, connections and seconds of a run, as a study states them; its notation of shares and times."""
 
 import statistics
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ ROWS_PER_S = 50_000
 LINKBENCH, ROWS_PER_ID = "linkbench.lua", 4
 # One for reading, one for writing.
 LINKBENCH_CONNECTIONS = 2
+SECONDS = {"s": 1, "min": 60, "h": 3600}
 
 
 def rows_of(dataset: Mapping[str, Any]) -> int:
@@ -48,3 +49,16 @@ def fresh_s(study: Study) -> float:
 def stated_s(study: Study) -> float:
     """Return the estimated seconds of a run before one was measured, the mean over the workloads."""
     return load_s(study.config) + fresh_s(study) + OVERHEAD_S
+
+
+def share_of(value: str | float) -> float:
+    """Return a share that is written as `2 %` or 0.02; the schema has checked it."""
+    if isinstance(value, str):
+        return float(value.removesuffix("%")) / 100
+    return float(value)
+
+
+def seconds_of(value: str) -> float:
+    """Return the seconds of a time that is written as `90 s`, `20 min` or `2 h`; the schema has checked it."""
+    number = value.rstrip("".join(SECONDS))
+    return float(number) * SECONDS[value[len(number) :]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, split_flags
 from scripts.config import expansion
-from scripts.config.quantities import share_of
+from scripts.config.run_time import share_of
 from scripts.config.study import Study
 from scripts.plan import diagnoses, looks, stopping
 from scripts.plan.blocks import Block

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from scripts.config.quantities import seconds_of, share_of
+from scripts.config.run_time import seconds_of, share_of
 from scripts.config.study import Study
 from scripts.plan.blocks import Block
 from scripts.record import digest

@@ -133,7 +133,7 @@ def _sync_figures(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Ite
     if known := {name: each for name, each in found.items() if each["count"]}:
         look = look_of(list(study["variants"]), study["reference"])
         # Few studies have this chart: the others do not wait 2 s for matplotlib.
-        from scripts.report.figures.syncs import draw_sync_chart
+        from scripts.report.figures.values import draw_sync_chart
 
         yield Markup(draw_sync_chart(known, look, f"syncs-{place}"))
 

@@ -1,7 +1,9 @@
-"""Whether the figures can be trusted: findings on runs, blocks, noise and builds."""
+"""Whether the figures can be trusted: findings on runs, blocks, noise, builds, and servers that were not warm."""
 
+import numpy as np
 import pandas as pd
 
+from scripts.analysis import stats
 from scripts.analysis.comparison import warning_set
 from scripts.analysis.metrics import EVERY, SCRIPT, Metric, leading
 from scripts.report import build_findings
@@ -9,13 +11,12 @@ from scripts.report.build_findings import Built, audited, checked, proven
 from scripts.report.finding import Finding, State, Topic
 from scripts.report.measuring import method_finding, overlaps, own_share, phase_split, run_name, run_order
 from scripts.report.relinks import relinks_finding
-from scripts.report.slices import waiting_finding
+from scripts.report.slices import measured_in_slices, waiting_finding
 from scripts.report.value_tables import repetitions
 from scripts.report.verdict import matters_of, measured
-from scripts.report.warming import warm_finding
 from scripts.report.words import verdict_word
 from scripts.vocabulary import AA, BLOCK, CELL, CONTROLS, PairStatus, Verdict
-from scripts.wording import brief, listing, missing, percent, plural
+from scripts.wording import brief, interval, listing, missing, percent, plural, ratio, size
 
 AA_TOPIC = Topic(
     "aa",
@@ -35,6 +36,11 @@ ONE_MACHINE = Topic(
     "one_machine",
     "One machine",
     "Runs are compared within one host, boot and sysbench program only. A new campaign measures all on one.",
+)
+WARM = Topic(
+    "warm",
+    "Warm servers",
+    "Ratios are those of servers that still warm up, not those of a server that runs for long. Raise `warmup_s`.",
 )
 
 
@@ -209,3 +215,42 @@ def hosts_finding(runs: pd.DataFrame) -> Finding:
     amounts = {key: runs[key].nunique() for key in nouns}
     text = listing([plural(amounts[key], *noun) for key, noun in nouns.items()])
     return ONE_MACHINE.judged(max(amounts.values()) <= 1, f"All runs: {text}.")
+
+
+def warm_finding(runs: pd.DataFrame, matters: float) -> Finding | None:
+    """Report loads whose throughput rose within the blocks by more than `matters`; None without runs in slices.
+
+    A rise is that of a block, as the mean over its servers, from the first half of its slices to the second.
+    """
+    known = measured_in_slices(runs).dropna(subset="rise") if "rise" in runs else pd.DataFrame()
+    if known.empty:
+        return None
+    blocks = known.groupby(["workload", "clients", "block"], sort=False)["rise"].mean()
+    cells = [(cell, *_ends(rises)) for cell, rises in blocks.groupby(["workload", "clients"], sort=False)]
+    rising = [_line(*cell) for cell in cells if cell[2] > np.log1p(matters)]
+    middle, low, high = map(np.exp, _ends(blocks))
+    within = "" if missing(low) else f" ({interval(low, high)})"
+    halves = f"Throughput in the second half of the blocks over the first: {ratio(middle)}{within}."
+    return WARM.judged(not rising, f"{halves} {_filled_text(known)}".strip(), tuple(rising))
+
+
+def _ends(rises: pd.Series) -> tuple[float, float, float]:
+    """Return mean and bounds of log rises; the bounds of a single block are missing."""
+    return tuple(map(float, stats.t_interval(rises)))
+
+
+def _line(cell: tuple, *logs: float) -> str:
+    middle, low, high = map(np.exp, logs)
+    where = f"{cell[0]}, {plural(int(cell[1]), 'client')}"
+    return f"{where}: throughput still rose, second half over first {ratio(middle)} ({interval(low, high)})"
+
+
+def _filled_text(runs: pd.DataFrame) -> str:
+    """Return in how many runs the tables were read into the pool before the warm-up; empty where it is not recorded."""
+    known = runs.dropna(subset=["pool_bytes", "table_bytes"])
+    if known.empty:
+        return ""
+    read, over = known["fill_s"].notna(), known["table_bytes"] > known["pool_bytes"]
+    sizes = f"tables up to {size(known['table_bytes'].max())}, pool {size(known['pool_bytes'].min())}"
+    text = f"In {read.sum()} of {plural(len(known), 'run')} tables were read into the buffer pool before the warm-up"
+    return f"{text} ({sizes}){f'; in {over.sum()} the pool cannot hold them' if over.any() else ''}."

@@ -1,18 +1,18 @@
-"""How the runs were measured: method, order, whether runs overlap, and the time beside measuring."""
+"""How the runs were measured: method, order, overlaps, starts through all client counts, time beside measuring."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from scripts.analysis.run_tables import PHASE_NAMES, block_name
-from scripts.analysis.widening import STOPPING, widened_for
+from scripts.analysis.stats import STOPPING, widened_for
 from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
-from scripts.report.ladder import ladder_lines
 from scripts.report.slices import by_method, disk_lines, disturbed_lines, position_lines, side_by_side
-from scripts.vocabulary import Decision
-from scripts.wording import duration, listing, missing, percent, plural, share
+from scripts.vocabulary import NEVER, Decision
+from scripts.wording import duration, listing, missing, number, percent, plural, share
 
 METHOD = Topic("method", "Measuring")
 ORDER = Topic(
@@ -27,6 +27,7 @@ OWN_COST = Topic("workflow_cost", "Cost of the workflow")
 RUN_TIME = Topic("run_time", "Time of a run")
 
 PAUSE_S = 60
+FEWEST_PAIRS = 8
 
 
 def run_name(row: tuple) -> str:
@@ -200,3 +201,38 @@ def phase_split(runs: pd.DataFrame) -> Finding:
     rest_s = total_s - sum(seconds for name, seconds in named if name in ("warmup", "measure"))
     text = f"Mean {duration(total_s)}, of which {duration(rest_s)} are neither warm-up nor measuring"
     return RUN_TIME.plain(f"{text}: {', '.join(parts)}.")
+
+
+def ladder_lines(study: dict, runs: pd.DataFrame) -> Iterator[str]:
+    """Yield what a study whose servers do not restart between client counts says of it; nothing for another one."""
+    if study.get("restart") != NEVER or not len(runs):
+        return
+    counts = listing([number(count) for count in sorted(set(runs["clients"]))])
+    yield (
+        f"Each repetition is one start of each server, which goes through {counts} clients: intervals are those of "
+        "the starts that were measured, and what happens at one client count carries over to the next."
+    )
+    known, pairs = neighbour_correlation(runs, study["reference"])
+    said = f"{known:.2f}, from" if pairs >= FEWEST_PAIRS else "not known from"
+    what = "Correlation of the ratios at neighbouring client counts of one start (lag 1)"
+    yield f"{what}: {said} {plural(pairs, 'pair')}."
+
+
+def neighbour_correlation(runs: pd.DataFrame, reference: str) -> tuple[float, int]:
+    """Return (lag-1 correlation, number of pairs) of log TPS ratios at neighbouring client counts of the same start.
+
+    Each ratio is taken to the reference of its repetition, less the mean of its variant, workload and client count.
+    """
+    ok = runs[runs["outcome"] == "ok"].assign(log=lambda each: np.log(each["tps"].astype(float)))
+    logs = ok.pivot_table(index=["workload", "repetition", "clients"], columns="variant", values="log")
+    if reference not in logs:
+        return float("nan"), 0
+    ratios = logs.drop(columns=reference).sub(logs[reference], axis=0)
+    moved = ratios - ratios.groupby(["workload", "clients"]).transform("mean")
+    # Of a single start nothing is left to correlate.
+    moved = moved[ratios.groupby(["workload", "clients"]).transform("count") > 1]
+    behind = moved.groupby(["workload", "repetition"]).shift()
+    both = moved.notna() & behind.notna()
+    here, there = moved.to_numpy()[both.to_numpy()], behind.to_numpy()[both.to_numpy()]
+    scale = np.sqrt(np.sum(here**2) * np.sum(there**2))
+    return (float(np.sum(here * there) / scale) if scale else float("nan")), len(here)

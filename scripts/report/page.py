@@ -33,7 +33,6 @@ from scripts.report import (
 from scripts.report import diagnoses as report_diagnoses
 from scripts.report import findings as report_findings
 from scripts.report import runs as report_runs
-from scripts.report.by_workload import by_workload
 from scripts.report.figures.naming import answer_names, look_of, machine_name
 from scripts.report.finding import Finding, State
 from scripts.report.levels import level_means
@@ -41,6 +40,7 @@ from scripts.report.measuring import looks_text, method_text, stopping_text
 from scripts.report.results import Results, results, summary_rows
 from scripts.report.value_tables import measured_metrics, overall_rows
 from scripts.report.verdict import matters_of, noise_sentence, study_answer
+from scripts.report.workloads import by_workload
 from scripts.vocabulary import AA, MIN_BLOCKS
 from scripts.wording import duration, percent, plural, share
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from scripts.record import file_sha256
 from scripts.sources import SourceError, archive, debian, download, git, installed, maven, working_tree
-from scripts.sources.product import Product
+from scripts.sources.installed import Product
 
 Source = dict[str, Any]
 Recipe = dict[str, Any]

@@ -15,6 +15,7 @@ from typing import Any
 from scripts.host.process import CommandFailed
 from scripts.record import file_sha256, read, write
 from scripts.sources import SourceError, debian, installed
+from scripts.sources.installed import Product
 from scripts.sources.kinds import (
     PREFIX,
     SOLE_KINDS,
@@ -26,7 +27,6 @@ from scripts.sources.kinds import (
     read_source,
     source_candidates,
 )
-from scripts.sources.product import Product
 from scripts.sources.tree import release_of, require_buildable, tree_sha256
 
 log = logging.getLogger(__name__)

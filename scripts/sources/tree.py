@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator
 from pathlib import Path, PurePosixPath
 
 from scripts.sources import SourceError
-from scripts.sources.product import Product
+from scripts.sources.installed import Product
 
 CHUNK_BYTES = 1 << 20
 

@@ -13,12 +13,12 @@ interrupts
     why: the handler takes a lock that the thread it interrupts may hold, and after an interrupt Snakemake waits for its
         jobs; neither is reported upstream.
     can go when: test_unpatched_snakemake.py fails.
-scheduler
+session.remove_rate_limit
     relies on: `JobScheduler.job_rate_limiter` may be None.
     why: each job leaves a timer that wakes the scheduler beside a measurement, and no value of
         `--max-jobs-per-timespan` means no limit.
     can go when: test_unpatched_snakemake.py fails.
-resources
+session.register_host
     relies on: `Workflow.global_resources` and `Workflow.register_resource`.
     why: a resource without a limit is unlimited, and a limit in a profile is lost with `--resources` or with
         `--workflow-profile none`; no directive of the Snakefile sets one (issue 1866).

@@ -1,5 +1,11 @@
-"""What is changed in a running Snakemake: before it looks at jobs, and before it starts the first one."""
+"""What is changed in a running Snakemake: before it looks at jobs, and before it starts the first one.
 
+Its scheduler sleeps while a job runs: it would take CPU time from what is measured. The readers/writer lock of this
+machine is its resource `host`: most jobs take one share; measuring and training take all.
+"""
+
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +14,9 @@ from snakemake.dag import DAG
 from scripts.workflow import forced, job_records
 from scripts.workflow.ancient_inputs import patch_ancient_inputs
 from scripts.workflow.interrupts import forward_interrupts
-from scripts.workflow.resources import register_host
-from scripts.workflow.scheduler import remove_rate_limit
+from scripts.workflow.release import expect, expect_parameters
+
+HOST = 1000
 
 
 def prepare(workflow: Any, results: Path) -> None:
@@ -29,3 +36,32 @@ def begin(workflow: Any) -> None:
     """Change Snakemake's scheduler before the first job. Raises OtherSnakemake if it is not as expected."""
     forward_interrupts(workflow.scheduler)
     remove_rate_limit(workflow.scheduler)
+
+
+def remove_rate_limit(scheduler: Any) -> None:
+    """Remove the limit of jobs per time: its timers wake the scheduler every second, once per job so far.
+
+    Raises OtherSnakemake if the scheduler has no such limit.
+    """
+    expect(scheduler, "job_rate_limiter")
+    scheduler.job_rate_limiter = None
+
+
+def register_host(workflow: Any) -> None:
+    """Limit the resource `host`, unless `--resources host=N` on the command line did.
+
+    Raises OtherSnakemake if resources cannot be limited in this way.
+    """
+    expect(workflow, "global_resources", "register_resource")
+    expect_parameters(workflow.register_resource, "name", "value")
+    if "host" not in workflow.global_resources:
+        workflow.register_resource("host", HOST)
+
+
+def job_environment(root: Path) -> dict[str, str]:
+    """Return the variables of this process that its jobs need; `root` is the checkout."""
+    return {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.getenv('PATH')}",
+        "PYTHONPATH": str(root),
+        "WORKFLOW_PID": str(os.getpid()),
+    }

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from scripts.host.process import run
 from scripts.servers.endpoint import Endpoint
 from scripts.servers.families.family import FROM_CLIENT, FROM_STORAGE, Family, Options
-from scripts.sources.installed import program_of
-from scripts.sources.product import Product
+from scripts.sources.installed import Product, program_of
 
 # The server answers each connection with its settings, and ends at SIGTERM.
 SERVER = """\

@@ -1,4 +1,4 @@
-"""The programs that compile servers and put load on them."""
+"""The programs that compile servers and put load on them, and the client host that a study may put load from."""
 
 import re
 import subprocess
@@ -10,7 +10,8 @@ from scripts.builds import bolt, flags, toolchain
 from scripts.builds.toolchain import Toolchain
 from scripts.commands.doctor.finding import SET_UP, Finding, Findings, Machine, ok
 from scripts.commands.doctor.needs import Needs
-from scripts.loadgen import sysbench
+from scripts.host.cpus import format_cpus
+from scripts.loadgen import client_host, sysbench
 from scripts.servers import families
 
 Find = Callable[[str, dict], Toolchain]
@@ -157,3 +158,19 @@ def load_generator(drivers: set[str], read: Callable[[], sysbench.Capabilities])
         why = "1.0.20 is the oldest that was tried: older ones count and report errors otherwise"
         return Finding("warning", "sysbench", fact, why, "install sysbench 1.0.20 or newer, first on PATH")
     return ok("sysbench", fact)
+
+
+def check_client(needs: Needs) -> Findings:
+    """Ask the client host, if the study has one, as a run does."""
+    config = needs.study.config
+    if "client" not in config:
+        return
+    try:
+        there = client_host.client_host_of(config)
+    except ValueError as error:
+        change = "`client` in the study, or the host itself: its keys, its packages, the address"
+        yield Finding("problem", "client host", str(error), "no run can start", change)
+        return
+    name, listens = client_host.client_name(config["client"]), f"{there.address} port {there.port}"
+    found = f"sysbench {there.generator.version} on CPU {format_cpus(there.cpus)}"
+    yield ok("client host", f"{name}: {found}; the server listens on {listens}")

@@ -15,8 +15,7 @@ from scripts.commands.import_logs import tables as import_logs_tables
 from scripts.commands.import_logs.description import in_order, numbered, study_description
 from scripts.commands.import_logs.files import files_below
 from scripts.commands.import_logs.logs import Log, Tree, log_text, read_tree, unpacked
-from scripts.commands.import_logs.pattern import natural_key, read_pattern
-from scripts.commands.import_logs.pattern_text import DEFAULT_PATTERN
+from scripts.commands.import_logs.pattern import DEFAULT_PATTERN, natural_key, read_pattern
 from scripts.commands.import_logs.replacing import replacing
 from scripts.host.entry import say, user_command
 from scripts.host.pool import in_batches

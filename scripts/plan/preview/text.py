@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from scripts.analysis.widening import widened_for
+from scripts.analysis.stats import widened_for
 from scripts.config.run_time import stated_s
 from scripts.host import outcome, storage
 from scripts.host.cpus import format_cpus
@@ -19,8 +19,7 @@ from scripts.plan.preview import checks, limits
 from scripts.plan.preview.differences import Difference
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes, amount_text
-from scripts.plan.preview.limits import Limit
-from scripts.plan.preview.pools import beyond_pool
+from scripts.plan.preview.limits import Limit, beyond_pool
 from scripts.plan.preview.reasons import Beside, Changed, Failed, New, Reason, Reasons, Remade, RunReasons
 from scripts.wording import plural, share
 

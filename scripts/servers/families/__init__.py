@@ -4,7 +4,7 @@ from scripts.servers.families.family import Family
 from scripts.servers.families.mariadb import MariaDB
 from scripts.servers.families.mysql import MySQL
 from scripts.servers.families.postgresql import PostgreSQL
-from scripts.sources.product import Product, any_of
+from scripts.sources.installed import Product, any_of
 
 # A list instead of a search for modules: code_digest reads from imports what a rule depends on.
 FAMILIES: dict[str, Family] = {family.NAME: family for family in (MariaDB(), MySQL(), PostgreSQL())}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from scripts.servers.endpoint import Endpoint
-from scripts.sources.product import Product
+from scripts.sources.installed import Product
 
 # The release of an installed server, in a file of its install tree.
 RELEASE_FILE = "release.txt"

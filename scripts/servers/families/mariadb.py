@@ -5,8 +5,7 @@ from pathlib import Path
 
 from scripts.servers.families.family import Options
 from scripts.servers.families.innodb import InnoDB, bootstrap, cmake_command, with_shared_files
-from scripts.sources.installed import program_of
-from scripts.sources.product import Product
+from scripts.sources.installed import Product, program_of
 
 # Plugins a benchmark of InnoDB does not touch; each costs compile time or a library.
 LEFT_OUT = [

@@ -11,8 +11,7 @@ from scripts.servers.families import mysql_options
 from scripts.servers.families.family import RELEASE_FILE, Options
 from scripts.servers.families.innodb import InnoDB, bootstrap, cmake_command, statement_file, with_shared_files
 from scripts.servers.families.mysql_options import Release
-from scripts.sources.installed import program_of
-from scripts.sources.product import Product
+from scripts.sources.installed import Product, program_of
 from scripts.sources.tree import release_of
 
 SYSTEM_TABLES = ["mysql_system_tables.sql", "mysql_system_tables_data.sql"]

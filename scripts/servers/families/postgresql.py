@@ -24,8 +24,7 @@ from scripts.servers.families.family import (
     Options,
 )
 from scripts.servers.families.postgresql_status import OWN_NAME, PostgreSQLStatus
-from scripts.sources.installed import beside_program, program_of
-from scripts.sources.product import Product
+from scripts.sources.installed import Product, beside_program, program_of
 from scripts.wording import option_value
 
 PREFIX = "/usr/local/pgsql"

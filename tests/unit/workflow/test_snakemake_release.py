@@ -10,8 +10,7 @@ from scripts.workflow import command_line, job_records
 from scripts.workflow.ancient_inputs import patch_ancient_inputs
 from scripts.workflow.interrupts import forward_interrupts
 from scripts.workflow.release import RELEASE, OtherSnakemake
-from scripts.workflow.resources import register_host
-from scripts.workflow.scheduler import remove_rate_limit
+from scripts.workflow.session import register_host, remove_rate_limit
 from tests.made.studies import CHECKOUT
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.config.quantities import seconds_of, share_of
+from scripts.config.run_time import seconds_of, share_of
 from scripts.config.study import load
 from scripts.config.text import ConfigError
 from tests.made.studies import CHECKOUT, config

@@ -6,7 +6,7 @@ import math
 import pandas as pd
 import pytest
 
-from scripts.report.ladder import ladder_lines, neighbour_correlation
+from scripts.report.measuring import ladder_lines, neighbour_correlation
 
 STUDY = {"reference": "baseline", "restart": "never"}
 CLIENTS = (8, 64, 512)

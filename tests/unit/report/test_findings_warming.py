@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis.run_tables import RUNS
-from scripts.report.warming import warm_finding
+from scripts.report.findings import warm_finding
 from tests.made.run import record_of
 
 MIB = 2**20

@@ -3,7 +3,7 @@
 import pytest
 
 from scripts.plan.preview.due import Due
-from scripts.plan.preview.pools import beyond_pool
+from scripts.plan.preview.limits import beyond_pool
 from tests.made.studies import paths
 
 SMALL_POOL = {"options": {"shared_buffers": "64MB"}, "datasets": {"sbtest": {"tables": 4, "rows": 1_000_000}}}

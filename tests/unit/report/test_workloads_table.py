@@ -3,8 +3,8 @@
 from scripts.analysis.runs import read_csv
 from scripts.record import read
 from scripts.report import page as report_page
-from scripts.report.by_workload import by_workload
 from scripts.report.finding import Topic
+from scripts.report.workloads import by_workload
 from scripts.wording import by_width, count
 from tests.made.rendering import Elements
 
