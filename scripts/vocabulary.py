@@ -4,6 +4,8 @@ from enum import StrEnum
 
 # When the servers of a study start anew: value of `restart`.
 NEVER = "never"
+# Servers put nothing off for their next start: value of `stop`.
+SLOW = "slow"
 AA = "aa"
 # The reference's own objects linked in another order, one order per repetition.
 RELINKED = "relinked"

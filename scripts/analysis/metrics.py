@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.vocabulary import ABOVE, BELOW, Verdict
+from scripts.vocabulary import ABOVE, BELOW, SLOW, Verdict
 
 MIB = 2**20
 CHANGES = ("rows_inserted", "rows_updated", "rows_deleted", "rows_changed")
@@ -195,19 +195,26 @@ SCRIPT: dict[str, Metric] = {
         ),
     )
 }
-EVERY = METRICS | SCRIPT
+SLOW_STOP = _time(
+    "slow_stop_s",
+    "Time of the slow stop",
+    "seconds from the request to stop until the server has finished what it put off, written all pages, and ended",
+)
+EVERY = METRICS | SCRIPT | {SLOW_STOP.name: SLOW_STOP}
 COLD_TIME, WARM_TIME = SCRIPT["cold_s"], SCRIPT["warm_s"]
 
 
 def of_study(study: dict[str, Any]) -> list[str]:
     """Return the names of what a study measures: of sysbench's loads, of timed SQL, or of both.
 
+    The time of a slow stop belongs to sysbench's loads.
     Of imported logs, those that some log holds.
     """
     if in_logs := (study.get("imported") or {}).get("metrics"):
         return list(in_logs)
     kinds = {"sql" in load for load in study["workloads"].values()}
-    return [*(METRICS if kinds != {True} else ()), *(SCRIPT if True in kinds else ())]
+    of_sysbench = [*METRICS, *([SLOW_STOP.name] if study.get("stop") == SLOW else ())]
+    return [*(of_sysbench if kinds != {True} else ()), *(SCRIPT if True in kinds else ())]
 
 
 def leading(names: Iterable[str]) -> Metric:

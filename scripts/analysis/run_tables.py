@@ -222,6 +222,7 @@ RUNS = Table(
                lambda run: run.generator_cpu_s),
         Column("generator_boot_id", "identity of the boot of the host that sysbench ran on", TEXT,
                lambda run: run.generator_boot_id),
+        _metric("slow_stop_s", SECONDS, lambda run: run.slow_stop_s),
         _metric("cold_s", SECONDS, lambda run: _statements_s(run, times.COLD)),
         _metric("warm_s", SECONDS, lambda run: _statements_s(run, times.WARM)),
         Column("steal_share", "share of all CPU time of the window that the hypervisor gave to others", SHARE,

@@ -110,7 +110,8 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
 def read_csv(path: Path) -> pd.DataFrame:
     """Read a table; only an empty field is missing, so that a variant may be called `nan`."""
     types = dict.fromkeys(TEXT_COLUMNS, str)
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
+    # The parser makes a block of memory per column; the copy joins them, and pandas does not warn of their number.
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types).copy()
 
 
 def sample_table(records: Iterable[Run]) -> pd.DataFrame:

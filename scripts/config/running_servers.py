@@ -15,12 +15,13 @@ OF_STUDY = {
     "options": "its options are its owner's",
     "storage": "its storage is its owner's",
     "restart": "nothing restarts it anyway",
+    "stop": "nothing stops it",
     "placement": "its CPUs are unknown, and the load generator has all of this machine's",
     "client_environment": "sysbench has the environment by which its driver uses TLS",
     "client": "this machine has the load generator",
     "diagnose": "no tool reaches its processes",
 }
-NEUTRAL = {"placement": "automatic", "restart": "each block"}
+NEUTRAL = {"placement": "automatic", "restart": "each block", "stop": "fast"}
 OF_VARIANT = {
     "options": OF_STUDY["options"],
     "storage": OF_STUDY["storage"],

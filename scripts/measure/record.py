@@ -23,7 +23,8 @@ class Run(Part):
 
     `environment` holds the variables that the study gives the server, `preloaded` path -> SHA-256 of the libraries that
     they have loaded and that are mapped; `client_environment` and `client_preloaded` are those of sysbench. `variables`
-    holds the server's variables, but for those in the shared file, see `server_variables`.
+    holds the server's variables, but for those in the shared file, see `server_variables`. `slow_stop_s`, of a study
+    with `stop: slow`, is the time from the request to stop to the server's end.
     """
 
     path: Path | None = None
@@ -75,6 +76,7 @@ class Run(Part):
     engine_report: run_parts.EngineReports = field(default_factory=run_parts.EngineReports)
     files: run_parts.Files = field(default_factory=run_parts.Files)
     commands: dict[str, list[str]] = field(default_factory=dict)
+    slow_stop_s: float | None = None
     option_file: str | None = None
     options_unread: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)

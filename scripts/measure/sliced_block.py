@@ -30,6 +30,7 @@ from scripts.measure.statements import SqlBench, take_passes
 from scripts.measure.warnings import drift
 from scripts.servers import data_directory
 from scripts.servers.server import ServerFailed
+from scripts.vocabulary import SLOW
 
 # The beginning of a slice, in which caches are filled again, is left out of throughput and latency.
 SKIP_S = 0.01
@@ -122,8 +123,20 @@ def _run(benches: list[Bench], seed: str, taken: Taken, phases: Phases, each: Ea
         measure_them = _measure_passes if isinstance(sound[0], SqlBench) else _measure_rounds
         measure_them(sound, seed, taken, phases)
     phases.announce("stop the servers")
-    each(benches, methodcaller("stop"))
+    if benches[0].setting.load.get("stop") == SLOW:
+        _stop_slowly(_sound(benches), seed)
+    else:
+        each(benches, methodcaller("stop"))
     phases.end("stop")
+
+
+def _stop_slowly(benches: list[Bench], seed: str) -> None:
+    """Stop the servers one after the other, in a drawn order; those that wait cannot work on what they put off."""
+    mixed = random.Random(f"{seed}/stops").sample(benches, len(benches))
+    with waiting([bench.arm for bench in mixed]):
+        for bench in mixed:
+            bench.arm.release()
+            _step(bench, methodcaller("stop"))
 
 
 def _bring_up(benches: list[Bench], phases: Phases, each: Each) -> None:

@@ -32,7 +32,7 @@ def describe(paths: Paths, files: list[Path], decided: list[Block], decision: Fa
     keys = "study title question reference clients repetitions seed campaign warmup_s measure_s placement"
     return {
         **{key: config[key] for key in keys.split()},
-        **{key: config[key] for key in ("rest_s", "restart", "series") if config.get(key)},
+        **{key: config[key] for key in ("rest_s", "restart", "stop", "series") if config.get(key)},
         **({"matters": share_of(config["matters"])} if "matters" in config else {}),
         **({"expect": config["expect"]} if "expect" in config else {}),
         **stopped(paths, decided, decision),

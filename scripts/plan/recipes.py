@@ -21,7 +21,7 @@ from scripts.record import digest, file_sha256
 from scripts.servers import families
 from scripts.sources import kinds
 from scripts.sql import files
-from scripts.vocabulary import NEVER
+from scripts.vocabulary import NEVER, SLOW
 
 Recipe = dict[str, Any]
 # Names of databases have 63 characters at most.
@@ -347,6 +347,7 @@ class Plan:
                 **{key: config.get(key) for key in ("rest_s", "series", "client", "slice_s")},
                 # What a server did before a level is part of what is measured.
                 "ladder": sorted(config["clients"]) if config.get("restart") == NEVER else None,
+                "stop": SLOW if config.get("stop") == SLOW else None,
                 # The workflow itself sends timed SQL, so sysbench's environment is not in it.
                 "client_environment": None if timed else config.get("client_environment"),
                 "placement": config["placement"],

@@ -86,6 +86,7 @@ class Evidence:
 OVERALL = {
     "tps": "TPS", "p95_ms": "p95", "p99_ms": "p99", "cpu_us_per_tx": "server CPU", "cpu_user_us_per_tx": "user CPU",
     "cpu_system_us_per_tx": "system CPU", "host_cpu_us_per_tx": "host CPU without client",
+    "slow_stop_s": "slow stop",
     "cold_s": "cold time", "warm_s": "warm time",
 }  # fmt: skip
 

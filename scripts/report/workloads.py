@@ -20,8 +20,8 @@ from scripts.vocabulary import CONTROLS, WORKLOAD_CLIENTS, PairStatus
 from scripts.wording import NOTHING, count, interval, listing, missing, option_value, percent, plural, times
 
 SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms": "p99 latency"}
-SHOWN = {"tps": "TPS", "p95_ms": "p95, ms", "cpu_us_per_tx": "CPU per transaction, µs", "cold_s": "cold, s",
-         "warm_s": "warm, s"}  # fmt: skip
+SHOWN = {"tps": "TPS", "p95_ms": "p95, ms", "cpu_us_per_tx": "CPU per transaction, µs", "slow_stop_s": "slow stop, s",
+         "cold_s": "cold, s", "warm_s": "warm, s"}  # fmt: skip
 MOST_UNFOLDED = 40
 
 

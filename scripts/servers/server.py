@@ -52,7 +52,7 @@ def options_not_taken(log: Path, family: Family) -> Iterator[tuple[str, str]]:
 
 
 READY_WITHIN_S = 120
-STOPPED_WITHIN_S = 600
+STOPPED_WITHIN_S, SLOWLY_STOPPED_WITHIN_S = 600, 7200
 
 
 class ServerFailed(RuntimeError):
@@ -77,22 +77,27 @@ class Server:
         except Exception as error:  # each family's driver has its own errors
             raise ServerFailed(self._story(f"gave no connection ({error})")) from error
 
-    def stop(self, *, keep_data: bool) -> None:
-        """Stop the server cleanly and wait for its end; `keep_data`: its data directory is used again.
+    def stop(self, *, keep_data: bool, slow: bool = False) -> float:
+        """Stop the server cleanly and wait for its end; returns the seconds from the request to the end.
 
+        `keep_data`: its data directory is used again; `slow`: it finishes all work that it put off.
         Raises ServerFailed if it had ended before, ends with a status other than 0, or does not end in time.
         """
         if self.process.poll() is not None:
             raise ServerFailed(self._story(f"ended by itself with status {self.process.returncode}"))
         with self.blamed("before it was asked to stop"), contextlib.closing(self.connect()) as connection:
             self.family.before_stop(connection, keep_data)
+            if slow:
+                self.family.before_slow_stop(connection)
+        begin_s, within_s = time.monotonic(), STOPPED_WITHIN_S if not slow else SLOWLY_STOPPED_WITHIN_S
         self.process.send_signal(getattr(signal, self.family.STOP_SIGNAL))
         try:
-            status = self.process.wait(timeout=STOPPED_WITHIN_S)
+            status = self.process.wait(timeout=within_s)
         except subprocess.TimeoutExpired as error:
-            raise ServerFailed(self._story(f"still ran {STOPPED_WITHIN_S} s after the request to stop")) from error
+            raise ServerFailed(self._story(f"still ran {within_s} s after the request to stop")) from error
         if status != 0:
             raise ServerFailed(self._story(f"ended with status {status} when asked to stop"))
+        return time.monotonic() - begin_s
 
     def wait_ready(self) -> None:
         """Wait until the server answers. Raises ServerFailed if it ends or takes more than 120 s."""

@@ -28,7 +28,7 @@ def place():
 def measured(place):
     """The record of the block, and those of its arms by name."""
     before = leftovers()
-    status, said = finish(place.run_command("block", "slices", ARMS, load={"series": True}))
+    status, said = finish(place.run_command("block", "slices", ARMS, load={"series": True, "stop": "slow"}))
     assert status == 0, said
     assert leftovers() == before
     return record.read(place.run("block", "block")), {arm: record.read(place.run("block", arm)) for arm in ARMS}
@@ -88,6 +88,12 @@ def test_servers_own_counters_lie_at_both_edges_of_the_rounds(measured):
         changed = [name for name, edges in facts["counters"].items() if edges["after"] > edges["before"]]
         assert changed, facts["counters"]
         assert facts["files"]["before"].keys() == facts["files"]["after"].keys()
+
+
+def test_slow_stops_follow_one_another(measured):
+    took_s = [facts["slow_stop_s"] for facts in measured[1].values()]
+    assert min(took_s) > 0
+    assert sum(took_s) <= measured[0]["phases_s"]["stop"]
 
 
 def test_counters_are_read_once_per_second_of_each_servers_own_open_time(measured):

@@ -36,7 +36,7 @@ def measured(place, name, flush, load):
 
 
 def test_load_that_flushes_at_every_commit_goes_by_turns_in_long_windows(place):
-    block, arms = measured(place, "flushing", 1, WRITING)
+    block, arms = measured(place, "flushing", 1, {**WRITING, "stop": "slow"})
     assert (block["method"], block["turned_by"]) == ("turns", "fsyncs"), block["disk_per_s"]
     assert block["disk_per_s"]["fsyncs"] > LIMITS_PER_S["fsyncs"]
     assert block["why"] == "bound by a disk: over 100 fsyncs per second"
@@ -45,6 +45,7 @@ def test_load_that_flushes_at_every_commit_goes_by_turns_in_long_windows(place):
         assert facts["outcome"] == "ok", facts["reason"]
         assert facts["window"]["duration_s"] == pytest.approx(TURN_S, abs=0.3)
         assert facts["sliced"]["disk_per_s"] == block["disk_per_s"]
+        assert 0 < facts["slow_stop_s"] <= facts["phases_s"]["stop"]
 
 
 def test_load_that_only_reads_data_in_memory_stays_in_slices(place):
@@ -52,7 +53,7 @@ def test_load_that_only_reads_data_in_memory_stays_in_slices(place):
     assert block["method"] == "slices", block["disk_per_s"]
     assert block["disk_per_s"].keys() == LIMITS_PER_S.keys()
     assert all(block["disk_per_s"][name] <= limit for name, limit in LIMITS_PER_S.items())
-    assert all(facts["outcome"] == "ok" for facts in arms.values())
+    assert all((facts["outcome"], facts["slow_stop_s"]) == ("ok", None) for facts in arms.values())
 
 
 def test_pages_that_postgresql_read_for_us_are_counted_at_once_and_pages_it_added_are_not():

@@ -9,7 +9,7 @@ from scripts.vocabulary import CONTROLS
 
 REFERENCE_COLOUR = "#6e747c"
 AA_COLOUR = "#a3a9b1"
-DRAWN = ("tps", "p95_ms", "cpu_us_per_tx")
+DRAWN = ("tps", "p95_ms", "cpu_us_per_tx", "slow_stop_s")
 LEAST_HEAT = 20  # workloads times client counts
 CURVES = ("tps", "p95_ms", "p99_ms", "cpu_us_per_tx")
 # Okabe and Ito 2008, without the black and the yellow that one of the two backgrounds swallows; then two that stay

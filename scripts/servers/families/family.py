@@ -200,6 +200,9 @@ class Family(ABC):
     def before_stop(self, connection: Any, keep_data: bool) -> None:  # noqa: B027
         """Prepare the server's stop; `keep_data`: the data directory is used again. The default: nothing."""
 
+    def before_slow_stop(self, connection: Any) -> None:  # noqa: B027
+        """Have the coming stop finish all work that the server put off. The default: nothing, a stop always does."""
+
     # Load generators
 
     @abstractmethod

@@ -1,12 +1,15 @@
 """The table by workload has one row per variant and workload, with values, ratios and intervals in the same row."""
 
+import pytest
+
 from scripts.analysis.runs import read_csv
 from scripts.record import read
 from scripts.report import page as report_page
 from scripts.report.finding import Topic
 from scripts.report.workloads import by_workload
 from scripts.wording import by_width, count
-from tests.made.rendering import Elements
+from tests.made.rendering import Elements, worded
+from tests.made.synthetic import Plan
 
 
 def table_of(tree):
@@ -43,6 +46,23 @@ def test_several_client_counts_have_rows_of_their_own(report_with_holes):
     assert [row.clients for row in found.rows] == ["8"] * 3 + ["64"] * 3
     assert found.rows[1].cells[1].notes[-1] == "3 blocks, 1 split, 1 incomplete"
     assert found.rows[4].cells[0].text == "failed"
+
+
+def slowly_stopped(record):
+    """A record of a study with `stop: slow`, in which the servers of pgo take half the time of the others to stop."""
+    if "order" in record:
+        return {**record, "stop": "slow"}
+    return {**record, "slow_stop_s": 1.5 if record["variant"] == "pgo" else 3.0} if "window" in record else record
+
+
+def test_the_time_of_slow_stops_is_compared_like_the_other_quantities(tmp_path):
+    tree, page, _ = worded(Plan(workloads=("oltp",)), tmp_path, slowly_stopped)
+    found = table_of(tree)
+    assert found.heads[-2:] == ("slow stop, s", "/ baseline")
+    assert [cell.text for row in found.rows[:2] for cell in row.cells[-2:]] == ["3.00", "", "1.50", "0.50"]
+    overall = read_csv(tree.tables / "overall.csv").set_index(["variant", "metric"])
+    assert overall.loc[("pgo", "slow_stop_s"), "ratio"] == pytest.approx(0.5)
+    assert "slow stop, s" in Elements(page).said()
 
 
 def test_proofs_are_one_line_that_counts_what_passed():
