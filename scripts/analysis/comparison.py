@@ -11,9 +11,9 @@ from scripts.analysis.blocks import Arms, arms_of, judged_runs
 from scripts.analysis.calibration import calibration_table, widening
 from scripts.analysis.intervals import Interval, cell_intervals, overall_intervals
 from scripts.analysis.metrics import SCRIPT, of_study
-from scripts.analysis.stats import widened_for
 from scripts.analysis.tables import CELLS, COMPARISONS, OVERALL
 from scripts.analysis.verdicts import MATTERS, PRIMARY, interval_columns, with_verdicts
+from scripts.analysis.widening import widened_for
 from scripts.vocabulary import AA, ABOVE, BELOW, CELL, RELINKED, UNDECIDED, WORKLOAD_CLIENTS, PairStatus, Verdict
 
 NOT_MEASURED = "not_measured"

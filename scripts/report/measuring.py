@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis.run_tables import PHASE_NAMES, block_name
-from scripts.analysis.stats import STOPPING, widened_for
+from scripts.analysis.widening import STOPPING, widened_for
 from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
 from scripts.report.slices import by_method, disk_lines, disturbed_lines, position_lines, side_by_side

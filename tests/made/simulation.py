@@ -15,7 +15,7 @@ import pandas as pd
 
 from scripts.analysis import calibration, intervals, stats, verdicts
 from scripts.analysis.intervals import Array, Interval
-from scripts.analysis.stats import STOPPING
+from scripts.analysis.widening import STOPPING
 from scripts.vocabulary import AA, DIFFERENCES, MIN_BLOCKS
 
 REFERENCE = "baseline"

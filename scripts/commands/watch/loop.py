@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 from rich.live import Live
 
-from scripts.analysis.stats import widened_for
+from scripts.analysis.widening import widened_for
 from scripts.commands.arguments import paths_of
 from scripts.commands.watch.progress import Progress, SoFar, ratios_so_far
 from scripts.commands.watch.view import progress_view

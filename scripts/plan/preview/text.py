@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from scripts.analysis.stats import widened_for
+from scripts.analysis.widening import widened_for
 from scripts.config.run_time import stated_s
 from scripts.host import outcome, storage
 from scripts.host.cpus import format_cpus

@@ -7,7 +7,7 @@ from scipy import special
 
 from scripts.analysis.comparison import Terms, compare
 from scripts.analysis.precision import Asked, decide, widest
-from scripts.analysis.stats import STOPPING, widened_for
+from scripts.analysis.widening import STOPPING, widened_for
 from scripts.vocabulary import Decision
 from tests.made.simulation import REFERENCE, Simulated, judged, logs, looks, medium_precision, runs_of, stopped
 
