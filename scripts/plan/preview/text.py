@@ -1,12 +1,13 @@
 """The plan as text: what a study would make and why, time, bytes, and the limits it would hit."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 from scripts.analysis.widening import widened_for
 from scripts.config.run_time import stated_s
-from scripts.host import outcome, storage
+from scripts.host import locks, outcome, storage
 from scripts.host.cpus import format_cpus
 from scripts.host.workplace import cache_path
 from scripts.loadgen import client_host
@@ -245,6 +246,7 @@ def plan_text(paths: Paths, cores: int) -> str:
     durations = Durations(due, runs, cores)
     sizes = Sizes(due, durations)
     lines = [f"plan of study {paths.plan.study.name}"]
+    lines += running_line()
     lines += phase_lines(reasons, runs, durations, sizes)
     if due.report:
         lines += bytes_line(due, sizes)
@@ -257,6 +259,13 @@ def plan_text(paths: Paths, cores: int) -> str:
         lines += map(limit_line, [*found, *misplaced(paths)])
         lines += [f"  note      {note}" for note in notes]
     return "\n".join(lines) + "\n\n"
+
+
+def running_line() -> list[str]:
+    """Return a line on another Snakemake that works in this checkout: what it has begun has a log and no result."""
+    if (holder := locks.checkout_holder(Path("results"))) in (None, os.getpid()):
+        return []
+    return [f"  running   process {holder} works here now; what it has begun is listed below as if it had failed"]
 
 
 def refusals(paths: Paths) -> list[str]:

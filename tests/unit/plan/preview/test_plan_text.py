@@ -1,6 +1,7 @@
 """What the plan says of a made-up results folder after an edit: what is to be made, and why."""
 
 import hashlib
+import os
 import re
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ import yaml
 
 from scripts import record
 from scripts.builds import toolchain
+from scripts.host import locks
 from scripts.plan.preview import text as preview_text
 from tests.made import results as made_results
 from tests.made.studies import CHECKOUT, SMALL, paths
@@ -315,6 +317,13 @@ def test_log_without_a_result_is_named():
     found = planned(paths())
     assert found["compile"][2] == [f"{SERVER} pgo: {failed}"]
     assert "measure" not in found, "what is measured stays measured"
+
+
+@pytest.mark.parametrize("holder", [None, os.getpid(), 4242])
+def test_another_snakemake_that_works_in_the_checkout_is_named(monkeypatch, holder):
+    monkeypatch.setattr(locks, "checkout_holder", lambda folder: holder)
+    running = [line for line in preview_text.plan_text(paths(), cores=1).splitlines() if line.startswith("  running")]
+    assert ["process 4242 works here now" in line for line in running] == [True] * (holder == 4242)
 
 
 def test_block_that_failed_before_is_told_apart_from_new_ones():
