@@ -319,7 +319,7 @@ def test_log_without_a_result_is_named():
     assert "measure" not in found, "what is measured stays measured"
 
 
-@pytest.mark.parametrize("holder", [None, os.getpid(), 4242])
+@pytest.mark.parametrize("holder", [None, os.getpid(), 4242], ids=["nobody", "this one", "another"])
 def test_another_snakemake_that_works_in_the_checkout_is_named(monkeypatch, holder):
     monkeypatch.setattr(locks, "checkout_holder", lambda folder: holder)
     running = [line for line in preview_text.plan_text(paths(), cores=1).splitlines() if line.startswith("  running")]
