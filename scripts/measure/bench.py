@@ -20,7 +20,6 @@ from scripts.measure.side_by_side import Arm, Slice
 from scripts.servers import data_directory, environment
 from scripts.servers import options as servers_options
 from scripts.servers.server import Server, running
-from scripts.vocabulary import SLOW
 
 SERVER_LOG, FILL_LOG = ".server.log", ".load.txt"
 # The gate is a shared file: in memory, so that no disk writes it back during a slice.
@@ -171,7 +170,7 @@ class Bench:
         """Stop the server cleanly."""
         with self._server.blamed():
             self._disconnect()
-        slow = self.setting.load.get("stop") == SLOW
+        slow = self.setting.stops_slowly
         took_s = self._server.stop(keep_data=False, slow=slow)
         self.facts["slow_stop_s"] = took_s if slow else None
 

@@ -24,7 +24,6 @@ from scripts.servers import data_directory, environment
 from scripts.servers import options as servers_options
 from scripts.servers.options import server_options
 from scripts.servers.server import Server, ServerFailed, running
-from scripts.vocabulary import SLOW
 from scripts.wording import plural
 
 SERVER_LOG = ".server.log"
@@ -169,7 +168,7 @@ def measure(settings: Sequence[Setting], phases: Phases, found: list[dict[str, A
             for facts in measured:
                 commands = {**facts["commands"], "load": filled}
                 found.append({"outcome": "ok", "reason": None, **facts, **common, "commands": commands})
-        slow = setting.load.get("stop") == SLOW
+        slow = setting.stops_slowly
         took_s = server.stop(keep_data=False, slow=slow)
         # After a ladder, the stop follows its last level.
         found[-1]["slow_stop_s"] = took_s if slow else None

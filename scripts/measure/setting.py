@@ -13,6 +13,7 @@ from scripts.loadgen.lua import script_path
 from scripts.servers import families
 from scripts.servers.server import Server
 from scripts.sources.kinds import RUNNING
+from scripts.vocabulary import SLOW
 
 
 class Phases:
@@ -71,6 +72,11 @@ class Setting:
     remote: client_host.ClientHost | None = None
     at_edge: Callable[[Server], None] = lambda server: None
     window_s: int | None = None
+
+    @property
+    def stops_slowly(self) -> bool:
+        """Whether the server finishes what it put off before it ends, and the time of that is measured."""
+        return self.load.get("stop") == SLOW
 
     @property
     def load(self) -> dict[str, Any]:

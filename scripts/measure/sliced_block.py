@@ -30,7 +30,6 @@ from scripts.measure.statements import SqlBench, take_passes
 from scripts.measure.warnings import drift
 from scripts.servers import data_directory
 from scripts.servers.server import ServerFailed
-from scripts.vocabulary import SLOW
 
 # The beginning of a slice, in which caches are filled again, is left out of throughput and latency.
 SKIP_S = 0.01
@@ -123,7 +122,7 @@ def _run(benches: list[Bench], seed: str, taken: Taken, phases: Phases, each: Ea
         measure_them = _measure_passes if isinstance(sound[0], SqlBench) else _measure_rounds
         measure_them(sound, seed, taken, phases)
     phases.announce("stop the servers")
-    if benches[0].setting.load.get("stop") == SLOW:
+    if benches[0].setting.stops_slowly:
         _stop_slowly(_sound(benches), seed)
     else:
         each(benches, methodcaller("stop"))

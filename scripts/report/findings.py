@@ -226,20 +226,20 @@ def warm_finding(runs: pd.DataFrame, matters: float) -> Finding | None:
     if known.empty:
         return None
     blocks = known.groupby(["workload", "clients", "block"], sort=False)["rise"].mean()
-    cells = [(cell, *_ends(rises)) for cell, rises in blocks.groupby(["workload", "clients"], sort=False)]
-    rising = [_line(*cell) for cell in cells if cell[2] > np.log1p(matters)]
-    middle, low, high = map(np.exp, _ends(blocks))
+    cells = [(cell, *_rise_and_bounds(rises)) for cell, rises in blocks.groupby(["workload", "clients"], sort=False)]
+    rising = [_rising_line(*cell) for cell in cells if cell[2] > np.log1p(matters)]
+    middle, low, high = map(np.exp, _rise_and_bounds(blocks))
     within = "" if missing(low) else f" ({interval(low, high)})"
     halves = f"Throughput in the second half of the blocks over the first: {ratio(middle)}{within}."
     return WARM.judged(not rising, f"{halves} {_filled_text(known)}".strip(), tuple(rising))
 
 
-def _ends(rises: pd.Series) -> tuple[float, float, float]:
+def _rise_and_bounds(rises: pd.Series) -> tuple[float, float, float]:
     """Return mean and bounds of log rises; the bounds of a single block are missing."""
     return tuple(map(float, stats.t_interval(rises)))
 
 
-def _line(cell: tuple, *logs: float) -> str:
+def _rising_line(cell: tuple, *logs: float) -> str:
     middle, low, high = map(np.exp, logs)
     where = f"{cell[0]}, {plural(int(cell[1]), 'client')}"
     return f"{where}: throughput still rose, second half over first {ratio(middle)} ({interval(low, high)})"
