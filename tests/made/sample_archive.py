@@ -1,5 +1,7 @@
 """The archive that `make sample` renders: the records of a finished study, without what only its machine has.
 
+What sysbench printed is left out: it doubles the archive, and the records hold every figure of it that the page shows.
+
 `python -m tests.made.sample_archive CHECKOUT STUDY` packs the results that the checkout in a folder has of one of its
 studies into docs/sample/STUDY.tar.xz.
 """
@@ -34,9 +36,7 @@ def files(paths: Paths) -> Iterator[Path]:
     yield from (Path(folder) / "dataset.json" for folder in paths.datasets)
     yield from (study / name for name in ("study.json", "runs.txt"))
     yield from sorted((study / VARIABLES_FOLDER).iterdir())
-    for block in paths.blocks:
-        for run in (Path(paths.run(block, name)) for name in block.arms):
-            yield from (run, run.with_suffix(".txt"))
+    yield from (Path(paths.run(block, name)) for block in paths.blocks for name in block.arms)
 
 
 def cleaned(checkout: Path, study: str) -> dict[Path, str]:
