@@ -7,17 +7,28 @@ from scripts.host.entry import say
 from scripts.measure import blocks, planned, record
 from scripts.measure.facts import line
 from scripts.measure.programs import with_programs
+from scripts.wording import duration
 
 
 def main(plan: Path, block: Path, log: Path) -> None:
     """Input: `plan`, the study's plan.json, and the records of builds and datasets that it names.
 
     Output: `block`, the record of the block, and beside it the record and sysbench's output of each arm. Blocks that
-    share its starts of the servers are written before it. Prints one line per arm.
+    share its starts of the servers are written before it. Prints one line per arm and the time left.
     """
     described = [with_programs(level) for level in planned.read(plan, block.parent)]
-    for run in blocks.measured(described, log):
-        say(line(record.read(run)))
+    runs = [record.read(path) for path in blocks.measured(described, log)]
+    for run in runs:
+        say(line(run))
+    if left_s := measuring_left_s(runs):
+        say(f"about {duration(left_s)} of measuring left, at the pace of this block")
+
+
+def measuring_left_s(runs: list[record.Run]) -> float:
+    """Return the seconds that the runs after these will take at the pace of these."""
+    after = min(run.runs_total - run.run_number for run in runs)
+    took_s = record.measured_s((run.times.started_at, run.times.ended_at) for run in runs)
+    return took_s / len(runs) * after
 
 
 if __name__ == "__main__":

@@ -88,11 +88,10 @@ def line(run: Run) -> str:
     """Return the line about a run for the user."""
     head = f"[run {run.run_number}/{run.runs_total}] {run.variant} {run.workload} {run.clients} clients"
     head += f" repetition {run.repetition}: "
-    left = f"; about {run.left_s / 60:.0f} min left"
     if run.failed:
-        return head + f"FAILED, {run.reason.splitlines()[0]}" + left
+        return head + f"FAILED, {run.reason.splitlines()[0]}"
     doubtful = sorted({warning.code for warning in run.warnings} - {NOT_MEASURED})
-    return head + _gist(run) + (f" (see {', '.join(doubtful)})" if doubtful else "") + left
+    return head + _gist(run) + (f" (see {', '.join(doubtful)})" if doubtful else "")
 
 
 def _gist(run: Run) -> str:

@@ -1,6 +1,6 @@
 """The records of runs and diagnoses: the files `{repetition}.json` and `{tool}.json` as values, read and written."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +24,7 @@ class Run(Part):
     `environment` holds the variables that the study gives the server, `preloaded` path -> SHA-256 of the libraries that
     they have loaded and that are mapped; `client_environment` and `client_preloaded` are those of sysbench. `variables`
     holds the server's variables, but for those in the shared file, see `server_variables`. `slow_stop_s`, of a study
-    with `stop: slow`, is the time from the request to stop to the server's end.
+    with `stop: slow`, is the time from the request to stop to the server's end. `left_s` stands in older records only.
     """
 
     path: Path | None = None
@@ -154,6 +154,18 @@ class Diagnosis(Run):
 
     tool: str | None = None
     diagnosis: dict[str, Any] = field(default_factory=dict)
+
+
+def measured_s(spans: Iterable[tuple[float | None, float | None]]) -> float:
+    """Return the seconds in which at least one run was under way, from their starts and ends in seconds since 1970.
+
+    The runs of a block that is measured side by side share theirs. A run without times adds nothing.
+    """
+    total_s = until = 0.0
+    for began_s, ended_s in sorted(span for span in spans if None not in span):
+        total_s += max(0.0, ended_s - max(began_s, until))
+        until = max(until, ended_s)
+    return total_s
 
 
 def read(path: Path, without: Collection[str] = ()) -> Run:

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 from scripts.builds.stages import COMPILED
-from scripts.config.run_time import stated_s
 from scripts.plan import blocks, relinks, stopping
 from scripts.plan.blocks import Block
 from scripts.plan.listing import Listing
@@ -325,7 +324,6 @@ class Paths:
             "position": block.arms.index(variant) + 1,
             "run_number": number,
             "runs_total": len(self.numbers),
-            "left_s": (len(self.numbers) - number) * stated_s(study),
             **({"sql": load["sql"]} if "sql" in (load := study.entries["workloads"][key.workload]) else {}),
             "storage": study.config["storage"][storage] if storage else None,
             # One run per variant and workload logs, after its window, the statements of an event: the last of a start.

@@ -1,7 +1,6 @@
 """The progress of a study, from its files: results made, figures of the runs, the log written last."""
 
 import os
-import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -18,7 +17,7 @@ from scripts.analysis.run_tables import RUNS
 from scripts.builds.stages import BOLTED, PREBUILT
 from scripts.config.run_time import stated_s
 from scripts.host.outcome import has_failed
-from scripts.measure.record import Run
+from scripts.measure.record import Run, measured_s
 from scripts.measure.run_parts import RunWarning
 from scripts.plan.paths import Paths
 from scripts.vocabulary import MIN_BLOCKS, PairStatus
@@ -110,10 +109,10 @@ class Progress:
         return self._made[report] >= max((self._made[path] for path in self.paths.runs), default=0)
 
     def run_s(self) -> float:
-        """Return the mean seconds of the ok runs; before the first one, the seconds stated in the config."""
+        """Return the seconds per ok run, shared side by side; before the first one, those stated in the config."""
         study = self.paths.plan.study
-        took_s = [row["ended_at"] - row["started_at"] for row in self.rows.values() if row["outcome"] == "ok"]
-        return statistics.fmean(took_s) if took_s else stated_s(study)
+        ok = [(row["started_at"], row["ended_at"]) for row in self.rows.values() if row["outcome"] == "ok"]
+        return measured_s(ok) / len(ok) if ok else stated_s(study)
 
     def newest_log(self) -> NewestLog | None:
         """Return the newest log of unfinished results, None if there is none."""

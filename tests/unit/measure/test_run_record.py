@@ -144,3 +144,12 @@ def test_diagnosis_has_its_tool_and_what_it_found(tmp_path):
         None,
         diagnoses.REPORTS["before"],
     )
+
+
+def test_seconds_of_runs_that_worked_side_by_side_count_once():
+    together, by_turns = [(100.0, 160.0)] * 7, [(200.0, 230.0), (231.0, 261.0)]
+    assert record.measured_s(together) == 60
+    assert record.measured_s([*by_turns, *together]) == 120
+    assert record.measured_s([(0.0, 10.0), (2.0, 5.0), (8.0, 12.0)]) == 12
+    assert record.measured_s([(None, None), (5.0, 6.0)]) == 1
+    assert record.measured_s([]) == 0

@@ -53,8 +53,7 @@ def test_run_is_told_its_place_in_the_study():
     place = made.place(block, "aa")
     assert place["block"] == block.name
     assert (place["run_number"], place["runs_total"], place["position"]) == (2, 18, 2)
-    assert place["left_s"] > 0
-    assert made.place(last, "pgo")["left_s"] == 0
+    assert made.place(last, "pgo")["run_number"] == 18
 
 
 def test_run_is_told_the_folder_of_its_storage_which_is_not_in_the_recipe():
