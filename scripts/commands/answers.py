@@ -99,7 +99,7 @@ def _about(folder: Path, runs: Any) -> dict[str, str]:
     found = [run_record.read(folder.resolve().parents[2] / file, without=BULKY) for file in runs["file"]]
     last_s = max(run.times.ended_at for run in found)
     return {
-        "cpu_model": _each(run.host.cpu_model for run in found),
+        "cpu_model": _each(run.host.cpu for run in found),
         "release": _each(f"{run.server.family} {run.server.release}" for run in found),
         "workflow": _each(f"{run.workflow.version} {(run.workflow.commit or '')[:COMMIT]}".strip() for run in found),
         "date": f"{datetime.fromtimestamp(last_s, UTC):%Y-%m-%d}",

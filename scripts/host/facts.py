@@ -21,8 +21,9 @@ MEMORY_LIMITS = ("memory.max", "memory.limit_in_bytes")
 class Host:
     """Facts of a machine; None means unknown (a virtual machine has no governor, for one).
 
-    `virtualisation` and `container` hold a technology's name, None for none; `cpu_quota` is the cgroup's limit in
-    CPUs; `thp` is the mode of transparent huge pages.
+    `cpu_id` holds the numbers by which the CPU identifies itself: a virtual machine may hide its name. `virtualisation`
+    and `container` hold a technology's name, None for none; `cpu_quota` is the cgroup's limit in CPUs; `thp` is the
+    mode of transparent huge pages.
     """
 
     hostname: str
@@ -31,6 +32,7 @@ class Host:
     distribution: str | None
     kernel: str
     cpu_model: str | None
+    cpu_id: str | None
     microcode: str | None
     cpus: int
     cpu_quota: float | None
@@ -56,6 +58,7 @@ def read_host(root: Path = Path("/")) -> Host:
         distribution=_match(r'^PRETTY_NAME="?([^"\n]+)', _text(root, "etc/os-release")),
         kernel=platform.release(),
         cpu_model=_match(r"^(?:model name|cpu model|Model)\s*: (.+)$", cpuinfo),
+        cpu_id=_cpu_id(cpuinfo),
         microcode=_match(r"^microcode\s*: (.+)$", cpuinfo),
         cpus=len(re.findall(r"^processor\s*:", cpuinfo, re.MULTILINE)) or os.cpu_count() or 1,
         cpu_quota=read_cpu_quota(root),
@@ -69,6 +72,13 @@ def read_host(root: Path = Path("/")) -> Host:
         thp=_match(r"\[(\w+)\]", _text(root, "sys/kernel/mm/transparent_hugepage/enabled")),
         clocksource=_text(root, "sys/devices/system/clocksource/clocksource0/current_clocksource"),
     )
+
+
+def _cpu_id(cpuinfo: str) -> str | None:
+    """Return family and model as x86 kernels print them, or implementer and part as those of ARM do."""
+    names = {"cpu family": "family", "model": "model", "CPU implementer": "implementer", "CPU part": "part"}
+    found = {text: _match(rf"^{name}\s*: (\w+)$", cpuinfo) for name, text in names.items()}
+    return " ".join(f"{text} {value}" for text, value in found.items() if value) or None
 
 
 def numa_nodes(root: Path = Path("/")) -> int:

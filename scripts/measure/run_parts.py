@@ -49,6 +49,7 @@ class Host(Part):
     distribution: str | None = None
     kernel: str | None = None
     cpu_model: str | None = None
+    cpu_id: str | None = None
     microcode: str | None = None
     cpus: int | None = None
     cpu_quota: float | None = None
@@ -61,6 +62,11 @@ class Host(Part):
     governor: str | None = None
     thp: str | None = None
     clocksource: str | None = None
+
+    @property
+    def cpu(self) -> str | None:
+        """The name of the CPU and, where they are known, its numbers."""
+        return f"{self.cpu_model} ({self.cpu_id})" if self.cpu_model and self.cpu_id else self.cpu_model
 
 
 @dataclass(frozen=True, slots=True)

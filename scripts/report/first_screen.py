@@ -186,7 +186,7 @@ def machine_line(
     hosts = [run.host for run in records if run.host]
     virtual = written_options([host.virtualisation or "none" for host in hosts]) if hosts else ""
     parts = [
-        written_options([host.cpu_model for host in hosts]) if hosts else "",
+        written_options([host.cpu for host in hosts]) if hosts else "",
         f"{written_options([host.cpus for host in hosts])} CPUs" if hosts else "",
         {"": "", "none": "not virtual"}.get(virtual, f"virtual machine ({virtual})"),
         _memory([host.memory_mib for host in hosts]),

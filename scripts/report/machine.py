@@ -15,9 +15,9 @@ from scripts.vocabulary import CELL, CONTROLS
 from scripts.wording import NOTHING, count, duration, milliseconds, missing, number, option_value, plural, short, size
 
 HOST_ROWS = {
-    "hostname": "name", "cpu_model": "CPU", "cpus": "CPUs", "memory_mib": "memory, MiB", "kernel": "kernel",
-    "virtualisation": "virtualisation", "governor": "frequency governor", "smt": "SMT", "numa_nodes": "NUMA nodes",
-    "thp": "transparent huge pages", "swap_mib": "swap, MiB", "clocksource": "clock source",
+    "hostname": "name", "cpu_model": "CPU", "cpu_id": "numbers of the CPU", "cpus": "CPUs", "memory_mib": "memory, MiB",
+    "kernel": "kernel", "virtualisation": "virtualisation", "governor": "frequency governor", "smt": "SMT",
+    "numa_nodes": "NUMA nodes", "thp": "transparent huge pages", "swap_mib": "swap, MiB", "clocksource": "clock source",
 }  # fmt: skip
 
 

@@ -8,16 +8,14 @@ miss 1, or one of them by more than three standard errors.
 import argparse
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 import yaml
 from scipy import stats
 
-from scripts.host.facts import read_host
 from scripts.vocabulary import AA
-from tests.bench.side_by_side import summary
+from tests.bench.side_by_side import measured_on, summary
 from tests.bench.table import ROOT
 
 OUT = Path(__file__).with_suffix(".csv")
@@ -64,7 +62,7 @@ def judged(family: str, results: Path) -> pd.DataFrame:
     cells = cells[(cells["metric"] == "tps") & cells["variant"].isin([AA, *COPIES])]
     names = ["variant", "workload", "clients", "n_blocks", "ratio", "ratio_low", "ratio_high", "p"]
     misses = (cells["ratio_low"] > 1) | (cells["ratio_high"] < 1)
-    about = {"family": family, "date": f"{datetime.now(UTC):%Y-%m-%d}", "cpu_model": read_host().cpu_model}
+    about = {"family": family, **measured_on()}
     return cells[names].assign(misses=misses, far=cells["p"] < BEYOND, **about)
 
 

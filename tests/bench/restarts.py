@@ -7,16 +7,14 @@ per family and load. The figures say how many rounds a restart is worth; see doc
 
 import argparse
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from scripts.host.facts import read_host
 from tests.bench.false_alarms import OPTIONS, SERVERS, measure
-from tests.bench.side_by_side import summary
+from tests.bench.side_by_side import measured_on, summary
 
 OUT = Path(__file__).with_suffix(".csv")
 LOADS = ("oltp_read_only", "index_update")
@@ -66,12 +64,11 @@ def table(found: dict[str, Path]) -> pd.DataFrame:
     limits = [restart_limits(row.block_sd, row.degrees, row.alone_sd) for row in rows.itertuples()]
     rows[["restart_low", "restart_high"]] = limits
     rows["rounds"] = [rounds_of(found[row.family], row.workload) for row in rows.itertuples()]
-    about = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "cpu_model": read_host().cpu_model}
     names = [
         *("family", "workload", "clients", "blocks", "rounds", "slice_s", "slice_sd", "lag1", "block_sd", "degrees"),
         *("alone_sd", "restart_sd", "restart_low", "restart_high", "open_share", "wall_s"),
     ]
-    return rows[names].assign(**about)
+    return rows[names].assign(**measured_on())
 
 
 def rounds_of(results: Path, workload: str) -> float:

@@ -14,15 +14,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import yaml
 
-from scripts.host.facts import read_host
-from tests.bench.side_by_side import summary
+from tests.bench.side_by_side import measured_on, summary
 from tests.bench.table import ROOT
 
 OUT = Path(__file__).with_suffix(".csv")
@@ -68,7 +66,7 @@ def ratios(name: str, results: Path) -> pd.DataFrame:
     cells = pd.read_csv(results / "tables" / "cells.csv")
     overall = pd.read_csv(results / "tables" / "overall.csv").assign(workload=WHOLE)
     rows = pd.concat([cells, overall]).query("metric == 'tps'")
-    about = {"condition": name, "date": f"{datetime.now(UTC):%Y-%m-%d}", "cpu_model": read_host().cpu_model}
+    about = {"condition": name, **measured_on()}
     return rows[["variant", "workload", "ratio", "ratio_low", "ratio_high"]].assign(**about)
 
 

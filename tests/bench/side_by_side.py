@@ -5,6 +5,8 @@ Reads the records of blocks, measures nothing. Prints one row per study, workloa
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +14,18 @@ import pandas as pd
 
 from scripts import record
 from scripts.analysis.intervals import pooled_variance
+from scripts.host.facts import read_host
 from scripts.measure.planned import SLICES
+from scripts.measure.run_parts import Host
 from scripts.measure.slice_facts import log_standard_error
 from scripts.vocabulary import AA, RELINKED
 
 PLACE = ["study", "workload", "clients"]
+
+
+def measured_on() -> dict[str, str]:
+    """Return the columns of a table that name today and the CPU of this machine."""
+    return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "cpu_model": Host.of(asdict(read_host())).cpu}
 
 
 def blocks_of(study: Path) -> Iterator[dict]:

@@ -11,15 +11,14 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from scripts.host.facts import read_host
 from scripts.vocabulary import AA
 from tests.bench.false_alarms import measure
+from tests.bench.side_by_side import measured_on
 
 OUT = Path(__file__).with_suffix(".csv")
 SERVER = {"server": "mariadb-installed", "build": "prebuilt"}
@@ -85,9 +84,8 @@ def asked_of_disk(results: Path) -> dict[str, float]:
 def ratios(load: str, method: str, results: Path) -> pd.DataFrame:
     """Return one row per variant of a finished study: its ratio of TPS with the interval."""
     cells = pd.read_csv(results / "tables" / "cells.csv").query("metric == 'tps'")
-    about = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "cpu_model": read_host().cpu_model}
     rows = cells[["variant", "n_blocks", "ratio", "ratio_low", "ratio_high"]]
-    return rows.assign(load=load, method=method, **asked_of_disk(results), **about)
+    return rows.assign(load=load, method=method, **asked_of_disk(results), **measured_on())
 
 
 def verdicts(table: pd.DataFrame) -> Iterator[str]:

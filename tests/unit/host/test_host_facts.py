@@ -9,6 +9,8 @@ from scripts.host.facts import read_cpu_quota, read_host, virtualisation_from
 
 FILES = {
     "proc/cpuinfo": """processor\t: 0
+cpu family\t: 6
+model\t\t: 63
 model name\t: Intel(R) Xeon(R) CPU E5-2643 v3 @ 3.40GHz
 microcode\t: 0x49
 flags\t\t: fpu vme sse2
@@ -42,6 +44,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
 def test_facts_are_read_from_proc_and_sys(tmp_path):
     host = read_host(write(tmp_path, FILES))
     assert host.cpu_model == "Intel(R) Xeon(R) CPU E5-2643 v3 @ 3.40GHz"
+    assert host.cpu_id == "family 6 model 63"
     assert (host.microcode, host.cpus, host.numa_nodes, host.smt) == ("0x49", 2, 2, True)
     assert (host.memory_mib, host.swap_mib) == (128831, 4096)
     assert host.boot_id == "c34aa929-b2ec-4924-98b8-8b6a19f1c20f"
@@ -60,6 +63,13 @@ def test_what_the_machine_does_not_tell_is_none(tmp_path):
     host = read_host(write(tmp_path, {"proc/meminfo": FILES["proc/meminfo"]}))
     unknown = (host.governor, host.thp, host.smt, host.machine_id, host.boot_id, host.clocksource, host.cpu_model)
     assert unknown == (None,) * 7
+    assert host.cpu_id is None
+
+
+def test_numbers_of_a_cpu_of_arm(tmp_path):
+    cpuinfo = "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n"
+    host = read_host(write(tmp_path, {**FILES, "proc/cpuinfo": cpuinfo}))
+    assert (host.cpu_model, host.cpu_id) == (None, "implementer 0x41 part 0xd0c")
 
 
 def test_own_machine_is_read():

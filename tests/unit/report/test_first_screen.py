@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis.runs import read_csv
+from scripts.measure.record import Run
 from scripts.record import read
 from scripts.report import first_screen
 from scripts.report.results import results, summary_rows
@@ -97,6 +98,13 @@ def test_machine_is_named_in_one_line(report):
     (line,) = [text for text in Elements(report[1]).text if "virtual" in text and " · " in text]
     for part in ("EPYC", " CPUs", "of memory", "MariaDB", "4 tables of 100\u202f000 rows", "8 clients"):
         assert part in line
+
+
+def test_cpu_whose_name_a_virtual_machine_hides_is_named_with_its_numbers():
+    host = {"cpu_model": "AMD EPYC", "cpu_id": "family 26 model 2", "cpus": 2, "memory_mib": 24106}
+    runs = [Run.of({"host": host}), Run.of({"host": {**host, "cpu_id": None}})]
+    lines = [first_screen.machine_line({"clients": [1]}, [run], [], []) for run in runs]
+    assert [line.split(" · ")[0] for line in lines] == ["AMD EPYC (family 26 model 2)", "AMD EPYC"]
 
 
 def test_tables_that_several_servers_hold_are_named_once_with_the_range_of_their_sizes():
