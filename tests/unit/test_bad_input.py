@@ -422,7 +422,11 @@ def test_altered_copy_of_an_install_tree_is_refused(tmp_path, monkeypatch):
           "innodb_log_files_in_group: 'two': expected a whole number"]),
         ("mysql", "8.0", {"query_cache_size": "1G"}, []),
         ("mysql", "8.4.5", {"query_cache_size": 0, "anything": 1}, []),
-        ("mariadb", "10.11.18", {"query_cache_size": "1G"}, []),
+        ("mariadb", "10.11.18", {"query_cache_size": "1G", "loose_innodb_page_cleaners": 4}, []),
+        ("mariadb", "10.11", {"innodb-log-files-in-group": 2},
+         ["innodb_log_files_in_group: does nothing in MariaDB 10.11 (value 2); it went with 10.6. "
+          "`loose_innodb_log_files_in_group` is for servers that have it"]),
+        ("mariadb", "10.2.11", {"innodb_log_files_in_group": 4}, []),
         ("postgresql", "15", {"shared-buffers": "1GB", "innodb_page_size": 4096, "work_mem": "4MB", "a.b": 1},
          ["shared-buffers: PostgreSQL 15 has no such option (value '1GB')",
           "innodb_page_size: PostgreSQL 15 has no such option (value 4096)"]),

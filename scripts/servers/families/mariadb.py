@@ -1,5 +1,6 @@
 """MariaDB: compiled by CMake and Ninja, one multi-threaded process."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -40,6 +41,19 @@ SYSTEM_TABLES = [
 ]
 # Since 10.6.
 SYS_SCHEMA = SYSTEM_TABLES[-1]
+# Options of InnoDB that do nothing from 10.6 on: 10.11 says so of each of these in its log.
+DOING_NOTHING_SINCE = (10, 6)
+DOING_NOTHING = frozenset(
+    f"innodb_{name}"
+    for name in (
+        *("adaptive_max_sleep_delay", "background_scrub_data_check_interval", "background_scrub_data_compressed"),
+        *("background_scrub_data_interval", "background_scrub_data_uncompressed", "buffer_pool_instances"),
+        *("commit_concurrency", "concurrency_tickets", "file_format", "large_prefix", "lock_schedule_algorithm"),
+        *("log_checksums", "log_compressed_pages", "log_files_in_group", "log_optimize_ddl", "page_cleaners"),
+        *("replication_delay", "rollback_segments", "scrub_log", "scrub_log_speed", "stats_sample_pages"),
+        *("sync_array_size", "thread_concurrency", "thread_sleep_delay", "undo_logs"),
+    )
+)
 
 
 class MariaDB(InnoDB):
@@ -94,6 +108,23 @@ class MariaDB(InnoDB):
         found = with_shared_files(program, self.SERVER, shares)
         scripts = system_tables(found["share/charsets"].parent)
         return {**found, **{f"share/{name}": script for name, script in scripts.items()}}
+
+    def unknown_options(self, release: str, options: Options) -> list[str]:
+        """Return one line `name: reason` per option that the server would accept and ignore.
+
+        A release that is not stated with two numbers gives none. Source: the server's own warnings.
+        """
+        found = re.match(r"(\d+)\.(\d+)", release)
+        if not found or tuple(map(int, found.groups())) < DOING_NOTHING_SINCE:
+            return []
+        given = {name.replace("-", "_"): value for name, value in options.items()}
+        since = ".".join(map(str, DOING_NOTHING_SINCE))
+        return [
+            f"{name}: does nothing in MariaDB {release} (value {value!r}); it went with {since}. "
+            f"`loose_{name}` is for servers that have it"
+            for name, value in given.items()
+            if name in DOING_NOTHING
+        ]
 
     def initialise(
         self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict
