@@ -1,5 +1,9 @@
-"""Try every fault and print the table: fault, when, what must hold, held or not. Run by `make faults`."""
+"""Try every fault and print the table: fault, when, what must hold, held or not. Run by `make faults`.
 
+The tests run in the two calls of the whole suite, by several workers where each has servers and locks of its own.
+"""
+
+import contextlib
 import os
 import sys
 import textwrap
@@ -8,6 +12,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from tests import isolated, suite
 from tests.faults.registry import TESTS, Fault, faults, files
 
 WIDTHS = {"fault": 43, "when": 16, "must hold": 43, "held": 12}
@@ -63,8 +68,12 @@ def main(arguments: list[str]) -> int:
     """Try every fault, with further arguments for pytest; returns 0 when everything held, else 1."""
     # Before pytest imports the modules of tests, which look at it.
     os.environ["FAULTS"] = "whole"
-    outcomes, tried = Outcomes(), faults()
-    status = pytest.main(["--rootdir", str(TESTS.parent), *arguments, *nodes(tried)], plugins=[outcomes])
+    outcomes, tried, apart = Outcomes(), faults(), isolated.possible()
+    asked = ["--rootdir", str(TESTS.parent), *arguments, *nodes(tried)]
+    with isolated.prepared() if apart else contextlib.nullcontext({}) as own:
+        os.environ.update(own)
+        calls = suite.calls(fast=False, apart=apart)
+        status = suite.status_of([pytest.main([*options, *asked], plugins=[outcomes]) for options in calls])
     verdicts = [held(fault, outcomes.of) for fault in tried]
     counted = ", ".join(f"{verdicts.count(word)} {word}" for word in ("yes", "NO", "not tried"))
     print("\n".join(["", *rows(tried, outcomes.of), "", f"{len(tried)} faults, held: {counted}"]))
