@@ -15,7 +15,7 @@ rule finish_preparations:
         host=1,
     shell:
         r"""
-        sha256sum {input:q} >{output:q} 2>{log:q}
+        {{ sha256sum {input:q} | tee {output:q} >/dev/null; }} 2>{log:q}
         """
 
 

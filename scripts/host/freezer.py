@@ -16,7 +16,7 @@ from scripts.host import lifetime, stopping, workplace
 NEEDED = ("cgroup.freeze", "cgroup.kill")
 LOOK_S, FROZEN_WITHIN_S = 0.0001, 0.5
 # Killed processes leave a cgroup a moment after the signal.
-ENDING = 'echo 1 >"$0/cgroup.kill"; for delay in 0 0.1 0.2 0.5 1 2; do sleep "$delay"; rmdir "$0" && break; done'
+ENDING = 'echo 1 >"$0/cgroup.kill"; for delay in 0 0.1 0.2 0.5 1 2 2 3 10; do sleep "$delay"; rmdir "$0" && break; done'
 
 
 class Freezer:

@@ -145,6 +145,7 @@ def test_instrumented_program_differs_by_the_time_gcc_writes_into_it_and_by_noth
     assert seeded[0]["program"] == seeded[1]["program"]
 
 
+@pytest.mark.real
 @pytest.mark.skipif(not WHOLE, reason="compiles PostgreSQL twice: make faults")
 @pytest.mark.parametrize("build", ["baseline", "lto"])
 def test_server_compiled_twice_is_the_same_bytes(tmp_path, build):

@@ -25,7 +25,7 @@ from scripts.servers import data_directory
 folder = Path(sys.argv[1])
 with entry.entry(folder / "log"):
     print("begins", flush=True)
-    for _ in range(200):
+    while True:
         with data_directory.cloned(folder / "snapshot", str(folder / "storage")):
             pass
 print("went on")
