@@ -15,18 +15,30 @@ from scripts.host import lifetime, stopping, workplace
 # Linux 5.2 and 5.14.
 NEEDED = ("cgroup.freeze", "cgroup.kill")
 LOOK_S, FROZEN_WITHIN_S = 0.0001, 0.5
-# Killed processes leave a cgroup a moment after the signal.
-ENDING = 'echo 1 >"$0/cgroup.kill"; for delay in 0 0.1 0.2 0.5 1 2 2 3 10; do sleep "$delay"; rmdir "$0" && break; done'
+# Killed processes leave a cgroup a moment after the signal. The guard ends one cgroup after the other.
+ENDING = (
+    '[ -d "$0" ] && echo 1 >"$0/cgroup.kill"; '
+    'for delay in 0 0.1 0.2 0.5 1 2; do [ -d "$0" ] || break; sleep "$delay"; rmdir "$0"; done'
+)
 
 
 class Freezer:
-    """A cgroup with a process and its descendants; they are killed, and it is removed, when this process dies."""
+    """A cgroup for a process and its descendants; they are killed, and it is removed, when this process dies.
+
+    Raises OSError where this process may not make it.
+    """
 
     NAME = "freezer"
 
     def __init__(self, folder: Path, pid: int) -> None:
         self._folder, self._pid = folder, pid
+        # The other way round, a death in between would leave the folder.
         self._spare = lifetime.run_at_death(["sh", "-c", ENDING, str(folder)])
+        try:
+            folder.mkdir()
+        except OSError:
+            self._spare()
+            raise
 
     def stop(self) -> None:
         """Freeze the processes, and wait until none uses CPU time: each finishes its own system call before."""
@@ -51,6 +63,10 @@ class Freezer:
         """Let the processes go on in the cgroup that they came from, and remove their own."""
         self.go_on()
         self._move((self._folder / "cgroup.procs"), self._folder.parent)
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove the cgroup, which has no processes any more."""
         self._folder.rmdir()
         self._spare()
 
@@ -76,23 +92,22 @@ def freezer_of(pid: int, root: Path = Path("/")) -> Freezer | None:
         return None
     folder = own / f"{workplace.NAME}-{os.getpid()}-{pid}"
     try:
-        folder.mkdir()
+        freezer = Freezer(folder, pid)
     except OSError:
         return None
+    if not all((folder / name).exists() for name in NEEDED):
+        freezer.remove()
+        return None
+    moved: set[int] = set()
     try:
-        if all((folder / name).exists() for name in NEEDED):
-            freezer = Freezer(folder, pid)
-            moved: set[int] = set()
-            while new := [one for one in stopping.descendants(pid) if one not in moved]:
-                for one in new:
-                    _add(folder, one)
-                moved.update(new)
-            return freezer
+        while new := [one for one in stopping.descendants(pid) if one not in moved]:
+            for one in new:
+                _add(folder, one)
+            moved.update(new)
     except PermissionError:
         freezer.release()
         return None
-    folder.rmdir()
-    return None
+    return freezer
 
 
 def own_folder(root: Path = Path("/")) -> Path | None:

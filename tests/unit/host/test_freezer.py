@@ -27,6 +27,18 @@ held.stop()
 print(child.pid, grandchild, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
+KILLED_BETWEEN = """
+import os, signal
+from pathlib import Path
+from scripts.host import freezer
+make = Path.mkdir
+def make_and_die(folder):
+    make(folder)
+    print(folder, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+Path.mkdir = make_and_die
+freezer.freezer_of(os.getpid())
+"""
 
 
 @pytest.fixture
@@ -73,6 +85,16 @@ def test_frozen_processes_are_killed_when_the_process_that_froze_them_is(tmp_pat
     deadline_s = time.monotonic() + 10
     while folders() or any(map(psutil.pid_exists, pids)):
         assert time.monotonic() < deadline_s, (folders(), pids)
+        time.sleep(0.05)
+
+
+def test_cgroup_of_a_process_that_is_killed_as_it_makes_it_is_removed():
+    command = [sys.executable, "-c", KILLED_BETWEEN]
+    killed = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3], check=False)
+    assert (killed.returncode, Path(killed.stdout.strip()).parent) == (-signal.SIGKILL, freezer.own_folder())
+    deadline_s = time.monotonic() + 10
+    while folders():
+        assert time.monotonic() < deadline_s, folders()
         time.sleep(0.05)
 
 
