@@ -65,8 +65,8 @@ class Host(Part):
 
     @property
     def cpu(self) -> str | None:
-        """The name of the CPU and, where they are known, its numbers."""
-        return f"{self.cpu_model} ({self.cpu_id})" if self.cpu_model and self.cpu_id else self.cpu_model
+        """The name of the CPU with its numbers, as far as they are known: kernels of ARM may print no name."""
+        return f"{self.cpu_model} ({self.cpu_id})" if self.cpu_model and self.cpu_id else self.cpu_model or self.cpu_id
 
 
 @dataclass(frozen=True, slots=True)

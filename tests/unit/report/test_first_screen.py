@@ -102,9 +102,10 @@ def test_machine_is_named_in_one_line(report):
 
 def test_cpu_whose_name_a_virtual_machine_hides_is_named_with_its_numbers():
     host = {"cpu_model": "AMD EPYC", "cpu_id": "family 26 model 2", "cpus": 2, "memory_mib": 24106}
-    runs = [Run.of({"host": host}), Run.of({"host": {**host, "cpu_id": None}})]
+    runs = [Run.of({"host": {**host, **lacking}}) for lacking in ({}, {"cpu_id": None}, {"cpu_model": None})]
     lines = [first_screen.machine_line({"clients": [1]}, [run], [], []) for run in runs]
-    assert [line.split(" · ")[0] for line in lines] == ["AMD EPYC (family 26 model 2)", "AMD EPYC"]
+    names = ["AMD EPYC (family 26 model 2)", "AMD EPYC", "family 26 model 2"]
+    assert [line.split(" · ")[0] for line in lines] == names
 
 
 def test_tables_that_several_servers_hold_are_named_once_with_the_range_of_their_sizes():
