@@ -92,7 +92,7 @@ class Bench:
         place = self.stack.enter_context(workplace.temporary_directory(base))
         commands = setting.commands(self._server, setting.load["measure_s"], seed=setting.place["repetition"])
         script = script_path(setting.load["script"])
-        with self._server.blamed():
+        with self._server.blamed(), setting.family.patient_logins(self._connection):
             held = gated(commands, script, place, setting.text, setting.cpus.client_cpus, setting.client_environment)
             self.arm = Arm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
             self.facts |= client_environment.proven(setting, self.arm.load.pids)

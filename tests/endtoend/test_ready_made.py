@@ -2,12 +2,15 @@
 
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
 from scripts import record
+from scripts.host.freezer import freezer_of
 from scripts.measure import observe
+from scripts.measure.held import Signals
 from tests.endtoend.ready_made import OPTIONS, Ready
 from tests.endtoend.watching import wait_until_gone
 from tests.faults.scale import WHOLE
@@ -19,6 +22,9 @@ BINARIES = ["mysql-5.6.14-binary", *(["mysql-5.5.34-binary", "mysql-8.0.33-binar
 HERE = ["mariadb-installed", "postgresql-installed"]
 # What Maven says when it cannot be had; anything else that goes wrong is ours.
 NOT_TO_BE_HAD = ("command mvn not found", "could not be resolved", "Could not transfer", "Could not find artifact")
+
+# MySQL 5.5 closed a connection after so many interruptions, until its option net_retry_count was raised.
+RETRIES_OF_5_5 = 10
 
 
 @pytest.fixture(scope="module", params=[*BINARIES, *HERE])
@@ -77,6 +83,36 @@ def test_server_serves_sysbench_and_stops_cleanly(measured):
     assert server.process.returncode == 0
     assert not server.sockets.exists()
     assert wait_until_gone(["mysqld", "mariadbd", "postgres"], (str(server.sockets),)) == []
+
+
+def test_idle_connection_outlives_the_stops_of_a_waiting_server(ready):
+    with ready.served() as server:
+        connection = server.connect()
+        cursor = connection.cursor()
+        for hold in filter(None, [freezer_of(server.process.pid), Signals(server.process.pid)]):
+            for _ in range(3 * RETRIES_OF_5_5):
+                hold.stop()
+                hold.go_on()
+                time.sleep(0.01)
+            hold.release()
+            cursor.execute("SELECT 1")
+            assert cursor.fetchone()[0] == 1
+        connection.close()
+        server.stop(keep_data=False)
+
+
+def test_limit_of_a_login_is_raised_while_thousands_log_in_at_once(ready):
+    if ready.entry["family"] == "postgresql":
+        pytest.skip("PostgreSQL gives a client 60 s to log in")
+    with ready.served() as server:
+        connection = server.connect()
+        limits_s = [ready.family.variables(connection)["connect_timeout"]]
+        with ready.family.patient_logins(connection):
+            limits_s.append(ready.family.variables(connection)["connect_timeout"])
+        limits_s.append(ready.family.variables(connection)["connect_timeout"])
+        assert limits_s == ["10", "300", "10"]
+        connection.close()
+        server.stop(keep_data=False)
 
 
 def test_variables_are_those_that_were_asked_for(ready, measured):

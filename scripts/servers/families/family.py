@@ -4,10 +4,11 @@ A new family is a subclass of `Family` in a module of this package, its entry in
 in the catalog. Nothing else in the workflow asks which product it works with.
 """
 
+import contextlib
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
@@ -204,6 +205,11 @@ class Family(ABC):
         """Have the coming stop finish all work that the server put off. The default: nothing, a stop always does."""
 
     # Load generators
+
+    @contextlib.contextmanager
+    def patient_logins(self, connection: Any) -> Iterator[None]:
+        """Let a client take minutes to log in while the body runs. The default: the server's own limit stays."""
+        yield
 
     @abstractmethod
     def sysbench_flags(self, sockets: Path) -> list[str]:

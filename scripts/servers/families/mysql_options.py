@@ -57,6 +57,10 @@ NO_NATIVE_PASSWORD: Release = (9, 0, 0)
 DAY_S = 86400
 # Before, this one option of all is off when it is written as ON (seen with 5.5.34).
 TABLES_IN_FILES: Release = (5, 6)
+# Until this release a server closes a connection whose wait for the next statement was interrupted more often than
+# net_retry_count says, 10 by default: a server that is stopped and goes on is interrupted (seen with 5.5.34).
+WAITS_ON_WHEN_INTERRUPTED: Release = (5, 6)
+MOST_RETRIES = 4294967295
 FULL = re.compile(r"\d+\.\d+\.\d+")
 SIZE = re.compile(r"(\d+)([KMGT]?)", re.I)
 
@@ -85,7 +89,7 @@ def named(options: dict[str, Any], release: str) -> dict[str, Any]:
 
     An option that the release lacks is translated if it has another name there; left out if its value is off or its
     name begins with `loose_`; else refused: ValueError names each such option, its value and the first release with or
-    without it.
+    without it. Options that the workflow needs in this release are added.
     """
     at, plain = number(release), _plain(options)
     asked = [name for name in plain if name.startswith(LOOSE) and name not in SINCE]
@@ -96,6 +100,8 @@ def named(options: dict[str, Any], release: str) -> dict[str, Any]:
     kept |= {LOOSE + name: value for name, value in _renamed(loose, at).items() if _has(name, at)}
     if NATIVE_PASSWORD_ON_REQUEST <= at < NO_NATIVE_PASSWORD:
         return {"mysql_native_password": True, **kept}
+    if at < WAITS_ON_WHEN_INTERRUPTED:
+        return {"net_retry_count": MOST_RETRIES, **kept}
     return kept
 
 
