@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, Locator, NullLocator
 
 from scripts.analysis.metrics import Metric
 from scripts.report.figures.drawing import (
@@ -255,7 +255,7 @@ def _ratio_axis(axes: Axes, shown: pd.DataFrame) -> None:
     low, high = shown[["ratio_low", "ratio"]].min(axis=None), shown[["ratio_high", "ratio"]].max(axis=None)
     if np.isfinite([low, high]).all():
         axes.set_xlim(min(low, 0.97) / 1.02, max(high, 1.03) * 1.02)
-    axes.xaxis.set_major_locator(FixedLocator(ratio_ticks(*axes.get_xlim())))
+    axes.xaxis.set_major_locator(RatioLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     grid(axes, "x")
@@ -274,11 +274,19 @@ def _direction_label(axes: Axes, text: str) -> None:
     axes.set_xlabel(text, fontsize=8.5, x=float(np.clip(-low / (high - low), 0.2, 0.8)))
 
 
-def ratio_ticks(low: float, high: float) -> list[float]:
-    """Return three to eight round ratios within the bounds, 1 among them when it lies within."""
+class RatioLocator(Locator):
+    """Ticks at round ratios, as many as the axis has room for: long labels beside it leave it short."""
+
+    def __call__(self) -> list[float]:
+        """Return the ratios that get a tick, at most eight."""
+        return ratio_ticks(*self.axis.get_view_interval(), most=min(self.axis.get_tick_space(), 8))
+
+
+def ratio_ticks(low: float, high: float, most: int = 8) -> list[float]:
+    """Return at most so many round ratios within the bounds, of eight at least three; 1 when it lies within."""
     for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
         first, last = int(np.ceil(round((low - 1) / step, 6))), int(np.floor(round((high - 1) / step, 6)))
-        if last - first < 8:
+        if last - first < most:
             return [round(1 + place * step, 6) for place in range(first, last + 1)]
     return [1.0]
 

@@ -1,6 +1,8 @@
 """Figures: what they hold, that they are the same twice, and that no data becomes markup."""
 
+import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -173,6 +175,18 @@ def test_ratio_ticks_are_few_and_within_the_bounds(low, high):
     assert 2 <= len(ticks) <= 8
     assert all(low <= tick <= high for tick in ticks)
     assert (1.0 in ticks) == (low <= 1 <= high)
+
+
+def test_ticks_of_ratios_do_not_overlap_beside_long_labels():
+    rows = [
+        ("thread_cache", 1.08, 1.071, 1.089, False),
+        ("interaction of two long names of levels", 1, 0.98, 1.02, True),
+    ]
+    factors = pd.DataFrame(rows, columns=["factor", "ratio", "ratio_low", "ratio_high", "interaction"])
+    chart = figures_ratios.factor_chart(factors, METRICS["tps"], "factors-tps")
+    places = [float(x) for x in re.findall(r'x="([\d.]+)" y="[\d.]+">[\d.]+</text>', chart)]
+    assert len(places) >= 2
+    assert min(b - a for a, b in pairwise(places)) > 22
 
 
 def test_equal_data_give_equal_bytes_whatever_the_global_random_state():
