@@ -170,8 +170,12 @@ class MySQL(InnoDB):
         return mysql_options.named(options, release)
 
     def options_of_release(self, install: Path, options: Options) -> Options:
-        """Return options as the server in `install` names them. Raises ValueError naming each that it lacks."""
-        return mysql_options.named(options, read_release(install))
+        """Return options as the server in `install` names them, after those with which it can be stopped.
+
+        Raises ValueError naming each that it lacks.
+        """
+        release = read_release(install)
+        return mysql_options.options_to_be_stopped(release) | mysql_options.named(options, release)
 
     def unknown_options(self, release: str, options: Options) -> list[str]:
         """Return one line `name: reason` per option that a release lacks or whose value cannot be read.

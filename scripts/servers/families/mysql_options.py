@@ -89,7 +89,7 @@ def named(options: dict[str, Any], release: str) -> dict[str, Any]:
 
     An option that the release lacks is translated if it has another name there; left out if its value is off or its
     name begins with `loose_`; else refused: ValueError names each such option, its value and the first release with or
-    without it. Options that the workflow needs in this release are added.
+    without it.
     """
     at, plain = number(release), _plain(options)
     asked = [name for name in plain if name.startswith(LOOSE) and name not in SINCE]
@@ -100,9 +100,12 @@ def named(options: dict[str, Any], release: str) -> dict[str, Any]:
     kept |= {LOOSE + name: value for name, value in _renamed(loose, at).items() if _has(name, at)}
     if NATIVE_PASSWORD_ON_REQUEST <= at < NO_NATIVE_PASSWORD:
         return {"mysql_native_password": True, **kept}
-    if at < WAITS_ON_WHEN_INTERRUPTED:
-        return {"net_retry_count": MOST_RETRIES, **kept}
     return kept
+
+
+def options_to_be_stopped(release: str) -> dict[str, Any]:
+    """Return the options with which a server of a release keeps its connections when it is stopped and goes on."""
+    return {"net_retry_count": MOST_RETRIES} if number(release) < WAITS_ON_WHEN_INTERRUPTED else {}
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:

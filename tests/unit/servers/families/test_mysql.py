@@ -150,17 +150,15 @@ def test_default_options_are_those_the_release_knows(tmp_path, release):
     ],
 )  # fmt: skip
 def test_option_is_written_as_the_release_names_it(release, written, meant):
-    # What each server of 5.5 is given beside, see the test below.
-    named = mysql_options.named(written, release)
-    assert {name: value for name, value in named.items() if name != "net_retry_count"} == meant
+    assert mysql_options.named(written, release) == meant
 
 
 @pytest.mark.parametrize(
     ("release", "written", "meant"),
     [("5.5.62", {}, 2**32 - 1), ("5.5.62", {"net_retry_count": 10}, 10), ("5.6.14", {}, None), ("8.0.36", {}, None)],
 )
-def test_connections_of_old_servers_outlive_their_stops(release, written, meant):
-    assert mysql_options.named(written, release).get("net_retry_count") == meant
+def test_connections_of_old_servers_outlive_their_stops(tmp_path, release, written, meant):
+    assert MYSQL.options_of_release(installed(tmp_path, release), written).get("net_retry_count") == meant
 
 
 @pytest.mark.parametrize(
