@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.browser.chromium import opened
+from tests.browser.chromium import Tab, opened
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +31,23 @@ def number(text: str) -> float:
     """Return the number a field shows, minus infinity for none."""
     found = re.sub(r"[\u202f\u00a0 ,]", "", text)
     return float(found) if re.fullmatch(r"-?[0-9.]+", found) else -math.inf
+
+
+def when(condition: str) -> str:
+    """Return the JavaScript that waits until a condition holds."""
+    return f"new Promise(done => {{ const look = () => ({condition}) ? done() : setTimeout(look, 20); look(); }})"
+
+
+def copied_as(tab: Tab, form: str) -> str:
+    """Press a table's button and return what the clipboard then holds. Raises ValueError when nothing was copied."""
+    tab.browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    tab.click(f"[...document.querySelectorAll('#where button')].find(one => /{form}/.test(one.textContent))")
+    answered = "[...document.querySelectorAll('#where button')].find(one => /^(Copied|Refused)/.test(one.textContent))"
+    tab.value(when(answered))
+    said = tab.value(f"({answered}).textContent")
+    if said != "Copied":
+        raise ValueError(f"{form}: {said}")
+    return tab.value("navigator.clipboard.readText()")
 
 
 def test_runs_are_sorted_by_a_click_on_a_heading_and_the_other_way_by_a_second(browser, large_page):
@@ -134,9 +151,7 @@ def test_rows_of_a_table_are_filtered_by_words_and_only_these_are_copied(browser
         fields = "row => [...row.cells].slice(0, 3).map(cell => cell.textContent.trim())"
         assert tab.value(f"{WHERE_ROWS}.map({fields})") == [["oltp", clients, "pgo"] for clients in ("1", "8", "64")]
         assert tab.value("document.querySelector('#where output').textContent") == f"3 of {every} rows"
-        browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
-        tab.click("[...document.querySelectorAll('#where button')].find(one => /TSV/.test(one.textContent))")
-        copied = tab.value("new Promise(done => setTimeout(done, 100)).then(() => navigator.clipboard.readText())")
+        copied = copied_as(tab, "TSV")
         assert len(copied.rstrip("\n").split("\n")) == 4
         tab.write(WHERE_FILTER, "")
         assert tab.value(f"{WHERE_ROWS}.length") == every
@@ -194,9 +209,7 @@ def test_hash_of_another_page_or_by_hand_does_no_harm(browser, small_page):
 def test_table_is_copied_as_tab_separated_text_with_plain_numbers(browser, small_page):
     with opened(browser, small_page) as tab:
         tab.value(UNFOLD)
-        browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
-        tab.click("[...document.querySelectorAll('#where button')].find(one => /TSV/.test(one.textContent))")
-        copied = tab.value("new Promise(done => setTimeout(done, 100)).then(() => navigator.clipboard.readText())")
+        copied = copied_as(tab, "TSV")
         rows = [line.split("\t") for line in copied.rstrip("\n").split("\n")]
         table = "document.querySelector('#where table')"
         assert len(rows) == tab.value(f"{table}.rows.length")
@@ -210,10 +223,8 @@ def test_table_is_copied_as_tab_separated_text_with_plain_numbers(browser, small
 
 def test_table_is_copied_as_markdown_with_its_intervals(browser, small_page):
     with opened(browser, small_page) as tab:
-        browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
         tab.value(UNFOLD)
-        tab.click("[...document.querySelectorAll('#where button')].find(one => /Markdown/.test(one.textContent))")
-        copied = tab.value("new Promise(done => setTimeout(done, 100)).then(() => navigator.clipboard.readText())")
+        copied = copied_as(tab, "Markdown")
         lines = copied.rstrip("\n").split("\n")
         assert lines[0].startswith("| workload | clients | variant | TPS | / baseline |")
         assert lines[1] == "|" + "---|" * (lines[0].count("|") - 1)
@@ -227,7 +238,7 @@ def test_link_to_a_folded_section_unfolds_it(browser, small_page):
         inside = "document.querySelector('#method pre').checkVisibility()"
         assert not tab.value(inside)
         tab.click("document.querySelector('nav a[href=\"#method\"]')")
-        assert tab.value(f"new Promise(done => setTimeout(done, 100)).then(() => {inside})")
+        tab.value(when(inside))
         assert tab.complaints() == []
 
 

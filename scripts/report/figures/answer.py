@@ -9,12 +9,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from scripts.analysis.metrics import Metric
 from scripts.report.figures.drawing import INK_COLOUR, STYLE, grid, svg
 from scripts.report.figures.naming import Look
-from scripts.report.figures.ratios import direction, ratio_ticks
+from scripts.report.figures.ratios import RatioLocator, direction
 from scripts.report.results import BAD, GOOD, QUIET, Field, ResultRow, Results, Span
 from scripts.vocabulary import RELINKED, Verdict
 from scripts.wording import shortened
@@ -105,7 +105,7 @@ def _scale(axes: Axes, found: Results) -> None:
     low, high = max(min([*ratios, *bounds]), min(ratios) / BEYOND), min(max([*ratios, *bounds]), max(ratios) * BEYOND)
     axes.set_xscale("log")
     axes.set_xlim(min(low, 0.97) / 1.02, max(high, 1.03) * 1.02)
-    axes.xaxis.set_major_locator(FixedLocator(ratio_ticks(*axes.get_xlim())))
+    axes.xaxis.set_major_locator(RatioLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.tick_params(length=0)

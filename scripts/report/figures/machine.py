@@ -6,13 +6,13 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from scripts.analysis.comparison import warning_set
 from scripts.analysis.metrics import Metric
 from scripts.report.figures.drawing import INK_COLOUR, MOST_DOTS, STYLE, grid, note, svg, title
 from scripts.report.figures.naming import COLOURS
-from scripts.report.figures.ratios import ratio_ticks
+from scripts.report.figures.ratios import RatioLocator
 from scripts.wording import number
 
 SIZE_IN = (8.6, 2.5)
@@ -71,7 +71,7 @@ def _axes(axes: Axes, shown: pd.DataFrame) -> None:
     axes.set_yscale("log")
     low, high = (float(edge) for edge in (shown["level"].min(), shown["level"].max())) if len(shown) else (1.0, 1.0)
     axes.set_ylim(min(low, 0.97) / 1.04, max(high, 1.03) * 1.04)
-    axes.yaxis.set_major_locator(FixedLocator(ratio_ticks(*axes.get_ylim())))
+    axes.yaxis.set_major_locator(RatioLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     grid(axes, "y")

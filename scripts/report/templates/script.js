@@ -164,12 +164,14 @@
   const copied = async (text) => {
     try {
       await navigator.clipboard.writeText(text);
+      return true;
     } catch {
       const area = Object.assign(made("textarea", ""), { value: text });
       document.body.append(area);
       area.select();
-      document.execCommand("copy");
+      const done = document.execCommand("copy");
       area.remove();
+      return done;
     }
   };
   const tablePlace = counter();
@@ -187,8 +189,8 @@
       const copy = made("button", `Copy as ${form}`, "tool copy");
       copy.addEventListener("click", async () => {
         const lines = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells]);
-        await copied(write(lines).join("\n") + "\n");
-        copy.textContent = "Copied";
+        const done = await copied(write(lines).join("\n") + "\n");
+        copy.textContent = done ? "Copied" : "Refused by the browser";
         setTimeout(() => { copy.textContent = `Copy as ${form}`; }, 1500);
       });
       bar.append(copy);
