@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scripts.host import entry
+from scripts.host import entry, priority
 from scripts.host.entry import say
 from scripts.measure import blocks, planned, record
 from scripts.measure.facts import line
@@ -16,6 +16,7 @@ def main(plan: Path, block: Path, log: Path) -> None:
     Output: `block`, the record of the block, and beside it the record and sysbench's output of each arm. Blocks that
     share its starts of the servers are written before it. Prints one line per arm and the time left.
     """
+    priority.go_first()
     described = [with_programs(level) for level in planned.read(plan, block.parent)]
     runs = [record.read(path) for path in blocks.measured(described, log)]
     for run in runs:

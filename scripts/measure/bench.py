@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import record
-from scripts.host import storage, usage, workplace
+from scripts.host import priority, storage, usage, workplace
 from scripts.loadgen import many, output, run
 from scripts.loadgen.gated import GatedLoad, gated
 from scripts.loadgen.lua import script_path
@@ -96,6 +96,7 @@ class Bench:
             held = gated(commands, script, place, setting.text, setting.cpus.client_cpus, setting.client_environment)
             self.arm = Arm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
             self.facts |= client_environment.proven(setting, self.arm.load.pids)
+        priority.carry_over(self._server.process.pid, *self.arm.load.pids)
         self.facts["commands"] |= many.named_commands(commands)
 
     def watch_warm_up(self, slices: int) -> None:

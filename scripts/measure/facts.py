@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from scripts.host import usage
+from scripts.host import priority, usage
 from scripts.host.facts import Host
 from scripts.loadgen.output import SysbenchFailed, percentile, window
 from scripts.loadgen.run import Finished, Moment
@@ -31,6 +31,7 @@ def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict
         # The host of a server that already runs is unknown; this machine has the load generator only.
         "host": {} if identity.get(RUNNING) else asdict(machine),
         "placement": asdict(setting.cpus),
+        "nice": priority.nice(),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts.host import usage
+from scripts.host import priority, usage
 from scripts.loadgen import client_host, many, output, run
 from scripts.measure import client_environment, observe, pool
 from scripts.measure.counter_series import with_machine
@@ -103,6 +103,7 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
 
     def on_report(moment: run.Moment) -> None:
         if moment.number == 1:
+            priority.carry_over(server.process.pid, *moment.pids)
             proven.update(client_environment.proven(setting, moment.pids))
         if moment.number in (1, 1 + setting.measure_s):
             samples.append((moment, usage.sample_usage(server.process.pid, *moment.pids)))

@@ -24,7 +24,8 @@ class Run(Part):
     `environment` holds the variables that the study gives the server, `preloaded` path -> SHA-256 of the libraries that
     they have loaded and that are mapped; `client_environment` and `client_preloaded` are those of sysbench. `variables`
     holds the server's variables, but for those in the shared file, see `server_variables`. `slow_stop_s`, of a study
-    with `stop: slow`, is the time from the request to stop to the server's end. `left_s` stands in older records only.
+    with `stop: slow`, is the time from the request to stop to the server's end. `nice` is the nice value of what this
+    machine started, below 0 where it went before other programs. `left_s` stands in older records only.
     """
 
     path: Path | None = None
@@ -51,6 +52,7 @@ class Run(Part):
     sysbench: run_parts.Sysbench = field(default_factory=run_parts.Sysbench)
     host: run_parts.Host = field(default_factory=run_parts.Host)
     placement: run_parts.Placement = field(default_factory=run_parts.Placement)
+    nice: int | None = None
     running: run_parts.Running = field(default_factory=run_parts.Running)
     client_host: run_parts.ClientHost = field(default_factory=run_parts.ClientHost)
     times: run_parts.Times = field(default_factory=run_parts.Times)

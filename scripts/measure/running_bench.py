@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts import record
 from scripts.host import facts as host_facts
-from scripts.host import usage, workplace
+from scripts.host import priority, usage, workplace
 from scripts.loadgen import encryption, many, output
 from scripts.loadgen.gated import gated
 from scripts.loadgen.lua import script_path
@@ -104,6 +104,7 @@ class RunningBench(Bench):
         with self._server.blamed():
             held = gated(commands, script, place, setting.text, setting.cpus.client_cpus, own)
             self.arm = RunningArm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
+        priority.carry_over(*self.arm.load.pids)
         self.facts["commands"] |= many.named_commands(commands)
 
     def watch_warm_up(self, slices: int) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import ROOT, record
-from scripts.host import usage
+from scripts.host import priority, usage
 from scripts.host.process import watchdog
 from scripts.measure import observe
 from scripts.measure.setting import Phases, Setting
@@ -98,6 +98,7 @@ def _pass(setting: Setting, server: Server, chosen: list[files.Timed], number: i
 def connected(setting: Setting, server: Server) -> Iterator[Any]:
     """Have a connection for one pass, set up as the family's benchmark statements say."""
     with answers.connections_opened(server.connect) as connection:
+        priority.carry_over(server.process.pid)
         for text in setting.family.benchmark_statements():
             answers.demand_answer(connection, text)
         yield connection

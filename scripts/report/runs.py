@@ -93,6 +93,7 @@ def _lines(run: Run, row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         [",".join(map(str, found or [])) for found in cpus],
         " of the client host" if run.client_host else "",
     )
+    nice = "" if run.nice is None else f"; nice value {run.nice}"
     storage = f"{run.medium.file_system}, an fsync {milliseconds(run.fsync_ms.p50)} ms" if run.medium else ""
     window = f"{duration(row['duration_s'])}, {number(row['transactions'])} transactions"
     window += f", {plural(row['errors'] or 0, 'error')}, {plural(row['reconnects'] or 0, 'reconnect')}"
@@ -104,7 +105,7 @@ def _lines(run: Run, row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         ("latency", ", ".join(latency) if row["p95_ms"] is not None else ""),
         ("server CPU", f"{cpu}; steal {percent(row['steal_share'])}" if row["cpu_us_per_tx"] is not None else ""),
         ("phases", phases),
-        ("CPUs", f"server {places[0]}, sysbench {places[1]}{whose}" if all(places) else ""),
+        ("CPUs", f"server {places[0]}, sysbench {places[1]}{whose}{nice}" if all(places) else ""),
         ("storage", storage),
     )
     return tuple(line for line in lines if line[1])

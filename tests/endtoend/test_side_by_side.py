@@ -1,8 +1,11 @@
 """One real block per family: two servers of one program up at the same time, measured slice by slice."""
 
+import os
+
 import pytest
 
 from scripts import record
+from scripts.host import priority
 from scripts.report.slices import STOPPING_S
 from tests.endtoend import installed_mariadb
 from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish
@@ -45,6 +48,12 @@ def test_both_arms_went_well_and_are_listed_with_the_checksums_of_their_files(pl
 def test_sysbench_had_the_environment_of_the_study(measured):
     for facts in measured[1].values():
         assert (facts["client_environment"], facts["client_preloaded"]) == (CLIENT_ENVIRONMENT, {})
+
+
+def test_servers_and_clients_went_before_other_programs_where_they_may(measured):
+    own = priority.nice()
+    lowered = os.getuid() == 0 and own == priority.ORDINARY
+    assert {facts["nice"] for facts in measured[1].values()} == {priority.NICE if lowered else own}
 
 
 def test_each_arm_had_each_place_equally_often(measured):

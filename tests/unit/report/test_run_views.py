@@ -1,4 +1,4 @@
-"""Options that not every server has: with `loose_` before them they are left out there, and the page tells which."""
+"""What a run unfolds to, and options that not every server has: the page tells which are left out."""
 
 import pytest
 
@@ -77,3 +77,17 @@ def test_options_that_all_servers_have_make_no_table():
 def test_variables_that_differ_only_in_a_path_are_told_apart():
     assert runs.only_paths(("datadir", ("/tmp/a/", "/tmp/b/")))
     assert not runs.only_paths(("socket", ("/tmp/a", "none")))
+
+
+@pytest.mark.parametrize(
+    ("facts", "shown"),
+    [
+        ({}, "server 0, sysbench 1"),
+        ({"nice": 0}, "server 0, sysbench 1; nice value 0"),
+        ({"nice": -10}, "server 0, sysbench 1; nice value -10"),
+    ],
+)
+def test_run_unfolds_to_its_cpus_and_their_nice_value_where_it_is_known(facts, shown):
+    placement = {"mode": "automatic", "server_cpus": [0], "client_cpus": [1]}
+    one = record_of({"variant": "new", "outcome": "ok", "placement": placement, **facts})
+    assert dict(runs.run_view(one, None, unfold=True).lines)["CPUs"] == shown
