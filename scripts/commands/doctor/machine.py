@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scripts.commands.doctor.finding import Finding, Findings, Machine, ok
+from scripts.host import priority
 from scripts.host.cpus import Topology, format_cpus
 from scripts.host.facts import CPU_DIRECTORY, Host
 from scripts.loadgen.client_host import place_on_hosts
@@ -22,7 +23,7 @@ def check_confines(host: Host, machine: Machine, topology: Topology, config: Map
     yield quota(host.cpu_quota, len(topology.cpus))
     yield placement(topology, config)
     yield balancing(machine, len(topology.nodes))
-    yield autogroup(machine)
+    yield precedence(priority.nice(), machine.ask("nice", "-n", str(priority.NICE), "nice"))
     yield clock(clock_state())
 
 
@@ -76,12 +77,16 @@ def balancing(machine: Machine, nodes: int) -> Finding:
     return Finding("note", "NUMA", f"{nodes} nodes, balancing is on", why, "sudo sysctl kernel.numa_balancing=0")
 
 
-def autogroup(machine: Machine) -> Finding:
-    """Judge the kernel's sharing of CPUs by session."""
-    if not machine.number("proc/sys/kernel/sched_autogroup_enabled"):
-        return ok("autogroup", "off")
-    why = "CPUs are shared by session and `nice` does nothing between sessions: a compile elsewhere counts in full"
-    return Finding("note", "autogroup", "on", why, "sudo sysctl kernel.sched_autogroup_enabled=0")
+def precedence(own: int, lowered: str | None) -> Finding:
+    """Judge the nice value of this process, and what nice(1) prints that was to lower it."""
+    if own != priority.ORDINARY:
+        fact = f"servers and clients keep the nice value of this shell, {own}"
+        return Finding("note", "nice", fact, "it was chosen by someone", "a shell with nice value 0")
+    if lowered is not None and lowered.splitlines()[-1:] == [str(priority.NICE)]:
+        return ok("nice", f"servers and clients go before other programs (nice value {priority.NICE})")
+    why = "a program elsewhere takes CPU time from both, in unequal parts, and intervals get about twice as wide"
+    change = f"root, or a line `you - nice {priority.NICE}` in /etc/security/limits.conf and a new login"
+    return Finding("note", "nice", "servers and clients may not go before other programs", why, change)
 
 
 def clock_state() -> int:
