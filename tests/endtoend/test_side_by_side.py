@@ -1,6 +1,6 @@
 """One real block per family: two servers of one program up at the same time, measured slice by slice."""
 
-import os
+import subprocess
 
 import pytest
 
@@ -51,9 +51,9 @@ def test_sysbench_had_the_environment_of_the_study(measured):
 
 
 def test_servers_and_clients_went_before_other_programs_where_they_may(measured):
+    lowered = subprocess.run(["nice", "-n", str(priority.NICE), "nice"], stdout=subprocess.PIPE, check=True).stdout
     own = priority.nice()
-    lowered = os.getuid() == 0 and own == priority.ORDINARY
-    assert {facts["nice"] for facts in measured[1].values()} == {priority.NICE if lowered else own}
+    assert {facts["nice"] for facts in measured[1].values()} == {own if own != priority.ORDINARY else int(lowered)}
 
 
 def test_each_arm_had_each_place_equally_often(measured):
