@@ -238,7 +238,7 @@ def test_link_to_a_folded_section_unfolds_it(browser, small_page):
         inside = "document.querySelector('#method pre').checkVisibility()"
         assert not tab.value(inside)
         tab.click("document.querySelector('nav a[href=\"#method\"]')")
-        tab.value(when(inside))
+        assert tab.value(f"{when(inside)}.then(() => {inside})")
         assert tab.complaints() == []
 
 
