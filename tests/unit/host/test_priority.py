@@ -68,8 +68,9 @@ def tree():
             os.kill(pid, 9)
 
 
-def autogroup(pid: int) -> str:
-    return Path(f"/proc/{pid}/autogroup").read_text().split()[-1]
+def autogroup(pid: int) -> str | None:
+    """Return the nice value of a process's session; None for one that Linux started outside of every session."""
+    return next(reversed(Path(f"/proc/{pid}/autogroup").read_text().split()), None)
 
 
 @lowers
