@@ -60,10 +60,11 @@ class Measured:
     date: str
 
 
-def of_study(folder: Path) -> list[Measured]:
+def of_study(folder: Path, answered: str = "") -> list[Measured]:
     """Return what a finished study measured, without A/A and relinks.
 
-    Raises ValueError naming the file that an unfinished study lacks.
+    `answered` is the study whose question it answers, its own unless it asks the same of another release. Raises
+    ValueError naming the file that an unfinished study lacks.
     """
     for name in ("study.json", "tables/overall.csv", "tables/runs.csv"):
         if not (folder / name).is_file():
@@ -74,7 +75,7 @@ def of_study(folder: Path) -> list[Measured]:
     about = {variant: _about(folder, rows) for variant, rows in runs.groupby("variant")}
     return [
         Measured(
-            study=study["study"],
+            study=answered or study["study"],
             variant=row.variant,
             metric=row.metric,
             **{name: _number(value) for name, value in _figures(row).items()},
@@ -190,8 +191,10 @@ def _scale_text(study: str, rows: list[Measured]) -> str:
     arms = "; ".join(map(_arm_text, shown))
     scale = "small scale" if study.endswith(SMALL) else "full scale"
     blocks = f"{_each(row.blocks for row in shown)} blocks a cell"
+    releases = {row.release for row in shown}
+    server = f"{releases.pop()}; " if len(releases) == 1 else ""
     where = f"{_each(row.cpu_model for row in shown)}, {_each(row.date for row in shown)}"
-    return f"{scale}, {_label(metric)}: {arms} ({blocks}; {where})"
+    return f"{scale}, {_label(metric)}: {arms} ({blocks}; {server}{where})"
 
 
 def _arm_text(row: Measured) -> str:
@@ -208,9 +211,15 @@ def with_table(text: str, answers: str) -> str:
     return f"{head}{BEGIN}\n{answers}{END}{rest.partition(END)[2]}"
 
 
-def main(root: Path, folders: list[Path]) -> None:
-    """Take finished studies in, and write both files of a checkout."""
-    rows = merged(read(root / MEASURED), [row for folder in folders for row in of_study(folder)])
+def main(root: Path, folders: list[Path], answered: str = "") -> None:
+    """Take finished studies in, under their own names or as answers of one study, and write both files of a checkout.
+
+    Raises ValueError for an `answered` that is not a study of the checkout.
+    """
+    known = root / "studies"
+    if answered and not (known / f"{of_config(answered)}.yaml").is_file():
+        raise ValueError(f"--answers {answered}: expected a study of {known}, with {SMALL} for its small scale")
+    rows = merged(read(root / MEASURED), [row for folder in folders for row in of_study(folder, answered)])
     write_text(root / MEASURED, as_csv(rows))
     readme = root / README
     write_text(readme, with_table(readme.read_text(encoding="utf-8"), table(root, rows)))
@@ -220,4 +229,8 @@ def main(root: Path, folders: list[Path]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m scripts.commands.answers", description=__doc__)
     parser.add_argument("studies", type=Path, nargs="*", help="folders of finished studies, results/studies/x")
-    main(ROOT, parser.parse_args().studies)
+    parser.add_argument(
+        "--answers", default="", metavar="x-small", help="the study whose question they answer with another release"
+    )
+    given = parser.parse_args()
+    main(ROOT, given.studies, given.answers)

@@ -81,7 +81,7 @@ def test_table_shows_published_beside_measured_and_leaves_the_rest_of_the_page(t
     first = next(row for row in answers.of_study(finished) if row.metric == "tps")
     assert line.startswith(f"| `{name}` | TPS to `none`: `lz4` 0.87 ×; `zlib` 0.72 × (1 cell) | full scale, TPS: ")
     assert f"`{first.variant}` {float(first.ratio):.2f} × (" in line
-    assert line.endswith(f"(5 blocks a cell; {first.cpu_model}, {first.date}) |")
+    assert line.endswith(f"(5 blocks a cell; {first.release}; {first.cpu_model}, {first.date}) |")
     with (tmp_path / answers.MEASURED).open() as stream:
         assert {row["study"] for row in csv.DictReader(stream)} == {name}
     answers.main(tmp_path, [])
@@ -92,8 +92,19 @@ def test_small_scale_is_named_and_stands_at_its_study():
     assert answers.of_config("storage-small") == "storage"
     row = answers.Measured("storage-small", "tmpfs", "tps", "1.5", "1.2", "1.9", "far_above", "0.02", "5",
                            "CPU", "mariadb 10.11.18", "1.0", "2026-11-23")  # fmt: skip
-    said = "small scale, TPS: `tmpfs` 1.50 × (1.20–1.90), more than 2 % faster (5 blocks a cell; CPU, 2026-11-23)"
-    assert answers.measured_text([row]).replace("\u202f", " ") == said
+    said = "small scale, TPS: `tmpfs` 1.50 × (1.20–1.90), more than 2 % faster (5 blocks a cell; {}CPU, 2026-11-23)"
+    assert answers.measured_text([row]).replace("\u202f", " ") == said.format("mariadb 10.11.18; ")
+    other = answers.Measured(**{**vars_of(row), "variant": "disk", "release": "mysql 8.0.33"})
+    assert "mariadb" not in answers.measured_text([row, other])
+
+
+def test_study_of_another_release_answers_the_question_of_a_study_that_exists(tmp_path, finished):
+    checkout_with(tmp_path, "asked")
+    answers.main(tmp_path, [finished], "asked-small")
+    assert {row.study for row in answers.read(tmp_path / answers.MEASURED)} == {"asked-small"}
+    assert "| `asked` | TPS to `none`: `lz4`" in (tmp_path / answers.README).read_text()
+    with pytest.raises(ValueError, match="--answers askd-small: expected a study of"):
+        answers.main(tmp_path, [finished], "askd-small")
 
 
 def test_unfinished_study_and_a_page_without_marks_are_errors(tmp_path):
