@@ -1,4 +1,4 @@
-# Every target does its own set-up. `make` without a target explains them.
+# Every target but check and doctor does its own set-up. `make` without a target explains them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup report quick package plan watch retry drop prune import compare check doctor config-doc sample bench test faults lint lock clean
@@ -119,7 +119,7 @@ lint: ## check style of Python, Snakemake and shell files
 LOCK := CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON_BIN) -m piptools compile --quiet --generate-hashes --strip-extras \
     --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
-bench: ## measure planning, the cost of a run and Snakemake's share; compare with the last commit's figures
+bench: ## measure planning, and the cost of a run and Snakemake's share of a measured study; compare with the last commit's figures
 	@scripts/setup.sh test
 	@$(WITH_PATH) $(PYTHON_BIN) -m tests.bench.all
 
@@ -128,7 +128,7 @@ lock: ## pin envs/requirements*.in again, with hashes; UPGRADE=--upgrade: newer 
 	$(LOCK) $(UPGRADE) --output-file envs/requirements.txt envs/requirements.in
 	$(LOCK) $(UPGRADE) --output-file envs/requirements-dev.txt envs/requirements-dev.in
 
-clean: ## remove logs, tables, figures and reports; ALL=1: everything generated
+clean: ## remove logs, tables, figures and reports; ALL=1: everything generated in this folder
 ifeq ($(ALL),1)
 	rm -rf results .snakemake .venv .pytest_cache .ruff_cache .hypothesis
 	@echo 'Removed everything generated, measurements and downloads as well.'
