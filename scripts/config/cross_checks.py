@@ -118,7 +118,7 @@ def sql_mistakes_of_workload(path: tuple, workload: dict[str, Any], root: Path) 
         if "passes" in workload:
             yield Mistake((*path, "passes"), f"{workload['passes']!r}, expected none: only timed SQL has passes")
         return
-    for key in ("script", "options"):
+    for key in ("script", "options", "rows"):
         if key in workload:
             yield Mistake((*path, key), f"{workload[key]!r} beside `sql`, expected a script of sysbench's or timed SQL")
     file = files.timed_sql_path(root, workload["sql"])
@@ -197,6 +197,7 @@ class Sense:
                 yield from self._script(("workloads", name), workload)
         for name, dataset in self.entries["datasets"].items():
             yield from self._script(("datasets", name), {"script": FILL_SCRIPT, **dataset})
+        yield from _rows(self.config, self.entries)
         yield from sql_mistakes_of_study(self.config, self.entries)
         yield from diagnosis_mistakes(self.config, self.entries["workloads"])
         yield from (Mistake(*found) for found in outside_lua_mistakes(self.config, self.entries))
@@ -307,6 +308,20 @@ def _expect(config: dict[str, Any]) -> Iterator[Mistake]:
     if reference in config.get("expect", {}):
         text = f"{reference!r} is the reference, expected a variant that is compared with it"
         yield Mistake(("expect", reference), text)
+
+
+def _rows(config: dict[str, Any], entries: dict[str, Any]) -> Iterator[Mistake]:
+    """Yield loads that draw their keys from more rows than a table of theirs has."""
+    variants = [variant.get("data", {}) for variant in config.get("variants", {}).values()]
+    for name, load in entries["workloads"].items():
+        if "rows" not in load or "sql" in load:
+            continue
+        datasets = [entries["datasets"].get(load["dataset"], {}), *variants]
+        least = min((data["rows"] for data in datasets if "rows" in data), default=0)
+        if load["rows"] > least:
+            of = f"dataset {load['dataset']!r}"
+            held = f"at most the {least} rows of {of}" if least else f"none: {of} declares no rows"
+            yield Mistake(("workloads", name, "rows"), f"{load['rows']}, expected {held}")
 
 
 def _together(config: dict[str, Any]) -> Iterator[Mistake]:

@@ -81,6 +81,11 @@ def fill_anew(tables: Mapping[str, Any], flags: list[str], text: Path) -> list[s
     return fill(tables, flags, len(os.sched_getaffinity(0)), text) if tables.get("fresh") else []
 
 
+def rows_of_load(load: Mapping[str, Any]) -> int | None:
+    """Return the number of rows per table that a load draws its keys from; None where its dataset states none."""
+    return load.get("rows") or load["tables"].get("rows")
+
+
 def options_of_load(generator: loadgen_sysbench.Capabilities, script: str, load: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a load: those of its dataset that its script also has, overridden by its own.
 

@@ -135,7 +135,7 @@ class Setting:
             script,
             flags,
             tables.get("tables"),
-            tables.get("rows"),
+            run.rows_of_load(self.load),
             run.options_of_load(self.generator, script, self.load),
             clients,
             seconds,

@@ -81,6 +81,7 @@ class LoadRecipes:
         return without_neutral_values(
             {
                 "script": self._script(declared["script"]),
+                "rows": declared.get("rows"),
                 "options": declared.get("options", {}),
                 "tables": self.tables(declared["dataset"]),
                 "content": self.content(declared["script"]),

@@ -17,7 +17,7 @@ from scripts.measure.run_parts import Statements
 from scripts.report.figures.naming import drawn_metrics, heat_names, seconds_names, value_metrics
 from scripts.report.value_tables import Cell, Lookup, measured_metrics, ratio_cell, value_cell
 from scripts.vocabulary import CONTROLS, WORKLOAD_CLIENTS, PairStatus
-from scripts.wording import NOTHING, count, interval, listing, missing, option_value, percent, plural, times
+from scripts.wording import NOTHING, count, interval, listing, missing, number, option_value, percent, plural, times
 
 SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms": "p99 latency"}
 SHOWN = {"tps": "TPS", "p95_ms": "p95, ms", "cpu_us_per_tx": "CPU per transaction, µs", "slow_stop_s": "slow stop, s",
@@ -136,7 +136,7 @@ def workload_rows(
         {
             "name": name,
             "script": _command(load),
-            "dataset": load.get("dataset"),
+            "dataset": _data(load),
             "training": held_out.label(study, name),
             "figures": markup(figures, [*(f"{metric}-{name}" for metric in known(name)), f"ratio-{name}"]),
             "seconds": markup(figures, seconds_names(study, name).values()),
@@ -148,6 +148,11 @@ def workload_rows(
 def _command(load: dict[str, Any]) -> str:
     options = (f"{name}={option_value(value)}" for name, value in (load.get("options") or {}).items())
     return " ".join([str(load.get("script") or load.get("sql") or ""), *options]).strip()
+
+
+def _data(load: dict[str, Any]) -> str | None:
+    rows = f", the first {number(load['rows'])} rows of each table" if load.get("rows") else ""
+    return f"{load['dataset']}{rows}" if load.get("dataset") else None
 
 
 def heat_maps(study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[dict[str, Any]]:

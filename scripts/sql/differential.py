@@ -32,6 +32,9 @@ KEY = (
     f"WHERE c.constraint_type = 'PRIMARY KEY' AND k.table_schema = '{SCHEMA}' AND k.table_name = '{{}}' "
     "ORDER BY k.ordinal_position"
 )
+TYPES = (
+    f"SELECT DISTINCT data_type FROM information_schema.columns WHERE table_schema = '{SCHEMA}' AND table_name = '{{}}'"
+)
 
 
 def question(name: str, release: str, install: Path, log: Path) -> dict[str, Any]:
@@ -55,7 +58,7 @@ def answer(server: Server, family: str, release: str) -> dict[str, Any]:
         "answers": answer_all(server, chosen),
         "skipped": [statement.number for statement in asked if not statement.suits(family, release)],
         "concurrency": _concurrency(server),
-        "tables": _tables(server),
+        "tables": _tables(server, release),
     }
 
 
@@ -78,14 +81,17 @@ def _concurrency(server: Server) -> dict[str, Any]:
         return concurrency(lambda: _entered(server))
 
 
-def _tables(server: Server) -> list[dict[str, Any]]:
+def _tables(server: Server, release: str) -> list[dict[str, Any]]:
     """Return each table's rows, the digest of its rows by primary key, and the server's own checksum if it has one."""
     with (
         _named(server, "the tables' content"),
         answers.connections_opened(lambda: _entered(server)) as connection,
     ):
         names = sorted(_words(answers.demand_answer(connection, TABLES)))
-        return [_table(connection, name, server.family.checksum_statement(name)) for name in names]
+        types = {name: set(_words(answers.demand_answer(connection, TYPES.format(name)))) for name in names}
+        return [
+            _table(connection, name, server.family.checksum_statement(name, types[name], release)) for name in names
+        ]
 
 
 def _table(connection: Any, name: str, checksum: str | None) -> dict[str, Any]:

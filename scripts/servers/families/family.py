@@ -8,7 +8,7 @@ import contextlib
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
@@ -279,8 +279,11 @@ class Family(ABC):
         """Return the statements after which a new connection is in `DATABASE`; none if `connect` enters it."""
         return []
 
-    def checksum_statement(self, table: str) -> str | None:
-        """Return the statement whose answer holds the server's own checksum of a table; None without such a one."""
+    def checksum_statement(self, table: str, types: Collection[str], release: str) -> str | None:
+        """Return the statement whose answer holds the server's own checksum of a table; None without such a one.
+
+        `types` are those of its columns, in small letters.
+        """
         return None
 
     @abstractmethod

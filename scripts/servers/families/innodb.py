@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import ClassVar
@@ -235,7 +235,7 @@ class InnoDB(InnoDBStatus):
         """Return the statement after which a new connection is in `DATABASE`."""
         return self.enter_statements(self.DATABASE)
 
-    def checksum_statement(self, table: str) -> str:
+    def checksum_statement(self, table: str, types: Collection[str], release: str) -> str | None:
         """Return the statement whose answer holds the server's own checksum of a table."""
         return f"CHECKSUM TABLE {table}"
 

@@ -71,6 +71,12 @@ def test_load_is_told_the_datasets_options_that_its_script_has(script, own, shar
     assert run.options_of_load(GENERATOR, script, load) == told
 
 
+def test_load_draws_its_keys_from_its_own_rows_or_all_of_its_tables():
+    tables = {"tables": 1, "rows": 100}
+    assert [run.rows_of_load({"tables": tables, **own}) for own in ({}, {"rows": 10})] == [100, 10]
+    assert run.rows_of_load({"tables": {}}) is None
+
+
 def test_only_a_fresh_dataset_is_filled_on_the_measured_server(commands, tmp_path):
     assert run.fill_anew({"tables": 1, "rows": 10}, FLAGS, tmp_path / "log") == []
     assert commands == []

@@ -100,6 +100,11 @@ def test_filling_the_pool_is_a_part_of_the_load_and_of_no_dataset(where):
         assert changed(**{where: {name: {"fill": value}}}) == LOADS
 
 
+def test_rows_that_a_load_asks_for_are_a_part_of_it_and_of_no_dataset():
+    assert changed(workloads={"oltp": {"rows": 1000}}) == LOADS | TRAINED
+    assert "rows" not in plan().load("baseline", "oltp")
+
+
 def test_workload_decides_on_the_pool_before_its_dataset():
     made = plan(datasets={"sbtest": {"fill": True}}, workloads={"oltp": {"fill": False}})
     assert made.load("baseline", "oltp")["fill"] == "never"
