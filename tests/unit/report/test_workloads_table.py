@@ -6,7 +6,7 @@ from scripts.analysis.runs import read_csv
 from scripts.record import read
 from scripts.report import page as report_page
 from scripts.report.finding import Topic
-from scripts.report.workloads import by_workload
+from scripts.report.workloads import by_workload, workload_rows
 from scripts.wording import by_width, count
 from tests.made.rendering import Elements, worded
 from tests.made.synthetic import Plan
@@ -38,6 +38,16 @@ def test_rows_stand_by_workload_then_variant_with_the_figures_of_the_tables(repo
 def test_the_reference_has_values_and_no_ratio(report):
     reference = table_of(report[0]).rows[0]
     assert [bool(cell.text) for cell in reference.cells] == [True, False] * 3
+
+
+def test_load_on_a_part_of_the_rows_says_so(report):
+    tree, *_ = report
+    study, tables = read(tree.study), {name: read_csv(tree.tables / f"{name}.csv") for name in ("cells", "runs")}
+    assert {row["dataset"] for row in workload_rows(study, tables, {})} == {"sbtest"}
+    study["workloads"]["oltp"]["rows"] = 10
+    assert [row["dataset"] for row in workload_rows(study, tables, {})] == [
+        "sbtest", "sbtest, the first 10 rows of each table"
+    ]  # fmt: skip
 
 
 def test_several_client_counts_have_rows_of_their_own(report_with_holes):
