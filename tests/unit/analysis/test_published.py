@@ -87,7 +87,10 @@ def test_units_as_printed_become_those_of_the_metrics(tmp_path):
 
 
 def test_every_published_figure_is_that_of_the_list_read_from_the_texts():
-    """tests/data/published_figures.csv was made by reading the texts, apart from studies/published/."""
+    """tests/data/published_figures.csv was made by reading the texts, apart from studies/published/.
+
+    The summaries of strace and the sizes of table spaces were taken from the texts by two programs, one for each side.
+    """
     wanted = list(csv.DictReader(FIGURES.read_text().splitlines()))
     rows = {name: published.read(FILE.parent / name)["rows"] for name in {line["file"] for line in wanted}}
     found = {
