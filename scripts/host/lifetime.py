@@ -70,11 +70,12 @@ def _leave(number: int, _frame: object) -> None:
 def _leave_after_all(unraisable: "sys.UnraisableHookArgs") -> None:
     """Send the signal again if SystemExit was raised where Python drops exceptions: in a hook of fork, in a `__del__`.
 
-    It is sent after this function returned: within it Python would drop the exception again.
+    It is sent after this function returned: within it Python would drop the exception again. Other errors are printed
+    until a signal is received, and then are its consequences: the next hook of fork releases a lock that none took.
     """
     if isinstance(unraisable.exc_value, SystemExit):
         threading.Timer(AGAIN_AFTER_S, _strike_again, [signals.received[0]]).start()
-    else:
+    elif not signals.received:
         sys.__unraisablehook__(unraisable)
 
 

@@ -9,9 +9,10 @@ ancient_inputs
         https://github.com/snakemake/snakemake/issues/4166.
     can go when: test_unpatched_snakemake.py fails, that is, Snakemake checks them itself.
 interrupts
-    relies on: `JobScheduler.exit_gracefully` handles SIGTERM when `onstart` runs; jobs are in Snakemake's own group.
-    why: the handler takes a lock that the thread it interrupts may hold, and after an interrupt Snakemake waits for its
-        jobs; neither is reported upstream.
+    relies on: `JobScheduler.exit_gracefully` handles SIGTERM when `onstart` runs, the scheduler waits for jobs in
+        `_open_jobs.acquire()`; jobs are in Snakemake's own group.
+    why: the handler takes a lock that the thread it interrupts may hold; after an interrupt Snakemake waits for its
+        jobs, and never ends when it was interrupted while it started a thread; none of it is reported upstream.
     can go when: test_unpatched_snakemake.py fails.
 session.remove_rate_limit
     relies on: `JobScheduler.job_rate_limiter` may be None.

@@ -100,7 +100,7 @@ def test_scheduler_keeps_no_timer_per_job_only_with_the_patch(patch, tmp_path):
     said = run(tmp_path, patch + SCHEDULER + begun, "--cores", "1")
     timers, lock = next(line for line in said.splitlines() if line.startswith("TIMERS")).split()[1:]
     assert (timers == "0") == bool(patch), said
-    assert lock == "lock", "a reentrant lock: interrupts.forward_interrupts need no longer start a thread at SIGTERM"
+    assert lock == "lock", "a reentrant lock: interrupts.forward_interrupts need no longer leave SIGTERM to a thread"
 
 
 @pytest.mark.parametrize("patch", ["", PATCHED], ids=["unpatched", "patched"])

@@ -116,6 +116,25 @@ finally:
     assert (done.stdout, done.stderr, done.returncode) == ("cleaned\n", "", 130)
 
 
+def test_hook_of_fork_that_fails_because_the_hook_before_it_was_left_is_not_told():
+    script = """
+import os, signal, threading, time
+from scripts.host import lifetime
+lock = threading.Lock()
+def take():
+    os.kill(os.getpid(), signal.SIGINT)
+    lock.acquire()
+os.register_at_fork(before=take, after_in_parent=lock.release)
+lifetime.heed_signals()
+if os.fork() == 0:
+    os._exit(0)
+time.sleep(10)
+print("went on")
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 130)
+
+
 def test_other_dropped_exceptions_are_shown_as_ever():
     script = "from scripts.host import lifetime\nlifetime.heed_signals()\n"
     script += "class A:\n def __del__(self): 1 / 0\na = A()\ndel a\n"

@@ -14,22 +14,54 @@ from scripts.workflow import interrupts
 from scripts.workflow.release import OtherSnakemake
 
 ROOT = Path(__file__).parents[3]
-# Starts a job and a server, is interrupted, and prints how both ended.
-INTERRUPTED = """
-import os, signal, subprocess, types
+PREPARED = """
+import os, signal, subprocess, threading, time, types
 from scripts.workflow import interrupts
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a script started us in the background
-job = subprocess.Popen(["sleep", "60"])
-server = subprocess.Popen(["sleep", "60"], start_new_session=True)
 handler = lambda *_: None
 signal.signal(signal.SIGTERM, handler)
-interrupts.forward_interrupts(types.SimpleNamespace(exit_gracefully=handler))
+scheduler = types.SimpleNamespace(exit_gracefully=handler, _open_jobs=threading.Semaphore(1))
+interrupts.forward_interrupts(scheduler)
+scheduler._open_jobs.acquire()
+"""
+# Starts a job and a server, is interrupted, and prints how both ended.
+INTERRUPTED = """
+job = subprocess.Popen(["sleep", "60"])
+server = subprocess.Popen(["sleep", "60"], start_new_session=True)
+os.kill(os.getpid(), signal.SIGINT)
 try:
-    os.kill(os.getpid(), signal.SIGINT)
+    scheduler._open_jobs.acquire()
 except KeyboardInterrupt:
     print("interrupted", job.wait(10), server.poll())
 server.kill()
 """
+# Is interrupted while it holds a lock and before it starts a job, and prints how the job ended.
+BUSY = """
+lock = threading.Lock()
+with lock:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.3)
+job = subprocess.Popen(["sh", "-c", "sleep 60; true"])
+try:
+    scheduler._open_jobs.acquire()
+except KeyboardInterrupt:
+    print("interrupted", job.wait(10), lock.locked())
+"""
+# Is interrupted twice where it does not wait for jobs.
+TWICE = """
+os.kill(os.getpid(), signal.SIGINT)
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def said(code):
+    command = [sys.executable, "-c", PREPARED + code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
 
 
 class Scheduler:
@@ -37,6 +69,7 @@ class Scheduler:
 
     def __init__(self):
         self.lock, self.handled = threading.Lock(), threading.Event()
+        self._open_jobs = threading.Semaphore(0)
 
     def exit_gracefully(self, *_):
         with self.lock:
@@ -63,10 +96,15 @@ def test_sigterm_is_handled_once_the_lock_is_free(scheduler):
 
 
 def test_interrupt_reaches_jobs_and_spares_servers_in_sessions_of_their_own():
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.stdout.split() == ["interrupted", str(-signal.SIGINT), "None"], done.stderr
+    assert said(INTERRUPTED) == ["interrupted", str(-signal.SIGINT), "None"]
+
+
+def test_interrupt_is_raised_at_the_wait_for_jobs_and_reaches_a_job_started_before_it():
+    assert said(BUSY) == ["interrupted", str(-signal.SIGINT), "False"]
+
+
+def test_second_interrupt_does_not_wait():
+    assert said(TWICE) == ["interrupted"]
 
 
 def test_ignored_signals_stay_ignored(scheduler):

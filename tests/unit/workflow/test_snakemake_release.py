@@ -41,6 +41,7 @@ def test_pin_smallest_release_and_package_name_the_same():
         (patch_ancient_inputs, WithOtherBfs, "bfs takes self, direction, jobs, expected self, direction, jobs, stop"),
         (patch_ancient_inputs, WithoutTheCall, "DAG.update_needrun does not call self.bfs"),
         (forward_interrupts, SimpleNamespace(), "class SimpleNamespace has no exit_gracefully"),
+        (forward_interrupts, SimpleNamespace(exit_gracefully=None), "class SimpleNamespace has no _open_jobs"),
         (remove_rate_limit, SimpleNamespace(), "has no job_rate_limiter"),
         (register_host, SimpleNamespace(global_resources={}), "has no register_resource"),
         (command_line.config_files, SimpleNamespace(), "has no configfiles"),
