@@ -10,7 +10,7 @@ SELECT COUNT(pad) FROM sbtest1;
 ANALYZE TABLE sbtest1;
 -- show: as loaded
 -- since: mysql 5.0, mariadb 5.0
-SELECT (SELECT COUNT(*) FROM sbtest1) AS row_count, data_length, index_length, data_free FROM information_schema.tables
+SELECT (SELECT COUNT(*) FROM sbtest1) AS row_count, table_rows, data_length, index_length, data_free FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_name = 'sbtest1';
 -- show: as loaded
 -- since: postgresql 9.0
@@ -52,7 +52,7 @@ SELECT COUNT(pad) FROM sbtest1;
 ANALYZE TABLE sbtest1;
 -- show: with gaps
 -- since: mysql 5.0, mariadb 5.0
-SELECT (SELECT COUNT(*) FROM sbtest1) AS row_count, data_length, index_length, data_free FROM information_schema.tables
+SELECT (SELECT COUNT(*) FROM sbtest1) AS row_count, table_rows, data_length, index_length, data_free FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_name = 'sbtest1';
 -- show: with gaps
 -- since: postgresql 9.0
@@ -81,7 +81,7 @@ SELECT COUNT(pad) FROM sbtest1;
 ANALYZE TABLE sbtest1;
 -- show: rebuilt
 -- since: mysql 5.0, mariadb 5.0
-SELECT (SELECT COUNT(*) FROM sbtest1) AS row_count, data_length, index_length, data_free FROM information_schema.tables
+SELECT (SELECT COUNT(*) FROM sbtest1) AS row_count, table_rows, data_length, index_length, data_free FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_name = 'sbtest1';
 -- show: rebuilt
 -- since: postgresql 9.0

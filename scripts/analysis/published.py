@@ -18,7 +18,6 @@ COLUMNS = ["metric", "variant", "workload", "clients", "value"]
 WITH_UNITS = [*COLUMNS, "unit"]
 IN_BYTES = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 IN_MS = {"us": 0.001, "ms": 1, "s": 1000}
-SHOWN_GAPS = 12
 # Where words were published instead of figures.
 FINDINGS = ["variant", "workload", "clients", "finding"]
 # Sizes of data directories, in bytes, have the names of the columns of tables/files.csv.
@@ -81,7 +80,7 @@ def _row(fields: list[str], columns: list[str], where: str) -> dict[str, Any]:
 
 
 def is_known(metric: str) -> bool:
-    """Return whether the report shows a published quantity beside ours."""
+    """Return whether a published quantity has the name and the unit of one of ours."""
     return metric.partition("/")[0] in (*EVERY, *SIZES, *OF_STORAGE)
 
 
@@ -171,7 +170,7 @@ def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) 
 
 
 def gaps(study: dict[str, Any]) -> list[str]:
-    """Return sentences on published figures without a counterpart here, and the other way round."""
+    """Return sentences on published workloads and client counts without a counterpart here, and the other way round."""
     rows = frame(study)
     if rows.empty:
         return []
@@ -180,20 +179,8 @@ def gaps(study: dict[str, Any]) -> list[str]:
     own = [name for name in study["workloads"] if name not in set(rows["workload"])]
     clients = sorted({int(number) for number in known["clients"]} - set(study["clients"]))
     sentences = [
-        unmeasured_text(study["published"]["rows"]),
         f"Published workloads this study does not measure: {listing(workloads)}." if workloads else "",
         f"Workloads of this study without a published figure: {listing(own)}." if own else "",
         f"Published client counts this study does not measure: {listing(list(map(str, clients)))}." if clients else "",
     ]
     return [sentence for sentence in sentences if sentence]
-
-
-def unmeasured_text(rows: list[dict[str, Any]]) -> str:
-    """Return a sentence with the figures of quantities that the report does not measure, empty without any."""
-    found = [row for row in rows if not is_known(row["metric"])]
-    if not found:
-        return ""
-    texts = [f"{row['metric']} of {row['variant']} {row['value']:.12g} {row.get('unit') or ''}" for row in found]
-    more = f"; and {len(texts) - SHOWN_GAPS} more" if len(texts) > SHOWN_GAPS else ""
-    shown = "; ".join(map(str.strip, texts[:SHOWN_GAPS]))
-    return f"Published in quantities this report does not measure: {shown}{more}."

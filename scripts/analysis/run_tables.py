@@ -292,7 +292,7 @@ FILES = Table(
     (
         *RUN_COLUMNS,
         Column("part", "a table with its indexes, as database.table or schema.table, or all files of the kind", TEXT),
-        Column("kind", "table, system, redo, undo, doublewrite, temporary, binary_log or other", TEXT),
+        Column("kind", "table, system, catalog, redo, undo, doublewrite, temporary, binary_log or other", TEXT),
         *(
             Column(f"{edge}_{kind}_bytes", f"{kind} size of these files {when}, bytes", BYTES)
             for kind in ("apparent", "allocated")

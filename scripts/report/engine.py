@@ -126,18 +126,18 @@ def change_buffer_rows(study: dict[str, Any], records: Iterable[Run]) -> list[tu
 
 
 def _used(counters: Counters) -> bool:
-    return any(name.startswith(CHANGE_BUFFER_PREFIX) and _grown(edges) for name, edges in counters.items())
+    return any(name.startswith(CHANGE_BUFFER_PREFIX) and grown(edges) for name, edges in counters.items())
 
 
-def _grown(edges: Edges | None) -> float | None:
+def grown(edges: Edges | None) -> float | None:
     return edges.after - edges.before if edges else None
 
 
 def _means(runs: list[Counters]) -> Iterable[float | None]:
-    yield _mean(_grown(run.get(f"{CHANGE_BUFFER_PREFIX}merges")) for run in runs)
+    yield _mean(grown(run.get(f"{CHANGE_BUFFER_PREFIX}merges")) for run in runs)
     for name in OPERATIONS:
-        yield _mean(_grown(run.get(f"{CHANGE_BUFFER_PREFIX}merged_{name}")) for run in runs)
-    gone = [[_grown(run.get(f"{CHANGE_BUFFER_PREFIX}discarded_{name}")) for name in OPERATIONS] for run in runs]
+        yield _mean(grown(run.get(f"{CHANGE_BUFFER_PREFIX}merged_{name}")) for run in runs)
+    gone = [[grown(run.get(f"{CHANGE_BUFFER_PREFIX}discarded_{name}")) for name in OPERATIONS] for run in runs]
     yield _mean(None if None in each else sum(each) for each in gone)
     for edge in ("before", "after"):
         pages = (run.get(f"{CHANGE_BUFFER_PREFIX}pages") for run in runs)
@@ -154,8 +154,9 @@ def _text(value: float | None) -> str:
 
 
 FILE_KIND_WORDS = {
-    "table": "tables", "system": "system table space", "redo": "redo log", "undo": "undo logs",
-    "binary_log": "binary log", "doublewrite": "doublewrite", "temporary": "temporary", "other": "other",
+    "table": "tables", "system": "system table space", "catalog": "system schemas", "redo": "redo log",
+    "undo": "undo logs", "binary_log": "binary log", "doublewrite": "doublewrite", "temporary": "temporary",
+    "other": "other",
 }  # fmt: skip
 SIZE_COLUMNS = ("before_apparent_bytes", "after_apparent_bytes", "after_allocated_bytes")
 HOLES = 0.01  # of the apparent size; a file's last block rounds up

@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 
 from scripts import release
-from scripts.analysis import held_out, published, run_tables, stats
+from scripts.analysis import held_out, run_tables, stats
 from scripts.analysis.bounds import FULL
 from scripts.analysis.metrics import METRICS
-from scripts.analysis.published import FINDINGS
 from scripts.host.outcome import sound_records
 from scripts.measure.record import Diagnosis, Run
 from scripts.report import audits as report_audits
@@ -25,6 +24,7 @@ from scripts.report import (
     first_screen,
     imported_findings,
     machine,
+    published_figures,
     running_servers,
     timed_sql,
     verdict,
@@ -254,7 +254,6 @@ def where_section(evidence: Evidence) -> Values:
     """Return the ratios over all cells, cell by cell, and beside published ones."""
     study, tables = evidence.study, evidence.tables
     known = [name for name in OVERALL if name in measured_metrics(tables["cells"])]
-    declared = study.get("published") or {}
     return {
         "overall_head": [OVERALL[name] for name in known],
         "overall": overall_rows(study, tables["overall"], known),
@@ -262,9 +261,7 @@ def where_section(evidence: Evidence) -> Values:
         "machine_figure": workloads.markup(evidence.figures, filter(None, [machine_name(study)])),
         "forests": workloads.figures_of_all("forest", study, tables["cells"], evidence.figures),
         "published": effects.published_tables(study, tables),
-        "published_source": declared.get("source"),
-        "published_findings": [tuple(finding[name] for name in FINDINGS) for finding in declared.get("findings") or []],
-        "published_gaps": published.gaps(study),
+        **published_figures.published_values(study, tables, evidence.records, evidence.diagnoses),
         "ladders": effects.ladder_tables(study, tables),
     }
 

@@ -36,6 +36,9 @@ from scripts.wording import (
 
 Study = dict[str, Any]
 Records = list[Run]
+Answer = dict[str, str | None]
+# A variant and one row of its answer.
+Shown = tuple[str, Answer]
 
 
 def statement_sentences(study: Study, rows: pd.DataFrame) -> list[str]:
@@ -229,27 +232,38 @@ def _effort_rows(row: Any, records: Records) -> tuple[str, ...]:
 
 
 def shown_answers(study: Study, records: Records) -> list[dict[str, Any]]:
-    """Return the answers that the SQL file asks to show, from each variant's first run and pass, without controls."""
-    found: dict[str, dict[str, Any]] = {}
+    """Return the answers that the SQL file asks to show, from each variant's first run, without controls.
+
+    Where the last pass has other answers than the first, such as the hits of a cache, a table has both.
+    """
+    found: dict[str, dict[str, list[Shown]]] = {}
     for variant in (name for name in study["variants"] if name not in CONTROLS):
         run = first_ok(records, variant=variant)
-        for one in run.timed_sql.shown if run else []:
-            if one["pass"] == 1:
-                table, columns = found.setdefault(one["name"], {"head": [], "rows": []}), _lower(one["columns"])
-                table["head"] += [name for name in columns if name not in table["head"]]
-                table["rows"] += [(variant, dict(zip(columns, row, strict=True))) for row in one["rows"]]
-    return [
-        {
+        every = run.timed_sql.shown if run else []
+        for cache, wanted in ((COLD, 1), (WARM, max((one["pass"] for one in every), default=1))):
+            for one in every:
+                if one["pass"] == wanted:
+                    rows = [dict(zip(_lower(one["columns"]), row, strict=True)) for row in one["rows"]]
+                    found.setdefault(one["name"], {}).setdefault(cache, []).extend((variant, row) for row in rows)
+    return [_shown_table(name, passes) for name, passes in found.items()]
+
+
+def _shown_table(name: str, passes: dict[str, list[Shown]]) -> dict[str, Any]:
+    """Return the table of one answer; `passes` is cold and warm -> rows."""
+    cold, warm = passes.get(COLD, []), passes.get(WARM, [])
+    columns = list(dict.fromkeys(column for _, row in cold + warm for column in row))
+    if cold == warm:
+        return {
             "name": name,
-            "head": ["variant", *table["head"]],
-            "rows": [_filled(*row, table["head"]) for row in table["rows"]],
+            "head": ["variant", *columns],
+            "rows": [(one, *_filled(row, columns)) for one, row in cold],
         }
-        for name, table in found.items()
-    ]
+    rows = [(one, cache, *_filled(row, columns)) for cache, every in passes.items() for one, row in every]
+    return {"name": name, "head": ["variant", "", *columns], "rows": rows}
 
 
-def _filled(variant: str, row: dict[str, str | None], columns: list[str]) -> tuple[str, ...]:
-    return (variant, *(NOTHING if row.get(column) is None else row[column] for column in columns))
+def _filled(row: Answer, columns: list[str]) -> tuple[str, ...]:
+    return tuple(NOTHING if row.get(column) is None else row[column] for column in columns)
 
 
 def _lower(columns: list[str]) -> list[str]:

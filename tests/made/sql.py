@@ -16,10 +16,11 @@ PUBLISHED = [
 GONE = ("series", "histogram")
 
 
-def timed(effect=0.5, answers=None, skipped=None):
+def timed(effect=0.5, answers=None, skipped=None, shown=(SHOWN,)):
     """Return an edit that turns the records of `oltp` into timed SQL, pgo taking `effect` of the others' time.
 
-    `answers` gives another answer by (variant, statement), `skipped` holds pairs of variants and statements not sent.
+    `answers` gives another answer by (variant, statement), `skipped` holds pairs of variants and statements not
+    sent, `shown` the answers that are shown.
     """
 
     def edit(facts):
@@ -30,7 +31,7 @@ def timed(effect=0.5, answers=None, skipped=None):
             return facts
         kept = {key: value for key, value in facts.items() if key not in GONE}
         window = {"duration_s": facts["window"]["duration_s"]}
-        told = _sql(facts, effect, answers or {}, skipped or ())
+        told = {**_sql(facts, effect, answers or {}, skipped or ()), "shown": list(shown)}
         return {**kept, "window": window, "page_cache": {"left_bytes": 0}, "timed_sql": told}
 
     return edit
@@ -55,5 +56,4 @@ def _sql(facts, effect, answers, skipped):
         ],
         "skipped": [name for name in SECONDS if name not in names],
         "executions": executions,
-        "shown": [SHOWN],
     }

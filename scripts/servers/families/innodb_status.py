@@ -97,7 +97,7 @@ class InnoDBStatus(Family):
             (r"undo_?\d+|.*\.ibu", "undo"),
             (r".*\.b?dblwr", "doublewrite"),
             (r"ibtmp\d+|#innodb_temp/.*", "temporary"),
-            (r"(?:mysql|performance_schema|sys|information_schema)(?:/.*|\.ibd)", "system"),
+            (r"(?:mysql|performance_schema|sys|information_schema)(?:/.*|\.ibd)", "catalog"),
             (r"(?P<schema>[^/]+)/(?P<table>[^/#.]+)(?:#[^/]*)?\.(?:ibd|frm|MYD|MYI|MAD|MAI|par|isl|cfg)", "table"),
             (r"[^/]*bin(?:log)?\.(?:\d+|index|state)", "binary_log"),
         )

@@ -89,7 +89,7 @@ class PostgreSQLStatus(Family):
         for pattern, kind in (
             (r"(?P<stem>(?:base/\d+|pg_tblspc/\d+/[^/]+/\d+)/\d+)(?:_(?:fsm|vm|init))?(?:\.\d+)?", "table"),
             (r"base/pgsql_tmp/.*|base/\d+/t\d+_.*|pg_stat_tmp/.*", "temporary"),
-            (r"(?:base|global)/.*", "system"),
+            (r"(?:base|global)/.*", "catalog"),
             (r"pg_wal/.*", "redo"),
         )
     )

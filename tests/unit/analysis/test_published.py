@@ -82,8 +82,6 @@ def test_units_as_printed_become_those_of_the_metrics(tmp_path):
     size, latency, other = published.read(tmp_path / "units.csv")["rows"]
     assert (size["value"], latency["value"]) == (141 * 2**30, 500)
     assert (other["value"], other["unit"]) == (0, "B")
-    study = {**declared(), "published": {"source": "s", "rows": [size, latency, other]}}
-    assert "does not measure: data free of none 0 B." in " ".join(published.gaps(study))
 
 
 def test_every_published_figure_is_that_of_the_list_read_from_the_texts():
@@ -126,7 +124,6 @@ def test_what_either_side_lacks_is_said():
     rows = [*TOLD["rows"], {"metric": "qps", "variant": "pgo", "workload": "scan", "clients": 3, "value": 1.0}]
     study = {**declared(), "published": {"source": "s", "rows": rows}, "workloads": {"oltp": {}, "mine": {}}}
     said = " ".join(published.gaps(study))
-    assert "quantities this report does not measure: qps of pgo 1." in said
     assert "does not measure: simple_select, non_index_update and index_update." in said
     assert "without a published figure: mine." in said
     assert "client counts this study does not measure: 1, 2, 4, 16" in said

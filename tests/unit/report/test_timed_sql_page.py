@@ -6,7 +6,7 @@ import pytest
 from scripts.analysis.runs import read_csv
 from tests.made import synthetic
 from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
-from tests.made.sql import PLAN, timed
+from tests.made.sql import PLAN, SHOWN, timed
 
 pytestmark = pytest.mark.slow
 
@@ -69,6 +69,16 @@ def test_page_shows_statements_answers_and_what_was_shown_escaped(plain):
     assert "SELECT '<b>" not in page
     assert "no byte of the copy was left in the page cache" in said
     assert 'id="statements-oltp' in page
+
+
+def test_shown_answers_that_differ_between_the_passes_stand_twice(tmp_path):
+    hits = [{"pass": number, "name": "hits", "columns": ["Value"], "rows": [[str(5 * number)]]} for number in (1, 2)]
+    _, page, _ = rendered(PLAN, tmp_path, timed(shown=[SHOWN, {**SHOWN, "pass": 2}, *hits]))
+    said = Elements(page).said()
+    for variant in ("baseline", "pgo"):
+        assert f"{variant} 10 –" in said
+        assert f"{variant} cold 5" in said
+        assert f"{variant} warm 10" in said
 
 
 def test_published_seconds_stand_beside_ours_and_their_ratio_beside_that_of_our_statements(plain):
