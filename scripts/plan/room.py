@@ -28,6 +28,11 @@ def in_mib(value: Any, unit_bytes: int) -> float:
     return int(found[1]) * factor / MIB
 
 
+def amount_text(mib: float) -> str:
+    """Return a size in the unit a person would use."""
+    return f"{mib:.0f} MiB" if mib < 10 * 1024 else f"{mib / 1024:.0f} GiB"
+
+
 def options_of(plan: Plan, variant: str, memory_mib: float) -> dict[str, Any]:
     """Return a variant's server options laid over its family's defaults, names written with `_`."""
     defaults = families.of(plan.variant(variant)["family"]).default_options(round(memory_mib))

@@ -11,6 +11,7 @@ from scripts.builds.stages import BOLT_INSTRUMENTED, PREBUILT
 from scripts.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
 from scripts.plan import relinks
 from scripts.plan.preview.due import Due, Thing
+from scripts.plan.preview.pools import filling_s
 from scripts.plan.preview.reasons import RunReasons
 from scripts.servers import families
 from scripts.sources import kinds
@@ -140,7 +141,7 @@ class Durations:
         if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
             spent_s = sum(known["phases_s"].values()) - known["phases_s"].get("wait_lock", 0)
             return Estimate(load_s(self.study.config) + spent_s - load_s(load) + BETWEEN_S, measured=True)
-        return Estimate(stated_s(self.study), measured=False)
+        return Estimate(stated_s(self.study) + filling_s(self.due), measured=False)
 
     @cached_property
     def phases(self) -> dict[str, Estimate]:
@@ -176,11 +177,6 @@ class Size:
 
 # Of a server that already runs nothing is kept here.
 NOTHING = Size(0, measured=True)
-
-
-def amount_text(mib: float) -> str:
-    """Return a size in the unit a person would use."""
-    return f"{mib:.0f} MiB" if mib < 10 * 1024 else f"{mib / 1024:.0f} GiB"
 
 
 def total_mib(parts: Iterable[Size]) -> float:

@@ -1,7 +1,4 @@
-"""Limits that a study would hit: of file systems, memory, open files, processes and connections.
-
-And data that exceed the buffer pool of their servers: the loads on them read from storage.
-"""
+"""Limits that a study would hit: of file systems, memory, open files, processes and connections."""
 
 import resource
 from collections import defaultdict
@@ -11,17 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scripts.config.run_time import connections_each, rows_of
+from scripts.config.run_time import connections_each
 from scripts.host import facts, storage
-from scripts.host.facts import meminfo_mib
 from scripts.loadgen import many
 from scripts.measure.planned import TURNS
-from scripts.measure.pool import NEVER
 from scripts.plan.blocks import Block
-from scripts.plan.methods import has_running_server
 from scripts.plan.preview.due import Due
-from scripts.plan.preview.estimates import Sizes, amount_text
-from scripts.plan.room import FEWEST_ARMS, MIB, fixed_mib, in_mib, options_of
+from scripts.plan.preview.estimates import Sizes
+from scripts.plan.room import FEWEST_ARMS, amount_text, fixed_mib, in_mib, options_of
 from scripts.servers import families
 
 FILE_SYSTEM_ROOT = Path("/")
@@ -312,27 +306,3 @@ def demanded(due: Due, sizes: Sizes, cache: str) -> Iterator[DiskDemand]:
             clones[path].append(DiskDemand(path, what, *map(sum, zip(*there, strict=True))))
     for asked in clones.values():
         yield max(asked, key=lambda demand: demand.most_mib)
-
-
-def beyond_pool(due: Due, total_mib: float | None = None) -> list[str]:
-    """Return one text per dataset and size of a pool that it exceeds, by the runs to be measured.
-
-    `total_mib` is the machine's memory, from which families derive the default of their pool. Data whose rows are not
-    declared, and those of loads with `fill: false`, are left out; the pool of a server that already runs is unknown.
-    """
-    if has_running_server(due.paths.plan):
-        return []
-    plan, total_mib = due.paths.plan, total_mib or meminfo_mib()["MemTotal"]
-    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for variant, workload in dict.fromkeys((run.variant, run.workload) for run in due.runs.values()):
-        load, family = plan.study.entries["workloads"][workload], families.of(plan.variant(variant)["family"])
-        tables = plan.tables(load["dataset"], plan.data(variant))
-        pool_mib = in_mib(options_of(plan, variant, total_mib)[family.POOL_OPTION], family.POOL_UNIT_BYTES)
-        needed_mib = (rows_of(tables) or 0) * family.ROW_BYTES / MIB
-        if "sql" not in load and needed_mib > pool_mib and plan.load(variant, workload).get("fill") != NEVER:
-            found[load["dataset"], amount_text(needed_mib), amount_text(pool_mib)].append(variant)
-    return [
-        f"{dataset} takes about {needed}, the buffer pool of {', '.join(dict.fromkeys(names))} holds {pool}: "
-        "loads read from storage (`fill: false` if that is meant)"
-        for (dataset, needed, pool), names in found.items()
-    ]

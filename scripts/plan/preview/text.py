@@ -19,9 +19,11 @@ from scripts.plan.paths import Paths
 from scripts.plan.preview import checks, limits
 from scripts.plan.preview.differences import Difference
 from scripts.plan.preview.due import Due, Thing
-from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes, amount_text
-from scripts.plan.preview.limits import Limit, beyond_pool
+from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes
+from scripts.plan.preview.limits import Limit
+from scripts.plan.preview.pools import beyond_pool
 from scripts.plan.preview.reasons import Beside, Changed, Failed, New, Reason, Reasons, Remade, RunReasons
+from scripts.plan.room import amount_text
 from scripts.wording import plural, share
 
 
