@@ -23,7 +23,6 @@ from scripts.analysis.columns import (
     Table,
 )
 from scripts.analysis.metrics import COUNTERS, EVERY, METRICS
-from scripts.measure.planned import SLICES
 from scripts.measure.record import Run
 from scripts.measure.run_parts import Traffic
 from scripts.sql import times
@@ -111,8 +110,8 @@ def _in_half(half: int, run: Run) -> int | None:
 
 
 def _rise(run: Run) -> float | None:
-    """Return log of TPS in the second half of a run's slices over the first; None by turns and without transactions."""
-    tps = run.series.tps if run.sliced.method == SLICES else None
+    """Return log of TPS in the second half of a run's slices, or seconds by turns, over the first; None without one."""
+    tps = run.series.tps
     halves = [sum(tps[: len(tps) // 2]), sum(tps[-(len(tps) // 2) :])] if tps and len(tps) > 1 else [0.0]
     return math.log(halves[1] / halves[0]) if min(halves) > 0 else None
 
@@ -245,8 +244,8 @@ RUNS = Table(
         *(Column(f"{half}_transactions", f"transactions completed in the {which} half of the run's slices", COUNT,
                  partial(_in_half, place))
           for place, (half, which) in enumerate((("early", "first"), ("late", "second")))),
-        Column("rise", "log of TPS in the second half of the run's slices over the first; empty by turns", LOG_RATIO,
-               _rise),
+        Column("rise", "log of TPS in the second half of the run's slices, or of its seconds by turns, over the first",
+               LOG_RATIO, _rise),
         Column("pool_bytes", "size of the server's buffer pool, bytes", BYTES, lambda run: run.pool.pool_bytes),
         Column("table_bytes", "size of the files of all tables before the warm-up, bytes", BYTES,
                lambda run: run.pool.table_bytes),

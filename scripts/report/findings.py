@@ -11,7 +11,7 @@ from scripts.report.build_findings import Built, audited, checked, proven
 from scripts.report.finding import Finding, State, Topic
 from scripts.report.measuring import method_finding, overlaps, own_share, phase_split, run_name, run_order
 from scripts.report.relinks import relinks_finding
-from scripts.report.slices import measured_in_slices, waiting_finding
+from scripts.report.slices import waiting_finding
 from scripts.report.value_tables import repetitions
 from scripts.report.verdict import matters_of, measured
 from scripts.report.words import verdict_word
@@ -218,11 +218,12 @@ def hosts_finding(runs: pd.DataFrame) -> Finding:
 
 
 def warm_finding(runs: pd.DataFrame, matters: float) -> Finding | None:
-    """Report loads whose throughput rose within the blocks by more than `matters`; None without runs in slices.
+    """Report loads whose throughput rose within the blocks by more than `matters`; None without runs of a load.
 
-    A rise is that of a block, as the mean over its servers, from the first half of its slices to the second.
+    A rise is that of a block, as the mean over its servers, from the first half of its slices, or of its seconds by
+    turns, to the second.
     """
-    known = measured_in_slices(runs).dropna(subset="rise") if "rise" in runs else pd.DataFrame()
+    known = runs[runs["outcome"] == "ok"].dropna(subset="rise") if "rise" in runs else pd.DataFrame()
     if known.empty:
         return None
     blocks = known.groupby(["workload", "clients", "block"], sort=False)["rise"].mean()

@@ -52,13 +52,19 @@ def test_tables_read_into_the_pool_and_those_that_exceed_it_are_counted():
     assert "pool" not in warm_finding(known.assign(pool_bytes=np.nan), 0.02).text
 
 
-@pytest.mark.parametrize("columns", [{"method": "turns"}, {"outcome": "failed"}, {"rise": np.nan}])
-def test_nothing_is_reported_where_no_block_was_measured_in_slices(columns):
+def test_rise_of_servers_measured_by_turns_is_named_too():
+    rises = [[0.05, 0.07], [0.06, 0.06], [0.05, 0.06]]
+    assert warm_finding(measured(rises, method="turns"), 0.02).state == "look"
+
+
+@pytest.mark.parametrize("columns", [{"outcome": "failed"}, {"rise": np.nan}])
+def test_nothing_is_reported_where_no_load_was_measured(columns):
     assert warm_finding(measured([[0.1], [0.1]], **columns), 0.02) is None
 
 
-def test_a_rise_is_that_of_the_second_half_of_the_slices():
+def test_a_rise_is_that_of_the_second_half_of_the_slices_or_seconds():
     run = {"sliced": {"method": "slices"}, "series": {"tps": [10.0, 20.0, 100.0, 30.0, 30.0]}}
     assert RUNS["rise"].value(record_of(run)) == pytest.approx(math.log(2))
-    assert RUNS["rise"].value(record_of({**run, "sliced": {"method": "turns"}})) is None
+    assert RUNS["rise"].value(record_of({**run, "sliced": {"method": "turns"}})) == pytest.approx(math.log(2))
+    assert RUNS["rise"].value(record_of({"sliced": {"method": "statements"}})) is None
     assert RUNS["rise"].value(record_of({**run, "series": {"tps": [0.0, 5.0]}})) is None
