@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import published
-from scripts.analysis.metrics import EVERY
+from scripts.analysis.metrics import EVERY, OPERATIONS
 from scripts.analysis.published import FINDINGS, IN_BYTES, SIZES
 from scripts.measure.record import Diagnosis, Run
 from scripts.report.engine import CHANGE_BUFFER_PREFIX, grown
@@ -151,8 +151,9 @@ def _of_files(files: pd.DataFrame, column: str) -> Found:
     return _by_cell(files.groupby([*CELL, "repetition"])[column].sum(min_count=1).reset_index(), column)
 
 
-def _of_merges(measured: Measured) -> Found:
-    return _of_each(measured.ok, lambda run: grown(run.counters.get(f"{CHANGE_BUFFER_PREFIX}merges")))
+def _of_change_buffer(measured: Measured, counter: str) -> Found:
+    name = CHANGE_BUFFER_PREFIX + counter.replace(" ", "_")
+    return _of_each(measured.ok, lambda run: grown(run.counters.get(name)))
 
 
 def _of_shown(measured: Measured, name: str, column: str) -> Found:
@@ -170,14 +171,14 @@ def _shown(run: Run, name: str, column: str) -> float | None:
 
 
 def _of_calls(measured: Measured, what: str, name: str) -> Found:
-    key = {"calls of": "calls", "time in": "system_s"}[what]
+    key = {"calls of": "calls", "time in": "system_s", "errors of": "errors"}[what]
     return _of_each(measured.diagnoses, lambda run: _call(run, name, key))
 
 
 def _call(run: Diagnosis, name: str, key: str) -> float | None:
     if run.outcome != "ok" or run.tool != "syscalls":
         return None
-    return next((float(one[key]) for one in run.diagnosis["calls"] if one["name"] == name), 0.0)
+    return float(sum(one[key] for one in run.diagnosis["calls"] if name in (one["name"], "all")))
 
 
 def _of_each(runs: Iterable[Run], value: Callable[[Any], float | None]) -> Found:
@@ -192,7 +193,7 @@ FINDERS: tuple[tuple[str, Callable[..., Found]], ...] = (
     (f"({'|'.join(SIZES)})", _of_all_files),
     (r"(allocated to|file size of) \w+/(\w+) (before|after)", _of_table),
     (r"size of ibdata1 after the ladder", _of_system),
-    (r"change buffer merges", _of_merges),
-    (r"(calls of|time in) (\w+)", _of_calls),
+    (f"change buffer (merges|{'|'.join(f'merged {name}' for name in OPERATIONS)})", _of_change_buffer),
+    (r"(calls of|time in|errors of) (\w+)", _of_calls),
     (r"(.+)", _of_runs),
 )

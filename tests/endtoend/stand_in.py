@@ -17,15 +17,19 @@ from scripts.servers import options as servers_options
 from scripts.servers.data_directory import initialise
 from scripts.servers.endpoint import private_file
 from scripts.servers.server import Server, running
-from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend import installed_mariadb, installed_mysql, installed_postgresql
 
-INSTALLED = {"mariadb": installed_mariadb, "postgresql": installed_postgresql}
+INSTALLED = {"mariadb": installed_mariadb, "mysql": installed_mysql, "postgresql": installed_postgresql}
+INNODB = {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "32M"}
 SMALL = {
-    "mariadb": {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "32M"},
+    "mariadb": INNODB,
+    "mysql": INNODB,
     "postgresql": {"shared_buffers": "64MB"},
 }
+SSL = {"ssl_ca": "ca.pem", "ssl_cert": "server.pem", "ssl_key": "server.key"}
 TLS = {
-    "mariadb": {"ssl_ca": "ca.pem", "ssl_cert": "server.pem", "ssl_key": "server.key"},
+    "mariadb": SSL,
+    "mysql": SSL,
     "postgresql": {"ssl_cert_file": "server.pem", "ssl_key_file": "server.key"},
 }
 
@@ -103,7 +107,7 @@ class StandIn:
     def entry(self, login: Path, **source: Any) -> dict[str, Any]:
         """Return the server's entry in a config; `source` are further keys of its source."""
         place = {"running": f"127.0.0.1:{self.port}", "credentials": str(login), **source}
-        product = {"mariadb": "MariaDB", "postgresql": "PostgreSQL"}[self.family.NAME]
+        product = {"mariadb": "MariaDB", "mysql": "MySQL", "postgresql": "PostgreSQL"}[self.family.NAME]
         return {"family": self.family.NAME, "product": product, "version": self.release, "sources": [place]}
 
 
