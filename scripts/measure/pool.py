@@ -21,7 +21,8 @@ def fill(load: Mapping[str, Any], family: Family, connection: Any, files: Mappin
     table_bytes = sum(part["apparent_bytes"] for part in files.values() if part["kind"] == "table")
     asked = load.get("fill")
     begin_s, read = time.monotonic(), asked == ALWAYS or (asked != NEVER and table_bytes <= pool_bytes)
-    for statement in family.reading_statements(connection) if read else []:
+    statements = family.reading_statements(connection) if read else []
+    for statement in statements:
         cursor = connection.cursor()
         cursor.execute(statement)
         cursor.close()
@@ -30,4 +31,5 @@ def fill(load: Mapping[str, Any], family: Family, connection: Any, files: Mappin
         "table_bytes": table_bytes,
         "fill_s": time.monotonic() - begin_s if read else None,
         "used_bytes": family.pool(connection)[1],
+        "statements": statements,
     }

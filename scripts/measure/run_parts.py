@@ -307,13 +307,14 @@ class Files(Part):
 class Pool(Part):
     """The server's buffer pool before warm-up: its size, its use, and the seconds in which tables were read into it.
 
-    `fill_s` is None where they were not read, `used_bytes` where the server does not report it.
+    `fill_s` is None where they were not read, `used_bytes` where the server does not report it; `statements` read them.
     """
 
     pool_bytes: int | None = None
     table_bytes: int | None = None
     used_bytes: int | None = None
     fill_s: float | None = None
+    statements: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

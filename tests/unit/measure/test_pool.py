@@ -50,6 +50,7 @@ def test_tables_are_read_where_they_fit_unless_the_load_says_otherwise(fill, poo
     assert connection.sent == (["SELECT 1", "SELECT 2"] if read else [])
     assert (facts["pool_bytes"], facts["table_bytes"]) == (pool_bytes, 100)
     assert facts["used_bytes"] == len(connection.sent)
+    assert facts["statements"] == connection.sent
     assert (facts["fill_s"] is not None) == read
 
 
