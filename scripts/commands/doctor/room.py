@@ -8,9 +8,10 @@ from scripts.host.workplace import cache_path
 from scripts.plan.paths import Paths
 from scripts.plan.preview import limits
 from scripts.plan.preview.due import Due
-from scripts.plan.preview.estimates import Durations, Sizes, amount_text
+from scripts.plan.preview.estimates import Durations, Sizes
 from scripts.plan.preview.reasons import Reasons, RunReasons
 from scripts.plan.recipes import Plan
+from scripts.plan.room import amount_text
 
 CERTAIN_WHY = "the study would fail when it reaches this limit"
 POSSIBLE_WHY = "the study may fail when it reaches this limit: sizes are estimates"
