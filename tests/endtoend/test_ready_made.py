@@ -165,7 +165,7 @@ def test_files_of_the_data_directory_are_told_apart(ready, measured):
     for table in (f"{schema}.sbtest1", f"{schema}.sbtest2"):
         assert kinds[table] == "table"
         assert files[table]["allocated_bytes"] > least_bytes
-    assert {"system", "redo"} <= kinds.keys()
+    assert {"catalog", "redo"} <= kinds.keys()
     assert files["redo"]["apparent_bytes"] >= 16 * 2**20
     assert files.get("other", {"apparent_bytes": 0})["apparent_bytes"] < 2**20
 
