@@ -113,7 +113,7 @@ lint: ## check style of Python, Snakemake and shell files
 	@scripts/setup.sh test
 	$(PYTHON_BIN) -m ruff check .
 	$(PYTHON_BIN) -m ruff format --check .
-	$(PYTHON_BIN) -m snakefmt --check Snakefile rules
+	$(WITH_PATH) $(PYTHON_BIN) -m snakefmt --check Snakefile rules
 	shellcheck -x $(SHELL_SCRIPTS)
 
 LOCK := CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON_BIN) -m piptools compile --quiet --generate-hashes --strip-extras \
