@@ -11,8 +11,13 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import pymysql
 import pytest
 import yaml
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.padding import MGF1, OAEP
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 CHECKOUT = Path(__file__).parents[2]
 BORROWED = [
@@ -322,6 +327,15 @@ def test_conda_environment_names_the_same_versions():
     described = yaml.safe_load((CHECKOUT / "envs/python.yaml").read_text())["dependencies"]
     versions = dict(entry.split("=") for entry in described if not entry.startswith("python="))
     assert versions.items() <= pins("requirements.txt").items()
+
+
+def test_driver_can_log_in_to_mysql_8_without_tls():
+    """Its default caching_sha2_password encrypts the password with the server's RSA key where there is no TLS."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    sent = pymysql._auth.sha2_rsa_encrypt(b"secret", b"12345678901234567890", pem)
+    salted = key.decrypt(sent, OAEP(MGF1(SHA1()), SHA1(), None))
+    assert bytes(a ^ b for a, b in zip(salted, b"12345678901234567890", strict=False)) == b"secret\0"
 
 
 @pytest.mark.parametrize("name", ["apt.txt", "apt-test.txt", "dnf.txt"])
