@@ -38,6 +38,7 @@ MOST_OPAQUE = 0.62  # over a light or dark page: the reader's text colour stays 
 SHADE_STEPS = 24
 FULL = float(np.log(2.0))  # |log ratio| of full colour, the same in all studies
 ROW_IN = 0.25
+HALF_NUMBER_IN = 0.15
 LEAST_COLUMNS = 7  # fewer do not grow wider
 MOST_LARGE = 10  # columns with figures of full size
 PLAIN, FRAMED, HATCHED, CROSSED = "plain", "framed", "hatched", "crossed"
@@ -209,7 +210,7 @@ def forest_chart(cells: pd.DataFrame, metric: Metric, look: Look, name: str) -> 
     shown = every if len(every) <= MOST_ROWS else _extremes(every)
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         rows = max(len(shown) + shown["workload"].nunique(), 1)
-        figure = Figure(figsize=(WIDTH_IN, 0.9 + 0.2 * rows), layout="constrained")
+        figure = _figure(0.9 + 0.2 * rows)
         axes = figure.subplots()
         axes.axvline(1, color=INK_COLOUR, linewidth=0.8)
         _forest_rows(axes, shown, look)
@@ -220,6 +221,16 @@ def forest_chart(cells: pd.DataFrame, metric: Metric, look: Look, name: str) -> 
             half = number(MOST_ROWS // 2)
             note(axes, [f"The {half} lowest and the {half} highest of {number(len(every))} ratios"])
         return svg(figure, name)
+
+
+def _figure(height_in: float) -> Figure:
+    """Return a figure with room right of its axis for half a number.
+
+    The number of ticks follows from the axis' length and so from the layout: a last number may come after it.
+    """
+    figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+    figure.get_layout_engine().set(rect=(0, 0, 1 - HALF_NUMBER_IN / WIDTH_IN, 1))
+    return figure
 
 
 def _extremes(cells: pd.DataFrame) -> pd.DataFrame:
@@ -299,7 +310,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
     """
     shown = factors[factors["ratio"].notna()].reset_index(drop=True)
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(WIDTH_IN, 0.9 + 0.26 * max(len(shown), 1)), layout="constrained")
+        figure = _figure(0.9 + 0.26 * max(len(shown), 1))
         axes = figure.subplots()
         axes.axvline(1, color=INK_COLOUR, linewidth=0.8)
         for place, row in enumerate(shown.itertuples()):

@@ -189,6 +189,20 @@ def test_ticks_of_ratios_do_not_overlap_beside_long_labels():
     assert min(b - a for a, b in pairwise(places)) > 22
 
 
+def test_last_number_of_an_axis_of_ratios_is_not_cut_off():
+    rows = [
+        ("sync_0 / binlog_off", 0.889, 0.849, 0.931, False),
+        ("sync_1 / binlog_off", 0.744, 0.707, 0.783, False),
+        ("sync_1000 / binlog_off", 0.929, 0.893, 0.966, False),
+    ]
+    factors = pd.DataFrame(rows, columns=["factor", "ratio", "ratio_low", "ratio_high", "interaction"])
+    chart = figures_ratios.factor_chart(factors, METRICS["tps"], "factors-tps")
+    width = float(re.search(r'viewBox="0 0 ([\d.]+)', chart)[1])
+    last, text = re.findall(r'x="([\d.]+)" y="[\d.]+">([\d.]+)</text>', chart)[-1]
+    half_pt = len(text) * 9.5 * 0.64 / 2  # digits of the page's font are at most 0.64 of its size wide
+    assert float(last) + half_pt < width
+
+
 def test_equal_data_give_equal_bytes_whatever_the_global_random_state():
     runs, _ = frames(plan())
     first = values.values_chart(runs, METRICS["tps"], LOOK, "tps-oltp")
