@@ -6,7 +6,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -161,6 +161,7 @@ def running(
         option_file = write_options(family, install, data.parent, options)
         family.fit_data(install, data, options)
         command = family.server_command(install, data, option_file, sockets)
+        forget_unready = after_end.enter_context(_cleaned_up(family.clean_up_unready_command(data, option_file)))
         process = None
         try:
             with lifetime.signals_held():
@@ -170,6 +171,7 @@ def running(
                 server.wait_ready()
                 server.demand_options({**options, **family.options_of_release(install, options)})
                 after_end.enter_context(_cleaned_up(family.clean_up_command(process.pid, data)))
+                forget_unready()
                 try:
                     yield server
                 finally:
@@ -181,15 +183,21 @@ def running(
 
 
 @contextlib.contextmanager
-def _cleaned_up(command: list[str]) -> Iterator[None]:
-    """Run a command on leaving the body, or when this process dies in it; nothing for an empty one."""
-    spare = lifetime.run_at_death(command) if command else lambda: None
-    try:
-        yield
-    finally:
-        if command:
-            subprocess.run(command, check=False)
+def _cleaned_up(command: list[str]) -> Iterator[Callable[[], None]]:
+    """Run a command on leaving the body, or when this process dies in it, unless the yielded function was called."""
+    wanted = [command] if command else []
+    spare = lifetime.run_at_death(command) if wanted else wanted.clear
+
+    def forget() -> None:
+        wanted.clear()
         spare()
+
+    try:
+        yield forget
+    finally:
+        # In a session of its own, which Ctrl-C does not reach.
+        if all(subprocess.run(each, check=False, start_new_session=True).returncode == 0 for each in wanted):
+            forget()
 
 
 def write_options(family: Family, install: Path, folder: Path, options: dict[str, Any]) -> Path:

@@ -25,7 +25,7 @@ STUDY: dict[str, Any] = studies.tiny(
 # A shell in a mount namespace of its own: everything but these folders can only be read.
 READ_ONLY = r"""
 set -eu
-for place in "$1" /tmp /var/tmp /dev/shm; do mount --bind "$place" "$place"; done
+for place in "$1" /tmp /var/tmp /dev/shm; do mount --rbind "$place" "$place"; done
 for point in $(cut -d ' ' -f 2 /proc/self/mounts | sort -u); do
     case $point in
     "$1" | /tmp | /tmp/* | /var/tmp | /var/tmp/* | /proc | /proc/* | /sys | /sys/* | /dev | /dev/*) ;;

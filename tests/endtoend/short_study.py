@@ -19,7 +19,9 @@ SHORT = {
     "warmup_s": 1,
     "measure_s": 3,
     "datasets": {"sbtest": {"tables": 4, "rows": 10000}},
-    "trainings": {"mixed": {"workloads": ["simple_select", "index_update", "oltp"], "clients": 4, "seconds": 2}},
+    "trainings": {
+        "mixed": {"workloads": ["simple_select", "index_update", "oltp"], "clients": 4, "seconds": 2, "load": True}
+    },
 }
 PROGRAMS = ["postgres", "sysbench"]
 

@@ -72,7 +72,7 @@ def test_no_block_and_no_training_overlaps_any_other_job(study):
 def test_everything_was_compiled_trained_and_loaded_before_the_first_run(study):
     first = study.runs()[0]["times"]["started_at"]
     before = [job for job in study.jobs() if job[0] in ("fetch_source", "build_server", "train_server", "load_dataset")]
-    assert len(before) == 1 + 3 + 1 + 1
+    assert len(before) == 1 + 3 + 1 + 2
     assert max(end for *_, end in before) <= first
 
 
@@ -83,6 +83,11 @@ def test_profile_was_used_by_what_ran_in_training(study):
     assert audit["functions_executed"] > 1000
     assert audit["executed_share_optimised"] >= 0.99
     assert audit["top_functions"][0]["count"] > 0
+
+
+def test_training_loaded_its_tables_on_the_server_with_counters(study):
+    (said,) = (study.folder / "results" / "logs" / "train_server").rglob("*.load.txt")
+    assert said.read_text().count("Creating table 'sbtest") == SHORT["datasets"]["sbtest"]["tables"]
 
 
 def test_both_builds_answered_every_statement_alike_before_the_first_run(study):

@@ -54,6 +54,43 @@ def test_shared_memory_of_a_killed_server_is_gone(victim, number):
     wait_until(lambda: segment not in segments(), seconds=10, rest_s=0.1)
 
 
+# Prints the same for a server that has its memory and is not asked yet whether it is ready.
+UNREADY = """
+import re, time
+from pathlib import Path
+from scripts.host import lifetime
+from scripts.servers.server import Server, running
+from tests.endtoend import installed
+lifetime.heed_signals()
+def wait_ready(server):
+    files, lines = [], []
+    while len(lines) < 7 or not files:
+        time.sleep(0.01)
+        files = re.findall(r"/dev/shm/PostgreSQL[.]\\d+", Path(f"/proc/{server.process.pid}/maps").read_text())
+        pid_file = ready.data / "postmaster.pid"
+        lines = pid_file.read_text().splitlines() if pid_file.exists() else []
+    print(server.process.pid, lines[6].split()[-1], *files, flush=True)
+    time.sleep(60)
+Server.wait_ready = wait_ready
+with installed.initialised("memory-", "postgresql") as ready:
+    with running(ready.family, ready.install, ready.data, ready.options, ready.folder / "server.log"):
+        pass
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_shared_memory_of_a_server_killed_before_it_is_ready_is_gone(number):
+    command = [sys.executable, "-c", UNREADY]
+    with subprocess.Popen(command, cwd=CHECKOUT, env=environment(), stdout=subprocess.PIPE, text=True) as holder:
+        _, segment, *files = holder.stdout.readline().split()
+        assert files
+        assert all(Path(file).exists() for file in files)
+        assert segment in segments()
+        holder.send_signal(number)
+    wait_until(lambda: not any(Path(file).exists() for file in files), seconds=10, rest_s=0.1)
+    wait_until(lambda: segment not in segments(), seconds=10, rest_s=0.1)
+
+
 def segments():
     """Return the numbers of the System V segments on this machine."""
     return {line.split()[1] for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}

@@ -194,6 +194,10 @@ class Family(ABC):
         """
         return []
 
+    def clean_up_unready_command(self, data: Path, option_file: Path) -> list[str]:
+        """Return the same for a server that is killed before it is ready; `option_file` was written before its start."""
+        return []
+
     @abstractmethod
     def connect(self, sockets: Path) -> Any:
         """Connect to the server; raises the driver's errors while the server is not ready."""

@@ -48,6 +48,7 @@ PORT = 5432
 ITERATIONS = 4096
 READ_WITHIN_S = 30
 CLEAN_UP = Path(__file__).with_name("postgresql_memory.sh")
+CLEAN_UP_UNREADY = Path(__file__).with_name("postgresql_unready.sh")
 CONTROL_FILE = re.compile(r"/dev/shm/PostgreSQL\.\d+$", re.MULTILINE)
 # The line of postmaster.pid with the key and the number of the System V segment, from 0.
 SEGMENT_LINE = 6
@@ -216,6 +217,10 @@ class PostgreSQL(PostgreSQLStatus):
             return []  # it has ended
         segment = lines[SEGMENT_LINE].split()[-1:] if len(lines) > SEGMENT_LINE else []
         return ["sh", str(CLEAN_UP), *(segment or ["-1"]), *controls[:1]]
+
+    def clean_up_unready_command(self, data: Path, option_file: Path) -> list[str]:
+        """Return the command that removes its shared memory where it was killed before it was ready."""
+        return ["sh", str(CLEAN_UP_UNREADY), str(data), str(option_file)]
 
     def connect(self, sockets: Path) -> pg8000.dbapi.Connection:
         """Connect to the benchmark's database; raises pg8000's errors while the server is not ready."""

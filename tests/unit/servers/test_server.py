@@ -43,6 +43,7 @@ def made_family(tmp_path, program):
         option_text=lambda options: f"{options}\n",
         fit_data=lambda install, data, options: None,
         clean_up_command=lambda pid, data: [],
+        clean_up_unready_command=lambda data, option_file: [],
         server_command=lambda *_: [os.sys.executable, str(script), str(up)],
         connect=connect,
         before_stop=lambda connection, keep_data: None,
