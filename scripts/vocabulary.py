@@ -13,6 +13,8 @@ RELINKED = "relinked"
 CONTROLS = (AA, RELINKED)
 
 RUN = ("variant", "workload", "clients", "repetition")
+# The record of a block, beside those of its arms.
+BLOCK_FILE = "block.json"
 BLOCK = ("workload", "clients", "repetition")
 CELL = ("variant", "workload", "clients")
 WORKLOAD_CLIENTS = ("workload", "clients")

@@ -14,6 +14,7 @@ from scripts.analysis.metrics import SCRIPT, of_study
 from scripts.analysis.tables import CELLS, COMPARISONS, OVERALL
 from scripts.analysis.verdicts import MATTERS, PRIMARY, interval_columns, with_verdicts
 from scripts.analysis.widening import widened_for
+from scripts.measure.record import measured_s
 from scripts.vocabulary import AA, ABOVE, BELOW, CELL, RELINKED, UNDECIDED, WORKLOAD_CLIENTS, PairStatus, Verdict
 
 NOT_MEASURED = "not_measured"
@@ -194,9 +195,13 @@ def _values(runs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 def repetition_s(judged: pd.DataFrame) -> float:
     """Return the seconds that one more repetition of all cells takes: the sum over cells of its median so far."""
-    spans = judged.groupby([*WORKLOAD_CLIENTS, "repetition", "block"]).agg({"started_at": "min", "ended_at": "max"})
-    each = (spans["ended_at"] - spans["started_at"]).groupby(level=[0, 1, 2]).sum(min_count=1)
-    return float(each.groupby(level=[0, 1]).median().sum(min_count=1))
+    timed = judged.dropna(subset=["started_at", "ended_at"])
+    if timed.empty:
+        return float("nan")
+    blocks = timed.groupby([*WORKLOAD_CLIENTS, "repetition", "block"])[["started_at", "ended_at"]]
+    # Blocks that share the starts of their servers take turns: what lies between a block's runs is another's.
+    each = blocks.apply(lambda spans: measured_s(spans.itertuples(index=False))).groupby(level=[0, 1, 2]).sum()
+    return float(each.groupby(level=[0, 1]).median().sum())
 
 
 def overall_table(

@@ -1,6 +1,7 @@
 """Make tables of the records of runs; their columns are declared in `run_tables`."""
 
 from collections.abc import Collection, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from scripts.analysis.metrics import COUNTERS
 from scripts.analysis.run_tables import COUNTER_SERIES, EDGES, FILES, OPERATIONS, RUN_COLUMNS, RUNS, SERIES, block_name
 from scripts.measure import record
 from scripts.measure.record import Run
-from scripts.record import write_text
+from scripts.record import file_sha256, write_text
+from scripts.record import read as read_json
 from scripts.sql import times
-from scripts.vocabulary import RUN
+from scripts.vocabulary import BLOCK_FILE, RUN
 
 # The columns of all tables that are read as text.
 TEXT_COLUMNS = {
@@ -37,6 +39,24 @@ def read_records(paths: Iterable[Path], without: Collection[str] = ()) -> Iterat
     """Yield the records of runs, `without` some of their keys."""
     for path in paths:
         yield record.read(path, without)
+
+
+def demand_unaltered(paths: Iterable[Path]) -> None:
+    """Raise ValueError naming a run's record that is not the one its block's record lists by digest.
+
+    A run of before blocks has no such record beside it.
+    """
+    for folder, files in groupby(sorted(paths), key=lambda path: path.parent):
+        if not (block := folder / BLOCK_FILE).exists():
+            continue
+        arms = read_json(block)["arms"]
+        for file in files:
+            wanted, found = arms.get(file.stem, {}).get("sha256", {}).get("json"), file_sha256(file)
+            if found != wanted:
+                raise ValueError(
+                    f"{file}: has sha256 {found}, expected {wanted}, which {block} lists: it was altered after it was "
+                    f"measured; remove the folder {folder} to measure the block again"
+                )
 
 
 def run_row(run: Run) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from scripts.commands.prune.leftovers import discard
 from scripts.host import locks
 from scripts.host.entry import say, user_command
 from scripts.host.outcome import has_failed
-from scripts.plan.blocks import BLOCK_FILE
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
+from scripts.vocabulary import BLOCK_FILE
 from scripts.wording import brief, plural
 
 RESULTS = Path("results")

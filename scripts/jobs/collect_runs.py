@@ -5,16 +5,19 @@ from pathlib import Path
 
 from scripts.analysis import runs as analysis_runs
 from scripts.analysis import timed_sql
-from scripts.analysis.runs import LARGE, collect, listed, read_records, write_csv
+from scripts.analysis.runs import LARGE, collect, demand_unaltered, listed, read_records, write_csv
 from scripts.record import read
 
 
 def main(study: Path, runs_list: Path, tables: Path) -> None:
     """Inputs: `study`, the resolved study.json, and `runs_list`, a file with one path of a run's record per line.
 
-    Output: CSV tables in the folder `tables`: runs, series, counters, files, operations, executions.
+    Output: CSV tables in the folder `tables`: runs, series, counters, files, operations, executions. Raises ValueError
+    when a record is not what its block's record lists.
     """
-    records = list(read_records(listed(runs_list), without=LARGE))
+    paths = listed(runs_list)
+    demand_unaltered(paths)
+    records = list(read_records(paths, without=LARGE))
     runs, series = collect(read(study), records)
     write_csv(analysis_runs.sample_table(records), tables / "counters.csv")
     write_csv(analysis_runs.file_table(records), tables / "files.csv")

@@ -9,7 +9,8 @@ from scripts.analysis.comparison import compare, terms_of
 from scripts.analysis.verdicts import PRIMARY
 from scripts.host import entry
 from scripts.host.entry import say
-from scripts.vocabulary import Decision
+from scripts.measure.record import measured_s
+from scripts.vocabulary import BLOCK_FILE, Decision
 from scripts.wording import percent, plural
 
 WORDS = {
@@ -46,15 +47,15 @@ def overall(study: dict[str, Any], paths: list[Path], repetition: int) -> Any:
 
 
 def seconds_of(paths: list[Path]) -> float:
-    """Return the wall seconds of the blocks of these runs: from the start of the first to the end of the last of each.
+    """Return the wall seconds of the blocks of these runs, as their records state them.
 
-    They come from the records, so that a workflow that was killed has no time to gain by it.
+    They come from the records, so that a workflow that was killed has no time to gain by it. Runs of before blocks
+    count while at least one was under way.
     """
-    spans: dict[str, list[float]] = {}
-    for run in runs.read_records(paths, without=runs.LARGE):
-        span = spans.setdefault(run.block or str(run.path), [run.times.started_at, run.times.ended_at])
-        spans[run.block or str(run.path)] = [min(span[0], run.times.started_at), max(span[1], run.times.ended_at)]
-    return sum(end - begin for begin, end in spans.values())
+    blocks = {path.with_name(BLOCK_FILE) for path in paths}
+    before = [path for path in paths if not path.with_name(BLOCK_FILE).exists()]
+    spans = [(run.times.started_at, run.times.ended_at) for run in runs.read_records(before, without=runs.LARGE)]
+    return sum(record.read(block)["wall_s"] for block in blocks if block.exists()) + measured_s(spans)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,7 @@ from scripts.measure.planned import TURNS, PlannedArm, PlannedBlock
 from scripts.measure.record import Run
 from scripts.measure.setting import Phases, Setting
 from scripts.sources.kinds import RUNNING
-
-BLOCK_FILE = "block.json"
+from scripts.vocabulary import BLOCK_FILE
 
 
 def measured(levels: Sequence[PlannedBlock], log: Path) -> list[Path]:

@@ -11,9 +11,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from scripts.plan.order import BlockKey
-from scripts.vocabulary import AA, RELINKED
-
-BLOCK_FILE = "block.json"
+from scripts.vocabulary import AA, BLOCK_FILE, RELINKED
 
 
 @dataclass(frozen=True)

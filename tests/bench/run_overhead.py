@@ -22,9 +22,10 @@ from scripts.builds.stages import LOADER
 from scripts.config.study import load
 from scripts.measure import planned
 from scripts.measure.planned import TURNS
-from scripts.plan.blocks import BLOCK_FILE, Block
+from scripts.plan.blocks import Block
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
+from scripts.vocabulary import BLOCK_FILE
 from tests.bench.table import ROOT, Row, run
 
 BENCH = "run_overhead"

@@ -8,10 +8,10 @@ from pathlib import Path
 from scripts import record
 from scripts.host import workplace
 from scripts.measure.record import RECORD_FOLDERS, VARIABLES_FOLDER
-from scripts.plan.blocks import BLOCK_FILE
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
 from scripts.servers.data_directory import allocated_bytes
+from scripts.vocabulary import BLOCK_FILE
 
 KINDS = ("sources", "builds", "checks", "profiles", "datasets", "packages", "studies")
 # record -> the key with the seconds that making it took

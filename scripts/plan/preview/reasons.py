@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from scripts.builds.stages import BOLTED, PREBUILT
-from scripts.plan.blocks import BLOCK_FILE
 from scripts.plan.preview.differences import Difference, RecipeValues, differences, short_value
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.recipes import once
+from scripts.vocabulary import BLOCK_FILE
 
 # The record of a thing that holds the recipe it was made from.
 RECIPE_RECORDS = {"build": "facts.json", "profile": "profile.json", "dataset": "dataset.json"}

@@ -195,7 +195,7 @@ class Family(ABC):
         return []
 
     def clean_up_unready_command(self, data: Path, option_file: Path) -> list[str]:
-        """Return the same for a server that is killed before it is ready; `option_file` was written before its start."""
+        """Return the same for a server killed before it is ready; `option_file` was written before its start."""
         return []
 
     @abstractmethod

@@ -1,13 +1,16 @@
 """From raw facts to tidy tables."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
 
 from scripts.analysis import dictionary, run_tables
 from scripts.analysis import runs as analysis_runs
+from scripts.analysis.runs import demand_unaltered
 from scripts.jobs import collect_runs
+from scripts.record import file_sha256
 from tests.made import synthetic
 from tests.made.run import failed, record_of, records_of
 
@@ -134,3 +137,15 @@ def test_a_damaged_run_file_is_named(tmp_path):
     with pytest.raises(ValueError, match=str(broken)):
         collect_runs.main(tree.study, tree.runs_list, tree.tables)
     assert not (tree.tables / "runs.csv").exists()
+
+
+def test_a_record_that_was_altered_after_its_block_was_measured_is_refused(tmp_path):
+    arm, block = tmp_path / "aa.json", tmp_path / "block.json"
+    arm.write_text('{"tps": 1000}')
+    block.write_text(json.dumps({"arms": {"aa": {"sha256": {"json": file_sha256(arm)}}}}))
+    demand_unaltered([arm])
+    arm.write_text('{"tps": 9000}')
+    with pytest.raises(ValueError, match=rf"{re.escape(str(arm))}: has sha256 .*, which {re.escape(str(block))} lists"):
+        demand_unaltered([arm])
+    block.unlink()
+    demand_unaltered([arm])

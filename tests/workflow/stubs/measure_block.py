@@ -45,7 +45,8 @@ def write_arm(arm: PlannedArm, block: Path) -> dict:
     block.with_name(f"{arm.name}.txt").write_text("what sysbench would have printed\n")
     times = {"started_at": started_at, **edges, "ended_at": time.time()}
     record.write(block.with_name(f"{arm.name}.json"), {**facts, "times": times})
-    return {"digest": arm.digest, "outcome": facts["outcome"]}
+    sums = {"json": record.file_sha256(block.with_name(f"{arm.name}.json"))}
+    return {"digest": arm.digest, "outcome": facts["outcome"], "sha256": sums}
 
 
 if __name__ == "__main__":
@@ -54,4 +55,5 @@ if __name__ == "__main__":
         block = Path(described.folder, job.block.name)
         block.parent.mkdir(parents=True, exist_ok=True)
         names = {name: getattr(described, name) for name in ("workload", "clients", "repetition", "method", "why")}
-        record.write(block, {**names, "arms": {arm.name: write_arm(arm, block) for arm in described.arms}})
+        arms = {arm.name: write_arm(arm, block) for arm in described.arms}
+        record.write(block, {**names, "arms": arms, "wall_s": 10.0})
