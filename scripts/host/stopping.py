@@ -99,6 +99,18 @@ def stopped(pid: int) -> Iterator[list[int]]:
         go_on(pids or descendants(pid))
 
 
+def ended_children_cpu_ns(pid: int) -> int:
+    """Return the CPU nanoseconds of the children that a process has waited for (proc_pid_stat(5), cutime and cstime).
+
+    0 when it is gone.
+    """
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(words[13]) + int(words[14])) * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
 def cpu_ns(pids: Iterable[int]) -> int:
     """Return the CPU nanoseconds that processes have used, from each one's CPU clock; those gone count nothing.
 

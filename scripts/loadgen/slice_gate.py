@@ -33,7 +33,8 @@ HEAD = np.dtype(
         ("bucket_step", "<f8"),
     ]
 )
-COUNTS = [(name, "<i8") for name in ("held_at", "completed", "counted", "first_ns", "last_ns")]
+SENT = ("queries", "errors", "reconnects")
+COUNTS = [(name, "<i8") for name in ("held_at", "completed", "counted", "first_ns", "last_ns", *SENT)]
 SLOT_BYTES = -(-(CACHE_LINE_BYTES + 4 * (POSITIONS + BUCKETS)) // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
 SLOT = np.dtype(
     {
@@ -161,6 +162,17 @@ class SliceGate:
     def completed(self) -> int:
         """Transactions completed since the start, those of skipped beginnings and of warm-up included."""
         return int(self._slots["completed"].sum())
+
+    @property
+    def sent(self) -> dict[str, int] | None:
+        """Queries, ignored errors and reconnects of parked clients since the start, as sysbench counts them.
+
+        None where sysbench does not show its counters to scripts.
+        """
+        counts = {name: self._slots[name] for name in SENT}
+        if any((each < 0).any() for each in counts.values()):
+            return None
+        return {name: int(each.sum()) for name, each in counts.items()}
 
     def forget(self) -> None:
         """Begin the histogram and the positions anew, after warm-up. Clients must be parked."""

@@ -11,17 +11,20 @@ typedef struct {
    double bucket_step;
 } gate_head;
 typedef struct {
-   int64_t held_at, completed, counted, first_ns, last_ns;
+   int64_t held_at, completed, counted, first_ns, last_ns, queries, errors, reconnects;
 } gate_slot;
 typedef struct { long sec, nsec; } gate_time;
 int open(const char *path, int flags, ...);
 void *mmap(void *address, size_t length, int protection, int flags, int file, long offset);
 long syscall(long number, ...);
 int clock_gettime(int clock, gate_time *now);
+uint64_t sb_counter_val(int thread_id, int counter);
 ]]
 
 -- The head's word is a number that only grows: even while the gate is closed, odd while it is open.
 local LEAVE, GONE = -1, -2
+-- Numbers of sysbench's own counters (sb_counter.h of 1.0.20).
+local OTHER, READ, WRITE, ERRORS, RECONNECTS = 0, 1, 2, 4, 5
 local READ_WRITE, SHARED, MONOTONIC, FUTEX, WAIT = 2, 1, 1, 202, 0
 
 local own_loop = thread_run
@@ -42,6 +45,18 @@ local function now_ns()
    return tonumber(now.sec) * 1e9 + tonumber(now.nsec)
 end
 
+local has_counters = pcall(function() return ffi.C.sb_counter_val end)
+
+local function counter(thread_id, number)
+   return has_counters and tonumber(ffi.C.sb_counter_val(thread_id, number)) or -1
+end
+
+local function note_counters(slot, thread_id)
+   slot.queries = counter(thread_id, OTHER) + counter(thread_id, READ) + counter(thread_id, WRITE)
+   slot.errors, slot.reconnects = counter(thread_id, ERRORS), counter(thread_id, RECONNECTS)
+end
+
+-- Return the shared file's memory and its size.
 local function mapped()
    local path, bytes = os.getenv("GATE_FILE"), tonumber(os.getenv("GATE_BYTES"))
    local file = ffi.C.open(path, READ_WRITE)
@@ -52,13 +67,14 @@ local function mapped()
    if ffi.cast("intptr_t", memory) == -1 then
       error("GATE_FILE " .. path .. ": cannot be mapped")
    end
-   return ffi.cast("uint8_t *", memory)
+   return ffi.cast("uint8_t *", memory), bytes
 end
 
 -- Return whether the gate is open, or false when all shall leave. A client says at which closing it is held, and says
 -- so anew for each: one that slept through a whole slice is then known to be held, and none that is on its way.
-local function passed(head, slot)
+local function passed(head, slot, thread_id)
    while head.word % 2 == 0 do
+      note_counters(slot, thread_id)
       local closing = head.word
       slot.held_at = closing
       ffi.C.syscall(FUTEX, ffi.cast("void *", head), ffi.cast("int", WAIT), ffi.cast("int", closing), nil, nil,
@@ -69,18 +85,21 @@ end
 
 -- The loop of sysbench.lua (1.0.20), with a gate before each transaction and a count behind it.
 function thread_run(thread_id)
-   local memory = mapped()
+   local memory, bytes = mapped()
    local head = ffi.cast("volatile gate_head *", memory)
    local number = tonumber(os.getenv("GATE_FIRST_SLOT")) + thread_id
+   if head.slots_at + (number + 1) * head.slot_bytes > bytes then
+      error("GATE_FIRST_SLOT: no slot " .. number .. " in the " .. bytes .. " bytes of " .. os.getenv("GATE_FILE"))
+   end
    local at = memory + head.slots_at + number * head.slot_bytes
    local slot = ffi.cast("volatile gate_slot *", at)
-   local positions = ffi.cast("uint32_t *", at + ffi.sizeof("gate_slot") + 24)
+   local positions = ffi.cast("uint32_t *", at + ffi.sizeof("gate_slot"))
    local histogram = positions + tonumber(head.positions)
    local most, last_position = tonumber(head.buckets) - 1, tonumber(head.positions) - 1
    local per_step = 1 / math.log(head.bucket_step)
 
    while ffi.C.sb_more_events(thread_id) do
-      if not passed(head, slot) then break end
+      if not passed(head, slot, thread_id) then break end
       local opened_ns, begun_ns = tonumber(head.opened_ns), now_ns()
       local counts = begun_ns - opened_ns >= head.skip_us * 1e3
       if counts and slot.first_ns == 0 then
@@ -118,5 +137,6 @@ function thread_run(thread_id)
          histogram[bucket] = histogram[bucket] + 1
       end
    end
+   note_counters(slot, thread_id)
    slot.held_at = GONE
 end

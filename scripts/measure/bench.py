@@ -8,7 +8,7 @@ from typing import Any
 
 from scripts import record
 from scripts.host import priority, storage, usage, workplace
-from scripts.loadgen import many, output, run
+from scripts.loadgen import many, output, run, slice_gate
 from scripts.loadgen.gated import GatedLoad, gated
 from scripts.loadgen.lua import script_path
 from scripts.measure import client_environment, load, observe, pool, slice_facts
@@ -42,6 +42,7 @@ class Bench:
     _server: Server | None = None
     _connection: Any = None
     _before: observe.Edge | None = None
+    _sent_before: dict[str, int] | None = None
     _used_before: usage.Sample | None = None
 
     def clone(self) -> None:
@@ -118,6 +119,7 @@ class Bench:
         with self._server.blamed():
             self._before = self.read_edge()
         self.arm.load.gate.forget()
+        self._sent_before = self.arm.load.gate.sent
         self.arm.after_slice = lambda open_ns: None
         if self.setting.load.get("series"):
             self._follow_counters()
@@ -142,11 +144,11 @@ class Bench:
         self.facts |= facts_of(self._used_before, self.used())
         with self._server.blamed():
             self.facts |= observe.edge_facts(self._before, self.read_edge())
-            totals = self._end_load(held)
+            sent = self._end_load(held)
             self.facts["files"] |= {"after": observe.file_sizes(family, self._data, self._connection)}
             command = self.facts["commands"]["measure"]
             self.facts |= load.logged_statements(self.setting, self._server, self._connection, command, Phases(0.0))
-        self.facts["window"] |= {"errors": totals.errors, "reconnects": totals.reconnects}
+        self.facts["window"] |= sent
         self.facts |= output.operation_facts(self.setting.text)
         self.facts["counter_series"] = self._series.columns()
 
@@ -158,14 +160,18 @@ class Bench:
         """Return the facts of the resources used in an arm's slices, from samples before and after the rounds."""
         return slice_facts.usage_facts(own, before, after)
 
-    def _end_load(self, held: GatedLoad) -> output.Totals:
-        completed, totals = held.gate.completed, held.end()
+    def _end_load(self, held: GatedLoad) -> dict[str, int | None]:
+        """End sysbench; returns the queries, ignored errors and reconnects of the rounds, None where unknown."""
+        sent, completed, totals = held.gate.sent, held.gate.completed, held.end()
         if totals.transactions != completed:
             raise ValueError(
                 f"{self.name}: the gate counted {completed} transactions, sysbench {totals.transactions}; expected the "
                 f"same number (log: {self.setting.text})"
             )
-        return totals
+        printed = {name: getattr(totals, name) for name in slice_gate.SENT}
+        if None in (sent, self._sent_before) or held.gate.sent != printed:
+            return dict.fromkeys(slice_gate.SENT)
+        return {name: sent[name] - self._sent_before[name] for name in slice_gate.SENT}
 
     def stop(self) -> None:
         """Stop the server cleanly."""

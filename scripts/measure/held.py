@@ -38,8 +38,11 @@ class Signals:
         stopping.go_on(self._stopped)
 
     def cpu_ns(self) -> int:
-        """Return the CPU nanoseconds of the processes that there were when they were last stopped."""
-        return stopping.cpu_ns(self._stopped)
+        """Return the CPU nanoseconds of the process, its descendants and its children that have ended.
+
+        The time of those that ended has the kernel's tick.
+        """
+        return stopping.cpu_ns(stopping.descendants(self._pid)) + stopping.ended_children_cpu_ns(self._pid)
 
     def release(self) -> None:
         """Let the processes go on for good: they may end by themselves."""

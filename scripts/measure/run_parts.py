@@ -102,6 +102,7 @@ class Window(Part):
     p99_ms: float | None = None
     errors: int | None = None
     reconnects: int | None = None
+    queries: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

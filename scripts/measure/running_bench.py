@@ -139,8 +139,8 @@ class RunningBench(Bench):
         self.facts |= facts_of(self._used_before, self.used())
         with self._server.blamed():
             self.facts |= observe.edge_facts(self._before, self.read_edge())
-            totals = self._end_load(self.arm.load)
-        self.facts["window"] |= {"errors": totals.errors, "reconnects": totals.reconnects}
+            sent = self._end_load(self.arm.load)
+        self.facts["window"] |= sent
         self.facts |= output.operation_facts(self.setting.text)
         self.facts["counter_series"] = self._series.columns()
 

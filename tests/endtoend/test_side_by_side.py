@@ -125,3 +125,28 @@ def test_more_clients_than_one_sysbench_can_have_are_held_by_one_gate(place):
         assert {"measure", "measure 2"} <= facts["commands"].keys()
         assert facts["window"]["errors"] == 0
         assert facts["sliced"]["waiting_cpu_s"] <= STOPPING_S * facts["sliced"]["rounds"]
+
+
+# Each transaction meets one error that is ignored, and then asks once.
+ERRING = """
+local fails = false
+function thread_init() connection = sysbench.sql.driver():connect() end
+function event()
+   fails = not fails
+   if fails then connection:query("SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213") end
+   connection:query("SELECT 1")
+end
+"""
+
+
+def test_errors_and_queries_are_those_of_the_rounds_and_not_of_the_warm_up(place):
+    script = place.folder / "erring.lua"
+    script.write_text(ERRING)
+    status, said = finish(place.run_command("erring", "slices", ARMS, load={"script": str(script), "options": {}}))
+    assert status == 0, said
+    for arm in ARMS:
+        facts = record.read(place.run("erring", arm))
+        assert facts["outcome"] == "ok", facts["reason"]
+        window = facts["window"]
+        assert window["errors"] == window["transactions"] > 0
+        assert (window["reconnects"], window["queries"] >= window["transactions"]) == (0, True)

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from scripts.host import stopping
+from scripts.measure.held import Signals
 
 pytestmark = pytest.mark.real
 
@@ -65,3 +66,38 @@ def test_a_process_that_is_gone_is_no_error():
     assert stopping.stop(gone.pid) == []
     stopping.go_on([gone.pid])
     assert stopping.cpu_ns([gone.pid]) == 0
+
+
+# Spins in a child that ends, then in one that starts after the first reading and ends too.
+SHORT_LIVED = """
+import os, sys, time
+def spin(cpu_s):
+    if os.fork() == 0:
+        until_s = time.process_time() + cpu_s
+        while time.process_time() < until_s: pass
+        os._exit(0)
+spin(0.2); os.wait()
+print("ready", flush=True)
+sys.stdin.readline()
+spin(0.3); os.wait()
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_cpu_time_of_children_that_ended_stays_and_that_of_short_lived_ones_counts():
+    command = [sys.executable, "-c", SHORT_LIVED]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        parent.stdout.readline()
+        held = Signals(parent.pid)
+        held.stop()
+        held.go_on()
+        before_ns = held.cpu_ns()
+        parent.stdin.write("\n")
+        parent.stdin.flush()
+        parent.stdout.readline()
+        used_s = (held.cpu_ns() - before_ns) / 1e9
+        held.release()
+        parent.kill()
+    assert before_ns >= 0.18e9
+    assert 0.28 < used_s < 0.5

@@ -46,10 +46,18 @@ def test_clients_wait_at_a_closed_gate_and_all_counts_are_those_of_sysbench(load
         assert held.gate.completed == between  # nobody works while the gate is closed
         totals = held.end()
         assert totals.transactions == held.gate.completed == held.gate.positions().sum()
+        assert held.gate.sent == dict.fromkeys(slice_gate.SENT, 0)
     counted = sum(one.transactions for one in slices)
     assert counted == held.gate.histogram().sum() < held.gate.completed
     assert all(0 <= one.clients <= CLIENTS for one in slices)
     assert any(one.transactions for one in slices)
+
+
+def test_a_client_without_a_slot_of_its_own_writes_nowhere(load, monkeypatch):
+    own = slice_gate.SliceGate.environment
+    monkeypatch.setattr(slice_gate.SliceGate, "environment", lambda gate, script, _: own(gate, script, 1))
+    with pytest.raises(SysbenchFailed, match="no slot 1 in the"), load(clients=1):
+        pass
 
 
 def test_rate_adds_up_clients_each_over_its_own_time():
