@@ -11,6 +11,7 @@ ALL ?=
 PARTIAL ?=
 SCALE ?=
 FORCE ?=
+OLD ?=
 CONFIGS ?=
 LOGS ?=
 PATTERN ?=
@@ -62,8 +63,8 @@ retry: study setup ## remove failed results, so that `make report` tries them ag
 drop: study setup ## drop the tables of a study from servers that already run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.drop_tables $(OF_STUDY)
 
-prune: setup ## list results that no config names, and remove them after confirmation; FORCE=1: without asking
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.prune $(CONFIGS) $(if $(FORCE),--force)
+prune: setup ## list results that no config names, and remove them after confirmation; FORCE=1: without asking, OLD=1: runs of before blocks too
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.prune $(CONFIGS) $(if $(FORCE),--force) $(if $(OLD),--old)
 
 # From the environment, where make puts them, since a path may hold quotes.
 import: export LOGS := $(value LOGS)

@@ -15,7 +15,7 @@ from scripts.report.machine import written_options
 from scripts.report.relinks import of_builds, relinked_sentence
 from scripts.report.verdict import Answer, Sentence, matters_of
 from scripts.vocabulary import ABOVE, BELOW, CONTROLS, MIN_BLOCKS, Verdict
-from scripts.wording import NARROW, by_width, distance, listing, missing, number, plural, share, size
+from scripts.wording import NARROW, by_width, distance, duration, listing, missing, number, plural, share, size
 
 ONLY_REFERENCE = "The study measures only the reference against itself."
 MOST_BAD = 3  # sentences on what is bad that are shown unfolded
@@ -168,8 +168,10 @@ def _power(overall: pd.DataFrame, cells: pd.DataFrame, study: Mapping[str, Any])
         yield f"{text}."
     opened = own[(own["verdict"] == Verdict.OPEN) & own["settling_repetitions"].notna()]
     if len(opened):
-        most = opened["settling_repetitions"].max()
-        yield f"±{share(matters_of(study))} takes about {number(most)} repetitions; these are {study['repetitions']}."
+        most, more_min = opened["settling_repetitions"].max(), opened["settling_min"].max()
+        took = "" if missing(more_min) or more_min <= 0 else f", {duration(more_min * 60)} more of measuring"
+        text = f"±{share(matters_of(study))} takes about {number(most)} repetitions{took}"
+        yield f"{text}; these are {study['repetitions']}."
 
 
 def _place(study: Mapping[str, Any]) -> str:

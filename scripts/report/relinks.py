@@ -12,6 +12,10 @@ from scripts.wording import missing, percent, plural
 
 RELINKS = Topic("relinks", "Relinking alone")
 UNKNOWN = "what code layout alone moves is not known"
+SHUFFLED_BEFORE_LTO = (
+    "The reference is linked with LTO: its objects were shuffled before that, so functions may be inlined and split "
+    "otherwise, too."
+)
 
 
 def of_builds(study: Mapping[str, Any]) -> list[str]:
@@ -49,4 +53,11 @@ def relinks_finding(study: Mapping[str, Any], relinked: pd.DataFrame) -> Finding
     known = known[known["metric"] == leading(known["metric"]).name] if len(known) else known
     lines = (f"{row.workload}, {plural(int(row.clients), 'client')}: {_moved(row)}, {EVERY[row.metric].label.lower()}"
              for row in known.itertuples())  # fmt: skip
-    return RELINKS.plain(relinked_sentence(study, relinked), tuple(lines))
+    how = (SHUFFLED_BEFORE_LTO,) if _has_lto(study) else ()
+    return RELINKS.plain(relinked_sentence(study, relinked), (*lines, *how))
+
+
+def _has_lto(study: Mapping[str, Any]) -> bool:
+    """Return whether the reference, whose objects are relinked, is linked with link-time optimisation."""
+    build = study["variants"][study["reference"]].get("build")
+    return bool(study.get("builds", {}).get(build, {}).get("lto"))

@@ -96,14 +96,22 @@ def _lines(run: Run, row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     nice = "" if run.nice is None else f"; nice value {run.nice}"
     storage = f"{run.medium.file_system}, an fsync {milliseconds(run.fsync_ms.p50)} ms" if run.medium else ""
     window = f"{duration(row['duration_s'])}, {number(row['transactions'])} transactions"
-    window += f", {plural(row['errors'] or 0, 'error')}, {plural(row['reconnects'] or 0, 'reconnect')}"
+    window += "".join(
+        f", {noun}s unknown" if missing(row[f"{noun}s"]) else f", {plural(row[f'{noun}s'], noun)}"
+        for noun in ("error", "reconnect")
+    )
     latency = [f"{name} {count(row[key])} ms" for name, key in (("mean", "latency_mean_ms"), ("p50", "p50_ms"))]
     latency += [f"{name} {count(row[f'{name}_ms'])} ms" for name in ("p95", "p99")]
+    tick_s = run.sliced.cpu_tick_s
+    exact = "" if tick_s is None else f" (the sum exactly, the split in ticks of {number(tick_s * 1e3)} ms)"
     cpu = f"user {count(row['cpu_user_us_per_tx'])} µs, system {count(row['cpu_system_us_per_tx'])} µs per transaction"
     lines = (
         ("window", window if row["transactions"] is not None else ""),
         ("latency", ", ".join(latency) if row["p95_ms"] is not None else ""),
-        ("server CPU", f"{cpu}; steal {percent(row['steal_share'])}" if row["cpu_us_per_tx"] is not None else ""),
+        (
+            "server CPU",
+            f"{cpu}{exact}; steal {percent(row['steal_share'])}" if row["cpu_us_per_tx"] is not None else "",
+        ),
         ("phases", phases),
         ("CPUs", f"server {places[0]}, sysbench {places[1]}{whose}{nice}" if all(places) else ""),
         ("storage", storage),

@@ -25,19 +25,22 @@ RESULTS = Path("results")
 YES = ("y", "yes")
 
 
-def main(configs: list[Path], force: bool) -> None:
+def main(configs: list[Path], force: bool, old: bool = False) -> None:
     """List results that none of `configs` names, and leftovers of killed jobs; remove them if confirmed or forced.
 
-    A terminal is asked; without one, only `force` removes. Raises ConfigError naming every config that has mistakes,
-    because the results it names cannot be known, and ValueError while a Snakemake works in this directory.
+    Runs of the layout before blocks are listed apart, and removed only with `old`. A terminal is asked; without one,
+    only `force` removes. Raises ConfigError naming every config that has mistakes, because the results it names cannot
+    be known, and ValueError while a Snakemake works in this directory.
     """
     studies = checked_studies(configs)
     asks = sys.stdin.isatty() and not force
     if (asks or force) and RESULTS.is_dir():
         locks.hold_checkout(RESULTS)
-    results = leftovers.unnamed(named_paths(studies))
+    found = leftovers.unnamed(named_paths(studies))
+    results = [leftover for leftover in found if old or not leftover.is_old]
     cache = leftovers_outside(studies, results)
     list_leftovers(results, cache)
+    list_kept([leftover for leftover in found if leftover not in results])
     if not (results or cache):
         say("[prune] nothing to remove")
     elif force or (asks and confirmed()):
@@ -103,6 +106,16 @@ def list_leftovers(results: list[Leftover], cache: list[Leftover]) -> None:
         say(f"[prune] removing them loses {lost}")
 
 
+def list_kept(old: list[Leftover]) -> None:
+    """Print the runs of the layout before blocks that stay."""
+    for leftover in old:
+        say(f"  {size(leftover.bytes):>10}  {leftover.path}{_cost(leftover)}")
+    if old:
+        runs = plural(sum(leftover.runs for leftover in old), "run")
+        kept = f"{runs} of an earlier layout, {size(total_bytes(old))}, are kept"
+        say(f"[prune] {kept}; `make prune OLD=1` removes them too")
+
+
 def _cost(leftover: Leftover) -> str:
     took = "unknown time" if leftover.work_s is None else duration(leftover.work_s) if leftover.work_s else ""
     parts = [part for part in (took, plural(leftover.runs, "run") if leftover.runs else "") if part]
@@ -143,6 +156,7 @@ def _arguments() -> argparse.Namespace:
     about = "config files whose results are kept; default: config.yaml and studies/*.yaml of the checkout"
     parser.add_argument("configs", type=Path, nargs="*", default=default_configs(), metavar="CONFIG", help=about)
     parser.add_argument("--force", action="store_true", help="remove without asking")
+    parser.add_argument("--old", action="store_true", help="remove runs of the layout before blocks too")
     return parser.parse_args()
 
 

@@ -45,6 +45,12 @@ class Leftover:
     work_s: float | None
     runs: int = 0
 
+    @property
+    def is_old(self) -> bool:
+        """Whether it has runs of the layout before blocks, which no recipe of today would measure again."""
+        top, *below = self.path.parts[1:]
+        return top == "studies" and ("runs" in below[1:2] or (len(below) == 1 and (self.path / "runs").is_dir()))
+
 
 def name_planned(named: Named, paths: Paths) -> None:
     """Add the paths of a study, with their digests. Raises ValueError if the study cannot be planned here."""

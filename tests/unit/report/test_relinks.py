@@ -54,6 +54,16 @@ def test_without_the_arm_it_says_so(tmp_path):
     assert findings_of(tree)["relinks"].state == "plain"
 
 
+@pytest.mark.parametrize("lto", [True, False])
+def test_shuffling_before_lto_is_stated(lto):
+    table = pd.DataFrame({"workload": [None], "metric": ["tps"], "moved": [0.01], "moved_low": [0.005],
+                          "moved_high": [0.02], "n_relinks": [5], "clients": [None]})  # fmt: skip
+    builds = {"baseline": {"lto": lto}, "pgo": {}}
+    study = {"variants": {name: {"server": "s", "build": name} for name in builds}, "reference": "baseline"}
+    found = relinks.relinks_finding({**study, "builds": builds}, table)
+    assert (relinks.SHUFFLED_BEFORE_LTO in found.details) == lto
+
+
 def no_relinks():
     return pd.DataFrame({"workload": [], "metric": [], "moved": []})
 

@@ -68,10 +68,10 @@ def configure(file="small.yaml", **changes):
 def pruned(monkeypatch):
     """Return a function that prunes and returns the messages."""
 
-    def call(*files, force=False):
+    def call(*files, force=False, old=False):
         said = []
         monkeypatch.setattr(prune, "say", said.append)
-        prune.main([Path(file) for file in files or ("small.yaml",)], force)
+        prune.main([Path(file) for file in files or ("small.yaml",)], force, old)
         return "\n".join(said).replace("\u202f", " ")
 
     return call
@@ -89,6 +89,24 @@ def test_nothing_of_a_named_study_is_removed(place, pruned):
     before = files()
     assert pruned(force=True) == "[prune] nothing to remove"
     assert files() == before
+
+
+@pytest.mark.parametrize("folder", ["small/runs/gone-000000000000", "forgotten"])
+def test_runs_of_before_blocks_are_listed_apart_and_stay_without_being_asked_for(place, pruned, folder):
+    run = (
+        Path("results/studies")
+        / folder
+        / ("runs/pgo-000000000000/oltp/8/1.json" if "/" not in folder else "oltp/8/1.json")
+    )
+    run.parent.mkdir(parents=True)
+    run.write_text("{}")
+    text = pruned(force=True)
+    assert f"results/studies/{folder} (1 run)" in text
+    assert "[prune] 1 run of an earlier layout, " in text
+    assert "are kept; `make prune OLD=1` removes them too\n[prune] nothing to remove" in text
+    assert run.exists()
+    assert "[prune] removed" in pruned(force=True, old=True)
+    assert not run.exists()
 
 
 def test_without_a_terminal_it_only_lists(place, pruned):
