@@ -6,6 +6,9 @@ from enum import StrEnum
 NEVER = "never"
 # Servers put nothing off for their next start: value of `stop`.
 SLOW = "slow"
+# The length of slices is chosen by the load: value of `slice_s`; they are no shorter than this.
+AUTOMATIC = "automatic"
+SHORTEST_SLICE_S = 0.1
 AA = "aa"
 # The reference's own objects linked in another order, one order per repetition.
 RELINKED = "relinked"

@@ -23,7 +23,7 @@ from scripts.servers import families
 from scripts.servers.families.family import FROM_CLIENT
 from scripts.sources.kinds import SOLE_KINDS, kind_of, prebuilt
 from scripts.sql import files
-from scripts.vocabulary import NEVER
+from scripts.vocabulary import AUTOMATIC, NEVER
 
 DIAGNOSED_BY = ("variants", "workloads")
 
@@ -334,7 +334,7 @@ def _restart(config: dict[str, Any], workloads: Mapping[str, Any]) -> Iterator[M
     if config.get("restart") != NEVER:
         return
     alone = "with `restart: never` one server at a time goes through all client counts"
-    for key in (key for key in ("slice_s", "together") if config.get(key) not in (None, 1)):
+    for key in (key for key in ("slice_s", "rounds", "together") if config.get(key) not in (None, AUTOMATIC, 1)):
         yield Mistake((key,), f"{config[key]}, expected none: {alone}")
     for name in (name for name in config.get("workloads", {}) if "sql" in workloads.get(name, {})):
         text = "timed SQL needs a server just started, expected a load of sysbench beside `restart: never`"

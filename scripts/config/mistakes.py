@@ -173,7 +173,8 @@ def _explained(error: ValidationError, places: Places, whole: Schema, path: KeyP
         case _ if "propertyNames" in error.absolute_schema_path:
             yield Mistake((*path, value), f"the name {_shown(value)} cannot be used, expected {expected(schema)}")
         case _:
-            hint = places.hint(path, value, types_of(schema))
+            types = [each for one in (schema, *schema.get("oneOf", [])) for each in types_of(one)]
+            hint = places.hint(path, value, types)
             yield Mistake(path, f"{_shown(value)}, expected {expected(schema)}{hint}{_meaning(schema)}")
 
 

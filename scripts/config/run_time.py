@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scripts.config.study import Study
+from scripts.vocabulary import AUTOMATIC, SHORTEST_SLICE_S
 
 # Seconds of a run besides its load.
 OVERHEAD_S = 5
@@ -36,8 +37,14 @@ def connections_each(workload: Mapping[str, Any]) -> int:
 
 
 def load_s(config: Mapping[str, Any]) -> float:
-    """Return the seconds that a study states per run: rest, warm-up and window; timed SQL has only the rest."""
-    return config.get("rest_s", 0) + config.get("warmup_s", 0) + config.get("measure_s", 0)
+    """Return the seconds that a study states per run: rest, warm-up and window; timed SQL has only the rest.
+
+    The window is that of its `rounds`, with the shortest slices where these are automatic.
+    """
+    slice_s = config.get("slice_s", AUTOMATIC)
+    length_s = SHORTEST_SLICE_S if slice_s == AUTOMATIC else slice_s
+    window_s = config["rounds"] * length_s if "rounds" in config else config.get("measure_s", 0)
+    return config.get("rest_s", 0) + config.get("warmup_s", 0) + window_s
 
 
 def fresh_s(study: Study) -> float:

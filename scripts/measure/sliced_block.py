@@ -30,10 +30,11 @@ from scripts.measure.statements import SqlBench, take_passes
 from scripts.measure.warnings import drift
 from scripts.servers import data_directory
 from scripts.servers.server import ServerFailed
+from scripts.vocabulary import SHORTEST_SLICE_S
 
 # The beginning of a slice, in which caches are filled again, is left out of throughput and latency.
 SKIP_S = 0.01
-SHORTEST_S, LONGEST_S = 0.1, 5.0
+LONGEST_S = 5.0
 # A slice is at least this many mean transactions of the reference long.
 TRANSACTIONS_OF_SLICE = 20
 # Enough for each of six arms to have each place once.
@@ -174,7 +175,7 @@ def _measure_rounds(benches: list[Bench], seed: str, taken: Taken, phases: Phase
         _step(bench, methodcaller("begin_rounds"))
     phases.end("drain_warmup")
     slice_s = load.get("slice_s") or fitting_slice_s(warm_s)
-    number = max(FEWEST_ROUNDS, -(-load["measure_s"] // slice_s))
+    number = load.get("rounds") or max(FEWEST_ROUNDS, -(-load["measure_s"] // slice_s))
     if arms := [bench.arm for bench in _sound(benches)]:
         phases.announce(f"measure {number:g} rounds of {len(arms)} slices of {slice_s:.3g} s")
         _take_rounds(arms, int(number), slice_s, seed, taken)
@@ -249,12 +250,12 @@ def _let_report(bench: Bench, watch: WarmUp) -> None:
     """Let the sessions of a server that reports late have another transaction, once they may report."""
     if watch.late and watch.ended_s is not None:
         time.sleep(max(watch.ended_s + bench.setting.family.REPORTED_WITHIN_S - time.monotonic(), 0.0))
-        list(side_by_side.take_rounds([bench.arm], [[bench.name]], SHORTEST_S, 0.0))
+        list(side_by_side.take_rounds([bench.arm], [[bench.name]], SHORTEST_SLICE_S, 0.0))
 
 
 def fitting_slice_s(transaction_s: float) -> float:
     """Return the length of a slice for a mean time of a transaction."""
-    return min(max(TRANSACTIONS_OF_SLICE * transaction_s, SHORTEST_S), LONGEST_S)
+    return min(max(TRANSACTIONS_OF_SLICE * transaction_s, SHORTEST_SLICE_S), LONGEST_S)
 
 
 def _blame(benches: list[Bench]) -> None:

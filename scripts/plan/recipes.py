@@ -21,7 +21,7 @@ from scripts.record import digest, file_sha256
 from scripts.servers import families
 from scripts.sources import kinds
 from scripts.sql import files
-from scripts.vocabulary import NEVER, SLOW
+from scripts.vocabulary import AUTOMATIC, NEVER, SLOW
 
 Recipe = dict[str, Any]
 # Names of databases have 63 characters at most.
@@ -345,7 +345,8 @@ class Plan:
                 "dataset": {"name": dataset, "digest": made},
                 **self._loads.window(workload),
                 "fill": self._loads.fill(workload, data),
-                **{key: config.get(key) for key in ("rest_s", "series", "client", "slice_s")},
+                **{key: config.get(key) for key in ("rest_s", "series", "client", "rounds")},
+                "slice_s": None if config.get("slice_s") == AUTOMATIC else config.get("slice_s"),
                 # What a server did before a level is part of what is measured.
                 "ladder": sorted(config["clients"]) if config.get("restart") == NEVER else None,
                 "stop": SLOW if config.get("stop") == SLOW else None,

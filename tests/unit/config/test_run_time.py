@@ -14,11 +14,13 @@ FRESH = {"datasets": {"sbtest": {"tables": 4, "rows": 50_000, "fresh": True}}}
     [
         ({}, 2 + 5 + 5),
         ({"rest_s": 150}, 150 + 2 + 5 + 5),
+        ({"rounds": 50, "slice_s": 0.2}, 2 + 10 + 5),
+        ({"rounds": 50, "slice_s": "automatic"}, 2 + 5 + 5),
         (FRESH, 2 + 5 + 5 + 4),
         ({**FRESH, "workloads": {"oltp": None, "other": {"script": "oltp_read_only", "dataset": "own"}},
           "datasets": {**FRESH["datasets"], "own": {"tables": 1, "rows": 9}}}, 2 + 5 + 5 + 2),
     ],
-    ids=["plain", "rest", "loaded anew", "one of two loaded anew"],
+    ids=["plain", "rest", "rounds", "rounds of the shortest slices", "loaded anew", "one of two loaded anew"],
 )  # fmt: skip
 def test_stated_seconds_of_a_run(changes, seconds):
     assert run_time.stated_s(load(config(**changes), CHECKOUT, "small.yaml")) == pytest.approx(seconds)

@@ -56,7 +56,7 @@ EVERYTHING = {*LOADS, *PLAIN, *TRAINED, "instrumented", "dataset"}
         {"options": {}, "datasets": {"other": {"tables": 1, "rows": 1}}},
         {"storage": {"disk": "/srv"}},
         {"partial": True},
-        {"rest_s": 0, "series": False, "datasets": {"sbtest": {"fresh": False, "options": {}}}},
+        {"rest_s": 0, "series": False, "slice_s": "automatic", "datasets": {"sbtest": {"fresh": False, "options": {}}}},
         {"builds": {"pgo": {"profile": "mixed", "may_fail": True}}},
         {"servers": {SERVER: {**CATALOG_SERVER, "archive_mib": 99, "packages": {"apt": ["libnuma1"]}}}},
         {"toolchains": {"gcc-12": {**CATALOG_GCC, "packages": {"apt": ["gcc-12"]}}}},
@@ -161,8 +161,12 @@ def test_way_of_measuring_changes_the_loads_alone(key):
     assert changed(**{key: 9}) == LOADS
 
 
-@pytest.mark.parametrize("own", [{"series": True}, {"client": {"ssh": "loadgen"}}], ids=["counters", "client host"])
-def test_sampled_counters_and_a_client_host_change_the_loads_alone(own):
+@pytest.mark.parametrize(
+    "own",
+    [{"rounds": 50}, {"slice_s": 0.2}, {"series": True}, {"client": {"ssh": "loadgen"}}],
+    ids=["rounds", "slices", "counters", "client host"],
+)
+def test_rounds_slices_sampled_counters_and_a_client_host_change_the_loads_alone(own):
     assert changed(**own) == LOADS
 
 
