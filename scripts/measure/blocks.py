@@ -34,8 +34,10 @@ def measured(levels: Sequence[PlannedBlock], log: Path) -> list[Path]:
         block.parent.mkdir(parents=True, exist_ok=True)
         for left in block.parent.iterdir():
             left.unlink()
-    by_turns = levels[0].method == TURNS
-    found = _by_turns(levels, log) if by_turns else [_together(*levels, _record_of(*levels), log)]
+    if levels[0].method == TURNS:
+        found = _by_turns(levels, log, window_s=levels[0].turn_s)
+    else:
+        found = [_together(*levels, _record_of(*levels), log)]
     return [path for level, kept in zip(levels, found, strict=True) for path in _written(level, *kept)]
 
 

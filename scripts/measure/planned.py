@@ -34,7 +34,8 @@ class PlannedBlock(Part):
 
     By turns the servers are up one after the other in the order of `turns`. Blocks of several client counts may share
     one start of each server: `levels` has their folders in the order of measuring, this one's among them. A block in
-    slices whose load is bound by a disk goes by turns as well, each a window of `turn_s` seconds; None: it may not.
+    slices whose load is bound by a disk goes by turns as well. A window by turns has `turn_s` seconds; None: a block in
+    slices stays so, and windows by turns are as the recipe says.
     """
 
     folder: str | None = None

@@ -41,16 +41,17 @@ class Methods:
         return Method(STATEMENTS if timed else SLICES, "", min(self._together, fitting))
 
     def turn_s(self, workload: str, clients: int) -> int | None:
-        """Return the seconds of a window by turns, should the load prove to be bound by a disk.
+        """Return the seconds of a window by turns, planned or should the load prove to be bound by a disk.
 
-        None for blocks that are not in slices anyway, for a study that says how many servers are up `together`, and
-        for servers that already run.
+        None for blocks without such windows: of timed SQL, of a ladder on one start, in slices of a study that says
+        how many servers are up `together`, and of servers that already run.
         """
-        config = self.plan.study.config
-        kept = "together" in config or has_running_server(self.plan)
-        if kept or self.of(workload, clients).name != SLICES:
+        study, name = self.plan.study, self.of(workload, clients).name
+        stays = "together" in study.config or has_running_server(self.plan)
+        has_windows = name == TURNS and not is_ladder(study) and "sql" not in study.entries["workloads"][workload]
+        if not has_windows and (name != SLICES or stays):
             return None
-        return max(config.get("turn_s", TURN_S), config["measure_s"])
+        return max(study.config.get("turn_s", TURN_S), study.config["measure_s"])
 
     @property
     def _together(self) -> int:

@@ -166,7 +166,7 @@ class Paths:
         return self._methods.of(key.workload, key.clients)
 
     def turn_s(self, key: BlockKey) -> int | None:
-        """Return the seconds of a window by turns of a block whose load may prove to be bound by a disk, else None."""
+        """Return the seconds of a window of a block that goes by turns, or may prove to; None for all others."""
         return self._methods.turn_s(key.workload, key.clients)
 
     def order(self, block: Block) -> list[str]:

@@ -26,7 +26,7 @@ def struck():
 @pytest.fixture(scope="session")
 def struck_in_turns():
     with open_folder("struck-turns-") as folder:
-        yield finished(folder, together=1)
+        yield finished(folder, together=1, turn_s=3)
 
 
 def forgetting(study):

@@ -9,6 +9,7 @@ from typing import Any
 
 from scripts.builds.stages import BOLT_INSTRUMENTED, PREBUILT
 from scripts.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
+from scripts.measure.planned import TURNS
 from scripts.plan import relinks
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.preview.pools import filling_s
@@ -141,7 +142,13 @@ class Durations:
         if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
             spent_s = sum(known["phases_s"].values()) - known["phases_s"].get("wait_lock", 0)
             return Estimate(load_s(self.study.config) + spent_s - load_s(load) + BETWEEN_S, measured=True)
-        return Estimate(stated_s(self.study) + filling_s(self.due), measured=False)
+        return Estimate(stated_s(self.study) + filling_s(self.due) + self._longer_s(), measured=False)
+
+    def _longer_s(self) -> float:
+        """Return the seconds by which windows by turns are longer than stated, the mean over all blocks."""
+        paths, stated = self.due.paths, self.study.config.get("measure_s", 0)
+        by_turns = [paths.turn_s(block.key) for block in self.due.blocks if paths.method(block.key).name == TURNS]
+        return sum(turn_s - stated for turn_s in by_turns if turn_s) / max(len(self.due.blocks), 1)
 
     @cached_property
     def phases(self) -> dict[str, Estimate]:

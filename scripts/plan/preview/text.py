@@ -337,7 +337,8 @@ def turning_lines(due: Due) -> list[str]:
     """
     study = due.paths.plan.study
     twice_s = stated_s(study) - study.config["measure_s"]
-    free = [(len(block.arms), turn_s) for block in due.blocks if (turn_s := due.paths.turn_s(block.key))]
+    sliced = [block for block in due.blocks if due.paths.method(block.key).name == SLICES]
+    free = [(len(block.arms), turn_s) for block in sliced if (turn_s := due.paths.turn_s(block.key))]
     if not free:
         return []
     limits = ", ".join(disk_load.amount(*limit) for limit in disk_load.LIMITS_PER_S.items())

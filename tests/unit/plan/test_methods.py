@@ -46,10 +46,11 @@ def test_script_with_a_loop_of_its_own_is_measured_by_turns(tmp_path):
 
 @pytest.mark.parametrize(
     ("edit", "seconds"),
-    [({}, 20), ({"turn_s": 60}, 60), ({"measure_s": 30}, 30), ({"together": 6}, None), ({"together": 1}, None)],
+    [({}, 20), ({"turn_s": 60}, 60), ({"measure_s": 30}, 30), ({"together": 6}, None),
+     ({"together": 1}, 20), ({"together": 1, "turn_s": 3}, 5), ({"restart": "never"}, None)],
     ids=str,
-)
-def test_block_in_slices_may_go_by_turns_unless_the_study_says_how_many_servers_are_up(edit, seconds):
+)  # fmt: skip
+def test_windows_by_turns_of_blocks_planned_so_and_of_those_in_slices_that_may_go_so(edit, seconds):
     assert Methods(plan(**edit), MEMORY_MIB).turn_s(*KEY) == seconds
 
 
