@@ -5,14 +5,17 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from scripts import record
 from scripts.host.freezer import freezer_of
 from scripts.measure import observe
 from scripts.measure.held import Signals
+from scripts.report.slices import STOPPING_S
+from tests.endtoend import installed_mariadb
 from tests.endtoend.ready_made import OPTIONS, Ready
-from tests.endtoend.watching import wait_until_gone
+from tests.endtoend.watching import is_stopped, processes, wait_until_gone
 from tests.faults.scale import WHOLE
 
 pytestmark = [pytest.mark.real, pytest.mark.shares]
@@ -20,6 +23,8 @@ pytestmark = [pytest.mark.real, pytest.mark.shares]
 MARIADB = [f"mariadb-{release}-binary" for release in ("10.1.23", "10.2.11", "10.11.5", "11.4.5")]
 BINARIES = ["mysql-5.6.14-binary", *(["mysql-5.5.34-binary", "mysql-8.0.33-binary", *MARIADB] if WHOLE else [])]
 HERE = ["mariadb-installed", "postgresql-installed"]
+ARMS = ("baseline", "aa")
+DONE_WITHIN_S = 60
 # What Maven says when it cannot be had; anything else that goes wrong is ours.
 NOT_TO_BE_HAD = ("command mvn not found", "could not be resolved", "Could not transfer", "Could not find artifact")
 
@@ -99,6 +104,44 @@ def test_idle_connection_outlives_the_stops_of_a_waiting_server(ready):
             assert cursor.fetchone()[0] == 1
         connection.close()
         server.stop(keep_data=False)
+
+
+@pytest.fixture
+def mysql_block(ready):
+    """The command that measures a block of two servers side by side, and the records of its arms."""
+    if ready.entry["family"] != "mysql":
+        pytest.skip("the other families have blocks in test_side_by_side and test_real_study")
+    named = {name: ready.entry[name] for name in ("family", "product", "version")}
+    servers = {installed_mariadb.NAME: {**named, "sources": [{"file": "/nowhere"}]}}
+    plan = installed_mariadb.plan(servers=servers, options=OPTIONS, datasets={"sbtest": {"tables": 2, "rows": 1000}})
+    place = installed_mariadb.Place(ready.folder, ready.identity, plan)
+    return place.run_command("sliced", "slices", ARMS), [place.run("sliced", arm) for arm in ARMS]
+
+
+def test_servers_of_a_block_wait_stopped_while_another_works(mysql_block):
+    command, records = mysql_block
+    status, said = installed_mariadb.finish(command)
+    assert status == 0, said
+    for run in map(record.read, records):
+        assert run["outcome"] == "ok", run["reason"]
+        assert run["sliced"]["rounds"] >= 6
+        assert run["sliced"]["waiting_cpu_s"] <= STOPPING_S * run["sliced"]["rounds"]
+        assert (run["window"]["transactions"] > 0, run["window"]["errors"]) == (True, 0)
+        assert run["window"]["queries"] > run["window"]["transactions"]
+
+
+def test_job_killed_while_both_servers_of_a_block_are_stopped_leaves_none(ready, mysql_block):
+    place = (str(ready.folder),)
+    with installed_mariadb.start(mysql_block[0]) as job:
+        deadline_s = time.monotonic() + DONE_WITHIN_S
+        while not (len(found := processes("mysqld", place)) == len(ARMS) and all(map(is_stopped, found))):
+            assert job.poll() is None, job.stderr.read()
+            assert time.monotonic() < deadline_s, "never were both stopped"
+            time.sleep(0.001)
+            psutil.Process(job.pid).resume()
+            psutil.Process(job.pid).suspend()
+        job.kill()
+    assert wait_until_gone(["mysqld", "sysbench"], place, seconds=10) == []
 
 
 def test_limit_of_a_login_is_raised_while_thousands_log_in_at_once(ready):

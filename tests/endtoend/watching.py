@@ -1,6 +1,7 @@
 """Watch from outside what a study starts: whose processes, on which CPUs, and what is left of them."""
 
 import contextlib
+import re
 import tempfile
 import threading
 import time
@@ -77,3 +78,11 @@ def wait_until_gone(names: list[str], places: tuple[str, ...], seconds: float = 
             break
         time.sleep(0.1)
     return left
+
+
+def is_stopped(process: psutil.Process) -> bool:
+    """Return whether a server waits: frozen in a cgroup of its own, or stopped by a signal."""
+    own = re.search(r"^0::(/.*)$", Path(f"/proc/{process.pid}/cgroup").read_text(), re.M)
+    cgroups = own_folder()
+    frozen = cgroups and f"{NAME}-" in own[1] and (cgroups / Path(own[1]).name / "cgroup.events").read_text()
+    return "frozen 1" in (frozen or "") or process.status() == psutil.STATUS_STOPPED

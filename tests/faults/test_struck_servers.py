@@ -2,7 +2,6 @@
 
 import contextlib
 import random
-import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,9 +10,8 @@ import psutil
 import pytest
 
 from scripts import record
-from scripts.host import freezer
-from scripts.host.workplace import NAME
 from tests.endtoend import installed_mariadb, installed_postgresql
+from tests.endtoend.watching import is_stopped
 from tests.faults.interrupting import ARMS, SERVERS, STUDY, TABLE, wait_until
 from tests.faults.means import HARD
 from tests.faults.phases import MEASURE
@@ -35,14 +33,6 @@ def servers(study):
             if log.endswith(".server.log") and process.parent().name() != process.name():
                 found[log.split(".")[1]] = process
     return found
-
-
-def is_stopped(process):
-    """Return whether a server waits: frozen in a cgroup of its own, or stopped by a signal."""
-    own = re.search(r"^0::(/.*)$", Path(f"/proc/{process.pid}/cgroup").read_text(), re.M)
-    cgroups = freezer.own_folder()
-    frozen = cgroups and f"{NAME}-" in own[1] and (cgroups / Path(own[1]).name / "cgroup.events").read_text()
-    return "frozen 1" in (frozen or "") or process.status() == psutil.STATUS_STOPPED
 
 
 @contextlib.contextmanager
