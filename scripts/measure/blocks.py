@@ -148,8 +148,10 @@ def _together(planned: PlannedBlock, block: Path, log: Path) -> Kept:
             whole["warnings"] = [each.values() for each in warnings.warnings_of(Run.of(whole))]
         found[name] = {**whole, "times": times, "phases_s": share}
     places = {f"{arm} {place}": count for (arm, place), count in sorted(rounds.places(taken.orders).items())}
+    before = {" before ".join(pair): count for pair, count in sorted(rounds.predecessors(taken.orders).items())}
     kept_on = {"restarted": False} if any(one.is_running for one in settings.values()) else {}
     about = {**kept_on, "phases_s": phases.seconds, "starts": taken.starts, "slices": _slices(taken), "places": places}
+    about["predecessors"] = before
     return found, _spent(phases.started_at, ended_at, taken.open_s) | _asked(taken) | about
 
 

@@ -61,6 +61,8 @@ def test_each_arm_had_each_place_equally_often(measured):
     assert sorted(block["starts"]) == sorted(ARMS)
     counts = set(block["places"].values())
     assert max(counts) - min(counts) <= 1
+    assert set(block["predecessors"]) == {"baseline before aa", "aa before baseline"}
+    assert max(block["predecessors"].values()) - min(block["predecessors"].values()) <= 1
     for facts in arms.values():
         assert facts["sliced"]["rounds"] == len(facts["sliced"]["places"]) == len(facts["series"]["tps"]) >= 6
 
