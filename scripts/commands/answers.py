@@ -23,7 +23,7 @@ from scripts.host.entry import say
 from scripts.measure import record as run_record
 from scripts.record import write_text
 from scripts.report.words import verdict_word
-from scripts.vocabulary import CONTROLS
+from scripts.vocabulary import AA, RELINKED
 from scripts.wording import interval, missing, plural, ratio
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +35,8 @@ COMMIT = 12
 BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series", "series")
 # Of the metrics with a ratio over all cells, those that are kept; the first that a study has is shown.
 KEPT = ("tps", "cold_s", "warm_s", "p95_ms", "cpu_us_per_tx")
+# The leading metrics: of a load, of timed SQL.
+FIRST = KEPT[:2]
 HEAD = "| study | published | measured |\n|---|---|---|\n"
 
 
@@ -61,7 +63,7 @@ class Measured:
 
 
 def of_study(folder: Path, answered: str = "") -> list[Measured]:
-    """Return what a finished study measured, without A/A and relinks.
+    """Return what a finished study measured, A/A among it, without relinks.
 
     `answered` is the study whose question it answers, its own unless it asks the same of another release. Raises
     ValueError naming the file that an unfinished study lacks.
@@ -71,7 +73,7 @@ def of_study(folder: Path, answered: str = "") -> list[Measured]:
             raise ValueError(f"{folder / name}: missing, expected the folder of a finished study: results/studies/x")
     study, table = record.read(folder / "study.json"), read_csv(folder / "tables" / "overall.csv")
     runs = read_csv(folder / "tables" / "runs.csv").query("outcome == 'ok'")
-    chosen = table[table["metric"].isin(KEPT) & ~table["variant"].isin(CONTROLS)].dropna(subset="ratio")
+    chosen = table[table["metric"].isin(KEPT) & (table["variant"] != RELINKED)].dropna(subset="ratio")
     about = {variant: _about(folder, rows) for variant, rows in runs.groupby("variant")}
     return [
         Measured(
@@ -147,7 +149,17 @@ def table(root: Path, rows: list[Measured]) -> str:
         said, own = published_text(root, config), [row for row in rows if of_config(row.study) == file.stem]
         if said or own:
             lines.append(f"| `{file.stem}` | {said} | {measured_text(own)} |\n")
-    return HEAD + "".join(lines)
+    return f"{HEAD}{''.join(lines)}\n{same_text(rows)}\n"
+
+
+def same_text(rows: list[Measured]) -> str:
+    """Return how often the reference measured a second time differs from itself, by the first metric of each study."""
+    ends = [(float(row.low), float(row.high)) for row in rows if row.variant == AA and row.metric in FIRST and row.low]
+    missed = sum(not low <= 1 <= high for low, high in ends)
+    return (
+        f"A/A, the reference measured a second time: the 95 % interval over all cells leaves out 1 in {missed} of "
+        f"{plural(len(ends), 'study', 'studies')}."
+    )
 
 
 def of_config(study: str) -> str:
@@ -185,7 +197,7 @@ def measured_text(rows: list[Measured]) -> str:
 
 
 def _scale_text(study: str, rows: list[Measured]) -> str:
-    own = [row for row in rows if row.study == study]
+    own = [row for row in rows if row.study == study and row.variant != AA]
     metric = next(name for name in KEPT if any(row.metric == name for row in own))
     shown = [row for row in own if row.metric == metric]
     arms = "; ".join(map(_arm_text, shown))
