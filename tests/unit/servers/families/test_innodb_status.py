@@ -104,6 +104,14 @@ def test_server_without_monitors_has_no_such_counters(code):
     assert innodb_status._monitored(Asked(error=code)) == {}
 
 
-def test_other_errors_of_monitors_are_raised():
+@pytest.mark.parametrize("read", [innodb_status._monitored, innodb_status._doublewrite])
+def test_other_errors_of_monitors_are_raised(read):
     with pytest.raises(pymysql.err.OperationalError):
-        innodb_status._monitored(Asked(error=1045))
+        read(Asked(error=1045))
+
+
+def test_waits_for_the_doublewrite_buffer_are_known_only_where_they_are_timed():
+    timed = Asked([{"waits": 7, "wait_s": 0.25}])
+    assert innodb_status._doublewrite(timed) == {"doublewrite_waits": 7.0, "doublewrite_wait_s": 0.25}
+    assert innodb_status._doublewrite(Asked([{"waits": None, "wait_s": None}])) == {}
+    assert innodb_status._doublewrite(Asked(error=innodb_status.NO_SCHEMA[0])) == {}
