@@ -31,6 +31,19 @@ BEGIN
   END WHILE;
 END
 ;
+-- prepare: procedure
+-- since: postgresql 11
+CREATE PROCEDURE make_gaps() LANGUAGE plpgsql AS $$
+  DECLARE
+    place INT := 1;
+    most INT := (SELECT MAX(id) FROM sbtest1);
+  BEGIN
+    WHILE place < most LOOP
+      DELETE FROM sbtest1 WHERE id = place;
+      COMMIT;
+      place := place + 2;
+    END LOOP;
+  END $$;
 -- prepare: last row
 -- since: mysql 5.0, mariadb 5.0
 SET @last = (SELECT MAX(id) FROM sbtest1);
@@ -40,6 +53,9 @@ CALL make_gaps(1, @last);
 -- name: delete every second row
 -- since: postgresql 9.0
 DELETE FROM sbtest1 WHERE MOD(id, 2) = 1;
+-- name: delete every second row
+-- since: postgresql 11
+CALL make_gaps();
 
 -- name: count with gaps
 -- against: count as loaded
