@@ -7,7 +7,7 @@ from scripts.measure.disk_load import TURN_S
 from scripts.measure.planned import SLICES, STATEMENTS, TURNS
 from scripts.plan.order import is_ladder
 from scripts.plan.recipes import Plan, once
-from scripts.plan.room import FEWEST_ARMS, fitting_arms
+from scripts.plan.room import FEWEST_ARMS, arms_by_processes, fitting_arms
 
 # Arms of a block, reference and A/A among them, whose servers are up at the same time.
 TOGETHER = 6
@@ -25,17 +25,17 @@ class Method:
 class Methods:
     """The methods of a plan's blocks, the same for all repetitions of a workload with a number of clients."""
 
-    def __init__(self, plan: Plan, memory_mib: float) -> None:
-        """Take a plan and the memory that the servers of a block may take."""
-        self.plan, self.memory_mib = plan, memory_mib
+    def __init__(self, plan: Plan, memory_mib: float, processes: int | None = None) -> None:
+        """Take a plan, and the memory and the number of processes that the servers of a block may take."""
+        self.plan, self.memory_mib, self.processes = plan, memory_mib, processes
 
     @once
     def of(self, workload: str, clients: int) -> Method:
         """Return the method of the blocks of a workload with a number of clients."""
-        fitting = fitting_arms(self.plan, workload, clients, self.memory_mib)
+        fitting = self._fitting(workload, clients)
         if has_running_server(self.plan):
             return Method(SLICES, "", max(min(self._together, fitting), FEWEST_ARMS))
-        if why := self._why_by_turns(workload, fitting):
+        if why := self._why_by_turns(workload, clients):
             return Method(TURNS, why, len(self.plan.study.variants))
         timed = "sql" in self.plan.study.entries["workloads"][workload]
         return Method(STATEMENTS if timed else SLICES, "", min(self._together, fitting))
@@ -53,11 +53,16 @@ class Methods:
             return None
         return max(study.config.get("turn_s", TURN_S), study.config["measure_s"])
 
+    def _fitting(self, workload: str, clients: int) -> int:
+        by_memory = fitting_arms(self.plan, workload, clients, self.memory_mib)
+        by_processes = arms_by_processes(self.plan, workload, clients, self.processes)
+        return by_memory if by_processes is None else min(by_memory, by_processes)
+
     @property
     def _together(self) -> int:
         return self.plan.study.config.get("together", TOGETHER)
 
-    def _why_by_turns(self, workload: str, fitting: int) -> str:
+    def _why_by_turns(self, workload: str, clients: int) -> str:
         config, load = self.plan.study.config, self.plan.study.entries["workloads"][workload]
         if self._together == 1:
             return "together: 1"
@@ -69,8 +74,10 @@ class Methods:
             return "the load has a rate of its own"
         if "script" in load and lua.own_loop(load["script"]):
             return f"{load['script']} has a loop of its own (thread_run)"
-        if fitting < FEWEST_ARMS:
+        if fitting_arms(self.plan, workload, clients, self.memory_mib) < FEWEST_ARMS:
             return f"{FEWEST_ARMS} servers at the same time do not fit into {self.memory_mib / 1024:.1f} GiB of memory"
+        if self._fitting(workload, clients) < FEWEST_ARMS:
+            return f"{self.processes} processes may run, too few for the clients of {FEWEST_ARMS} servers"
         return ""
 
 

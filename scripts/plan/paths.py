@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from scripts.builds.stages import COMPILED
+from scripts.host.process_limits import read_processes
 from scripts.plan import blocks, relinks, stopping
 from scripts.plan.blocks import Block
 from scripts.plan.listing import Listing
@@ -22,7 +23,7 @@ class Paths:
         """Take the blocks that were `decided` on; without them they follow from what lies on disk now."""
         self.plan = plan
         self.listing = Listing()
-        self._methods = Methods(plan, usable_mib())
+        self._methods = Methods(plan, usable_mib(), read_processes(left=False)[1])
         self._decided = decided
         self.study = f"results/studies/{plan.study.name}"
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from scripts.config.run_time import rows_of
+from scripts.config.run_time import connections_each, rows_of
 from scripts.host import facts
 from scripts.loadgen import slice_gate
 from scripts.plan.recipes import Plan
@@ -18,6 +18,8 @@ SIZE_TEXT = re.compile(r"(\d+)\s*([KMGT]?)i?B?", re.IGNORECASE)
 USABLE_SHARE = 0.8
 # The reference, the reference a second time, and a variant.
 FEWEST_ARMS = 3
+# Processes that are there without a client.
+OWN_PROCESSES = 100
 
 
 def in_mib(value: Any, unit_bytes: int) -> float:
@@ -65,6 +67,17 @@ def usable_mib(root: Path = Path("/")) -> float:
     limit_mib = facts.read_memory_limit_mib(root)
     total_mib = facts.meminfo_mib(root)["MemTotal"]
     return USABLE_SHARE * (total_mib if limit_mib is None else min(total_mib, limit_mib))
+
+
+def arms_by_processes(plan: Plan, workload: str, clients: int, most: int | None) -> int | None:
+    """Return of how many arms of a block all clients can be connected where `most` processes may run; None: no limit.
+
+    A client is a thread of sysbench, each of its connections a thread or a process of the server.
+    """
+    if most is None:
+        return None
+    load = plan.study.entries["workloads"][workload]
+    return max(most - OWN_PROCESSES, 0) // (clients * (1 + connections_each(load)))
 
 
 def fitting_arms(plan: Plan, workload: str, clients: int, memory_mib: float) -> int:

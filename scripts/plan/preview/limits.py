@@ -10,15 +10,14 @@ from typing import Any
 
 from scripts.config.run_time import connections_each
 from scripts.host import facts, storage
+from scripts.host.process_limits import FILE_SYSTEM_ROOT, bounded, number_in, read_processes
 from scripts.loadgen import many
 from scripts.measure.planned import TURNS
 from scripts.plan.blocks import Block
 from scripts.plan.preview.due import Due
 from scripts.plan.preview.estimates import Sizes
-from scripts.plan.room import FEWEST_ARMS, amount_text, fixed_mib, in_mib, options_of
+from scripts.plan.room import FEWEST_ARMS, OWN_PROCESSES, amount_text, fixed_mib, in_mib, options_of
 from scripts.servers import families
-
-FILE_SYSTEM_ROOT = Path("/")
 
 
 @dataclass(frozen=True)
@@ -58,63 +57,16 @@ def read_headroom(root: Path = FILE_SYSTEM_ROOT) -> Headroom:
     limit_mib = facts.read_memory_limit_mib(root)
     if limit_mib is not None and limit_mib < available_mib:
         available_mib, who = limit_mib, "the cgroup's memory.max"
-    open_files, most_open_files = map(_bounded, resource.getrlimit(resource.RLIMIT_NOFILE))
+    open_files, most_open_files = map(bounded, resource.getrlimit(resource.RLIMIT_NOFILE))
     limit, processes = read_processes(root)
-    waiting = _number(root / "proc/sys/net/core/somaxconn")
+    waiting = number_in(root / "proc/sys/net/core/somaxconn")
     total_mib = memory_mib["MemTotal"]
     return Headroom(total_mib, available_mib, who, open_files, most_open_files, processes, limit, waiting)
 
 
-def read_processes(root: Path = FILE_SYSTEM_ROOT) -> tuple[str, int | None]:
-    """Return the name of the tightest limit on processes and threads, and its number, None without a limit."""
-    kernel = {f"kernel.{name}": _number(root / "proc/sys/kernel" / name) for name in ("pid_max", "threads-max")}
-    counts = {
-        "`ulimit -u`": _bounded(resource.getrlimit(resource.RLIMIT_NPROC)[0]),
-        "pids.max of the cgroup": read_pids_left(root),
-        **kernel,
-    }
-    known = {name: count for name, count in counts.items() if count is not None}
-    return min(known.items(), key=lambda pair: pair[1], default=("", None))
-
-
-def read_pids_left(root: Path = FILE_SYSTEM_ROOT) -> int | None:
-    """Return how many more processes this process's cgroup and those above it allow (version 2), None without a limit.
-
-    A container sees its own cgroup as the root of /sys/fs/cgroup.
-    """
-    top = root / "sys/fs/cgroup"
-    own = top / _own_cgroup(root)
-    folders = [folder for folder in (own, *own.parents) if folder.is_relative_to(top)]
-    left = [
-        most - (_number(folder / "pids.current") or 0) for folder in folders if (most := _number(folder / "pids.max"))
-    ]
-    return min(left, default=None)
-
-
-def _own_cgroup(root: Path) -> str:
-    try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return ""
-    return next((line.removeprefix("0::").strip("/") for line in lines if line.startswith("0::")), "")
-
-
-def _number(path: Path) -> int | None:
-    try:
-        text = path.read_text().strip()
-    except OSError:
-        return None
-    return int(text) if text.isdecimal() else None
-
-
-def _bounded(limit: int) -> int | None:
-    return None if limit == resource.RLIM_INFINITY else limit
-
-
-# What we connect with beside the load generator; files and processes that are there without a client.
+# What we connect with beside the load generator; files that are there without a client.
 OWN_CONNECTIONS = 3
 OWN_FILES = 50
-OWN_PROCESSES = 100
 
 
 def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Callable) -> list[Limit]:

@@ -62,6 +62,15 @@ def test_no_more_servers_are_up_at_the_same_time_than_fit_into_memory():
     assert method(plan(**rows), *KEY, memory_mib=6000) == Method(TURNS, why, 3)
 
 
+def test_no_more_servers_are_up_than_their_clients_may_be_processes():
+    def found(processes):
+        return Methods(plan(), 96000, processes).of("oltp", 100)
+
+    assert found(100 + 6 * 200).most_arms == 6
+    assert found(100 + 4 * 200 + 199) == Method(SLICES, "", 4)
+    assert found(699) == Method(TURNS, "699 processes may run, too few for the clients of 3 servers", 3)
+
+
 def test_a_pool_fills_with_data_only_and_clients_count():
     assert method(plan(options={"shared_buffers": "80GB"}), *KEY, memory_mib=4000).most_arms == 6
     assert method(plan(), "oltp", 900, memory_mib=4000).name == TURNS

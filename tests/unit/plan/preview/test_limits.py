@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.host import process_limits
 from scripts.host.storage import FileSystem, can_reflink
 from scripts.plan.preview import limits
 from scripts.plan.preview.due import Due
@@ -212,10 +213,11 @@ def test_headroom_of_this_machine_and_of_a_container_is_read(tmp_path):
     (own / "pids.max").write_text("max\n")
     (own.parent / "pids.max").write_text("300\n")
     (own.parent / "pids.current").write_text("100\n")
-    assert limits.read_pids_left(tmp_path) == 200
+    assert process_limits.read_pids(tmp_path) == 200
+    assert process_limits.read_pids(tmp_path, left=False) == 300
     kernel = tmp_path / "proc/sys/kernel"
     kernel.mkdir(parents=True)
     (kernel / "threads-max").write_text("150\n")
-    assert limits.read_processes(tmp_path) == ("kernel.threads-max", 150)
+    assert process_limits.read_processes(tmp_path) == ("kernel.threads-max", 150)
     (kernel / "pid_max").write_text("90\n")
-    assert limits.read_processes(tmp_path) == ("kernel.pid_max", 90)
+    assert process_limits.read_processes(tmp_path) == ("kernel.pid_max", 90)
