@@ -22,14 +22,28 @@ def fill(load: Mapping[str, Any], family: Family, connection: Any, files: Mappin
     asked = load.get("fill")
     begin_s, read = time.monotonic(), asked == ALWAYS or (asked != NEVER and table_bytes <= pool_bytes)
     statements = family.reading_statements(connection) if read else []
+    before = family.read_bytes(connection) if read else None
     for statement in statements:
         cursor = connection.cursor()
         cursor.execute(statement)
         cursor.close()
+    fill_s = time.monotonic() - begin_s if read else None
     return {
         "pool_bytes": pool_bytes,
         "table_bytes": table_bytes,
-        "fill_s": time.monotonic() - begin_s if read else None,
-        "used_bytes": family.pool(connection)[1],
+        "fill_s": fill_s,
+        "used_bytes": _used_bytes(family, connection, before),
         "statements": statements,
     }
+
+
+def _used_bytes(family: Family, connection: Any, before: int | None) -> int | None:
+    """Return the bytes of the pool in use, or those read into it since `before`, as far as the server reports them.
+
+    What was read is still there as long as it fits; pages of the catalog that were there before are not counted.
+    """
+    pool_bytes, used_bytes = family.pool(connection)
+    if used_bytes is not None or before is None:
+        return used_bytes
+    after = family.read_bytes(connection)
+    return None if after is None else min(after - before, pool_bytes)

@@ -158,6 +158,12 @@ def test_cell_is_what_the_gate_counted_and_sysbench_printed(study, variant, work
         assert row.tps == pytest.approx(printed / (row.duration_s + SHORT["warmup_s"]), rel=0.2)
 
 
+def test_tables_were_in_shared_buffers_before_the_warm_up(study):
+    for run in study.runs():
+        pool = run["pool"]
+        assert 0.9 * pool["table_bytes"] < pool["used_bytes"] <= pool["pool_bytes"]
+
+
 def test_speedup_is_that_of_the_counted_rates_block_by_block(study):
     counted = {
         (run["variant"], run["workload"], run["repetition"]): recomputing.Counted.of(run["path"]).tps

@@ -328,6 +328,13 @@ class Family(ABC):
         """Return (bytes of the buffer pool, bytes of it in use), each None if the server does not report it."""
         return None, None
 
+    def read_bytes(self, connection: Any) -> int | None:
+        """Return the bytes of the database read into the pool so far; None if the server does not report them at once.
+
+        Only differences mean something.
+        """
+        return None
+
     def reading_statements(self, connection: Any) -> list[str]:
         """Return the statements that read all tables and indexes of `DATABASE` into the pool; the default is none."""
         return []

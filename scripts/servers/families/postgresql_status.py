@@ -148,6 +148,13 @@ class PostgreSQLStatus(Family):
         """Return (bytes of shared buffers, None): how many are in use is known to an extension only."""
         return int(_rows(connection, POOL_BYTES)[0][0]), None
 
+    def read_bytes(self, connection: pg8000.dbapi.Connection) -> int | None:
+        """Return the bytes of blocks of the database read into shared buffers so far; None before release 15."""
+        if not _report_own_work(connection):
+            return None
+        blocks = f"SELECT blks_read FROM pg_stat_database WHERE datname = '{self.DATABASE}'"
+        return int(_rows(connection, blocks)[0][0]) * int(_rows(connection, "SHOW block_size")[0][0])
+
     def reading_statements(self, connection: pg8000.dbapi.Connection) -> list[str]:
         """Return a scan of each table and of its indexes that keeps what it reads.
 

@@ -39,6 +39,26 @@ class Family:
     def reading_statements(self, _):
         return ["SELECT 1", "SELECT 2"]
 
+    def read_bytes(self, connection):
+        return None
+
+
+class Reading(Family):
+    """One that knows the bytes it has read, 40 per statement on 7 of before, but not how many are in use."""
+
+    def pool(self, connection):
+        return self.pool_bytes, None
+
+    def read_bytes(self, connection):
+        return 7 + 40 * len(connection.sent)
+
+
+@pytest.mark.parametrize(
+    ("fill", "pool_bytes", "used"), [(pool.ALWAYS, 1000, 80), (pool.ALWAYS, 50, 50), (pool.NEVER, 1000, None)]
+)
+def test_bytes_read_stand_for_those_in_use_where_only_these_are_known(fill, pool_bytes, used):
+    assert pool.fill({"fill": fill}, Reading(pool_bytes), Connection(), FILES)["used_bytes"] == used
+
 
 @pytest.mark.parametrize(
     ("fill", "pool_bytes", "read"),
