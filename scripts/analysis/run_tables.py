@@ -290,7 +290,12 @@ FILES = Table(
     "a part of a run's data directory",
     (
         *RUN_COLUMNS,
-        Column("part", "a table with its indexes, as database.table or schema.table, or all files of the kind", TEXT),
+        Column(
+            "part",
+            "a table with its indexes, as database.table or schema.table, a partition, as database.table#partition, or "
+            "all files of the kind",
+            TEXT,
+        ),
         Column("kind", "table, system, catalog, redo, undo, doublewrite, temporary, binary_log or other", TEXT),
         *(
             Column(f"{edge}_{kind}_bytes", f"{kind} size of these files {when}, bytes", BYTES)

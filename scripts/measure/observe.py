@@ -114,8 +114,8 @@ def variable_facts(family: Family, connection: Any, *private: Path) -> dict[str,
 def file_sizes(family: Family, data: Path, connection: Any) -> dict[str, dict[str, Any]]:
     """Return the sizes of a data directory's files per part: its kind, apparent_bytes and allocated_bytes.
 
-    A part is a table with its indexes, named `database.table` or `schema.table`, or all files of a kind, named as the
-    kind. A file that is removed meanwhile is left out.
+    A part is a table with its indexes, named `database.table` or `schema.table`, a partition of one, named
+    `database.table#partition`, or all files of a kind, named as the kind. A file that is removed meanwhile is left out.
     """
     found: dict[str, dict[str, Any]] = {}
     named = family.table_files(connection)
@@ -154,4 +154,7 @@ def file_kind(family: Family, file: str, named: dict[str, str]) -> tuple[str, st
 
 
 def _table(found: dict[str, str], named: dict[str, str]) -> str | None:
-    return f"{found['schema']}.{found['table']}" if "table" in found else named.get(found["stem"])
+    if "table" not in found:
+        return named.get(found["stem"])
+    partition = found.get("partition")
+    return f"{found['schema']}.{found['table']}{f'#{partition}' if partition else ''}"

@@ -46,7 +46,7 @@ def _allocated_table(study: dict[str, Any], files: pd.DataFrame, workload: str, 
     whole, together = (
         _summed(rows, name) for rows, name in ((cell, ALL_TABLES), (cell[cell["kind"] == "table"], TABLE_KINDS))
     )
-    of_tables = cell[(cell["kind"] == "table") & (cell["after_allocated_bytes"] > 0)]
+    of_tables = _whole_tables(cell[(cell["kind"] == "table") & (cell["after_allocated_bytes"] > 0)])
     largest = of_tables.groupby("part")["after_apparent_bytes"].max().sort_values(ascending=False).index[:6]
     parts = {
         **{part: of_tables[of_tables["part"] == part] for part in largest},
@@ -60,6 +60,12 @@ def _allocated_table(study: dict[str, Any], files: pd.DataFrame, workload: str, 
     ]
     rows += _published_sizes(study, workload, len(parts))
     return AllocatedTable(f"{workload}, {clients} clients", tuple(parts), tuple(rows))
+
+
+def _whole_tables(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of tables, the partitions of each added up."""
+    named = rows.assign(part=rows["part"].str.partition("#")[0])
+    return named.groupby([*RUN, "block", "part"], as_index=False, dropna=False)[list(SIZES)].sum()
 
 
 def _summed(rows: pd.DataFrame, name: str) -> pd.DataFrame:

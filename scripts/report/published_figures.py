@@ -138,7 +138,7 @@ def _of_all_files(measured: Measured, name: str) -> Found:
 def _of_table(measured: Measured, what: str, table: str, edge: str) -> Found:
     kind = {"allocated to": "allocated", "file size of": "apparent"}[what]
     parts = measured.files["part"].str.rpartition(".")[2]
-    return _of_files(measured.files[parts == table], f"{edge}_{kind}_bytes")
+    return _of_files(measured.files[parts == table.replace("#P#", "#")], f"{edge}_{kind}_bytes")
 
 
 def _of_system(measured: Measured) -> Found:
@@ -191,7 +191,7 @@ FINDERS: tuple[tuple[str, Callable[..., Found]], ...] = (
     (r"rows/(.+)", _of_rows),
     (r"shown/(.+)/(.+)", _of_shown),
     (f"({'|'.join(SIZES)})", _of_all_files),
-    (r"(allocated to|file size of) \w+/(\w+) (before|after)", _of_table),
+    (r"(allocated to|file size of) \w+/(\w+(?:#P#\w+)?) (before|after)", _of_table),
     (r"size of ibdata1 after the ladder", _of_system),
     (f"change buffer (merges|{'|'.join(f'merged {name}' for name in OPERATIONS)})", _of_change_buffer),
     (r"(calls of|time in|errors of) (\w+)", _of_calls),

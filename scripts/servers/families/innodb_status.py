@@ -81,6 +81,11 @@ WAITS = f"""
     GROUP BY 1, 2
 """
 
+# A partition's file is named after table and partition: linktable#P#p0.ibd, in MySQL 8.0 linktable#p#p0.ibd.
+TABLE_FILE = (
+    r"(?P<schema>[^/]+)/(?P<table>[^/#.]+)(?:#[pP]#(?P<partition>[^/#.]+))?(?:#[^/]*)?"
+    r"\.(?:ibd|frm|MYD|MYI|MAD|MAI|par|isl|cfg)"
+)
 NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)([kmgtpe]?)")
 POWERS = " kmgtpe"
 # Option -> its variable, in the releases that have no variable of the option's name.
@@ -111,7 +116,7 @@ class InnoDBStatus(Family):
             (r".*\.b?dblwr", "doublewrite"),
             (r"ibtmp\d+|#innodb_temp/.*", "temporary"),
             (r"(?:mysql|performance_schema|sys|information_schema)(?:/.*|\.ibd)", "catalog"),
-            (r"(?P<schema>[^/]+)/(?P<table>[^/#.]+)(?:#[^/]*)?\.(?:ibd|frm|MYD|MYI|MAD|MAI|par|isl|cfg)", "table"),
+            (TABLE_FILE, "table"),
             (r"[^/]*bin(?:log)?\.(?:\d+|index|state)", "binary_log"),
         )
     )

@@ -42,7 +42,7 @@ def measured():
             {**KEY, "variant": "a", "repetition": repetition, "part": part, "kind": kind,
              "before_allocated_bytes": MIB, "after_apparent_bytes": (2 + repetition) * MIB}
             for repetition in (1, 2)
-            for part, kind in (("linkdb.nodetable", "table"), ("system", "system"), ("catalog", "catalog"))
+            for part, kind in (("linkdb.nodetable", "table"), ("linkdb.linktable#p3", "table"), ("system", "system"), ("catalog", "catalog"))
         ]
     )  # fmt: skip
     records = [
@@ -74,7 +74,9 @@ def row(measured, metric, unit="", variant="a", clients=4, value=8):
         ("rows/count", "rows", "7.00 rows"),
         ("shown/hits/value", "hits", "4.00 hits"),
         ("shown/hits/other", "hits", "–"),
-        ("before_allocated_bytes", "", "3.0 MiB"),
+        ("before_allocated_bytes", "", "4.0 MiB"),
+        ("allocated to linkdb/linktable#P#p3 before", "MiB", "1.00 MiB"),
+        ("allocated to linkdb/linktable#P#p4 before", "MiB", "–"),
         ("allocated to linkdb/nodetable before", "MiB", "1.00 MiB"),
         ("file size of linkdb/nodetable after", "MiB", "3.50 MiB"),
         ("size of ibdata1 after the ladder", "MB", "3.67 MB"),
