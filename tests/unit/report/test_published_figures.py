@@ -42,7 +42,10 @@ def measured():
             {**KEY, "variant": "a", "repetition": repetition, "part": part, "kind": kind,
              "before_allocated_bytes": MIB, "after_apparent_bytes": (2 + repetition) * MIB}
             for repetition in (1, 2)
-            for part, kind in (("linkdb.nodetable", "table"), ("linkdb.linktable#p3", "table"), ("system", "system"), ("catalog", "catalog"))
+            for part, kind in (
+                *(("linkdb.nodetable", "table"), ("linkdb.linktable#p3", "table")),
+                *(("system", "system"), ("catalog", "catalog")),
+            )
         ]
     )  # fmt: skip
     records = [
