@@ -45,7 +45,10 @@ def _rounded(number: re.Match[str]) -> str:
 
 
 PUBLISHED = {"color": "#7d848d", "linewidth": 1.0, "linestyle": "--", "zorder": 1}
+PUBLISHED_BY = "published "  # before the name of a published variant
 WIDTH_IN = 4.7
+LEGEND_LETTERS = 58  # in one line of a legend, each entry's line and marker counted as six
+LEGEND_LINE_IN = 0.19
 MOST_DOTS = 2000  # in one figure
 MOST_LABEL_LETTERS = 26
 CLOSEST = 0.055  # of the axis, between the numbers of two ticks
@@ -126,6 +129,21 @@ def note(axes: Axes, notes: Sequence[str]) -> None:
     """Write below the horizontal axis what a figure leaves out."""
     if notes:
         axes.set_xlabel("\n".join(filter(None, [axes.get_xlabel(), *notes])), fontsize=8.5)
+
+
+def legend(figure: Figure, axes: Axes, variants: Sequence[str]) -> None:
+    """Draw the legend below a figure: the lines of `variants` first, then published ones."""
+    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    entries = [*variants, *(name for name in handles if name.startswith(PUBLISHED_BY))]
+    if entries:
+        style = {"frameon": False, "fontsize": 8.5, "handlelength": 1.4, "columnspacing": 1.2}
+        columns = -(-len(entries) // legend_lines(entries))
+        figure.legend([handles[name] for name in entries], entries, loc="outside lower center", ncols=columns, **style)
+
+
+def legend_lines(entries: Sequence[str]) -> int:
+    """Return the lines that the entries of a legend take below a figure."""
+    return -(-len(entries) // max(1, LEGEND_LETTERS // (max(map(len, entries)) + 6)))
 
 
 def svg(figure: Figure, name: str) -> str:

@@ -18,12 +18,16 @@ from matplotlib.ticker import FuncFormatter, Locator, NullLocator
 from scripts.analysis.metrics import Metric
 from scripts.report.figures.drawing import (
     INK_COLOUR,
+    LEGEND_LINE_IN,
     PUBLISHED,
+    PUBLISHED_BY,
     STYLE,
     WIDTH_IN,
     client_axis,
     grid,
     label_text,
+    legend,
+    legend_lines,
     note,
     svg,
     title,
@@ -334,12 +338,15 @@ def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric
     shown = cells[cells["ratio"].notna() & (cells["variant"] != AA)]
     within = published[published["clients"].between(shown["clients"].min(), shown["clients"].max())]
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(WIDTH_IN, 2.9), layout="constrained")
+        present = [name for name in look.variants if name in set(shown["variant"])]
+        theirs = [f"{PUBLISHED_BY}{name}" for name in within["variant"].unique()]
+        height = 2.4 + LEGEND_LINE_IN * legend_lines([*present, *theirs, ""])
+        figure = Figure(figsize=(WIDTH_IN, height), layout="constrained")
         axes = figure.subplots()
         axes.axhline(1, color=INK_COLOUR, linewidth=0.8)
         for variant, rows in within.groupby("variant", sort=False):
-            axes.plot(rows["clients"], rows["ratio"], **PUBLISHED, label=f"published {variant}")
-        for variant in (each for each in look.variants if each in set(shown["variant"])):
+            axes.plot(rows["clients"], rows["ratio"], **PUBLISHED, label=f"{PUBLISHED_BY}{variant}")
+        for variant in present:
             rows = shown[shown["variant"] == variant].sort_values("clients")
             half = np.abs(rows[["ratio_low", "ratio_high"]].to_numpy().T - rows["ratio"].to_numpy())
             style = {"color": look.colours[variant], "marker": look.markers[variant], "ms": 5, "lw": 1.4}
@@ -348,5 +355,5 @@ def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric
         grid(axes, "y")
         if len(shown):
             client_axis(axes, shown["clients"].unique())
-            figure.legend(frameon=False, fontsize=8.5, handlelength=1.4, loc="outside lower center", ncols=3)
+            legend(figure, axes, present)
         return svg(figure, name)

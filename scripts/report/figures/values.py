@@ -13,12 +13,14 @@ from scripts.analysis.metrics import PANELS, Metric, Panel
 from scripts.analysis.stats import geometric_mean, value_interval
 from scripts.report.figures.drawing import (
     PUBLISHED,
+    PUBLISHED_BY,
     STYLE,
     WIDTH_IN,
     client_axis,
     dots,
     grid,
     label_text,
+    legend,
     note,
     svg,
     thinned,
@@ -30,7 +32,6 @@ from scripts.wording import NARROW, plural
 
 MOST_SCALE = 4  # of published values to ours on one axis
 MOST_SPAN = 20  # of latencies on a linear axis
-LEGEND_LETTERS = 58  # in one line of a legend, each entry's line and marker counted as six
 SPREAD = 0.3  # of the least step between two client counts, of one doubling at most: taken by the variants
 MOST_HOLES = 3  # named in a note
 
@@ -105,24 +106,8 @@ def _beside(axes: Axes, runs: pd.DataFrame, metric: Metric, published: pd.DataFr
     if not 1 / MOST_SCALE <= shown["value"].max() / runs[metric.name].max() <= MOST_SCALE:
         return
     for place, (variant, rows) in enumerate(shown.groupby("variant", sort=False)):
-        style = {"dashes": (4, 1 + 2 * place), "label": f"published {variant}"}
+        style = {"dashes": (4, 1 + 2 * place), "label": f"{PUBLISHED_BY}{variant}"}
         axes.plot(rows["clients"], rows["value"], **PUBLISHED, **style)
-
-
-def legend(figure: Figure, axes: Axes, variants: list[str]) -> None:
-    """Draw the legend below a figure: the lines of `variants` first, then published ones."""
-    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    entries = [*variants, *(name for name in handles if name.startswith("published "))]
-    if entries:
-        lines = -(-len(entries) // max(1, LEGEND_LETTERS // (max(map(len, entries)) + 6)))
-        style = {"frameon": False, "fontsize": 8.5, "handlelength": 1.4, "columnspacing": 1.2}
-        figure.legend(
-            [handles[name] for name in entries],
-            entries,
-            loc="outside lower center",
-            ncols=-(-len(entries) // lines),
-            **style,
-        )
 
 
 def _holes(runs: pd.DataFrame, measured: pd.DataFrame) -> list[str]:

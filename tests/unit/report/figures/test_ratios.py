@@ -1,5 +1,6 @@
 """Heat maps: which colour, figure and mark stands where, and that all panels share one scale."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -168,3 +169,20 @@ def test_the_largest_map_is_small_and_names_are_text():
     assert len(chart) < 150_000
     assert set(names) <= set(texts(chart))
     assert marked(chart, FRAMED) == 300
+
+
+def test_long_names_of_published_variants_are_not_cut_off():
+    cells = pd.DataFrame(
+        [{"workload": "oltp", "variant": name, "clients": clients, "ratio": 1.0, "ratio_low": 0.9, "ratio_high": 1.1}
+         for name in ("pgo", "lto") for clients in (16, 64)]
+    )  # fmt: skip
+    names = [f"v5.7_tc48_log{number}" for number in range(5)]
+    theirs = pd.DataFrame([{"variant": name, "clients": place, "ratio": 1.2} for name in names for place in (16, 64)])
+    chart = figures_ratios.published_chart(cells, theirs, METRICS["tps"], LOOK, "ratio-oltp")
+    width, height = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', chart).groups())
+    entries = re.findall(r'x="(-?[\d.]+)" y="(-?[\d.]+)"[^>]*>(published [^<]+)<', chart)
+    assert [text for *_, text in entries] == [f"published {name}" for name in names]
+    for x, y, text in entries:
+        assert float(x) >= 0
+        assert float(x) + len(text) * 8.5 * 0.64 < width
+        assert 0 < float(y) < height
