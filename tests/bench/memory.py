@@ -1,6 +1,6 @@
 """What a connection takes: memory of a server's process or processes, and of sysbench, by the number of clients.
 
-Runs the mixed load on the installed servers and on binaries of MySQL's vendor with few and with many clients, and reads
+Runs a load that reads on the installed servers and on binaries of MySQL's vendor with few and with many clients, and reads
 the proportional set sizes (proc_pid_smaps, Pss) of both while it runs. Writes memory.csv. The plan's estimate
 (scripts/plan/room.py) must not be below what is found here.
 """
@@ -43,9 +43,7 @@ def found(ready: Ready, clients: int) -> dict[str, float]:
     with data_directory.cloned(ready.folder / "set" / "snapshot", None) as data:
         with running(ready.family, ready.install, data, options, ready.folder / "server.log") as server:
             flags, known = ready.family.sysbench_flags(server.sockets), sysbench.read_capabilities()
-            command = sysbench.run_command(
-                known, "oltp_read_write", flags, *TABLES.values(), {}, clients, RUN_S, seed=1
-            )
+            command = sysbench.run_command(known, "oltp_read_only", flags, *TABLES.values(), {}, clients, RUN_S, seed=1)
             with subprocess.Popen(command, stdout=subprocess.DEVNULL) as load:
                 time.sleep(READ_AFTER_S)
                 sizes = pss_mib(psutil.Process(server.process.pid)), pss_mib(psutil.Process(load.pid))
