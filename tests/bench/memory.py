@@ -1,7 +1,7 @@
 """What a connection takes: memory of a server's process or processes, and of sysbench, by the number of clients.
 
-Runs a load that reads on the installed servers and on binaries of MySQL's vendor with few and with many clients, and reads
-the proportional set sizes (proc_pid_smaps, Pss) of both while it runs. Writes memory.csv. The plan's estimate
+Runs a load that reads on the installed servers and on binaries of MySQL's vendor with few and with many clients, and
+reads the proportional set sizes (proc_pid_smaps, Pss) of both while it runs. Writes memory.csv. The plan's estimate
 (scripts/plan/room.py) must not be below what is found here.
 """
 
