@@ -150,8 +150,12 @@ def _causes(error: ValidationError) -> list[ValidationError]:
 
 def _meant(alternatives: list[Schema], value: dict[str, Any]) -> list[int]:
     """Return the alternatives a mapping can mean: the only one that takes mappings, else those whose key it has."""
-    takers = [place for place, one in enumerate(alternatives) if one.get("type") == "object"]
+    takers = _takers(alternatives)
     return takers if len(takers) == 1 else [place for place in takers if alternatives[place]["required"][0] in value]
+
+
+def _takers(alternatives: list[Schema]) -> list[int]:
+    return [place for place, one in enumerate(alternatives) if one.get("type") == "object"]
 
 
 def _explained(error: ValidationError, places: Places, whole: Schema, path: KeyPath) -> Iterator[Mistake]:
@@ -165,8 +169,8 @@ def _explained(error: ValidationError, places: Places, whole: Schema, path: KeyP
             mistyped = {nearest(name, known) for name in value if name not in known}
             for name in [name for name in error.validator_value if name not in {*value, *mistyped}]:
                 yield Mistake((*path, name), f"missing, expected {expected(known[name])}{_meaning(known[name])}")
-        case "oneOf" if isinstance(value, dict):
-            kinds = [one["required"][0] for one in error.validator_value]
+        case "oneOf" if isinstance(value, dict) and (takers := _takers(error.validator_value)):
+            kinds = [error.validator_value[place]["required"][0] for place in takers]
             near = next((suggestion(name, kinds) for name in value if name not in kinds), "")
             found = " and ".join(map(_part, value)) or "no key"
             yield Mistake(path, f"has {found}, expected one of {', '.join(kinds)}{near}")
