@@ -10,6 +10,8 @@ from xdist.scheduler import LoadScopeScheduling
 LONG = (
     "tests/endtoend/test_real_study.py",
     "tests/faults/test_interrupted_runs.py",
+    "tests/faults/test_random_kills.py",
+    "tests/faults/test_two_signals.py",
     "tests/endtoend/",
     "tests/workflow/",
     "tests/faults/",
