@@ -50,7 +50,7 @@ def test_quiet_run_has_no_warning():
     ("path", "good", "bad", "code"),
     [
         ("cpu.host_steal_s", 0.19, 0.21, "steal"),
-        ("cpu.host_user_s", 5.8, 6.0, "others"),
+        ("cpu.host_user_s", 5.9, 6.1, "others"),
         ("cpu.host_iowait_s", 0.99, 1.01, "iowait"),
         ("memory.swap_used_mib_after", 0.0, 3.0, "swap"),
         ("memory.oom_kills", 0, 1, "oom_kills"),
@@ -66,6 +66,10 @@ def test_quiet_run_has_no_warning():
 def test_value_beyond_its_limit_is_warned_of(path, good, bad, code):
     assert codes(changed(path, good)) == []
     assert code in codes(changed(path, bad))
+
+
+def test_interrupts_of_the_disk_are_no_other_programs():
+    assert codes(changed("cpu.host_irq_s", 1.5)) == []
 
 
 def test_drift_of_a_run_in_slices_is_the_one_beside_the_other_servers():
