@@ -57,7 +57,7 @@ THRESHOLDS = {
         "use a machine of its own, or more repetitions",
     ),
     "others": WarningLimit(
-        0.05, "other programs or threads of the kernel ran: they take CPU time and caches from server and load generator",
+        0.05, "other programs or threads of the kernel ran: they take CPU time and caches from server and sysbench",
         "stop other programs and services",
     ),
     "iowait": WarningLimit(
