@@ -67,7 +67,9 @@ def phase_lines(reasons: Reasons, runs: RunReasons, durations: Durations, sizes:
         checks = len(due.paths.checks) + len(due.paths.audits) + 1
         found.append(phase_row("check", len(due.checks), checks, estimate_text(durations.phases["check"])))
     if due.runs:
-        found += [phase_row("measure", len(due.runs), len(due.paths.runs), estimate_text(durations.phases["measure"]))]
+        measuring = durations.phases["measure"]
+        how_long = estimate_text(measuring) + untimed_text(due, measuring)
+        found += [phase_row("measure", len(due.runs), len(due.paths.runs), how_long)]
         found += measured_lines(runs)
     if extra := diagnosis_paths(due):
         planned = len(Diagnoses(due.paths).of_paths)
@@ -89,6 +91,13 @@ def estimate_text(estimate: Estimate) -> str:
     """Return an estimate with what it rests on."""
     unmeasured = "estimated from the size of the sources" if estimate.by_size else "a stated estimate"
     return f"{duration_text(estimate.seconds)}, {'as last on this machine' if estimate.measured else unmeasured}"
+
+
+def untimed_text(due: Due, measuring: Estimate) -> str:
+    """Return what an estimate leaves out: timed statements, whose time no study states, until a run has shown it."""
+    workloads = due.paths.plan.study.entries["workloads"]
+    timed = any("sql" in workloads[run.workload] for run in due.runs.values())
+    return ", without the time of the statements" if timed and not measuring.measured else ""
 
 
 def fetch_lines(reasons: Reasons, sizes: Sizes) -> list[str]:

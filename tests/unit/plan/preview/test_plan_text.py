@@ -110,6 +110,19 @@ def test_compile_without_stated_minutes_is_estimated_from_the_size_of_the_source
     assert re.search(rf"  compile +3 of 3 +{text}", made)
 
 
+@pytest.mark.parametrize(
+    ("workload", "said"),
+    [
+        ({"sql": "add-column.sql", "dataset": "sbtest"}, True),
+        ({"script": "oltp_read_only", "dataset": "sbtest"}, False),
+    ],
+)
+def test_stated_time_of_measuring_says_that_timed_statements_are_left_out(workload, said):
+    made = preview_text.plan_text(paths(workloads={"asked": workload}, clients=[1]), cores=1)
+    (measure,) = re.findall(r"^  measure .*", made, re.MULTILINE)
+    assert measure.endswith("a stated estimate" + ", without the time of the statements" * said)
+
+
 @pytest.mark.parametrize("cloned", [True, False])
 def test_copying_of_snapshots_is_part_of_the_time_where_blocks_are_not_cloned(monkeypatch, cloned):
     monkeypatch.setattr(preview_text.storage, "can_reflink", lambda *_: cloned)
