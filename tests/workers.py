@@ -6,7 +6,7 @@ expects.
 
 from xdist.scheduler import LoadScopeScheduling
 
-# Files and folders that make whole studies, by the beginning of their tests' names, the longest first.
+# Files and folders that take long, or do in `make faults`, by the beginning of their tests' names, the longest first.
 LONG = (
     "tests/endtoend/test_real_study.py",
     "tests/faults/test_interrupted_runs.py",

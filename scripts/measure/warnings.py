@@ -142,7 +142,7 @@ def _cpu_time(run: Run) -> Iterator[RunWarning]:
         yield from _client_full(run, duration_s)
     if not cpu or duration_s is None:
         return
-    # Interrupts are none of other programs: a disk raises them for the server's own writes.
+    # Interrupts are not the time of other programs: a disk raises them for the server's own writes.
     programs_s = cpu.host_user_s + cpu.host_system_s
     busy_s = programs_s + cpu.host_irq_s
     server_s, client_s = cpu.server_user_s + cpu.server_system_s, cpu.client_user_s + cpu.client_system_s

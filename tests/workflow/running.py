@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.workflow import forked
 
-# A call that hangs: PostgreSQL with LTO takes 10 minutes beside three other workers.
+# A call that hangs: PostgreSQL with LTO took over 10 minutes beside three other workers and another compile.
 TIMEOUT_S = 1800
 CHECKOUT = Path(__file__).parents[2]
 COSTLY = {
