@@ -20,6 +20,8 @@ LONG = (
 # Files that look at the same pages, and those that look at the same study, for one worker.
 PAGES = ("tests/browser/",)
 LOOKED_INTO = ("tests/endtoend/test_diagnosed_servers.py", "tests/faults/test_nothing_outside.py")
+# Files of long tests that share nothing: each test goes to the next free worker.
+APART = ("tests/faults/test_random_kills.py",)
 
 
 def rank(nodeid: str) -> int:
@@ -28,8 +30,10 @@ def rank(nodeid: str) -> int:
 
 
 class ByFile(LoadScopeScheduling):
-    """Send all tests of a file to one worker, which makes what they share once."""
+    """Send all tests of a file to one worker, which makes what they share once, except for the files in APART."""
 
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(APART):
+            return nodeid
         shared = (names[0] for names in (PAGES, LOOKED_INTO) if nodeid.startswith(names))
         return next(shared, nodeid.partition("::")[0])

@@ -6,6 +6,7 @@ reads the proportional set sizes (proc_pid_smaps, Pss) of both while it runs. Wr
 """
 
 import argparse
+import contextlib
 import subprocess
 import sys
 import tempfile
@@ -31,9 +32,12 @@ RUN_S, READ_AFTER_S = 10, 6
 
 
 def pss_mib(process: psutil.Process) -> float:
-    """Return the proportional set size of a process and its descendants in MiB."""
-    sizes = [one.memory_full_info().pss for one in (process, *process.children(recursive=True))]
-    return sum(sizes) / room.MIB
+    """Return the proportional set size of a process and its descendants in MiB; raises if the process has ended."""
+    total = process.memory_full_info().pss
+    for one in process.children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # PostgreSQL's helpers come and go
+            total += one.memory_full_info().pss
+    return total / room.MIB
 
 
 def found(ready: Ready, clients: int) -> dict[str, float]:

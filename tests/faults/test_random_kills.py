@@ -18,7 +18,8 @@ from tests.workflow.stubbed import STUDY, copied
 from tests.workflow.test_stub_kill import digests, run_files, working_in
 
 pytestmark = pytest.mark.slow
-STRIKES = scaled(whole=200, short=2)
+SEEDS = range(scaled(whole=4, short=1))
+STRIKES_PER_SEED = scaled(whole=50, short=2)
 TABLES = "results/studies/default/tables"
 COMMAND = ["--cores", "2", f"{TABLES}/comparisons.csv"]
 # kill -9 twice as often as the two that let somebody clean up
@@ -66,17 +67,18 @@ def struck(study, after_s, number):
     return True
 
 
-def test_strikes_at_random_moments_change_no_table_and_no_finished_run(made):
+@pytest.mark.parametrize("seed", SEEDS)
+def test_strikes_at_random_moments_change_no_table_and_no_finished_run(made, seed):
     begin_s = time.monotonic()
     assert made.run(*COMMAND).status == 0
     whole_s, wanted = time.monotonic() - begin_s, tables(made)
     assert len(wanted["runs.csv"]) == 9
-    chance, done, ended, most = random.Random(7), 0, True, 0
-    while done < STRIKES or not ended:
+    chance, done, ended, most = random.Random(seed), 0, True, 0
+    while done < STRIKES_PER_SEED or not ended:
         if ended:
             subprocess.run(["rm", "-rf", "results", ".snakemake"], cwd=made.root, check=True)
         kept = finished(made)
-        ended = struck(made, chance.uniform(0, whole_s) if done < STRIKES else 600, chance.choice(SIGNALS))
+        ended = struck(made, chance.uniform(0, whole_s) if done < STRIKES_PER_SEED else 600, chance.choice(SIGNALS))
         assert {path: digests(run_files(made)).get(path) for path in kept} == kept
         most = max(most, len(kept))
         done += not ended
