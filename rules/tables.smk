@@ -14,6 +14,7 @@ rule collect_runs:
         files="results/studies/{study}/tables/files.csv",
         operations="results/studies/{study}/tables/operations.csv",
         executions="results/studies/{study}/tables/executions.csv",
+        against="results/studies/{study}/tables/against.csv",
     log:
         "results/logs/collect_runs/{study}.log",
     conda:
@@ -43,6 +44,7 @@ rule compare_variants:
         cells="results/studies/{study}/tables/cells.csv",
         overall="results/studies/{study}/tables/overall.csv",
         unflagged="results/studies/{study}/tables/overall_unflagged.csv",
+        ladder="results/studies/{study}/tables/ladder.csv",
         bounds="results/studies/{study}/tables/bounds.csv",
         calibration="results/studies/{study}/tables/calibration.csv",
         relinked="results/studies/{study}/tables/relinked.csv",

@@ -18,12 +18,14 @@ TABLES: dict[str, Table] = {
         tables.RELINKS,
         tables.FACTORS,
         tables.EFFECTS,
+        tables.LADDER,
         tables.BOUNDS,
         run_tables.SERIES,
         run_tables.COUNTER_SERIES,
         run_tables.FILES,
         tables.EXECUTIONS,
         tables.STATEMENTS,
+        tables.AGAINST,
         run_tables.OPERATIONS,
     )
 }

@@ -137,6 +137,20 @@ def ratios(study: dict[str, Any], rows: pd.DataFrame, metric: str) -> pd.DataFra
     return pairs.assign(ratio=pairs["value"] / pairs["value_base"])[[*CELL, "ratio"]]
 
 
+def statement_seconds(rows: pd.DataFrame, workload: str, cache: str) -> dict[str, dict[str, float]]:
+    """Return published variant -> statement -> seconds: the figures with a metric like `cold_s/STATEMENT`."""
+    head = f"{cache}_s/"
+    found: dict[str, dict[str, float]] = {}
+    for row in rows[(rows["workload"] == workload) & rows["metric"].str.startswith(head)].itertuples():
+        found.setdefault(row.variant, {})[row.metric.removeprefix(head)] = row.value
+    return found
+
+
+def quotient(seconds: dict[str, float], statement: str, against: str) -> float | None:
+    """Return the ratio of the published seconds of two statements; none unless both were published."""
+    return seconds[statement] / seconds[against] if {statement, against} <= seconds.keys() else None
+
+
 @dataclass(frozen=True)
 class Beside:
     """One workload of one metric: published ratios by variant, ours as rows of overall.csv by variant.

@@ -315,6 +315,31 @@ EXECUTIONS = Table(
         *STATEMENT_COSTS,
     ),
 )
+LADDER = Table(
+    "ladder",
+    "a variant, workload and client count, of workloads with three client counts or more",
+    (
+        *CELL_KEY,
+        Column("best_clients", "client count with the highest TPS, by the mean of logs", COUNT),
+        Column("share", "TPS over that with best_clients, geometric mean over repetitions that have both", RATIO),
+        Column("share_low", "lower end of the 95 % interval, a t interval over repetitions", RATIO),
+        Column("share_high", "upper end of the 95 % interval, a t interval over repetitions", RATIO),
+        Column("n_ok", "repetitions that have both", COUNT),
+    ),
+)
+AGAINST = Table(
+    "against",
+    "a variant, and a statement of timed SQL that its file compares with one above it by `against`",
+    (
+        *CELL_KEY,
+        STATEMENT,
+        Column("against", "name of the statement it is compared with", TEXT),
+        Column("n_ok", "runs in which both were timed", COUNT),
+        Column("ratio", "its cold seconds over those of the other in the same run, geometric mean over runs", RATIO),
+        Column("ratio_low", "lower end of the 95 % interval, a t interval over runs", RATIO),
+        Column("ratio_high", "upper end of the 95 % interval, a t interval over runs", RATIO),
+    ),
+)
 STATEMENTS = Table(
     "statements",
     "a variant and statement of timed SQL, cold or warm",

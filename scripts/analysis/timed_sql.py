@@ -1,15 +1,17 @@
-"""Timed SQL by statement: tidy tables of all executions, and of every statement beside the reference's."""
+"""Timed SQL by statement: tidy tables of all executions, of every statement beside the reference's, and of pairs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
 
+from scripts.analysis import stats
 from scripts.analysis.blocks import arms_of, block_names
 from scripts.analysis.comparison import Terms, cell_table
 from scripts.analysis.metrics import SCRIPT
-from scripts.analysis.tables import EXECUTIONS, STATEMENT_COSTS, STATEMENTS
+from scripts.analysis.tables import AGAINST, EXECUTIONS, STATEMENT_COSTS, STATEMENTS
 from scripts.measure.record import Run
+from scripts.sql.times import seconds
 from scripts.vocabulary import AA, CELL, COLD, RUN, WARM
 
 # Joins the names of workload and statement, since the functions for cells have one column for both.
@@ -29,6 +31,29 @@ def executions(records: Iterable[Run]) -> pd.DataFrame:
         for one in run.timed_sql.executions or []
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=EXECUTIONS.names).astype({"n_rows": "Int64"})
+
+
+def against(records: Iterable[Run]) -> pd.DataFrame:
+    """Return against.csv: one row per variant, workload and statement that its SQL file compares with one above it.
+
+    The spread is that of the log ratios of two times of one run, which share its server, data and minutes.
+    """
+    pairs = [pair for run in records for pair in _pairs(run)]
+    logs = pd.DataFrame(pairs, columns=[*RUN, "statement", "against", "log_ratio"])
+    rows = []
+    for key, own in logs.groupby([*CELL, "statement", "against"], sort=False):
+        ends = (float(np.exp(part[0])) for part in stats.t_interval(own["log_ratio"].to_numpy()[np.newaxis, :]))
+        rows.append((*key, len(own), *ends))
+    return pd.DataFrame(rows, columns=AGAINST.names)
+
+
+def _pairs(run: Run) -> Iterator[tuple]:
+    """Yield the pairs of one run that were both timed, with the log of the ratio of their cold seconds."""
+    taken = seconds(run.timed_sql.executions or [])
+    for one in run.timed_sql.statements or []:
+        ours, theirs = taken.get((COLD, one["name"])), taken.get((COLD, one["against"]))
+        if ours and theirs:
+            yield (*run.key, one["name"], one["against"], np.log(ours / theirs))
 
 
 def statements(done: pd.DataFrame, judged: pd.DataFrame, terms: Terms) -> pd.DataFrame:

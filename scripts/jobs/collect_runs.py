@@ -12,8 +12,8 @@ from scripts.record import read
 def main(study: Path, runs_list: Path, tables: Path) -> None:
     """Inputs: `study`, the resolved study.json, and `runs_list`, a file with one path of a run's record per line.
 
-    Output: CSV tables in the folder `tables`: runs, series, counters, files, operations, executions. Raises ValueError
-    when a record is not what its block's record lists.
+    Output: CSV tables in the folder `tables`: runs, series, counters, files, operations, executions, against. Raises
+    ValueError when a record is not what its block's record lists.
     """
     paths = listed(runs_list)
     demand_unaltered(paths)
@@ -23,6 +23,7 @@ def main(study: Path, runs_list: Path, tables: Path) -> None:
     write_csv(analysis_runs.file_table(records), tables / "files.csv")
     write_csv(analysis_runs.operation_table(records), tables / "operations.csv")
     write_csv(timed_sql.executions(records), tables / "executions.csv")
+    write_csv(timed_sql.against(records), tables / "against.csv")
     write_csv(series, tables / "series.csv")
     write_csv(runs, tables / "runs.csv")
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scripts.analysis import bounds, effects, timed_sql
+from scripts.analysis import bounds, effects, ladder, timed_sql
 from scripts.analysis.comparison import compare, terms_of, without_flagged
 from scripts.analysis.relinked import relinked_table
 from scripts.analysis.runs import read_csv, write_csv
@@ -14,8 +14,8 @@ from scripts.vocabulary import RELINKED
 def main(study: Path, tables: Path) -> None:
     """Inputs: `study`, the resolved study.json; runs.csv and executions.csv in the folder `tables`.
 
-    Outputs, in the same folder: comparisons, calibration, relinked, cells, overall, overall_unflagged, bounds, factors,
-    effects and statements.csv.
+    Outputs, in the same folder: comparisons, calibration, relinked, cells, overall, overall_unflagged, ladder, bounds,
+    factors, effects and statements.csv.
     """
     declared = read(study)
     runs = read_csv(tables / "runs.csv")
@@ -27,6 +27,7 @@ def main(study: Path, tables: Path) -> None:
     write_csv(found.cells, tables / "cells.csv")
     write_csv(found.overall, tables / "overall.csv")
     write_csv(without_flagged(found.judged, terms), tables / "overall_unflagged.csv")
+    write_csv(ladder.table(declared, runs), tables / "ladder.csv")
     write_csv(bounds.table(runs[runs["variant"] != RELINKED]), tables / "bounds.csv")
     write_csv(effects.factor_table(declared, found.arms, found.factors, terms, found.overall), tables / "factors.csv")
     write_csv(effects.matrix_table(declared, found.arms, found.factors, terms), tables / "effects.csv")

@@ -19,8 +19,8 @@ RECORDS = {
     "diagnoses": read_diagnosis,
 }
 TABLES = (
-    "runs", "comparisons", "cells", "overall", "overall_unflagged", "calibration", "relinked", "bounds", "files",
-    "factors", "effects", "statements", "operations",
+    "runs", "comparisons", "cells", "overall", "overall_unflagged", "calibration", "relinked", "ladder", "bounds",
+    "files", "factors", "effects", "statements", "against", "operations",
 )  # fmt: skip
 # Large keys of records. The page shows them for one run per variant, and `series` for runs that unfold.
 BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series")

@@ -1,22 +1,20 @@
-"""Tables of factors, of a matrix, of held-out workloads, of published ratios and of throughput by client count."""
+"""Tables of factors, of a matrix, of held-out workloads and of published ratios."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from scripts.analysis import published, stats
+from scripts.analysis import published
 from scripts.analysis.effects import effect_label
 from scripts.analysis.held_out import Split
 from scripts.analysis.metrics import COLD_TIME, EVERY, METRICS, WARM_TIME, Metric, leading, of_study
-from scripts.analysis.unpaired import log_values
 from scripts.report.value_tables import Cell, blocks_text, state
 from scripts.report.verdict import Sentence, matters_of, measured, short_measured
 from scripts.report.words import arm_word, interaction_word, open_range, short_interaction_word, side, verdict_word
 from scripts.vocabulary import CONTROLS, Verdict
-from scripts.wording import NOTHING, by_width, listing, missing, percent, plural, ratio
+from scripts.wording import NOTHING, by_width, listing, missing, plural, ratio
 
 FACTOR_METRICS = {
     "tps": "TPS", "p95_ms": "p95", "cpu_us_per_tx": "server CPU per transaction",
@@ -113,99 +111,6 @@ def _published_side(
     ]
     here = [ratio_cell(side.ours.get(name), study["repetitions"]) for name in ours]
     return (*there, *here)
-
-
-LEAST_COUNTS = 3
-
-
-@dataclass(frozen=True)
-class Rung:
-    """Throughput at one client count as a share of that at `best`; the bounds are NaN where there is no interval."""
-
-    clients: int
-    best: int
-    share: float
-    low: float
-    high: float
-    n: int
-
-
-@dataclass(frozen=True)
-class LadderTable:
-    """Throughput by client count of one workload; `rows` hold a name and one field per client count of `head`."""
-
-    workload: str
-    head: tuple[int, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-    sentences: tuple[str, ...]
-
-
-def ladder_tables(study: dict[str, Any], found: dict[str, pd.DataFrame]) -> list[LadderTable]:
-    """Return one table per workload that has three or more client counts, both published and here."""
-    there = published.frame(study)
-    there = there[there["metric"] == "tps"]
-    return [
-        _ladder_table(name, _published_rungs(there[there["workload"] == name]) | _our_rungs(study, found["runs"], name))
-        for name in study["workloads"]
-        if there.loc[there["workload"] == name, "clients"].nunique() >= LEAST_COUNTS <= len(study["clients"])
-    ]
-
-
-def _published_rungs(rows: pd.DataFrame) -> dict[str, list[Rung]]:
-    wide = {variant: own.set_index("clients")["value"].sort_index() for variant, own in rows.groupby("variant")}
-    return {
-        f"published {variant}": [
-            Rung(clients, values.idxmax(), value / values.max(), np.nan, np.nan, 1) for clients, value in values.items()
-        ]
-        for variant, values in wide.items()
-    }
-
-
-def _our_rungs(study: dict[str, Any], runs: pd.DataFrame, workload: str) -> dict[str, list[Rung]]:
-    wide = {name: log_values(runs, name, "tps") for name in study["variants"] if name not in CONTROLS}
-    return {name: list(measured_rungs(logs.loc[workload])) for name, logs in wide.items() if workload in logs.index}
-
-
-def measured_rungs(logs: pd.DataFrame) -> Iterator[Rung]:
-    """Yield the rungs of a frame of log TPS with one row per client count and one column per repetition.
-
-    Shares are geometric means over the repetitions that have both counts, with the t interval of their logs.
-    """
-    best = logs.mean(axis=1).idxmax()
-    for clients, values in logs.sort_index().iterrows():
-        pairs = (values - logs.loc[best]).dropna()
-        share, low, high = np.exp(stats.t_interval(pairs))
-        known = (share, np.nan, np.nan) if clients == best else (share, low, high)
-        yield Rung(int(clients), int(best), *map(float, known), len(pairs))
-
-
-def _ladder_table(workload: str, ladders: dict[str, list[Rung]]) -> LadderTable:
-    head = sorted({rung.clients for ladder in ladders.values() for rung in ladder})
-    rows = []
-    for name, ladder in ladders.items():
-        by_clients = {rung.clients: rung for rung in ladder}
-        rows.append((name, tuple(_rung_cell(by_clients.get(clients)) for clients in head)))
-    return LadderTable(workload, tuple(head), tuple(rows), tuple(_ladder_sentence(*pair) for pair in ladders.items()))
-
-
-def _rung_cell(rung: Rung | None) -> Cell:
-    if rung is None or np.isnan(rung.share):
-        return Cell(NOTHING, (), "hole")
-    notes = () if np.isnan(rung.low) else (_bounds(rung),)
-    return Cell(percent(rung.share, 0), notes)
-
-
-def _bounds(rung: Rung) -> str:
-    return f"{rung.low * 100:.0f}–{percent(rung.high, 0)}"
-
-
-def _ladder_sentence(name: str, ladder: list[Rung]) -> str:
-    last = ladder[-1]
-    if last.clients == last.best:
-        return f"{name}: the mean is highest with the most clients, {last.clients}."
-    sure = "" if np.isnan(last.low) else f" (95 % interval {_bounds(last)}, {plural(last.n, 'repetition')})"
-    kept = f"{percent(last.share, 0)}{sure} of its best, which it has with {last.best}"
-    return f"{name}: with {plural(last.clients, 'client')} {kept}."
 
 
 Study = dict[str, Any]

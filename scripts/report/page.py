@@ -23,6 +23,7 @@ from scripts.report import (
     engine,
     first_screen,
     imported_findings,
+    ladder,
     machine,
     published_figures,
     running_servers,
@@ -262,7 +263,7 @@ def where_section(evidence: Evidence) -> Values:
         "forests": workloads.figures_of_all("forest", study, tables["cells"], evidence.figures),
         "published": effects.published_tables(study, tables),
         **published_figures.published_values(study, tables, evidence.records, evidence.diagnoses),
-        "ladders": effects.ladder_tables(study, tables),
+        "ladders": ladder.ladder_tables(study, tables),
     }
 
 
@@ -279,7 +280,7 @@ def workload_sections(evidence: Evidence) -> Values:
         "by_workload": by_workload(study, tables),
         "workloads": workloads.workload_rows(study, tables, evidence.figures),
         "sent": workloads.sent_views(study, _in_planned_order(evidence.records)),
-        "timed_sql": timed_sql.timed_sql_views(study, tables["statements"], evidence.records, evidence.figures),
+        "timed_sql": timed_sql.timed_sql_views(study, tables, evidence.records, evidence.figures),
         "operations": workloads.operation_tables(study, tables["operations"], tables["comparisons"]),
     }
 

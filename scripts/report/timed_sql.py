@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from scripts.analysis import published, stats
+from scripts.analysis import published
 from scripts.analysis.metrics import COLD_TIME, SCRIPT
 from scripts.measure.planned import STATEMENTS
 from scripts.measure.record import Run
@@ -16,7 +15,6 @@ from scripts.report.runs import first_ok
 from scripts.report.value_tables import Cell, state
 from scripts.report.verdict import matters_of
 from scripts.report.words import arm_word, verdict_word
-from scripts.sql.times import seconds
 from scripts.vocabulary import ABOVE, BELOW, COLD, CONTROLS, DIFFERENCES, WARM
 from scripts.wording import (
     NARROW,
@@ -69,7 +67,7 @@ def _kinds(own: pd.DataFrame, matters: float) -> Iterator[str]:
 def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str) -> dict[str, Any]:
     """Return the table of cold or warm passes: one row per statement, one column per variant, then published ones."""
     ours = {(row.variant, row.statement): row for row in rows[rows["cache"] == cache].itertuples()}
-    theirs, matters = published_s(study, workload, cache), matters_of(study)
+    theirs, matters = _published_s(study, workload, cache), matters_of(study)
     body = [
         (name, [*(_statement_cell(ours.get((variant, name)), cache, matters) for variant in study["variants"]),
                 *(Cell(count(taken.get(name))) for taken in theirs.values())])
@@ -78,13 +76,9 @@ def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str)
     return {"title": f"{cache}, seconds", "published": list(theirs), "rows": body}
 
 
-def published_s(study: Study, workload: str, cache: str) -> dict[str, dict[str, float]]:
-    """Return published variant -> statement -> seconds: the figures with a metric like `cold_s/STATEMENT`."""
-    rows, head = published.frame(study), f"{cache}_s/"
-    found: dict[str, dict[str, float]] = {}
-    for row in rows[(rows["workload"] == workload) & rows["metric"].str.startswith(head)].itertuples():
-        found.setdefault(f"published {row.variant}", {})[row.metric.removeprefix(head)] = row.value
-    return found
+def _published_s(study: Study, workload: str, cache: str) -> dict[str, dict[str, float]]:
+    found = published.statement_seconds(published.frame(study), workload, cache)
+    return {f"published {variant}": seconds for variant, seconds in found.items()}
 
 
 def _statement_cell(row: Any, cache: str, matters: float) -> Cell:
@@ -106,18 +100,17 @@ def _statement_seconds(value: float) -> str:
     return f"{value:.2g}" if 1e-4 < value < 0.01 else count(value)
 
 
-def beside_reference(study: Study, workload: str, records: Records) -> dict[str, Any]:
+def pair_table(study: Study, workload: str, rows: pd.DataFrame) -> dict[str, Any]:
     """Return the table of statements that the SQL file compares: one row per pair, one column per variant.
 
-    A field is the ratio of their cold seconds in one run, with the t interval over runs; published ratios come last.
+    `rows` are those of the workload in against.csv; published ratios come last.
     """
-    sent = [one for run in records for one in run.timed_sql.statements]
-    pairs = dict.fromkeys((one["name"], one["against"]) for one in sent if one["against"])
-    theirs = published_s(study, workload, COLD)
+    ours = {(row.variant, row.statement, row.against): row for row in rows.itertuples()}
+    theirs = _published_s(study, workload, COLD)
     rows = [
-        (f"{name} / {other}", [*(_within(records, variant, name, other) for variant in compared_arms(study)),
-                               *(Cell(ratio(_quotient(taken, name, other))) for taken in theirs.values())])
-        for name, other in pairs
+        (f"{name} / {other}", [*(_pair_cell(ours.get((variant, name, other))) for variant in compared_arms(study)),
+                               *(Cell(ratio(published.quotient(taken, name, other))) for taken in theirs.values())])
+        for name, other in dict.fromkeys(zip(rows["statement"], rows["against"], strict=True))
     ]  # fmt: skip
     return {"head": [*compared_arms(study), *theirs], "rows": rows}
 
@@ -127,12 +120,8 @@ def compared_arms(study: Study) -> list[str]:
     return [variant for variant in study["variants"] if variant not in CONTROLS]
 
 
-def _quotient(taken: dict[str, float], name: str, other: str) -> float | None:
-    return taken[name] / taken[other] if {name, other} <= taken.keys() else None
-
-
 def against_sentences(table: dict[str, Any]) -> list[str]:
-    """Return the table of `beside_reference` as sentences, one per pair of statements."""
+    """Return the table of `pair_table` as sentences, one per pair of statements."""
     sentences = []
     for name, cells in table["rows"]:
         known = [(arm, cell) for arm, cell in zip(table["head"], cells, strict=True) if cell.text != NOTHING]
@@ -142,14 +131,10 @@ def against_sentences(table: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def _within(records: Records, variant: str, name: str, other: str) -> Cell:
-    taken = [seconds(run.timed_sql.executions) for run in records if run.variant == variant]
-    both = [[one.get((COLD, each)) for each in (name, other)] for one in taken]
-    logs = np.array([np.log(ours / theirs) for ours, theirs in both if ours and theirs])
-    if not len(logs):
+def _pair_cell(row: Any) -> Cell:
+    if row is None:
         return Cell(NOTHING, (), "hole", "not sent, or not measured")
-    mean, low, high = (float(part[0]) for part in stats.t_interval(logs[np.newaxis, :]))
-    return Cell(ratio(np.exp(mean)), (interval(np.exp(low), np.exp(high)), f"n {len(logs)}"))
+    return Cell(ratio(row.ratio), (interval(row.ratio_low, row.ratio_high), f"n {row.n_ok}"))
 
 
 EFFORT_HEAD = (
@@ -158,13 +143,17 @@ EFFORT_HEAD = (
 
 
 def timed_sql_views(
-    study: Study, table: pd.DataFrame, records: Records, figures: dict[str, str]
+    study: Study, tables: dict[str, pd.DataFrame], records: Records, figures: dict[str, str]
 ) -> dict[str, dict[str, Any]]:
-    """Return workload -> values of the page, for workloads of timed SQL. `table` is statements.csv."""
+    """Return workload -> values of the page, for workloads of timed SQL. Reads the tables statements and against."""
     timed = {name: figure for name in study["workloads"] if (figure := statements_name(study, name))}
     return {
         name: _timed_sql_view(
-            study, name, table[table["workload"] == name], _execution_facts(records, name), Markup(figures[figure])
+            study,
+            name,
+            {each: tables[each][tables[each]["workload"] == name] for each in ("statements", "against")},
+            _execution_facts(records, name),
+            Markup(figures[figure]),
         )
         for name, figure in timed.items()
     }
@@ -174,17 +163,20 @@ def _execution_facts(records: Records, workload: str) -> Records:
     return [run for run in records if run.workload == workload and run.timed_sql]
 
 
-def _timed_sql_view(study: Study, name: str, rows: pd.DataFrame, records: Records, figure: Markup) -> dict[str, Any]:
+def _timed_sql_view(
+    study: Study, name: str, tables: dict[str, pd.DataFrame], records: Records, figure: Markup
+) -> dict[str, Any]:
+    rows = tables["statements"]
     caches = [cache for cache in (COLD, WARM) if cache in set(rows["cache"])]
-    within = beside_reference(study, name, records)
+    pairs = pair_table(study, name, tables["against"])
     return {
         "figure": figure if len(rows) else "",
         "cold": cold_sentence(records),
         "left_out": left_out(records),
         "sentences": statement_sentences(study, rows),
         "tables": [statement_table(study, name, rows, cache) for cache in caches],
-        "against": within,
-        "against_sentences": against_sentences(within),
+        "against": pairs,
+        "against_sentences": against_sentences(pairs),
         "effort_head": EFFORT_HEAD,
         "efforts": [_effort_rows(row, records) for row in rows.itertuples()],
         "shown": shown_answers(study, records),

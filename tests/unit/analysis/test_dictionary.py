@@ -13,7 +13,7 @@ from scripts.jobs import collect_runs, compare_variants, export_tables
 from tests.made import synthetic
 
 # Tables that only studies with such factors, loads or counters fill; each has tests of its own.
-OF_SOME = {"effects", "counters", "files", "operations", "executions", "relinked", "statements"}
+OF_SOME = {"effects", "counters", "files", "operations", "executions", "relinked", "statements", "against", "ladder"}
 BUILDS = {"baseline": 0.0, "aa": 0.0, "lto": 0.2, "pgo": 1.0, "pgo_lto": 1.1}
 
 

@@ -6,10 +6,11 @@ import shutil
 import pytest
 
 from scripts import record
+from scripts.analysis import published
 from scripts.analysis.runs import read_csv
-from scripts.commands import answers
-from tests.made import synthetic
-from tests.made.rendering import worded
+from scripts.commands.answers import __main__, measured, readme
+from tests.made import sql, synthetic
+from tests.made.rendering import rendered, worded
 from tests.made.studies import CHECKOUT
 
 
@@ -21,25 +22,25 @@ def finished(tmp_path_factory):
 
 
 def test_readme_has_the_table_of_measured_csv_and_the_published_files():
-    text = (CHECKOUT / answers.README).read_text(encoding="utf-8")
-    made = answers.table(CHECKOUT, answers.read(CHECKOUT / answers.MEASURED))
-    assert answers.with_table(text, made) == text, "python -m scripts.commands.answers makes it anew"
+    text = (CHECKOUT / readme.README).read_text(encoding="utf-8")
+    made = readme.table(CHECKOUT, measured.read(CHECKOUT / measured.MEASURED))
+    assert readme.with_table(text, made) == text, "python -m scripts.commands.answers makes it anew"
     assert "| `pgo-mysql-8.0.36` | TPS to `baseline`: `as_published` 1.28 × (44 cells) |" in made
     assert "| `page-compression` | TPS to `none`: `lz4` 0.87 ×; `zlib` 0.72 × (1 cell) |" in made
 
 
 def test_every_row_of_measured_csv_belongs_to_a_study_and_is_complete():
-    for row in answers.read(CHECKOUT / answers.MEASURED):
-        assert (CHECKOUT / "studies" / f"{answers.of_config(row.study)}.yaml").exists(), row.study
+    for row in measured.read(CHECKOUT / measured.MEASURED):
+        assert (CHECKOUT / "studies" / f"{readme.of_config(row.study)}.yaml").exists(), row.study
         assert float(row.low) <= float(row.ratio) <= float(row.high)
         assert all((row.cpu_model, row.release, row.workflow, row.date)), row
 
 
 def test_finished_study_is_taken_in_with_what_its_tables_say(finished):
-    rows = answers.of_study(finished)
+    rows = measured.of_study(finished)
     overall = read_csv(finished / "tables" / "overall.csv").set_index(["variant", "metric"])
     assert {row.variant for row in rows} == set(overall.index.get_level_values("variant"))
-    assert "`aa`" not in answers.measured_text(rows)
+    assert "`aa`" not in readme.measured_text(rows)
     for row in rows:
         told = overall.loc[row.variant, row.metric]
         assert float(row.ratio) == pytest.approx(told["ratio"], rel=1e-4)
@@ -52,17 +53,45 @@ def test_finished_study_is_taken_in_with_what_its_tables_say(finished):
     assert run["server"]["release"] in first[2]
 
 
+def test_statements_of_one_server_are_compared_as_published_and_measured(tmp_path_factory):
+    tree, *_ = rendered(sql.PLAN, tmp_path_factory.mktemp("pairs"), sql.timed())
+    rows = measured.of_study(tree.study.parent)
+    pairs = [row for row in rows if row.metric == "cold_s/group / join"]
+    assert [(row.variant, row.blocks, row.verdict) for row in pairs] == [("baseline", "5", ""), ("pgo", "5", "")]
+    said = readme.measured_text(rows).replace("\u202f", " ")
+    assert said.startswith("full scale, cold time within a server: group / join `baseline` 0.25 × (0.2")
+    assert "; between servers, cold time of the statements: `pgo` 0.50 × (" in said
+    made = readme.table(CHECKOUT, [])
+    assert "cold time within a server: count with gaps / count as loaded `aurora` 0.907 ×; " in made
+
+
+def test_published_ladder_stands_beside_what_is_left_with_the_most_clients(tmp_path_factory):
+    told = published.read(CHECKOUT / "studies/published/point-select-ladder.csv")
+    rows = [{**row, "workload": "simple_select"} for row in told["rows"]]
+    plan = synthetic.Plan(workloads=("simple_select",), clients=(8, 64, 512))
+    tree, *_ = worded(plan, tmp_path_factory.mktemp("ladder"), lambda facts: (
+        {**facts, "published": {**told, "rows": rows}} if "order" in facts else facts
+    ))  # fmt: skip
+    found = [row for row in measured.of_study(tree.study.parent) if row.metric.startswith(measured.MOST)]
+    assert {row.metric for row in found} == {"tps/simple_select, 512 clients / best"}
+    assert {row.variant for row in found} == set(record.read(tree.study)["variants"]) - {"aa"}
+    said = readme.measured_text(measured.of_study(tree.study.parent))
+    assert said.startswith("full scale, TPS within a server: simple_select, 512 clients / best `baseline` 1.00")
+    ours = "TPS within a server: point_selects, 4096 clients / best `mysql-5.7.17` 1.00"
+    assert f"| `point-select-ladder` | {ours}" in readme.table(CHECKOUT, [])
+
+
 def test_studies_whose_reference_differs_from_itself_are_counted(finished):
-    (aa,) = [row for row in answers.of_study(finished) if (row.variant, row.metric) == ("aa", "tps")]
-    other = answers.Measured(**{**vars_of(aa), "study": "another", "low": "1.01", "high": "1.03"})
-    assert answers.same_text([aa, other]).endswith("leaves out 1 in 1 of 2 studies.")
+    (aa,) = [row for row in measured.of_study(finished) if (row.variant, row.metric) == ("aa", "tps")]
+    other = measured.Measured(**{**vars_of(aa), "study": "another", "low": "1.01", "high": "1.03"})
+    assert readme.same_text([aa, other]).endswith("leaves out 1 in 1 of 2 studies.")
 
 
 def test_study_measured_again_replaces_its_rows_and_no_others(finished):
-    rows = answers.of_study(finished)
-    other = answers.Measured(**{**vars_of(rows[0]), "study": "another"})
-    old = answers.Measured(**{**vars_of(rows[0]), "ratio": "9"})
-    assert answers.merged([old, other], rows) == sorted([other, *rows], key=lambda row: row.study)
+    rows = measured.of_study(finished)
+    other = measured.Measured(**{**vars_of(rows[0]), "study": "another"})
+    old = measured.Measured(**{**vars_of(rows[0]), "ratio": "9"})
+    assert measured.merged([old, other], rows) == sorted([other, *rows], key=lambda row: row.study)
 
 
 def vars_of(row):
@@ -75,48 +104,48 @@ def checkout_with(folder, study):
     (folder / "studies" / f"{study}.yaml").write_text("reference: none\npublished: studies/published/x.csv\n")
     shutil.copy(CHECKOUT / "studies/published/page-compression-linkbench-mysql-5.7.csv",
                 folder / "studies" / "published" / "x.csv")  # fmt: skip
-    (folder / answers.README).write_text(f"# Studies\n\n{answers.BEGIN}\nold\n{answers.END}\n\nSnapshot.\n")
+    (folder / readme.README).write_text(f"# Studies\n\n{readme.BEGIN}\nold\n{readme.END}\n\nSnapshot.\n")
 
 
 def test_table_shows_published_beside_measured_and_leaves_the_rest_of_the_page(tmp_path, finished):
     name = record.read(finished / "study.json")["study"]
     checkout_with(tmp_path, name)
-    answers.main(tmp_path, [finished])
-    text = (tmp_path / answers.README).read_text()
+    __main__.main(tmp_path, [finished])
+    text = (tmp_path / readme.README).read_text()
     assert text.startswith("# Studies\n\n")
-    assert text.endswith(f"{answers.END}\n\nSnapshot.\n")
+    assert text.endswith(f"{readme.END}\n\nSnapshot.\n")
     (line,) = [line for line in text.splitlines() if line.startswith(f"| `{name}`")]
-    first = next(row for row in answers.of_study(finished) if (row.variant, row.metric) == ("pgo", "tps"))
+    first = next(row for row in measured.of_study(finished) if (row.variant, row.metric) == ("pgo", "tps"))
     assert line.startswith(f"| `{name}` | TPS to `none`: `lz4` 0.87 ×; `zlib` 0.72 × (1 cell) | full scale, TPS: ")
     assert f"`{first.variant}` {float(first.ratio):.2f} × (" in line
     assert line.endswith(f"(5 blocks a cell; {first.release}; {first.cpu_model}, {first.date}) |")
-    with (tmp_path / answers.MEASURED).open() as stream:
+    with (tmp_path / measured.MEASURED).open() as stream:
         assert {row["study"] for row in csv.DictReader(stream)} == {name}
-    answers.main(tmp_path, [])
-    assert (tmp_path / answers.README).read_text() == text
+    __main__.main(tmp_path, [])
+    assert (tmp_path / readme.README).read_text() == text
 
 
 def test_small_scale_is_named_and_stands_at_its_study():
-    assert answers.of_config("storage-small") == "storage"
-    row = answers.Measured("storage-small", "tmpfs", "tps", "1.5", "1.2", "1.9", "far_above", "0.02", "5",
+    assert readme.of_config("storage-small") == "storage"
+    row = measured.Measured("storage-small", "tmpfs", "tps", "1.5", "1.2", "1.9", "far_above", "0.02", "5",
                            "CPU", "mariadb 10.11.18", "1.0", "2026-11-23")  # fmt: skip
     said = "small scale, TPS: `tmpfs` 1.50 × (1.20–1.90), more than 2 % faster (5 blocks a cell; {}CPU, 2026-11-23)"
-    assert answers.measured_text([row]).replace("\u202f", " ") == said.format("mariadb 10.11.18; ")
-    other = answers.Measured(**{**vars_of(row), "variant": "disk", "release": "mysql 8.0.33"})
-    assert "mariadb" not in answers.measured_text([row, other])
+    assert readme.measured_text([row]).replace("\u202f", " ") == said.format("mariadb 10.11.18; ")
+    other = measured.Measured(**{**vars_of(row), "variant": "disk", "release": "mysql 8.0.33"})
+    assert "mariadb" not in readme.measured_text([row, other])
 
 
 def test_study_of_another_release_answers_the_question_of_a_study_that_exists(tmp_path, finished):
     checkout_with(tmp_path, "asked")
-    answers.main(tmp_path, [finished], "asked-small")
-    assert {row.study for row in answers.read(tmp_path / answers.MEASURED)} == {"asked-small"}
-    assert "| `asked` | TPS to `none`: `lz4`" in (tmp_path / answers.README).read_text()
+    __main__.main(tmp_path, [finished], "asked-small")
+    assert {row.study for row in measured.read(tmp_path / measured.MEASURED)} == {"asked-small"}
+    assert "| `asked` | TPS to `none`: `lz4`" in (tmp_path / readme.README).read_text()
     with pytest.raises(ValueError, match="--answers askd-small: expected a study of"):
-        answers.main(tmp_path, [finished], "askd-small")
+        __main__.main(tmp_path, [finished], "askd-small")
 
 
 def test_unfinished_study_and_a_page_without_marks_are_errors(tmp_path):
     with pytest.raises(ValueError, match=r"study\.json: missing, expected the folder of a finished study"):
-        answers.of_study(tmp_path)
+        measured.of_study(tmp_path)
     with pytest.raises(ValueError, match="expected one line <!-- answers -->"):
-        answers.with_table("# Studies\n", "")
+        readme.with_table("# Studies\n", "")

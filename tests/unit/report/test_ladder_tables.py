@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.analysis import published
-from scripts.report import effects
+from scripts.analysis import ladder, published
+from scripts.analysis.runs import read_csv
 from tests.made import synthetic
 from tests.made.rendering import Elements, worded
 
@@ -23,25 +23,24 @@ def logs(**counts):
 
 
 def test_shares_are_paired_by_repetition():
-    first, best, last = effects.measured_rungs(logs(c8=[50, 100, 200], c64=[100, 200, 400], c512=[80, 160, 320]))
-    assert (first.clients, best.clients, last.clients) == (8, 64, 512)
-    assert [rung.share for rung in (first, best, last)] == pytest.approx([0.5, 1, 0.8])
-    assert (last.low, last.high) == pytest.approx((0.8, 0.8))
-    assert last.n == 3
-    assert math.isnan(best.low)
+    first, best, last = ladder.shares(logs(c8=[50, 100, 200], c64=[100, 200, 400], c512=[80, 160, 320]))
+    assert [rung[:2] for rung in (first, best, last)] == [(8, 64), (64, 64), (512, 64)]
+    assert [rung[2] for rung in (first, best, last)] == pytest.approx([0.5, 1, 0.8])
+    assert last[3:] == (pytest.approx(0.8), pytest.approx(0.8), 3)
+    assert math.isnan(best[3])
 
 
 def test_one_repetition_has_no_interval_and_a_hole_is_no_zero():
-    alone = list(effects.measured_rungs(logs(c8=[100], c64=[50])))
-    assert math.isnan(alone[1].low)
-    holed = list(effects.measured_rungs(logs(c8=[100, 100], c64=[50, float("nan")])))
-    assert (holed[1].share, holed[1].n) == (pytest.approx(0.5), 1)
+    alone = list(ladder.shares(logs(c8=[100], c64=[50])))
+    assert math.isnan(alone[1][3])
+    (*_, (_, _, share, _, _, repetitions)) = ladder.shares(logs(c8=[100, 100], c64=[50, float("nan")]))
+    assert (share, repetitions) == (pytest.approx(0.5), 1)
 
 
 def test_interval_is_that_of_the_repetitions():
-    (_, last) = effects.measured_rungs(logs(c8=[100, 100, 100], c64=[90, 81, 72.9]))
-    assert last.share == pytest.approx(0.81)
-    assert (last.low, last.high) == pytest.approx((0.81 * math.exp(-0.26173), 0.81 * math.exp(0.26173)), rel=1e-3)
+    (_, (_, _, share, low, high, _)) = ladder.shares(logs(c8=[100, 100, 100], c64=[90, 81, 72.9]))
+    assert share == pytest.approx(0.81)
+    assert (low, high) == pytest.approx((0.81 * math.exp(-0.26173), 0.81 * math.exp(0.26173)), rel=1e-3)
 
 
 def test_published_ladder_is_the_one_of_the_source():
@@ -50,17 +49,18 @@ def test_published_ladder_is_the_one_of_the_source():
     assert rows.set_index("clients")["value"][[8, 4096]].tolist() == [138.244, 208.14]
 
 
-def page(tmp_path, clients):
+def ladder_study(tmp_path, clients):
     def edit(facts):
         rows = [{**row, "workload": "simple_select"} for row in TOLD["rows"]]
         return {**facts, "published": {**TOLD, "rows": rows}} if "order" in facts else facts
 
     plan = synthetic.Plan(workloads=("simple_select",), clients=clients)
-    return Elements(worded(plan, tmp_path, edit)[1]).said()
+    tree, page, _ = worded(plan, tmp_path, edit)
+    return tree, Elements(page).said()
 
 
 def test_the_page_shows_shares_and_says_what_is_left_with_the_most_clients(tmp_path):
-    said = page(tmp_path, (8, 64, 512))
+    _, said = ladder_study(tmp_path, (8, 64, 512))
     assert "TPS as a share of TPS at the best client count" in said
     assert "published mysql-5.7.17: the mean is highest with the most clients, 4096." in said
     assert "baseline: the mean is highest with the most clients, 512." in said
@@ -68,4 +68,17 @@ def test_the_page_shows_shares_and_says_what_is_left_with_the_most_clients(tmp_p
 
 
 def test_without_a_ladder_of_our_own_there_is_none(tmp_path):
-    assert "TPS as a share" not in page(tmp_path, (8,))
+    tree, said = ladder_study(tmp_path, (8,))
+    assert "TPS as a share" not in said
+    assert read_csv(tree.tables / "ladder.csv").empty
+
+
+def test_table_has_the_shares_of_each_variant_by_client_count(tmp_path):
+    tree, _ = ladder_study(tmp_path, (8, 64, 512))
+    rows, runs = read_csv(tree.tables / "ladder.csv"), read_csv(tree.tables / "runs.csv")
+    assert set(rows["variant"]) == set(runs["variant"]) - {"aa"}
+    own = runs[runs["variant"] == "pgo"].pivot(index="clients", columns="repetition", values="tps")
+    wanted = np.exp(np.log(own.loc[8] / own.loc[512]).mean())
+    first = rows.set_index(["variant", "clients"]).loc[("pgo", 8)]
+    assert (first["best_clients"], first["n_ok"]) == (512, own.shape[1])
+    assert first["share"] == pytest.approx(wanted)

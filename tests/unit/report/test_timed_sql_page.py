@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from scripts.analysis.runs import read_csv
 from tests.made import synthetic
@@ -45,6 +46,20 @@ def test_ratio_of_a_statement_is_that_of_its_executions(plain):
     row = statements(tree, variant="pgo", statement="join", cache="cold").iloc[0]
     assert np.log(row["ratio"]) == pytest.approx(np.log(cold["pgo"] / np.sqrt(cold["baseline"] * cold["aa"])).mean())
     assert row["value_s"] == pytest.approx(np.exp(np.log(cold["pgo"]).mean()))
+
+
+def test_pairs_of_statements_have_the_ratio_of_their_executions_in_one_run(plain):
+    tree, *_ = plain
+    done, pairs = read_csv(tree.tables / "executions.csv"), read_csv(tree.tables / "against.csv")
+    assert sorted(pairs["variant"]) == ["aa", "baseline", "pgo"]
+    assert set(zip(pairs["statement"], pairs["against"], pairs["n_ok"], strict=True)) == {("group", "join", 5)}
+    own = done[(done["variant"] == "pgo") & (done["pass"] == 1)]
+    wide = own.pivot(index="repetition", columns="statement", values="statement_s")
+    logs, row = np.log(wide["group"] / wide["join"]), pairs.set_index("variant").loc["pgo"]
+    assert np.log(row["ratio"]) == pytest.approx(logs.mean())
+    half = stats.t(len(logs) - 1).ppf(0.975) * logs.std(ddof=1) / np.sqrt(len(logs))
+    bounds = [np.log(row[name]) for name in ("ratio_low", "ratio_high")]
+    assert bounds == pytest.approx([logs.mean() - half, logs.mean() + half])
 
 
 def test_answer_begins_with_the_cold_time_and_tells_the_warm_one(plain):

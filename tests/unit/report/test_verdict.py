@@ -1,8 +1,8 @@
 """The answer tells what a study shows beside its speedups: statement pairs, disk space, fsync and traffic."""
 
 from scripts.report import verdict
-from scripts.report.effects import LadderTable
 from scripts.report.engine import TABLE_KINDS, AllocatedTable
+from scripts.report.ladder import LadderTable
 from scripts.report.value_tables import Cell
 
 STUDY = {"variants": {"none": {}, "lz4": {}, "aa": {}}, "reference": "none"}

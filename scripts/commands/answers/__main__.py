@@ -1,0 +1,39 @@
+"""Keep what finished studies measured in studies/measured.csv, and make the answers in studies/README.md of it.
+
+Without folders only the table is made anew. Published figures come from the files in studies/published.
+"""
+
+import argparse
+from pathlib import Path
+
+from scripts import ROOT
+from scripts.commands.answers.measured import MEASURED, as_csv, merged, of_study, read
+from scripts.commands.answers.readme import README, SMALL, of_config, table, with_table
+from scripts.host.entry import say
+from scripts.record import write_text
+from scripts.wording import plural
+
+
+def main(root: Path, folders: list[Path], answered: str = "") -> None:
+    """Take finished studies in, under their own names or as answers of one study, and write both files of a checkout.
+
+    Raises ValueError for an `answered` that is not a study of the checkout.
+    """
+    known = root / "studies"
+    if answered and not (known / f"{of_config(answered)}.yaml").is_file():
+        raise ValueError(f"--answers {answered}: expected a study of {known}, with {SMALL} for its small scale")
+    rows = merged(read(root / MEASURED), [row for folder in folders for row in of_study(folder, answered)])
+    write_text(root / MEASURED, as_csv(rows))
+    readme = root / README
+    write_text(readme, with_table(readme.read_text(encoding="utf-8"), table(root, rows)))
+    say(f"{MEASURED}: {plural(len(rows), 'row')} of {len({row.study for row in rows})} studies")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.answers", description=__doc__)
+    parser.add_argument("studies", type=Path, nargs="*", help="folders of finished studies, results/studies/x")
+    parser.add_argument(
+        "--answers", default="", metavar="x-small", help="the study whose question they answer with another release"
+    )
+    given = parser.parse_args()
+    main(ROOT, given.studies, given.answers)

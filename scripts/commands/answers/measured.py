@@ -1,0 +1,157 @@
+"""Rows of studies/measured.csv: what finished studies measured."""
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts import record
+from scripts.analysis import ladder, published
+from scripts.analysis.comparison import MATTERS
+from scripts.analysis.runs import read_csv
+from scripts.measure import record as run_record
+from scripts.vocabulary import COLD, CONTROLS, RELINKED
+from scripts.wording import missing
+
+MEASURED = Path("studies/measured.csv")
+COMMIT = 12
+# Parts of a record that take most of its size.
+BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series", "series")
+# Of the metrics with a ratio over all cells, those that are kept; the first that a study has is shown.
+KEPT = ("tps", "cold_s", "warm_s", "p95_ms", "cpu_us_per_tx")
+# The leading metrics: of a load, of timed SQL.
+FIRST = KEPT[:2]
+# Metric of a statement against another in the same run of timed SQL: cold_s/STATEMENT / STATEMENT.
+PAIR = f"{COLD}_s/"
+# Metric of TPS with the most clients to that with the best client count.
+MOST = "tps/"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A variant and metric of a study over all its cells; `verdict` is a code, `matters` a share, both may be empty.
+
+    A metric that begins with PAIR or MOST compares the variant with itself, by runs in place of blocks.
+    `release` is that of the variant's server, `workflow` version and commit of what measured it.
+    """
+
+    study: str
+    variant: str
+    metric: str
+    ratio: str
+    low: str
+    high: str
+    verdict: str
+    matters: str
+    blocks: str
+    cpu_model: str
+    release: str
+    workflow: str
+    date: str
+
+
+def of_study(folder: Path, answered: str = "") -> list[Measured]:
+    """Return what a finished study measured, A/A among it, without relinks; last what compares a variant with itself.
+
+    `answered` is the study whose question it answers, its own unless it asks the same of another release. Raises
+    ValueError naming the file that an unfinished study lacks.
+    """
+    for name in ("study.json", "tables/overall.csv", "tables/runs.csv", "tables/against.csv", "tables/ladder.csv"):
+        if not (folder / name).is_file():
+            raise ValueError(f"{folder / name}: missing, expected the folder of a finished study: results/studies/x")
+    study, table = record.read(folder / "study.json"), read_csv(folder / "tables" / "overall.csv")
+    runs = read_csv(folder / "tables" / "runs.csv").query("outcome == 'ok'")
+    chosen = table[table["metric"].isin(KEPT) & (table["variant"] != RELINKED)].dropna(subset="ratio")
+    about = {variant: _about(folder, rows) for variant, rows in runs.groupby("variant")}
+    name, matters = answered or study["study"], _number(study.get("matters", MATTERS))
+    beside = [
+        Measured(name, row.variant, row.metric, *_figures(row), "" if missing(row.verdict) else row.verdict, matters,
+                 _number(row.n_blocks_least), **about[row.variant])
+        for row in chosen.itertuples()
+    ]  # fmt: skip
+    within = [
+        Measured(name, row.variant, row.metric, *_figures(row), "", "", _number(row.n_ok), **about[row.variant])
+        for row in _within(study, folder / "tables").itertuples()
+    ]
+    return beside + within
+
+
+def _figures(row: Any) -> tuple[str, str, str]:
+    return _number(row.ratio), _number(row.ratio_low), _number(row.ratio_high)
+
+
+def _within(study: dict[str, Any], tables: Path) -> pd.DataFrame:
+    """Return what compares a variant with itself: pairs of statements, and the ladder if that was published."""
+    pairs = read_csv(tables / "against.csv")
+    parts = [pairs.assign(metric=PAIR + pairs["statement"].astype(str) + " / " + pairs["against"].astype(str))]
+    if len(published_ladder(study)):
+        parts.append(with_most_clients(read_csv(tables / "ladder.csv")))
+    every = pd.concat(parts)
+    return every[~every["variant"].isin(CONTROLS)]
+
+
+def published_ladder(study: dict[str, Any]) -> pd.DataFrame:
+    """Return the published ladders of a study that has no published ratio between variants."""
+    rows = published.frame(study)
+    return ladder.published_table(rows[:0] if len(published.ratios(study, rows, "tps")) else rows)
+
+
+def with_most_clients(rungs: pd.DataFrame) -> pd.DataFrame:
+    """Return the last row of each ladder, its share as `ratio`."""
+    last = rungs.sort_values("clients", kind="stable").drop_duplicates(["variant", "workload"], keep="last")
+    names = last["workload"].astype(str) + ", " + last["clients"].astype(str) + " clients / best"
+    return last.rename(columns=lambda name: name.replace("share", "ratio")).assign(metric=MOST + names)
+
+
+def _number(value: Any) -> str:
+    return "" if missing(value) else f"{value:.5g}"
+
+
+def _about(folder: Path, runs: Any) -> dict[str, str]:
+    """Return CPU, release, workflow and date of a variant's runs; paths in the tables begin at `results`."""
+    found = [run_record.read(folder.resolve().parents[2] / file, without=BULKY) for file in runs["file"]]
+    last_s = max(run.times.ended_at for run in found)
+    return {
+        "cpu_model": together(run.host.cpu for run in found),
+        "release": together(f"{run.server.family} {run.server.release}" for run in found),
+        "workflow": together(f"{run.workflow.version} {(run.workflow.commit or '')[:COMMIT]}".strip() for run in found),
+        "date": f"{datetime.fromtimestamp(last_s, UTC):%Y-%m-%d}",
+    }
+
+
+def together(values: Iterable[str | None]) -> str:
+    """Return the different texts among the values in one, without those that are missing."""
+    return "; ".join(dict.fromkeys(value for value in values if value))
+
+
+def read(file: Path) -> list[Measured]:
+    """Return the rows of measured.csv, none without the file. Raises ValueError naming a file of other columns."""
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    try:
+        return [Measured(**row) for row in rows]
+    except TypeError:
+        names = ", ".join(each.name for each in fields(Measured))
+        raise ValueError(f"{file}: expected the columns {names}") from None
+
+
+def as_csv(rows: Iterable[Measured]) -> str:
+    """Return the text of measured.csv."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [each.name for each in fields(Measured)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(asdict, rows))
+    return text.getvalue()
+
+
+def merged(before: list[Measured], new: list[Measured]) -> list[Measured]:
+    """Return the rows of all studies by name; those of a study that was measured again are replaced."""
+    again = {row.study for row in new}
+    return sorted([*(row for row in before if row.study not in again), *new], key=lambda row: row.study)
