@@ -41,19 +41,21 @@ SYSTEM_TABLES = [
 ]
 # Since 10.6.
 SYS_SCHEMA = SYSTEM_TABLES[-1]
-# Options of InnoDB that do nothing from 10.6 on: 10.11 says so of each of these in its log.
-DOING_NOTHING_SINCE = (10, 6)
-DOING_NOTHING = frozenset(
-    f"innodb_{name}"
-    for name in (
+DEFRAGMENT = ("fill_factor", "fill_factor_n_recs", "frequency", "n_pages", "stats_accuracy")
+# Options of InnoDB that do nothing from a release on: 10.11.5 and 11.4.5 say so of each of these in their logs.
+DOING_NOTHING_SINCE = {
+    (10, 6): (
         *("adaptive_max_sleep_delay", "background_scrub_data_check_interval", "background_scrub_data_compressed"),
         *("background_scrub_data_interval", "background_scrub_data_uncompressed", "buffer_pool_instances"),
         *("commit_concurrency", "concurrency_tickets", "file_format", "large_prefix", "lock_schedule_algorithm"),
         *("log_checksums", "log_compressed_pages", "log_files_in_group", "log_optimize_ddl", "page_cleaners"),
         *("replication_delay", "rollback_segments", "scrub_log", "scrub_log_speed", "stats_sample_pages"),
         *("sync_array_size", "thread_concurrency", "thread_sleep_delay", "undo_logs"),
-    )
-)
+    ),
+    # MDEV-29694, MDEV-30545
+    (11, 0): ("change_buffering",),
+    (11, 1): ("defragment", *(f"defragment_{name}" for name in DEFRAGMENT)),
+}
 
 
 class MariaDB(InnoDB):
@@ -114,16 +116,20 @@ class MariaDB(InnoDB):
 
         A release that is not stated with two numbers gives none. Source: the server's own warnings.
         """
-        found = re.match(r"(\d+)\.(\d+)", release)
-        if not found or tuple(map(int, found.groups())) < DOING_NOTHING_SINCE:
+        if not (found := re.match(r"(\d+)\.(\d+)", release)):
             return []
+        gone = {
+            f"innodb_{name}": f"{first[0]}.{first[1]}"
+            for first, names in DOING_NOTHING_SINCE.items()
+            if tuple(map(int, found.groups())) >= first
+            for name in names
+        }
         given = {name.replace("-", "_"): value for name, value in options.items()}
-        since = ".".join(map(str, DOING_NOTHING_SINCE))
         return [
-            f"{name}: does nothing in MariaDB {release} (value {value!r}); it went with {since}. "
+            f"{name}: does nothing in MariaDB {release} (value {value!r}); it went with {gone[name]}. "
             f"`loose_{name}` is for servers that have it"
             for name, value in given.items()
-            if name in DOING_NOTHING
+            if name in gone
         ]
 
     def initialise(
