@@ -83,6 +83,7 @@ _REPORT_0_5 = re.compile(
 # How a report of sysbench 1.0 and 1.1 goes on behind its second, and one of 0.5.
 _LAST_REPORT = ("s ] thds: ", "s] threads: ")
 _BUCKET = re.compile(rf"^ +({_NUMBER}) \|\** +(\d+)$", re.MULTILINE)
+_RETRIED = re.compile(r"^retries: (\S.*)$", re.MULTILINE)
 _COMPLAINT = re.compile(r"^(?:FATAL|ALERT): .*|^invalid option: .*|^Invalid value for .*", re.MULTILINE)
 # The last two are Lua's messages for a script that cannot be parsed, or whose error does not depend on the server.
 _MISUSE = re.compile(
@@ -195,8 +196,12 @@ def _behind_reports(text: str) -> str:
 
 
 def reject_failure(text: str) -> None:
-    """Raise SysbenchMisused or SysbenchFailed when the output contains one of sysbench's error messages."""
-    complaints = list(dict.fromkeys(_COMPLAINT.findall(text)))
+    """Raise SysbenchMisused or SysbenchFailed when the output contains one of sysbench's error messages.
+
+    A script that tries again after an error of sysbench prints a line `retries: ` with the beginning of its message.
+    """
+    retried = tuple(_RETRIED.findall(text))
+    complaints = [line for line in dict.fromkeys(_COMPLAINT.findall(text)) if not line.startswith(retried)]
     if complaints:
         error = SysbenchMisused if is_misuse(text) else SysbenchFailed
         raise error("sysbench: " + "\n".join(complaints[:8]))

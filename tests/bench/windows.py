@@ -101,10 +101,11 @@ def verdicts(table: pd.DataFrame) -> Iterator[str]:
             yield f"{load} {method} {variant}: {moved:+.1%} ± {error:.1%} against windows: {word}"
 
 
-def main(folder: Path, loads: list[str], repetitions: int) -> int:
+def main(folder: Path, loads: list[str], repetitions: int, windows: int) -> int:
     """Measure, write the table, print what agrees; returns the exit status."""
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [ratios(one, how, measure(folder, study(one, how, repetitions))) for one in loads for how in METHODS]
+    times = {how: windows if how == TURNS else repetitions for how in METHODS}
+    parts = [ratios(one, how, measure(folder, study(one, how, n))) for one in loads for how, n in times.items()]
     measured = pd.concat(parts).dropna(subset=["ratio"])
     pd.concat([*earlier(loads), measured]).to_csv(OUT, index=False, float_format="%.5g")
     print(*verdicts(measured), sep="\n")
@@ -124,5 +125,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="where the studies are measured, kept")
     parser.add_argument("--loads", nargs="+", choices=LOADS, default=[*LOADS])
-    parser.add_argument("--repetitions", type=int, default=4)
+    parser.add_argument("--repetitions", type=int, default=4, help="of slices")
+    parser.add_argument("--windows", type=int, default=4, help="repetitions by turns: more add to those in the folder")
     sys.exit(main(**vars(parser.parse_args())))

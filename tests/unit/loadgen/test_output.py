@@ -37,6 +37,14 @@ def test_reads_every_number_of_a_1_1_output():
     assert output.histogram is None
 
 
+def test_errors_that_a_script_retries_are_no_failure_and_others_are():
+    retried = "retries: FATAL: unable to connect\nFATAL: unable to connect to MySQL server, aborting...\n"
+    assert parse(retried + recorded("1.1.0-oltp_write")) == parse(recorded("1.1.0-oltp_write"))
+    for text in (retried.partition("\n")[2], retried + "FATAL: error 2013: Lost connection\n"):
+        with pytest.raises(SysbenchFailed, match="sysbench: FATAL: "):
+            parse(text + recorded("1.1.0-oltp_write"))
+
+
 def test_reads_every_number_of_a_0_5_output():
     output = parse(recorded("0.5-oltp"))
     assert (output.version, output.luajit, output.clients, output.histogram) == ("0.5", None, 4, None)
