@@ -14,6 +14,8 @@ from scripts.report.words import side
 from scripts.vocabulary import AA, CONTROLS, RELINKED
 from scripts.wording import NARROW, NOTHING, by_width, missing, percent
 
+# The end of the label of A/A.
+AGAIN = " again (A/A)"
 COLUMNS = (TPS, METRICS["cpu_us_per_tx"], METRICS["p95_ms"], COLD_TIME, WARM_TIME)
 HEADS = {"tps": "TPS", "cpu_us_per_tx": "CPU / transaction", "p95_ms": "p95 latency", "cold_s": "cold time",
          "warm_s": "warm time"}  # fmt: skip
@@ -90,7 +92,7 @@ def _row(
     spans = [_cell_span(study, places[place]) for place in ordered if place in places]
     lead = found.get(metrics[0].name)
     mean = Span("", lead.ratio, lead.ratio_low, lead.ratio_high) if lead else None
-    label = f"{study['reference']} again (A/A)" if name == AA else name
+    label = f"{study['reference']}{AGAIN}" if name == AA else name
     return ResultRow(name, label, mean, tuple(spans), tuple(_field(found.get(each.name), each) for each in metrics))
 
 

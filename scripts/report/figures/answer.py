@@ -15,7 +15,7 @@ from scripts.analysis.metrics import Metric
 from scripts.report.figures.drawing import INK_COLOUR, STYLE, grid, svg
 from scripts.report.figures.naming import Look
 from scripts.report.figures.ratios import RatioLocator, direction
-from scripts.report.results import BAD, GOOD, QUIET, Field, ResultRow, Results, Span
+from scripts.report.results import AGAIN, BAD, GOOD, QUIET, Field, ResultRow, Results, Span
 from scripts.vocabulary import RELINKED, Verdict
 from scripts.wording import shortened
 
@@ -150,7 +150,7 @@ def _names(axes: Axes, placed: list[Placed], layout: Layout) -> None:
     left, margin = -0.1 / layout.plot_in, -layout.label_in / layout.plot_in
     letters = int((layout.label_in - 0.1) * 72 / (WIDTH * CELL_SIZE))
     for each in placed:
-        text = shortened(each.row.label, layout.letters)
+        text = _arm_label(each.row.label, layout.letters)
         if layout.stacked:
             _write(axes, margin, each.top_in + PITCH_IN * 0.6, text, layout.size, weight="bold")
         else:
@@ -158,6 +158,12 @@ def _names(axes: Axes, placed: list[Placed], layout: Layout) -> None:
             _write(axes, left, each.mean_in, text, min(layout.size, fitting), ha="right", weight="bold")
         for place, label in _cell_names(each):
             _write(axes, left, place, shortened(label, letters), CELL_SIZE, QUIET, ha="right")
+
+
+def _arm_label(label: str, letters: int) -> str:
+    """Return a label of at most so many letters, of A/A with the reference's name cut and the rest whole."""
+    end = AGAIN if label.endswith(AGAIN) else ""
+    return shortened(label.removesuffix(end), letters - len(end)) + end
 
 
 def _cell_names(each: Placed) -> list[tuple[float, str]]:

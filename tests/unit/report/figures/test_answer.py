@@ -1,6 +1,7 @@
 """The figure of the first screen: rows, marks and columns, for a wide and for a narrow screen."""
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -50,6 +51,11 @@ def test_established_figures_are_bold():
 
     assert "1.30" in bold(chart(row(state="bad")))
     assert "1.30" not in bold(chart(row(state="plain")))
+
+
+def test_name_of_the_reference_is_cut_in_the_label_of_a_a_and_not_what_it_is():
+    (label,) = [text for text in texts(chart(replace(row("aa"), label=f"{'n' * 40} again (A/A)"))) if "again" in text]
+    assert label == f"{'n' * 17}… again (A/A)"
 
 
 def test_many_cells_share_a_line_and_are_counted():
