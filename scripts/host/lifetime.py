@@ -6,6 +6,7 @@ The kernel sends a signal to the child of a process that dies (see process.die_w
 such as the compilers below ninja, and it removes no folders.
 """
 
+import _thread
 import contextlib
 import os
 import shlex
@@ -13,8 +14,10 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO
 
 from scripts import signals
@@ -23,6 +26,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_AFTER_S = 0.01
 # Signals whose exception was dropped and is raised again.
 _received_again: list[int] = []
+_dropping = SimpleNamespace(in_hook=False)
 
 
 def heed_signals() -> None:
@@ -61,10 +65,14 @@ def signals_held() -> Iterator[None]:
 
 def _leave(number: int, _frame: object) -> None:
     # A second signal, which Ctrl-C and Snakemake may both send, must not interrupt the clean-up.
-    if not signals.received or _received_again:
-        _received_again.clear()
-        signals.received.append(number)
-        signals.leave_if_signalled()
+    if signals.received and not _received_again:
+        return
+    if _dropping.in_hook:
+        _strike_later(number)
+        return
+    _received_again.clear()
+    signals.received.append(number)
+    signals.leave_if_signalled()
 
 
 def _leave_after_all(unraisable: "sys.UnraisableHookArgs") -> None:
@@ -73,13 +81,23 @@ def _leave_after_all(unraisable: "sys.UnraisableHookArgs") -> None:
     It is sent after this function returned: within it Python would drop the exception again. Other errors are printed
     until a signal is received, and then are its consequences: the next hook of fork releases a lock that none took.
     """
-    if isinstance(unraisable.exc_value, SystemExit):
-        threading.Timer(AGAIN_AFTER_S, _strike_again, [signals.received[0]]).start()
-    elif not signals.received:
-        sys.__unraisablehook__(unraisable)
+    _dropping.in_hook = True
+    try:
+        if isinstance(unraisable.exc_value, SystemExit):
+            _strike_later(signals.received[0])
+        elif not signals.received:
+            sys.__unraisablehook__(unraisable)
+    finally:
+        _dropping.in_hook = False  # no call follows, after which Python would look for signals
+
+
+def _strike_later(number: int) -> None:
+    # threading.Timer would wait for its thread, on a busy machine longer than the thread rests.
+    _thread.start_new_thread(_strike_again, (number,))
 
 
 def _strike_again(number: int) -> None:
+    time.sleep(AGAIN_AFTER_S)
     _received_again.append(number)
     os.kill(os.getpid(), number)
 

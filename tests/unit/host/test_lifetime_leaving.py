@@ -93,16 +93,21 @@ with entry.entry(Path(sys.argv[1])):
     assert "half removed" in (tmp_path / "log").read_text()
 
 
-def test_second_signal_does_not_get_lost_where_the_first_one_is_taken_up_again():
-    script = """
-import os, signal, threading, time
+@pytest.mark.parametrize(
+    "begun",
+    ["os.kill(os.getpid(), signal.SIGINT); start(*whole)", "start(*whole); time.sleep(5 * lifetime.AGAIN_AFTER_S)"],
+    ids=["second signal in the hook", "signal sent again in the hook"],
+)
+def test_signal_does_not_get_lost_where_the_first_one_is_taken_up_again(begun):
+    script = f"""
+import _thread, os, signal, time
 from scripts.host import lifetime
 os.register_at_fork(after_in_parent=lambda: told or told.append(os.kill(os.getpid(), signal.SIGINT)))
-told, start = [], threading.Timer.start
-def struck(timer):
-    os.kill(os.getpid(), signal.SIGINT)
-    start(timer)
-threading.Timer.start = struck
+told, start = [], _thread.start_new_thread
+def struck(*whole):
+    _thread.start_new_thread = start
+    {begun}
+_thread.start_new_thread = struck
 lifetime.heed_signals()
 try:
     if os.fork() == 0:
