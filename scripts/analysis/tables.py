@@ -58,9 +58,11 @@ COMPARISONS = Table(
 
 N_RUNS = Column("n_runs", "planned runs of the cell", COUNT)
 RATIO_OF_LOGS = Column("ratio", "exp of log_ratio: the geometric mean of the ratios", RATIO)
+RATIO_LOW = Column("ratio_low", "lower end of the 95 % interval", RATIO)
+RATIO_HIGH = Column("ratio_high", "upper end of the 95 % interval", RATIO)
 INTERVAL = (
-    Column("ratio_low", "lower end of the 95 % interval", RATIO),
-    Column("ratio_high", "upper end of the 95 % interval", RATIO),
+    RATIO_LOW,
+    RATIO_HIGH,
     Column("basis", "the spread that sets its width: pooled, own, clustered or slices", TEXT),
     Column("p", "two-sided p of no difference", PROBABILITY),
     Column("p_beyond", "two-sided p of a difference of at most the study's `matters`", PROBABILITY),
@@ -218,8 +220,8 @@ LEVELS = Table(
         Column("level", "level of the axis; empty over all cells", TEXT),
         Column("log_ratio", "mean over cells of the difference of the two sides' mean logs", LOG_RATIO),
         RATIO_OF_LOGS,
-        Column("ratio_low", "lower end of the 95 % interval", RATIO),
-        Column("ratio_high", "upper end of the 95 % interval", RATIO),
+        RATIO_LOW,
+        RATIO_HIGH,
         Column("change", "ratio less 1, in per cent", PERCENT),
         Column("change_low", "lower end of the 95 % interval, in per cent", PERCENT),
         Column("change_high", "upper end of the 95 % interval, in per cent", PERCENT),
@@ -336,8 +338,8 @@ AGAINST = Table(
         Column("against", "name of the statement it is compared with", TEXT),
         Column("n_ok", "runs in which both were timed", COUNT),
         Column("ratio", "its cold seconds over those of the other in the same run, geometric mean over runs", RATIO),
-        Column("ratio_low", "lower end of the 95 % interval, a t interval over runs", RATIO),
-        Column("ratio_high", "upper end of the 95 % interval, a t interval over runs", RATIO),
+        RATIO_LOW.meaning_here(f"{RATIO_LOW.meaning}, a t interval over runs"),
+        RATIO_HIGH.meaning_here(f"{RATIO_HIGH.meaning}, a t interval over runs"),
     ),
 )
 STATEMENTS = Table(

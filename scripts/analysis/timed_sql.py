@@ -42,8 +42,7 @@ def against(records: Iterable[Run]) -> pd.DataFrame:
     logs = pd.DataFrame(pairs, columns=[*RUN, "statement", "against", "log_ratio"])
     rows = []
     for key, own in logs.groupby([*CELL, "statement", "against"], sort=False):
-        ends = (float(np.exp(part[0])) for part in stats.t_interval(own["log_ratio"].to_numpy()[np.newaxis, :]))
-        rows.append((*key, len(own), *ends))
+        rows.append((*key, len(own), *np.exp(stats.t_interval(own["log_ratio"]))))
     return pd.DataFrame(rows, columns=AGAINST.names)
 
 

@@ -32,7 +32,7 @@ RUN_S, READ_AFTER_S = 10, 6
 
 
 def pss_mib(process: psutil.Process) -> float:
-    """Return the proportional set size of a process and its descendants in MiB; raises if the process has ended."""
+    """Return the proportional set size of a process and its descendants in MiB. Raises NoSuchProcess."""
     total = process.memory_full_info().pss
     for one in process.children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):  # PostgreSQL's helpers come and go

@@ -126,5 +126,5 @@ if __name__ == "__main__":
     parser.add_argument("--folder", type=Path, required=True, help="where the studies are measured, kept")
     parser.add_argument("--loads", nargs="+", choices=LOADS, default=[*LOADS])
     parser.add_argument("--repetitions", type=int, default=4, help="of slices")
-    parser.add_argument("--windows", type=int, default=4, help="repetitions by turns: more add to those in the folder")
+    parser.add_argument("--windows", type=int, default=4, help="repetitions by turns")
     sys.exit(main(**vars(parser.parse_args())))

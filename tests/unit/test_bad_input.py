@@ -427,11 +427,11 @@ def test_altered_copy_of_an_install_tree_is_refused(tmp_path, monkeypatch):
          ["innodb_log_files_in_group: does nothing in MariaDB 10.11 (value 2); it went with 10.6. "
           "`loose_innodb_log_files_in_group` is for servers that have it"]),
         ("mariadb", "10.2.11", {"innodb_log_files_in_group": 4}, []),
-        ("mariadb", "10.11.5", {"innodb_change_buffering": "all", "innodb_defragment": True}, []),
-        ("mariadb", "11.4.5", {"innodb_change_buffering": "all", "innodb_defragment": 1, "innodb_page_cleaners": 4},
+        ("mariadb", "10.11.5", {"innodb_change_buffering": "all"}, []),
+        ("mariadb", "11.4.5", {"innodb_change_buffering": "all", "innodb_page_cleaners": 4},
          [f"{name}: does nothing in MariaDB 11.4.5 (value {value}); it went with {since}. "
           f"`loose_{name}` is for servers that have it"
-          for name, value, since in (("innodb_change_buffering", "'all'", "11.0"), ("innodb_defragment", "1", "11.1"),
+          for name, value, since in (("innodb_change_buffering", "'all'", "11.0"),
                                      ("innodb_page_cleaners", "4", "10.6"))]),
         ("postgresql", "15", {"shared-buffers": "1GB", "innodb_page_size": 4096, "work_mem": "4MB", "a.b": 1},
          ["shared-buffers: PostgreSQL 15 has no such option (value '1GB')",

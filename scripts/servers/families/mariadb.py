@@ -41,8 +41,7 @@ SYSTEM_TABLES = [
 ]
 # Since 10.6.
 SYS_SCHEMA = SYSTEM_TABLES[-1]
-DEFRAGMENT = ("fill_factor", "fill_factor_n_recs", "frequency", "n_pages", "stats_accuracy")
-# Options of InnoDB that do nothing from a release on: 10.11.5 and 11.4.5 say so of each of these in their logs.
+# Options of InnoDB that do nothing from a release on: 10.11 says so of those of 10.6 in its log, 11.4.5 of the last.
 DOING_NOTHING_SINCE = {
     (10, 6): (
         *("adaptive_max_sleep_delay", "background_scrub_data_check_interval", "background_scrub_data_compressed"),
@@ -52,9 +51,7 @@ DOING_NOTHING_SINCE = {
         *("replication_delay", "rollback_segments", "scrub_log", "scrub_log_speed", "stats_sample_pages"),
         *("sync_array_size", "thread_concurrency", "thread_sleep_delay", "undo_logs"),
     ),
-    # MDEV-29694, MDEV-30545
-    (11, 0): ("change_buffering",),
-    (11, 1): ("defragment", *(f"defragment_{name}" for name in DEFRAGMENT)),
+    (11, 0): ("change_buffering",),  # MDEV-29694
 }
 
 

@@ -32,7 +32,8 @@ def test_readme_has_the_table_of_measured_csv_and_the_published_files():
 def test_every_row_of_measured_csv_belongs_to_a_study_and_is_complete():
     for row in measured.read(CHECKOUT / measured.MEASURED):
         assert (CHECKOUT / "studies" / f"{readme.of_config(row.study)}.yaml").exists(), row.study
-        assert float(row.low) <= float(row.ratio) <= float(row.high)
+        if row.low or not row.metric.startswith(measured.MOST):  # the best client count has no interval to itself
+            assert float(row.low) <= float(row.ratio) <= float(row.high)
         assert all((row.cpu_model, row.release, row.workflow, row.date)), row
 
 
