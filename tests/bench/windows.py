@@ -2,9 +2,9 @@
 
 Measures the same variants of the installed MariaDB three times per load: in slices with three servers up, in slices
 with six, and by turns in windows of 20 s with one server up. Writes windows.csv: one row per load, method and variant,
-with what the reference asked of the disk; rows of loads that are not measured again stay. Prints for each ratio whether
-slices and windows agree; a difference that is not known to 3 % counts as one. Exits with status 1 when a run failed,
-not when methods differ: that is the finding.
+with what the reference asked of the disk; rows of other loads and of other days stay. Prints for each ratio whether
+slices and windows agree, on each day and over all days; a difference that is not known to 3 % counts as one. Exits
+with status 1 when a run failed, not when methods differ: that is the finding.
 """
 
 import argparse
@@ -88,17 +88,37 @@ def ratios(load: str, method: str, results: Path) -> pd.DataFrame:
     return rows.assign(load=load, method=method, **asked_of_disk(results), **measured_on())
 
 
+def differences(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per day, load, way of slices and variant: by how much its log ratio differs from windows'.
+
+    `error` is half of the 95 % interval of `moved`.
+    """
+    place = ["date", "cpu_model", "load", "variant"]
+    half = np.log(table["ratio_high"] / table["ratio_low"]) / 2
+    rows = table[[*place, "method"]].assign(log=np.log(table["ratio"]), half=half)
+    turns = rows["method"] == TURNS
+    both = rows[~turns].merge(rows[turns], on=place, suffixes=("", "_turns"))
+    return both.assign(moved=both["log"] - both["log_turns"], error=np.hypot(both["half"], both["half_turns"]))
+
+
+def over_days(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean differences over days and their machines, weighted by the inverse squares of their errors."""
+    weight = found["error"] ** -2
+    kinds = found.assign(weight=weight, weighted=found["moved"] * weight).groupby(
+        ["load", "method", "variant"], sort=False
+    )
+    sums = kinds[["weight", "weighted"]].sum()[kinds["date"].nunique() > 1]
+    known = sums.assign(moved=sums["weighted"] / sums["weight"], error=sums["weight"] ** -0.5)
+    return known.reset_index().assign(date="all days", cpu_model="all machines")
+
+
 def verdicts(table: pd.DataFrame) -> Iterator[str]:
-    """Yield one line per load, way of slices and variant: how its ratio differs from that of the windows."""
-    rows = table.set_index(["load", "method", "variant"])
-    width = np.log(rows["ratio_high"] / rows["ratio_low"]) / 2
-    for load, method, variant in rows.index:
-        if method != TURNS and (load, TURNS, variant) in rows.index:
-            windows = rows.loc[(load, TURNS, variant), "ratio"]
-            moved = np.log(rows.loc[(load, method, variant), "ratio"] / windows)
-            error = np.hypot(width[load, method, variant], width[load, TURNS, variant])
-            word = "differs" if abs(moved) > error else "agrees" if error < CONCLUSIVE else "not known to 3 %"
-            yield f"{load} {method} {variant}: {moved:+.1%} ± {error:.1%} against windows: {word}"
+    """Yield one line per day, load, way of slices and variant: how its ratio differs from that of the windows."""
+    found = differences(table)
+    for row in pd.concat([found, over_days(found)]).itertuples():
+        word = "differs" if abs(row.moved) > row.error else "agrees" if row.error < CONCLUSIVE else "not known to 3 %"
+        where = f"{row.date}, {row.cpu_model}, {row.load} {row.method} {row.variant}"
+        yield f"{where}: {row.moved:+.1%} ± {row.error:.1%} against windows: {word}"
 
 
 def main(folder: Path, loads: list[str], repetitions: int, windows: int) -> int:
@@ -107,18 +127,19 @@ def main(folder: Path, loads: list[str], repetitions: int, windows: int) -> int:
     times = {how: windows if how == TURNS else repetitions for how in METHODS}
     parts = [ratios(one, how, measure(folder, study(one, how, n))) for one in loads for how, n in times.items()]
     measured = pd.concat(parts).dropna(subset=["ratio"])
-    pd.concat([*earlier(loads), measured]).to_csv(OUT, index=False, float_format="%.5g")
-    print(*verdicts(measured), sep="\n")
+    table = pd.concat([*earlier(measured), measured])
+    table.to_csv(OUT, index=False, float_format="%.5g")
+    print(*verdicts(table[table["load"].isin(loads)]), sep="\n")
     wanted = sum(len(names) + 1 for names, _ in METHODS.values()) * len(loads)
     return int(len(measured) != wanted or AA not in set(measured["variant"]))
 
 
-def earlier(loads: list[str]) -> list[pd.DataFrame]:
-    """Return the rows of windows.csv for other loads than these, which stay as they are."""
+def earlier(measured: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the rows of windows.csv that stay: of other loads, or of other days."""
     if not OUT.exists():
         return []
-    table = pd.read_csv(OUT)
-    return [table[~table["load"].isin(loads)]]
+    table, key = pd.read_csv(OUT), ["load", "date"]
+    return [table[~table.set_index(key).index.isin(measured.set_index(key).index)]]
 
 
 if __name__ == "__main__":
