@@ -4,9 +4,10 @@ import resource
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from tests.bench import restarts, snakemake_share, table
+from tests.bench import restarts, snakemake_share, table, windows
 from tests.bench.table import Row
 from tests.bench.timed import spent
 
@@ -111,3 +112,27 @@ def test_interval_of_the_spread_between_restarts_holds_it_in_95_of_100_cases():
         low, high = restarts.restart_limits(block_sd, 18, 0.01)
         held += low <= 0.02 <= high
     assert 930 <= held <= 970
+
+
+def days_of(load, moved, half):
+    """Return rows of windows.csv of one variant on as many days: slices differ by e^moved[day] from windows."""
+    rows = [
+        {"date": f"2026-11-0{day}", "cpu_model": "one", "load": load, "variant": "x", "method": method, "log": log}
+        for day, each in enumerate(moved, 1)
+        for method, log in ((windows.TURNS, 0.1), ("slices-3", 0.1 + each))
+    ]
+    table = pd.DataFrame(rows)
+    ends = {"ratio": 0.0, "ratio_low": -half, "ratio_high": half}
+    return table.assign(**{name: np.exp(table["log"] + end) for name, end in ends.items()}).drop(columns="log")
+
+
+def test_slices_and_windows_are_compared_on_each_day_and_over_all_days():
+    half = 0.035 / np.sqrt(2)
+    *each, over_all = windows.verdicts(days_of("cpu", [0.015, -0.005], half))
+    assert [line.partition("against windows: ")[2] for line in each] == ["not known to 3 %"] * 2
+    assert over_all == "all days, all machines, cpu slices-3 x: +0.5% ± 2.5% against windows: agrees"
+
+
+def test_slices_that_differ_from_windows_by_more_than_the_error_are_named():
+    (line,) = windows.verdicts(days_of("cpu", [0.05], 0.02))
+    assert line == "2026-11-01, one, cpu slices-3 x: +5.0% ± 2.8% against windows: differs"
