@@ -85,7 +85,7 @@ def ratios(load: str, method: str, results: Path) -> pd.DataFrame:
     """Return one row per variant of a finished study: its ratio of TPS with the interval."""
     cells = pd.read_csv(results / "tables" / "cells.csv").query("metric == 'tps'")
     rows = cells[["variant", "n_blocks", "ratio", "ratio_low", "ratio_high"]]
-    return rows.assign(load=load, method=method, **asked_of_disk(results), **measured_on())
+    return rows.assign(load=load, method=method, **asked_of_disk(results))
 
 
 def differences(table: pd.DataFrame) -> pd.DataFrame:
@@ -104,9 +104,8 @@ def differences(table: pd.DataFrame) -> pd.DataFrame:
 def over_days(found: pd.DataFrame) -> pd.DataFrame:
     """Return the mean differences over days and their machines, weighted by the inverse squares of their errors."""
     weight = found["error"] ** -2
-    kinds = found.assign(weight=weight, weighted=found["moved"] * weight).groupby(
-        ["load", "method", "variant"], sort=False
-    )
+    weighted = found.assign(weight=weight, weighted=found["moved"] * weight)
+    kinds = weighted.groupby(["load", "method", "variant"], sort=False)
     sums = kinds[["weight", "weighted"]].sum()[kinds["date"].nunique() > 1]
     known = sums.assign(moved=sums["weighted"] / sums["weight"], error=sums["weight"] ** -0.5)
     return known.reset_index().assign(date="all days", cpu_model="all machines")
@@ -126,7 +125,8 @@ def main(folder: Path, loads: list[str], repetitions: int, windows: int) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     times = {how: windows if how == TURNS else repetitions for how in METHODS}
     parts = [ratios(one, how, measure(folder, study(one, how, n))) for one in loads for how, n in times.items()]
-    measured = pd.concat(parts).dropna(subset=["ratio"])
+    # All parts have one day, that of their end: the methods of a day are compared.
+    measured = pd.concat(parts).dropna(subset=["ratio"]).assign(**measured_on())
     table = pd.concat([*earlier(measured), measured])
     table.to_csv(OUT, index=False, float_format="%.5g")
     print(*verdicts(table[table["load"].isin(loads)]), sep="\n")
