@@ -2,9 +2,9 @@
 
 Measures the same variants of the installed MariaDB three times per load: in slices with three servers up, in slices
 with six, and by turns in windows of 20 s with one server up. Writes windows.csv: one row per load, method and variant,
-with what the reference asked of the disk; rows of other loads and of other days stay. Prints for each ratio whether
-slices and windows agree, on each day and over all days; a difference that is not known to 3 % counts as one. Exits
-with status 1 when a run failed, not when methods differ: that is the finding.
+with what the reference asked of the disk; rows of other loads, days and campaigns stay. Prints for each ratio whether
+slices and windows agree, in each campaign and over all campaigns; a difference that is not known to 3 % counts as one.
+Exits with status 1 when a run failed, not when methods differ: that is the finding.
 """
 
 import argparse
@@ -44,9 +44,11 @@ METHODS = {
 # What the reference asks of the disk, by the server's counters.
 ASKED = {"fsyncs_per_s": "data_fsyncs", "pool_misses_per_s": "buffer_pool_misses"}
 CONCLUSIVE = np.log(1.03)
+# What sets one measuring of a load apart from another of the same load.
+CAMPAIGN = ["date", "campaign"]
 
 
-def study(load: str, method: str, repetitions: int) -> dict:
+def study(load: str, method: str, repetitions: int, campaign: int) -> dict:
     """Return the config of a load measured by a method."""
     workload, dataset, options = LOADS[load]
     names, how = METHODS[method]
@@ -63,8 +65,8 @@ def study(load: str, method: str, repetitions: int) -> dict:
         "repetitions": repetitions,
         "warmup_s": 2,
         "placement": "automatic",
-        "seed": 1,
-        "campaign": 1,
+        "seed": campaign,
+        "campaign": campaign,
         **how,
     }
 
@@ -89,11 +91,11 @@ def ratios(load: str, method: str, results: Path) -> pd.DataFrame:
 
 
 def differences(table: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per day, load, way of slices and variant: by how much its log ratio differs from windows'.
+    """Return one row per campaign, load, way of slices and variant: its log ratio less that of the windows.
 
     `error` is half of the 95 % interval of `moved`.
     """
-    place = ["date", "cpu_model", "load", "variant"]
+    place = [*CAMPAIGN, "cpu_model", "load", "variant"]
     half = np.log(table["ratio_high"] / table["ratio_low"]) / 2
     rows = table[[*place, "method"]].assign(log=np.log(table["ratio"]), half=half)
     turns = rows["method"] == TURNS
@@ -101,32 +103,35 @@ def differences(table: pd.DataFrame) -> pd.DataFrame:
     return both.assign(moved=both["log"] - both["log_turns"], error=np.hypot(both["half"], both["half_turns"]))
 
 
-def over_days(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean differences over days and their machines, weighted by the inverse squares of their errors."""
+def over_campaigns(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean differences over campaigns, on whichever machine, weighted by the inverse squares of errors."""
     weight = found["error"] ** -2
     weighted = found.assign(weight=weight, weighted=found["moved"] * weight)
     kinds = weighted.groupby(["load", "method", "variant"], sort=False)
-    sums = kinds[["weight", "weighted"]].sum()[kinds["date"].nunique() > 1]
+    sums = kinds[["weight", "weighted"]].sum()[kinds.size() > 1]
     known = sums.assign(moved=sums["weighted"] / sums["weight"], error=sums["weight"] ** -0.5)
-    return known.reset_index().assign(date="all days", cpu_model="all machines")
+    return known.reset_index().assign(campaign="all")
 
 
 def verdicts(table: pd.DataFrame) -> Iterator[str]:
-    """Yield one line per day, load, way of slices and variant: how its ratio differs from that of the windows."""
+    """Yield one line per campaign, load, way of slices and variant: how its ratio differs from that of the windows."""
     found = differences(table)
-    for row in pd.concat([found, over_days(found)]).itertuples():
+    for row in [*found.itertuples(), *over_campaigns(found).itertuples()]:
         word = "differs" if abs(row.moved) > row.error else "agrees" if row.error < CONCLUSIVE else "not known to 3 %"
-        where = f"{row.date}, {row.cpu_model}, {row.load} {row.method} {row.variant}"
-        yield f"{where}: {row.moved:+.1%} ± {row.error:.1%} against windows: {word}"
+        when = "all campaigns" if row.campaign == "all" else f"{row.date}, campaign {row.campaign}, {row.cpu_model}"
+        what = f"{row.load} {row.method} {row.variant}"
+        yield f"{when}, {what}: {row.moved:+.1%} ± {row.error:.1%} against windows: {word}"
 
 
-def main(folder: Path, loads: list[str], repetitions: int, windows: int) -> int:
+def main(folder: Path, loads: list[str], repetitions: int, windows: int, campaign: int) -> int:
     """Measure, write the table, print what agrees; returns the exit status."""
     folder.mkdir(parents=True, exist_ok=True)
     times = {how: windows if how == TURNS else repetitions for how in METHODS}
-    parts = [ratios(one, how, measure(folder, study(one, how, n))) for one in loads for how, n in times.items()]
-    # All parts have one day, that of their end: the methods of a day are compared.
-    measured = pd.concat(parts).dropna(subset=["ratio"]).assign(**measured_on())
+    parts = [
+        ratios(one, how, measure(folder, study(one, how, n, campaign))) for one in loads for how, n in times.items()
+    ]
+    # All parts have one day, that of their end: the methods of a campaign are compared.
+    measured = pd.concat(parts).dropna(subset=["ratio"]).assign(**measured_on(), campaign=campaign)
     table = pd.concat([*earlier(measured), measured])
     table.to_csv(OUT, index=False, float_format="%.5g")
     print(*verdicts(table[table["load"].isin(loads)]), sep="\n")
@@ -135,10 +140,10 @@ def main(folder: Path, loads: list[str], repetitions: int, windows: int) -> int:
 
 
 def earlier(measured: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the rows of windows.csv that stay: of other loads, or of other days."""
+    """Return the rows of windows.csv that stay: of other loads, days or campaigns."""
     if not OUT.exists():
         return []
-    table, key = pd.read_csv(OUT), ["load", "date"]
+    table, key = pd.read_csv(OUT), ["load", *CAMPAIGN]
     return [table[~table.set_index(key).index.isin(measured.set_index(key).index)]]
 
 
@@ -148,4 +153,5 @@ if __name__ == "__main__":
     parser.add_argument("--loads", nargs="+", choices=LOADS, default=[*LOADS])
     parser.add_argument("--repetitions", type=int, default=4, help="of slices")
     parser.add_argument("--windows", type=int, default=4, help="repetitions by turns")
+    parser.add_argument("--campaign", type=int, default=1, help="another number on the same day measures again")
     sys.exit(main(**vars(parser.parse_args())))

@@ -114,25 +114,25 @@ def test_interval_of_the_spread_between_restarts_holds_it_in_95_of_100_cases():
     assert 930 <= held <= 970
 
 
-def days_of(load, moved, half):
-    """Return rows of windows.csv of one variant on as many days: slices differ by e^moved[day] from windows."""
+def campaigns_of(load, moved, half):
+    """Return rows of windows.csv of one variant: slices differ by e^moved[i] from windows in campaign i + 1."""
     rows = [
-        {"date": f"2026-11-0{day}", "cpu_model": "one", "load": load, "variant": "x", "method": method, "log": log}
-        for day, each in enumerate(moved, 1)
+        {"date": "2026-11-01", "campaign": number, "load": load, "variant": "x", "method": method, "log": log}
+        for number, each in enumerate(moved, 1)
         for method, log in ((windows.TURNS, 0.1), ("slices-3", 0.1 + each))
     ]
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows).assign(cpu_model="one")
     ends = {"ratio": 0.0, "ratio_low": -half, "ratio_high": half}
     return table.assign(**{name: np.exp(table["log"] + end) for name, end in ends.items()}).drop(columns="log")
 
 
-def test_slices_and_windows_are_compared_on_each_day_and_over_all_days():
+def test_slices_and_windows_are_compared_in_each_campaign_and_over_all_campaigns():
     half = 0.035 / np.sqrt(2)
-    *each, over_all = windows.verdicts(days_of("cpu", [0.015, -0.005], half))
+    *each, over_all = windows.verdicts(campaigns_of("cpu", [0.015, -0.005], half))
     assert [line.partition("against windows: ")[2] for line in each] == ["not known to 3 %"] * 2
-    assert over_all == "all days, all machines, cpu slices-3 x: +0.5% ± 2.5% against windows: agrees"
+    assert over_all == "all campaigns, cpu slices-3 x: +0.5% ± 2.5% against windows: agrees"
 
 
 def test_slices_that_differ_from_windows_by_more_than_the_error_are_named():
-    (line,) = windows.verdicts(days_of("cpu", [0.05], 0.02))
-    assert line == "2026-11-01, one, cpu slices-3 x: +5.0% ± 2.8% against windows: differs"
+    (line,) = windows.verdicts(campaigns_of("cpu", [0.05], 0.02))
+    assert line == "2026-11-01, campaign 1, one, cpu slices-3 x: +5.0% ± 2.8% against windows: differs"
