@@ -72,11 +72,11 @@ def held_out_rows(split: Mapping[str, Split]) -> list[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class BesideTable:
-    """Published ratios beside ours for one metric; `rows` hold a workload and its fields."""
+    """Published ratios beside ours for one metric; `rows` hold workload, variant and a field per heading."""
 
     title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    head: tuple[str, str, str]
+    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
 
 
 def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[BesideTable]:
@@ -90,27 +90,20 @@ def _published_table(study: dict[str, Any], tables: dict[str, pd.DataFrame], met
     theirs = list(dict.fromkeys(variant for side in sides for variant in side.everywhere))
     ours = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     base = published.base_of(study, published.frame(study))
-    head = (
-        *(f"published {name} / {base}" for name in theirs),
-        *(f"published {name} / {base} at our client counts" for name in theirs),
-        *(f"{name} / {study['reference']}" for name in ours),
-    )
-    return BesideTable(
-        metric.label, head, tuple((side.workload, _published_side(side, theirs, ours, study)) for side in sides)
-    )
+    head = (f"published, / {base}", "the same at our client counts", f"measured, / {study['reference']}")
+    names = dict.fromkeys([*theirs, *ours])
+    rows = [(side.workload, name, _beside_cells(side, name, study)) for side in sides for name in names]
+    return BesideTable(metric.label, head, tuple(rows))
 
 
-def _published_side(
-    side: published.Beside, theirs: list[str], ours: list[str], study: dict[str, Any]
-) -> tuple[Cell, ...]:
+def _beside_cells(side: published.Beside, name: str, study: dict[str, Any]) -> tuple[Cell, ...]:
     counted = ((side.everywhere, side.clients), (side.here, side.common))
     there = [
         Cell(ratio(means.get(name)), (plural(count, "client count"),) if name in means else (), "")
         for means, count in counted
-        for name in theirs
     ]
-    here = [ratio_cell(side.ours.get(name), study["repetitions"]) for name in ours]
-    return (*there, *here)
+    ours = ratio_cell(side.ours[name], study["repetitions"]) if name in side.ours else Cell(NOTHING, (), "")
+    return (*there, ours)
 
 
 Study = dict[str, Any]

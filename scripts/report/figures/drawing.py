@@ -2,7 +2,8 @@
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,7 +45,7 @@ def _rounded(number: re.Match[str]) -> str:
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
-PUBLISHED = {"color": "#7d848d", "linewidth": 1.0, "linestyle": "--", "zorder": 1}
+PUBLISHED_COLOUR = "#7d848d"  # of a published variant that the study does not name
 PUBLISHED_BY = "published "  # before the name of a published variant
 WIDTH_IN = 4.7
 LEGEND_LETTERS = 58  # in one line of a legend, each entry's line and marker counted as six
@@ -129,6 +130,15 @@ def note(axes: Axes, notes: Sequence[str]) -> None:
     """Write below the horizontal axis what a figure leaves out."""
     if notes:
         axes.set_xlabel("\n".join(filter(None, [axes.get_xlabel(), *notes])), fontsize=8.5)
+
+
+def published_line(variant: str, place: int, colours: Mapping[str, str]) -> dict[str, Any]:
+    """Return how the line of a published variant looks: dashed, in the colour of the study's variant of its name.
+
+    `place` numbers the published variants of a figure: their dashes lie further apart from one to the next.
+    """
+    colour, dashes = colours.get(variant, PUBLISHED_COLOUR), (4, 1 + 2 * place)
+    return {"color": colour, "dashes": dashes, "linewidth": 1.0, "zorder": 1, "label": f"{PUBLISHED_BY}{variant}"}
 
 
 def legend(figure: Figure, axes: Axes, variants: Sequence[str]) -> None:

@@ -19,7 +19,6 @@ from scripts.analysis.metrics import Metric
 from scripts.report.figures.drawing import (
     INK_COLOUR,
     LEGEND_LINE_IN,
-    PUBLISHED,
     PUBLISHED_BY,
     STYLE,
     WIDTH_IN,
@@ -29,6 +28,7 @@ from scripts.report.figures.drawing import (
     legend,
     legend_lines,
     note,
+    published_line,
     svg,
     title,
 )
@@ -331,7 +331,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
 
 
 def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric, look: Look, name: str) -> str:
-    """Return the chart of one workload's ratios by clients: ours with 95 % intervals, published ones in grey.
+    """Return the chart of one workload's ratios by clients: ours with 95 % intervals, published ones dashed.
 
     `cells` holds the workload's rows of cells.csv of one metric, `published` variant, clients and ratio.
     """
@@ -344,8 +344,8 @@ def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric
         figure = Figure(figsize=(WIDTH_IN, height), layout="constrained")
         axes = figure.subplots()
         axes.axhline(1, color=INK_COLOUR, linewidth=0.8)
-        for variant, rows in within.groupby("variant", sort=False):
-            axes.plot(rows["clients"], rows["ratio"], **PUBLISHED, label=f"{PUBLISHED_BY}{variant}")
+        for place, (variant, rows) in enumerate(within.groupby("variant", sort=False)):
+            axes.plot(rows["clients"], rows["ratio"], **published_line(variant, place, look.colours))
         for variant in present:
             rows = shown[shown["variant"] == variant].sort_values("clients")
             half = np.abs(rows[["ratio_low", "ratio_high"]].to_numpy().T - rows["ratio"].to_numpy())

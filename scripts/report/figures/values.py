@@ -1,6 +1,6 @@
 """Figures of measured values as SVG text: curves by clients, lines by second, bars of timed SQL, fsyncs by time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 import numpy as np
@@ -12,8 +12,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from scripts.analysis.metrics import PANELS, Metric, Panel
 from scripts.analysis.stats import geometric_mean, value_interval
 from scripts.report.figures.drawing import (
-    PUBLISHED,
-    PUBLISHED_BY,
     STYLE,
     WIDTH_IN,
     client_axis,
@@ -22,6 +20,7 @@ from scripts.report.figures.drawing import (
     label_text,
     legend,
     note,
+    published_line,
     svg,
     thinned,
     title,
@@ -42,7 +41,7 @@ def values_chart(
     """Return the chart of one workload: one dot per ok run, geometric means over clients with their t intervals.
 
     `runs` holds the workload's rows of runs.csv. Missing values are gaps, which a note names. With several client
-    counts, published values (variant, clients, value) of a machine of similar speed are drawn as grey lines.
+    counts, published values (variant, clients, value) of a machine of similar speed are drawn as dashed lines.
     """
     measured = runs[(runs["outcome"] == "ok") & runs[metric.name].notna()]
     present = [variant for variant in look.variants if variant in set(measured["variant"])]
@@ -51,7 +50,7 @@ def values_chart(
         axes, notes = figure.subplots(), []
         drawn = thinned(measured, metric.name, notes)
         _by_clients(axes, (measured, drawn), metric, present, look)
-        _beside(axes, measured, metric, published)
+        _beside(axes, measured, metric, published, look.colours)
         client_axis(axes, runs["clients"].unique())
         legend(figure, axes, present)
         title(figure, _value_axis(axes, measured[metric.name], metric), next(iter(runs["workload"]), ""))
@@ -98,7 +97,9 @@ def _by_clients(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, vari
         )
 
 
-def _beside(axes: Axes, runs: pd.DataFrame, metric: Metric, published: pd.DataFrame | None) -> None:
+def _beside(
+    axes: Axes, runs: pd.DataFrame, metric: Metric, published: pd.DataFrame | None, colours: Mapping[str, str]
+) -> None:
     """Draw published values within our client counts, unless their scale differs so much that one would look flat."""
     if published is None or runs.empty:
         return
@@ -106,8 +107,7 @@ def _beside(axes: Axes, runs: pd.DataFrame, metric: Metric, published: pd.DataFr
     if not 1 / MOST_SCALE <= shown["value"].max() / runs[metric.name].max() <= MOST_SCALE:
         return
     for place, (variant, rows) in enumerate(shown.groupby("variant", sort=False)):
-        style = {"dashes": (4, 1 + 2 * place), "label": f"{PUBLISHED_BY}{variant}"}
-        axes.plot(rows["clients"], rows["value"], **PUBLISHED, **style)
+        axes.plot(rows["clients"], rows["value"], **published_line(variant, place, colours))
 
 
 def _holes(runs: pd.DataFrame, measured: pd.DataFrame) -> list[str]:

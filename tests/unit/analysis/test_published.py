@@ -143,7 +143,7 @@ def test_the_page_shows_them_with_their_source(tmp_path):
     tree, page, _ = rendered(plan, tmp_path, add_published)
     said = Elements(page).said()
     assert TOLD["source"] in said
-    assert "published pgo / baseline" in said
+    assert "published, / baseline the same at our client counts measured, / baseline" in said
     assert "11 client counts" in said
     chart = (tree.figures / "ratio-oltp.svg").read_text()
     assert "published pgo" in texts(chart)

@@ -12,6 +12,7 @@ from scripts.analysis.metrics import METRICS, TPS
 from scripts.jobs import plot_figures
 from scripts.report.figures import naming
 from scripts.report.figures import ratios as figures_ratios
+from scripts.report.figures.drawing import PUBLISHED_COLOUR
 from scripts.report.figures.ratios import BETTER, CROSSED, FRAMED, HATCHED, WORSE, HeatGrid
 from scripts.vocabulary import Verdict
 from tests.made import synthetic
@@ -171,14 +172,15 @@ def test_the_largest_map_is_small_and_names_are_text():
     assert marked(chart, FRAMED) == 300
 
 
+def at_16_and_64(*variants):
+    """Return rows of cells.csv of one workload: each of the variants at two client counts."""
+    row = {"workload": "oltp", "ratio": 1.0, "ratio_low": 0.9, "ratio_high": 1.1}
+    return pd.DataFrame([{**row, "variant": name, "clients": clients} for name in variants for clients in (16, 64)])
+
+
 def test_long_names_of_published_variants_are_not_cut_off():
-    cells = pd.DataFrame(
-        [{"workload": "oltp", "variant": name, "clients": clients, "ratio": 1.0, "ratio_low": 0.9, "ratio_high": 1.1}
-         for name in ("pgo", "lto") for clients in (16, 64)]
-    )  # fmt: skip
     names = [f"v5.7_tc48_log{number}" for number in range(5)]
-    theirs = pd.DataFrame([{"variant": name, "clients": place, "ratio": 1.2} for name in names for place in (16, 64)])
-    chart = figures_ratios.published_chart(cells, theirs, METRICS["tps"], LOOK, "ratio-oltp")
+    chart = figures_ratios.published_chart(at_16_and_64("pgo", "lto"), at_16_and_64(*names), TPS, LOOK, "ratio-oltp")
     width, height = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', chart).groups())
     entries = re.findall(r'x="(-?[\d.]+)" y="(-?[\d.]+)"[^>]*>(published [^<]+)<', chart)
     assert [text for *_, text in entries] == [f"published {name}" for name in names]
@@ -186,3 +188,10 @@ def test_long_names_of_published_variants_are_not_cut_off():
         assert float(x) >= 0
         assert float(x) + len(text) * 8.5 * 0.64 < width
         assert 0 < float(y) < height
+
+
+def test_published_lines_have_the_colours_of_our_variants_of_their_names():
+    chart = figures_ratios.published_chart(at_16_and_64("pgo"), at_16_and_64("pgo", "other"), TPS, LOOK, "ratio-oltp")
+    dashed = re.findall(r"stroke-dasharray: ([\d. ,]+);[^\"]*stroke: (#\w+)", chart)
+    assert {colour for _, colour in dashed} == {LOOK.colours["pgo"], PUBLISHED_COLOUR}
+    assert len({gaps for gaps, _ in dashed}) == 2
