@@ -91,19 +91,19 @@ def _published_table(study: dict[str, Any], tables: dict[str, pd.DataFrame], met
     ours = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     base = published.base_of(study, published.frame(study))
     head = (f"published, / {base}", "the same at our client counts", f"measured, / {study['reference']}")
-    names = dict.fromkeys([*theirs, *ours])
-    rows = [(side.workload, name, _beside_cells(side, name, study)) for side in sides for name in names]
+    rows = []
+    for load in sides:
+        measured_here = {name: ratio_cell(load.ours.get(name), study["repetitions"]) for name in ours}
+        for name in dict.fromkeys([*theirs, *ours]):
+            cells = (*_published_cells(load, name), measured_here.get(name, Cell(NOTHING, (), "")))
+            rows.append((load.workload, name, cells))
     return BesideTable(metric.label, head, tuple(rows))
 
 
-def _beside_cells(side: published.Beside, name: str, study: dict[str, Any]) -> tuple[Cell, ...]:
-    counted = ((side.everywhere, side.clients), (side.here, side.common))
-    there = [
-        Cell(ratio(means.get(name)), (plural(count, "client count"),) if name in means else (), "")
-        for means, count in counted
-    ]
-    ours = ratio_cell(side.ours[name], study["repetitions"]) if name in side.ours else Cell(NOTHING, (), "")
-    return (*there, ours)
+def _published_cells(load: published.Beside, name: str) -> Iterable[Cell]:
+    counted = ((load.everywhere, load.clients), (load.here, load.common))
+    for means, count in counted:
+        yield Cell(ratio(means.get(name)), (plural(count, "client count"),) if name in means else (), "")
 
 
 Study = dict[str, Any]

@@ -8,8 +8,10 @@ import pytest
 from scripts.analysis import published, stats
 from scripts.analysis.metrics import TPS
 from scripts.analysis.runs import read_csv
+from scripts.report import effects
 from scripts.report.figures import naming, ratios
 from scripts.report.figures.values import values_chart
+from scripts.wording import NOTHING
 from tests.made import synthetic
 from tests.made.compared import compared
 from tests.made.rendering import Elements, rendered
@@ -149,6 +151,19 @@ def test_the_page_shows_them_with_their_source(tmp_path):
     assert "published pgo" in texts(chart)
     ours = read_csv(tree.tables / "cells.csv").query("variant == 'pgo' and metric == 'tps'")
     assert len(ours) == 2
+
+
+def test_each_variant_of_either_side_has_a_row_and_what_a_side_lacks_is_left_empty():
+    theirs = [{**row, "variant": "other"} for row in TOLD["rows"] if row["variant"] == "pgo"]
+    study = {**declared(), "published": {**TOLD, "rows": [*TOLD["rows"], *theirs]}}
+    study["variants"] = {**study["variants"], "unmeasured": study["variants"]["pgo"]}
+    (tps, *_) = effects.published_tables(study, {"runs": compared().judged})
+    rows = {name: cells for workload, name, cells in tps.rows if workload == "simple_select"}
+    assert list(rows) == ["pgo", "other", "unmeasured"]
+    assert [cell.text == NOTHING for cell in rows["pgo"]] == [False, False, False]
+    assert [cell.text == NOTHING for cell in rows["other"]] == [False, False, True]
+    assert [cell.text == NOTHING for cell in rows["unmeasured"]] == [True, True, True]
+    assert (rows["other"][-1].state, rows["unmeasured"][-1].state) == ("", "hole")
 
 
 def test_values_of_a_machine_of_another_scale_are_left_out_of_the_chart():
