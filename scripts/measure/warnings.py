@@ -57,7 +57,8 @@ THRESHOLDS = {
         "use a machine of its own, or more repetitions",
     ),
     "others": WarningLimit(
-        0.05, "other programs or threads of the kernel ran: they take CPU time and caches from server and sysbench",
+        0.05, "other programs or threads of the kernel ran: they take CPU time and caches from server and sysbench, "
+        "and can make a difference between servers smaller",
         "stop other programs and services",
     ),
     "iowait": WarningLimit(

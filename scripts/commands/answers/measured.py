@@ -15,11 +15,12 @@ from scripts.analysis import ladder, published
 from scripts.analysis.comparison import MATTERS
 from scripts.analysis.runs import read_csv
 from scripts.measure import record as run_record
+from scripts.measure.run_parts import Server
 from scripts.vocabulary import COLD, CONTROLS, RELINKED
 from scripts.wording import missing
 
 MEASURED = Path("studies/measured.csv")
-COMMIT = 12
+COMMIT, DIGEST = 12, "[0-9a-f]" * 12
 # Parts of a record that take most of its size.
 BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series", "series")
 # Of the metrics with a ratio over all cells, those that are kept; the first that a study has is shown.
@@ -37,7 +38,7 @@ class Measured:
     """A variant and metric of a study over all its cells; `verdict` is a code, `matters` a share, both may be empty.
 
     A metric that begins with PAIR or MOST compares the variant with itself, by runs in place of blocks.
-    `release` is that of the variant's server, `workflow` version and commit of what measured it.
+    `release` is product and release of the variant's server, `workflow` version and commit of what measured it.
     """
 
     study: str
@@ -114,14 +115,21 @@ def _number(value: Any) -> str:
 
 def _about(folder: Path, runs: Any) -> dict[str, str]:
     """Return CPU, release, workflow and date of a variant's runs; paths in the tables begin at `results`."""
-    found = [run_record.read(folder.resolve().parents[2] / file, without=BULKY) for file in runs["file"]]
+    results = folder.resolve().parents[1]
+    found = [run_record.read(results.parent / file, without=BULKY) for file in runs["file"]]
     last_s = max(run.times.ended_at for run in found)
     return {
         "cpu_model": together(run.host.cpu for run in found),
-        "release": together(f"{run.server.family} {run.server.release}" for run in found),
+        "release": together(f"{_product(results, run.server)} {run.server.release}" for run in found),
         "workflow": together(f"{run.workflow.version} {(run.workflow.commit or '')[:COMMIT]}".strip() for run in found),
         "date": f"{datetime.fromtimestamp(last_s, UTC):%Y-%m-%d}",
     }
+
+
+def _product(results: Path, server: Server) -> str | None:
+    """Return the product that the server's sources state, its family without them: a fork is of another's family."""
+    known = sorted(results.glob(f"sources/{server.name}-{DIGEST}/source.json"))
+    return record.read(known[0])["product"] if known else server.family
 
 
 def together(values: Iterable[str | None]) -> str:

@@ -94,7 +94,8 @@ def measured_text(rows: list[Measured]) -> str:
 
 
 def _scale_text(study: str, rows: list[Measured]) -> str:
-    own = [row for row in rows if row.study == study and row.variant != AA]
+    every = [row for row in rows if row.study == study]
+    own = [row for row in every if row.variant != AA]
     metric = next(name for name in KEPT if any(row.metric == name for row in own))
     shown = [row for row in own if row.metric == metric]
     arms = "; ".join(map(_arm_text, shown))
@@ -103,10 +104,9 @@ def _scale_text(study: str, rows: list[Measured]) -> str:
         kind = "TPS" if metric == KEPT[0] else "cold time"
         scale += f", {kind} within a server: {pairs}; between servers"
     blocks = f"{together(row.blocks for row in shown)} blocks a cell"
-    releases = {row.release for row in shown}
-    server = f"{releases.pop()}; " if len(releases) == 1 else ""
+    releases = ", ".join(dict.fromkeys(row.release for row in every))  # A/A has the reference's
     where = f"{together(row.cpu_model for row in shown)}, {together(row.date for row in shown)}"
-    return f"{scale}, {_label(metric)}: {arms} ({blocks}; {server}{where})"
+    return f"{scale}, {_label(metric)}: {arms} ({blocks}; {releases}; {where})"
 
 
 def _pairs_text(rows: list[Measured]) -> str:

@@ -203,12 +203,13 @@ def _columns(axes: Axes, found: Results, placed: list[Placed], layout: Layout) -
             _write(axes, x, -0.14, _better(metric), CELL_SIZE, QUIET)
         for each in placed:
             y, field = each.top_in + PITCH_IN * 1.45 if layout.stacked else each.mean_in, each.row.fields[column]
-            _field(axes, x, y, field, layout, 0.1 + 0.0078 * layout.size * min(len(field.text), 8))
+            _field(axes, x, y, field, layout)
 
 
-def _field(axes: Axes, x: float, y: float, field: Field, layout: Layout, apart_in: float) -> None:
-    established = field.state in (GOOD, BAD)
-    _write(axes, x, y, field.text, layout.size, field.state, weight="bold" if established else "normal")
+def _field(axes: Axes, x: float, y: float, field: Field, layout: Layout) -> None:
+    bold = field.state in (GOOD, BAD)
+    apart_in = 0.03 + (BOLD_WIDTH if bold else WIDTH) * layout.size / 72 * min(len(field.text), 8)
+    _write(axes, x, y, field.text, layout.size, field.state, weight="bold" if bold else "normal")
     _write(axes, x + apart_in / layout.plot_in, y, field.interval, layout.small, QUIET)
 
 

@@ -1,6 +1,7 @@
 """Answers of finished studies: taken in as rows, and shown beside the published figures in the studies' README."""
 
 import csv
+import json
 import shutil
 
 import pytest
@@ -51,7 +52,21 @@ def test_finished_study_is_taken_in_with_what_its_tables_say(finished):
     (first,) = {(row.study, row.cpu_model, row.release, row.workflow, row.date) for row in rows}
     run = record.read(next(finished.rglob("pgo*/**/1.json"), None) or next(finished.rglob("*pgo.json")))
     assert first[:2] == (record.read(finished / "study.json")["study"], run["host"]["cpu_model"])
-    assert run["server"]["release"] in first[2]
+    assert first[2] == f"{run['server']['family']} {run['server']['release']}"
+
+
+def test_product_is_that_of_the_sources_of_the_server_and_no_other(tmp_path, finished):
+    own = finished.parents[1]
+    results = shutil.copytree(own, tmp_path / own.name)
+    name = record.read(next(finished.rglob("pgo*/**/1.json"), None) or next(finished.rglob("*pgo.json")))["server"][
+        "name"
+    ]
+    for server, product in ((f"{name}-0", "another"), (name, "Percona Server")):
+        (source := results / "sources" / f"{server}-0123456789ab").mkdir(parents=True)
+        (source / "source.json").write_text(json.dumps({"product": product}))
+    assert {row.release.rsplit(" ", 1)[0] for row in measured.of_study(results / finished.relative_to(own))} == {
+        "Percona Server"
+    }
 
 
 def test_statements_of_one_server_are_compared_as_published_and_measured(tmp_path_factory):
@@ -132,8 +147,8 @@ def test_small_scale_is_named_and_stands_at_its_study():
                            "CPU", "mariadb 10.11.18", "1.0", "2026-11-23")  # fmt: skip
     said = "small scale, TPS: `tmpfs` 1.50 × (1.20–1.90), more than 2 % faster (5 blocks a cell; {}CPU, 2026-11-23)"
     assert readme.measured_text([row]).replace("\u202f", " ") == said.format("mariadb 10.11.18; ")
-    other = measured.Measured(**{**vars_of(row), "variant": "disk", "release": "mysql 8.0.33"})
-    assert "mariadb" not in readme.measured_text([row, other])
+    other = measured.Measured(**{**vars_of(row), "variant": "aa", "release": "mysql 8.0.33"})
+    assert "; mysql 8.0.33, mariadb 10.11.18; CPU" in readme.measured_text([other, row])
 
 
 def test_study_of_another_release_answers_the_question_of_a_study_that_exists(tmp_path, finished):
