@@ -22,6 +22,11 @@ def finished(tmp_path_factory):
     return tree.study.parent
 
 
+def a_run(folder):
+    """Return the record of a run of the variant pgo."""
+    return record.read(next(folder.rglob("pgo*/**/1.json"), None) or next(folder.rglob("*pgo.json")))
+
+
 def test_readme_has_the_table_of_measured_csv_and_the_published_files():
     text = (CHECKOUT / readme.README).read_text(encoding="utf-8")
     made = readme.table(CHECKOUT, measured.read(CHECKOUT / measured.MEASURED))
@@ -50,7 +55,7 @@ def test_finished_study_is_taken_in_with_what_its_tables_say(finished):
         said = "" if row.variant == "aa" else told["verdict"]
         assert (row.metric != "tps") or (row.verdict == said and row.blocks == "5")
     (first,) = {(row.study, row.cpu_model, row.release, row.workflow, row.date) for row in rows}
-    run = record.read(next(finished.rglob("pgo*/**/1.json"), None) or next(finished.rglob("*pgo.json")))
+    run = a_run(finished)
     assert first[:2] == (record.read(finished / "study.json")["study"], run["host"]["cpu_model"])
     assert first[2] == f"{run['server']['family']} {run['server']['release']}"
 
@@ -58,15 +63,12 @@ def test_finished_study_is_taken_in_with_what_its_tables_say(finished):
 def test_product_is_that_of_the_sources_of_the_server_and_no_other(tmp_path, finished):
     own = finished.parents[1]
     results = shutil.copytree(own, tmp_path / own.name)
-    name = record.read(next(finished.rglob("pgo*/**/1.json"), None) or next(finished.rglob("*pgo.json")))["server"][
-        "name"
-    ]
+    name = a_run(finished)["server"]["name"]
     for server, product in ((f"{name}-0", "another"), (name, "Percona Server")):
         (source := results / "sources" / f"{server}-0123456789ab").mkdir(parents=True)
         (source / "source.json").write_text(json.dumps({"product": product}))
-    assert {row.release.rsplit(" ", 1)[0] for row in measured.of_study(results / finished.relative_to(own))} == {
-        "Percona Server"
-    }
+    rows = measured.of_study(results / finished.relative_to(own))
+    assert {row.release.rsplit(" ", 1)[0] for row in rows} == {"Percona Server"}
 
 
 def test_statements_of_one_server_are_compared_as_published_and_measured(tmp_path_factory):
