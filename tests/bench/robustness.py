@@ -1,8 +1,8 @@
 """Whether the answer of the quick study depends on the length of its slices, or on another program on the machine.
 
 Measures the study four times with the same builds: in slices of 0.1, 0.2 and 0.4 s, and once more while a program loads
-all CPUs half of the time, at random. Writes robustness.csv: one row per variant and place; rows of other days stay.
-Exits with status 1 when a ratio moves with the length of the slices by more than its intervals allow, or when the
+all CPUs half of the time, at random. Writes robustness.csv: one row per variant, place and metric; rows of other days
+stay. Exits with status 1 when a ratio moves with the length of the slices by more than its intervals allow, or when the
 disturbed intervals are more than twice as wide, or do not hold the quiet ratio.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from tests.bench.side_by_side import measured_on, summary
+from tests.bench.side_by_side import measured_on, summary, with_earlier
 from tests.bench.table import ROOT
 
 OUT = Path(__file__).with_suffix(".csv")
@@ -28,6 +28,8 @@ LENGTHS_S, SHORTEST_S = (0.1, 0.2, 0.4), 0.1
 DISTURBED = "disturbed"
 LONGEST_SPELL_S = 2.0
 WHOLE = "all workloads"
+# Server CPU tells whether the work of a transaction changed, or only the time that the server got.
+METRICS = ("tps", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx")
 
 
 @contextlib.contextmanager
@@ -62,16 +64,17 @@ def measure(folder: Path, name: str, changes: dict) -> Path:
 
 
 def ratios(name: str, results: Path) -> pd.DataFrame:
-    """Return the ratios of TPS of a finished study: one row per variant and workload, and over all of them."""
+    """Return ratios and values of a finished study: one row per variant and metric in each workload and over all."""
     cells = pd.read_csv(results / "tables" / "cells.csv")
     overall = pd.read_csv(results / "tables" / "overall.csv").assign(workload=WHOLE)
-    rows = pd.concat([cells, overall]).query("metric == 'tps'")
-    return rows[["variant", "workload", "ratio", "ratio_low", "ratio_high"]].assign(condition=name)
+    rows = pd.concat([cells, overall]).query("metric in @METRICS")
+    columns = ["variant", "workload", "metric", "value", "ratio", "ratio_low", "ratio_high"]
+    return rows[columns].assign(condition=name)
 
 
 def verdicts(table: pd.DataFrame) -> Iterator[tuple[str, bool]]:
-    """Yield what must hold of each variant over all workloads, and whether it does."""
-    rows = table[table["workload"] == WHOLE].set_index(["condition", "variant"])
+    """Yield what must hold of the TPS of each variant over all workloads, and whether it does."""
+    rows = table.query("workload == @WHOLE and metric == 'tps'").set_index(["condition", "variant"])
     width = np.log(rows["ratio_high"] / rows["ratio_low"])
     for variant in rows.index.unique("variant"):
         quiet = rows.loc[(str(SHORTEST_S), variant)]
@@ -95,9 +98,7 @@ def main(folder: Path) -> int:
     table = pd.concat([ratios(name, results) for name, results in studies.items()])
     # All parts have one day, that of their end: a disturbed answer is compared with the quiet ones of its campaign.
     table = table.assign(**measured_on())
-    earlier = pd.read_csv(OUT)
-    kept = earlier[earlier["date"] != table["date"].iloc[0]]
-    pd.concat([kept, table]).to_csv(OUT, index=False, float_format="%.5g")
+    with_earlier(OUT, table, ["date"]).to_csv(OUT, index=False, float_format="%.5g")
     print(summary(list(studies.values())).round(4).to_string(index=False))
     found = list(verdicts(table))
     for text, holds in found:

@@ -28,6 +28,15 @@ def measured_on() -> dict[str, str]:
     return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "cpu_model": Host.of(asdict(read_host())).cpu}
 
 
+def with_earlier(file: Path, measured: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+    """Return the rows of a table on disk whose key was not measured again, then those measured now."""
+    if not file.exists():
+        return measured
+    earlier = pd.read_csv(file)
+    again = earlier.set_index(key).index.isin(measured.set_index(key).index)
+    return pd.concat([earlier[~again], measured])
+
+
 def blocks_of(study: Path) -> Iterator[dict]:
     """Yield the records of the blocks of a study that were measured in slices."""
     for file in sorted(study.glob("blocks/**/block.json")):

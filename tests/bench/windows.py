@@ -18,7 +18,7 @@ import pandas as pd
 
 from scripts.vocabulary import AA
 from tests.bench.false_alarms import measure
-from tests.bench.side_by_side import measured_on
+from tests.bench.side_by_side import measured_on, with_earlier
 
 OUT = Path(__file__).with_suffix(".csv")
 SERVER = {"server": "mariadb-installed", "build": "prebuilt"}
@@ -132,19 +132,11 @@ def main(folder: Path, loads: list[str], repetitions: int, windows: int, campaig
     ]
     # All parts have one day, that of their end: the methods of a campaign are compared.
     measured = pd.concat(parts).dropna(subset=["ratio"]).assign(**measured_on(), campaign=campaign)
-    table = pd.concat([*earlier(measured), measured])
+    table = with_earlier(OUT, measured, ["load", *CAMPAIGN])
     table.to_csv(OUT, index=False, float_format="%.5g")
     print(*verdicts(table[table["load"].isin(loads)]), sep="\n")
     wanted = sum(len(names) + 1 for names, _ in METHODS.values()) * len(loads)
     return int(len(measured) != wanted or AA not in set(measured["variant"]))
-
-
-def earlier(measured: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the rows of windows.csv that stay: of other loads, days or campaigns."""
-    if not OUT.exists():
-        return []
-    table, key = pd.read_csv(OUT), ["load", *CAMPAIGN]
-    return [table[~table.set_index(key).index.isin(measured.set_index(key).index)]]
 
 
 if __name__ == "__main__":

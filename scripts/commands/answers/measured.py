@@ -16,11 +16,12 @@ from scripts.analysis.comparison import MATTERS
 from scripts.analysis.runs import read_csv
 from scripts.measure import record as run_record
 from scripts.measure.run_parts import Server
+from scripts.plan.listing import Listing
 from scripts.vocabulary import COLD, CONTROLS, RELINKED
 from scripts.wording import missing
 
 MEASURED = Path("studies/measured.csv")
-COMMIT, DIGEST = 12, "[0-9a-f]" * 12
+COMMIT = 12
 # Parts of a record that take most of its size.
 BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series", "series")
 # Of the metrics with a ratio over all cells, those that are kept; the first that a study has is shown.
@@ -128,8 +129,8 @@ def _about(folder: Path, runs: Any) -> dict[str, str]:
 
 def _product(results: Path, server: Server) -> str | None:
     """Return the product that the server's sources state, its family without them: a fork is of another's family."""
-    known = sorted(results.glob(f"sources/{server.name}-{DIGEST}/source.json"))
-    return record.read(known[0])["product"] if known else server.family
+    folders = Listing().versions(str(results / "sources"), server.name)
+    return record.read(Path(folders[0]) / "source.json")["product"] if folders else server.family
 
 
 def together(values: Iterable[str | None]) -> str:
