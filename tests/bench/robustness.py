@@ -2,8 +2,8 @@
 
 Measures the study four times with the same builds: in slices of 0.1, 0.2 and 0.4 s, and once more while a program loads
 all CPUs half of the time, at random. Writes robustness.csv: one row per variant, place and metric; rows of other days
-stay. Exits with status 1 when a ratio moves with the length of the slices by more than its intervals allow, or when the
-disturbed intervals are more than twice as wide, or do not hold the quiet ratio.
+and CPUs stay. Exits with status 1 when a ratio moves with the length of the slices by more than its intervals allow, or
+when the disturbed intervals are more than twice as wide, or do not hold the quiet ratio.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def main(folder: Path) -> int:
     table = pd.concat([ratios(name, results) for name, results in studies.items()])
     # All parts have one day, that of their end: a disturbed answer is compared with the quiet ones of its campaign.
     table = table.assign(**measured_on())
-    with_earlier(OUT, table, ["date"]).to_csv(OUT, index=False, float_format="%.5g")
+    with_earlier(OUT, table, ["date", "cpu_model"]).to_csv(OUT, index=False, float_format="%.5g")
     print(summary(list(studies.values())).round(4).to_string(index=False))
     found = list(verdicts(table))
     for text, holds in found:
