@@ -45,7 +45,7 @@ METHODS = {
 ASKED = {"fsyncs_per_s": "data_fsyncs", "pool_misses_per_s": "buffer_pool_misses"}
 CONCLUSIVE = np.log(1.03)
 # What sets one measuring of a load apart from another of the same load.
-CAMPAIGN = ["date", "campaign"]
+CAMPAIGN = ["date", "campaign", "cpu_model"]
 
 
 def study(load: str, method: str, repetitions: int, campaign: int) -> dict:
@@ -95,7 +95,7 @@ def differences(table: pd.DataFrame) -> pd.DataFrame:
 
     `error` is half of the 95 % interval of `moved`.
     """
-    place = [*CAMPAIGN, "cpu_model", "load", "variant"]
+    place = [*CAMPAIGN, "load", "variant"]
     half = np.log(table["ratio_high"] / table["ratio_low"]) / 2
     rows = table[[*place, "method"]].assign(log=np.log(table["ratio"]), half=half)
     turns = rows["method"] == TURNS
