@@ -97,8 +97,9 @@ def main(folder: Path) -> int:
         studies[DISTURBED] = measure(folder, DISTURBED, {"slice_s": SHORTEST_S})
     table = pd.concat([ratios(name, results) for name, results in studies.items()])
     # All parts have one day, that of their end: a disturbed answer is compared with the quiet ones of its campaign.
-    table = table.assign(**measured_on())
-    with_earlier(OUT, table, ["date", "cpu_model"]).to_csv(OUT, index=False, float_format="%.5g")
+    campaign = measured_on()
+    table = table.assign(**campaign)
+    with_earlier(OUT, table, [*campaign]).to_csv(OUT, index=False, float_format="%.5g")
     print(summary(list(studies.values())).round(4).to_string(index=False))
     found = list(verdicts(table))
     for text, holds in found:
