@@ -16,13 +16,15 @@ from scripts import record
 from scripts.builds.flags import Flags
 from scripts.builds.toolchain import Toolchain
 from scripts.host.entry import say
-from scripts.host.process import CommandFailed, Usage, run
+from scripts.host.process import CommandFailed, CommandKilled, Usage, run
 from scripts.host.workplace import cache_directory, passing
 from scripts.servers.families import Family
 
 WRAPPER = Path(__file__).with_name("compiler")
 PROGRESS_EVERY_S = 30
-ERROR_LINE = re.compile(r"(?:fatal )?error:|undefined reference|^FAILED:|CMake Error|configure: error|: Error \d", re.I)
+ERROR_LINE = re.compile(
+    r"(?:fatal )?error:|undefined reference|^FAILED:|CMake Error|configure: error|: Error \d|interrupted by user", re.I
+)
 # The published recipe loses its profile because it compiles in two directories.
 FOLDERS = {"published_instrumented": "build-generate", "published": "build-use"}
 
@@ -92,7 +94,7 @@ def compile_server(
 ) -> Compiled:
     """Configure and compile a server in `build` with at most `threads` jobs; the log gets every command's output.
 
-    Raises CommandFailed with the first error lines of the step that failed.
+    Raises CommandFailed with the first error lines of the step that failed, CommandKilled if one was killed.
     """
     records = build.parent / "records"
     for folder in (build, records):
@@ -153,6 +155,8 @@ def _step(command: list[str], build: Path, environment: dict[str, str], log: Pat
     offset = log.stat().st_size if log.exists() else 0
     try:
         return run(command, log, cwd=build, environment=environment).usage
+    except CommandKilled:
+        raise
     except CommandFailed as failure:
         raise CommandFailed(_first_errors(log, offset) or str(failure)) from failure
 

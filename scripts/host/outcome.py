@@ -10,7 +10,7 @@ from typing import Any
 
 from scripts import record
 from scripts.host.entry import say
-from scripts.host.process import CommandFailed
+from scripts.host.process import CommandFailed, CommandKilled
 from scripts.wording import brief
 
 FAILED = "failed"
@@ -22,7 +22,9 @@ MAY_FAIL = "MAY_FAIL"
 FULL_DISK_PRINTED = r"No space left on device|\b[Ee]rr(?:or|no):? (?:number )?28\b|\b1114\b.*The table '.+' is full"
 DISK_PRINTED = re.compile(rf"{FULL_DISK_PRINTED}|Disk quota exceeded|Read-only file system")
 # Of commands only: a server takes as much memory as its options say, a compiler takes what it needs.
-MEMORY_PRINTED = re.compile(r"Cannot allocate memory|virtual memory exhausted|\bKilled\b")
+MEMORY_PRINTED = re.compile(r"Cannot allocate memory|virtual memory exhausted")
+# What compiler drivers, shells, make and ninja print when the program that they run, or they themselves, are killed.
+KILLED_PRINTED = re.compile(r"\b(?:Killed|Terminated|Hangup)\b|\] Interrupt\b|interrupted by user")
 
 
 class HostFailed(RuntimeError):
@@ -63,12 +65,12 @@ def as_result(folder: Path, keep: Callable[[str], None], *kinds: type[Exception]
 
 
 def of_host(failure: Exception) -> bool:
-    """Return whether a server or a command failed since a host lacks something: space, memory, a connection."""
-    if isinstance(failure, HostFailed):
+    """Return whether a server or a command failed since a host lacks space, memory or a connection, or was killed."""
+    if isinstance(failure, (HostFailed, CommandKilled)):
         return True
     if isinstance(failure, Refused):
         return False
-    patterns = (DISK_PRINTED, MEMORY_PRINTED) if isinstance(failure, CommandFailed) else (DISK_PRINTED,)
+    patterns = (DISK_PRINTED, MEMORY_PRINTED, KILLED_PRINTED) if isinstance(failure, CommandFailed) else (DISK_PRINTED,)
     return any(pattern.search(str(failure)) for pattern in patterns)
 
 

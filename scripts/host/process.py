@@ -24,12 +24,18 @@ PR_SET_PDEATHSIG = 1
 PROGRESS_S = 10
 LAST_LINES = 15
 SHOWN_CHARACTERS = 300
+# By these, users, schedulers and a kernel short of memory end a program; one that crashes dies of others.
+SIGNALS_FROM_OUTSIDE = {signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM}
 # Packages of commands that only some kinds of sources need, where the names differ or the set-up leaves them out.
 DEBIAN_PACKAGES = {"git": "git", "mvn": "maven"}
 
 
 class CommandFailed(RuntimeError):
     """A command ended with a status other than 0; the text has its command line, the status and its last lines."""
+
+
+class CommandKilled(CommandFailed):
+    """A command was killed from outside: how it would have ended is not known."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,8 @@ def run(
     With `log`, its output is appended there. Without, its standard output is returned and each line goes to `logging`,
     except for the lines that `progress` takes, by returning True.
     `environment` is laid over this process's own; `identity` holds Popen's user and group arguments.
-    Raises FileNotFoundError when the command is missing, CommandFailed with its last lines when its status is not 0.
+    Raises FileNotFoundError when the command is missing, CommandFailed with its last lines when its status is not 0,
+    CommandKilled when a signal from outside ended it.
     """
     command = [str(part) for part in argv]
     _require_command(command[0], (environment or {}).get("PATH"))
@@ -98,7 +105,7 @@ def run(
         wall_s = time.monotonic() - begin_s
         lines = last_lines(log) if log else _last_of(output + _logged_errors(text, command[0]))
     if status != 0:
-        raise CommandFailed(_failure(command, status, lines))
+        raise _failure(command, status, lines)
     return Finished(output, Usage(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024))
 
 
@@ -130,7 +137,7 @@ def output_of(
     """Return what a short command prints on standard output, for example a tool's answer to `--version`.
 
     Raises FileNotFoundError when the command is missing, CommandFailed with its last lines when its status is not 0,
-    subprocess.TimeoutExpired after `timeout_s`.
+    CommandKilled when a signal from outside ended it, subprocess.TimeoutExpired after `timeout_s`.
     """
     command = [str(part) for part in argv]
     _require_command(command[0], (environment or {}).get("PATH"))
@@ -146,7 +153,7 @@ def output_of(
         **({"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin}),
     )
     if done.returncode != 0:
-        raise CommandFailed(_failure(command, done.returncode, _last_of(f"{done.stdout}\n{done.stderr}")))
+        raise _failure(command, done.returncode, _last_of(f"{done.stdout}\n{done.stderr}"))
     return done.stdout
 
 
@@ -208,10 +215,12 @@ def _last_of(text: str) -> str:
     return "\n".join(lines[-LAST_LINES:]) or "(no output)"
 
 
-def _failure(command: list[str], status: int, lines: str) -> str:
+def _failure(command: list[str], status: int, lines: str) -> CommandFailed:
     whole = shlex.join(command)
     shown = whole if len(whole) <= SHOWN_CHARACTERS else f"{shlex.join(command[:4])[:SHOWN_CHARACTERS]} …"
-    return f"{shown} ended with status {status}:\n{lines}"
+    if -status in SIGNALS_FROM_OUTSIDE:
+        return CommandKilled(f"{shown} was killed by {signal.Signals(-status).name}:\n{lines}")
+    return CommandFailed(f"{shown} ended with status {status}:\n{lines}")
 
 
 @contextlib.contextmanager

@@ -2,11 +2,14 @@
 
 import os
 import threading
+from types import SimpleNamespace
 
 import pytest
 
-from scripts.builds.compile import WRAPPER, build_tree, source_link, wrapper
-from scripts.builds.flags import instrument_flags, profile_flags
+from scripts.builds.compile import WRAPPER, build_tree, compile_server, source_link, wrapper
+from scripts.builds.flags import Flags, instrument_flags, profile_flags
+from scripts.host import outcome
+from scripts.host.process import CommandFailed
 
 DIGEST = "4c939f9d67cfbc3d" + 48 * "0"
 
@@ -72,6 +75,34 @@ def test_two_builds_of_a_source_never_share_the_tree(tmp_path):
         order.append("first")
     thread.join(5)
     assert order == ["first", "second"]
+
+
+def failure_of_ninja(folder, step):
+    """Compile with a ninja file whose one step is a shell command; returns the failure."""
+    rules = folder / "build.ninja"
+    rules.write_text(f"rule compile\n  command = {step}\nbuild x.o: compile\n")
+    family = SimpleNamespace(
+        PROFILE_SCOPE="objects",
+        configure_command=lambda *_: ["cp", str(rules), "."],
+        compile_commands=lambda _threads: [["ninja"]],
+    )
+    names = dict.fromkeys(("cc", "cxx", "ar", "ranlib", "nm"), "none")
+    tools = SimpleNamespace(**names, search_path=lambda: os.environ["PATH"])
+    recipe = {"server": "tiny", "build": "fragile"}
+    with pytest.raises(CommandFailed) as caught:
+        compile_server(family, folder, folder / "work/build", tools, Flags(), recipe, 1, folder / "log")
+    return caught.value
+
+
+@pytest.mark.parametrize("step", ["kill -KILL $$PPID", "kill -TERM $$PPID; sleep 1", "kill -INT $$$$"])
+def test_build_tool_that_is_killed_says_nothing_about_the_build(tmp_path, step):
+    assert outcome.of_host(failure_of_ninja(tmp_path, step))
+
+
+def test_compiler_that_refuses_the_code_fails_the_build(tmp_path):
+    failure = failure_of_ninja(tmp_path, "echo 'x.cc:1: error: no member'; exit 1")
+    assert "x.cc:1: error: no member" in str(failure)
+    assert not outcome.of_host(failure)
 
 
 def test_both_sides_of_a_profile_cut_the_same_folder_from_the_names(tmp_path):

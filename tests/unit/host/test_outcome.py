@@ -9,7 +9,7 @@ import pytest
 from scripts import record, release
 from scripts.builds import toolchain
 from scripts.host import outcome
-from scripts.host.process import CommandFailed
+from scripts.host.process import CommandFailed, CommandKilled
 from scripts.jobs import audit_build, build_server, measure_block, prove_builds, train_server
 from scripts.loadgen import sysbench
 from scripts.loadgen.output import SysbenchFailed
@@ -62,6 +62,10 @@ def test_failure_of_what_may_fail_is_kept_with_its_reason(folder, error):
     [
         CommandFailed(FULL),
         CommandFailed("c++: fatal error: Killed signal terminated program cc1plus"),
+        CommandFailed("clang: error: unable to execute command: Terminated"),
+        CommandFailed("make: *** [Makefile:3: x.o] Terminated"),
+        CommandFailed("ninja: build stopped: interrupted by user."),
+        CommandKilled("ninja -j2 mysqld was killed by SIGKILL"),
         CommandFailed("virtual memory exhausted: Cannot allocate memory"),
         ServerFailed("its last lines: OS errno 28 - No space left on device"),
         ServerFailed("died"),

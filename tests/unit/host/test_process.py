@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from scripts.host import entry, process
-from scripts.host.process import CommandFailed, run
+from scripts.host.process import CommandFailed, CommandKilled, output_of, run
 
 CHECKOUT = Path(__file__).parents[3]
 ENTRY = """
@@ -72,9 +72,17 @@ def test_failure_tells_command_status_and_last_lines(tmp_path):
     assert lines[1:] == [str(number) for number in range(86, 101)]
 
 
-def test_death_by_a_signal_is_a_failure(tmp_path):
-    with pytest.raises(CommandFailed, match="ended with status -9"):
-        run(["sh", "-c", "kill -9 $$"], tmp_path / "x.log")
+@pytest.mark.parametrize("name", ["HUP", "INT", "KILL", "TERM"])
+def test_command_killed_from_outside_says_by_which_signal(tmp_path, name):
+    for call in (lambda argv: run(argv, tmp_path / "x.log"), output_of):
+        with pytest.raises(CommandKilled, match=f"was killed by SIG{name}:"):
+            call(["sh", "-c", f"kill -{name} $$"])
+
+
+def test_command_that_crashes_was_not_killed_from_outside(tmp_path):
+    with pytest.raises(CommandFailed, match="ended with status -11") as caught:
+        run(["sh", "-c", "kill -SEGV $$"], tmp_path / "x.log")
+    assert not isinstance(caught.value, CommandKilled)
 
 
 def test_command_sees_our_environment_with_more_laid_over_it_and_its_folder(tmp_path, monkeypatch):
