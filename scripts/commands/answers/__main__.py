@@ -14,15 +14,17 @@ from scripts.record import write_text
 from scripts.wording import plural
 
 
-def main(root: Path, folders: list[Path], answered: str = "") -> None:
+def main(root: Path, folders: list[Path], answered: str = "", beside: bool = False) -> None:
     """Take finished studies in, under their own names or as answers of one study, and write both files of a checkout.
 
+    With `beside`, answers of variants that these studies lack are kept.
     Raises ValueError for an `answered` that is not a study of the checkout.
     """
     known = root / "studies"
     if answered and not (known / f"{of_config(answered)}.yaml").is_file():
         raise ValueError(f"--answers {answered}: expected a study of {known}, with {SMALL} for its small scale")
-    rows = merged(read(root / MEASURED), [row for folder in folders for row in of_study(folder, answered)])
+    new = [row for folder in folders for row in of_study(folder, answered)]
+    rows = merged(read(root / MEASURED), new, beside)
     write_text(root / MEASURED, as_csv(rows))
     readme = root / README
     write_text(readme, with_table(readme.read_text(encoding="utf-8"), table(root, rows)))
@@ -35,5 +37,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--answers", default="", metavar="x-small", help="the study whose question they answer with another release"
     )
+    parser.add_argument("--beside", action="store_true", help="keep the answers of variants that these studies lack")
     given = parser.parse_args()
-    main(ROOT, given.studies, given.answers)
+    main(ROOT, given.studies, given.answers, given.beside)

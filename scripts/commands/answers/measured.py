@@ -17,7 +17,7 @@ from scripts.analysis.runs import read_csv
 from scripts.measure import record as run_record
 from scripts.measure.run_parts import Server
 from scripts.plan.listing import Listing
-from scripts.vocabulary import COLD, CONTROLS, RELINKED
+from scripts.vocabulary import AA, COLD, CONTROLS, RELINKED
 from scripts.wording import missing
 
 MEASURED = Path("studies/measured.csv")
@@ -55,6 +55,11 @@ class Measured:
     release: str
     workflow: str
     date: str
+
+    @property
+    def campaign(self) -> tuple[str, str]:
+        """CPU and day: within a study, rows of one campaign were measured beside the same A/A."""
+        return self.cpu_model, self.date
 
 
 def of_study(folder: Path, answered: str = "") -> list[Measured]:
@@ -160,7 +165,21 @@ def as_csv(rows: Iterable[Measured]) -> str:
     return text.getvalue()
 
 
-def merged(before: list[Measured], new: list[Measured]) -> list[Measured]:
-    """Return the rows of all studies by name; those of a study that was measured again are replaced."""
+def merged(before: list[Measured], new: list[Measured], beside: bool = False) -> list[Measured]:
+    """Return the rows of all studies by name; those of a study that was measured again are replaced.
+
+    With `beside`, variants of it that were not measured again keep their rows, and those of the A/A of their campaign.
+    """
     again = {row.study for row in new}
-    return sorted([*(row for row in before if row.study not in again), *new], key=lambda row: row.study)
+    kept = [row for row in before if row.study not in again]
+    if beside:
+        kept += _left([row for row in before if row.study in again], new)
+    return sorted([*kept, *new], key=lambda row: row.study)
+
+
+def _left(before: list[Measured], new: list[Measured]) -> list[Measured]:
+    """Return the earlier rows of variants that are not among the new ones, and of A/A in campaigns with these alone."""
+    taken = {(row.study, row.variant) for row in new}
+    own = [row for row in before if row.variant != AA and (row.study, row.variant) not in taken]
+    campaigns = {(row.study, row.campaign) for row in own} - {(row.study, row.campaign) for row in new}
+    return [row for row in before if row in own or (row.variant == AA and (row.study, row.campaign) in campaigns)]

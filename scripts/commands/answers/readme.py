@@ -31,12 +31,12 @@ def table(root: Path, rows: list[Measured]) -> str:
 
 
 def same_text(rows: list[Measured]) -> str:
-    """Return how often the reference measured a second time differs from itself, by the first metric of each study."""
+    """Return how often the reference differs from itself, measured a second time, by a campaign's first metric."""
     ends = [(float(row.low), float(row.high)) for row in rows if row.variant == AA and row.metric in FIRST and row.low]
     missed = sum(not low <= 1 <= high for low, high in ends)
     return (
         f"A/A, the reference measured a second time: the 95 % interval over all cells leaves out 1 in {missed} of "
-        f"{plural(len(ends), 'study', 'studies')}."
+        f"{plural(len(ends), 'campaign')}."
     )
 
 
@@ -98,15 +98,21 @@ def _scale_text(study: str, rows: list[Measured]) -> str:
     own = [row for row in every if row.variant != AA]
     metric = next(name for name in KEPT if any(row.metric == name for row in own))
     shown = [row for row in own if row.metric == metric]
-    arms = "; ".join(map(_arm_text, shown))
     scale = "small scale" if study.endswith(SMALL) else "full scale"
     if pairs := _pairs_text(own):
         kind = "TPS" if metric == KEPT[0] else "cold time"
         scale += f", {kind} within a server: {pairs}; between servers"
-    blocks = f"{together(row.blocks for row in shown)} blocks a cell"
-    releases = ", ".join(dict.fromkeys(row.release for row in every))  # A/A has the reference's
-    where = f"{together(row.cpu_model for row in shown)}, {together(row.date for row in shown)}"
-    return f"{scale}, {_label(metric)}: {arms} ({blocks}; {releases}; {where})"
+    campaigns = dict.fromkeys(row.campaign for row in shown)
+    return f"{scale}, {_label(metric)}: {'; '.join(_campaign_text(each, shown, every) for each in campaigns)}"
+
+
+def _campaign_text(campaign: tuple[str, str], shown: list[Measured], every: list[Measured]) -> str:
+    own = [row for row in shown if row.campaign == campaign]
+    blocks = f"{together(row.blocks for row in own)} blocks a cell"
+    releases = ", ".join(
+        dict.fromkeys(row.release for row in every if row.campaign == campaign)
+    )  # A/A: the reference's
+    return f"{'; '.join(map(_arm_text, own))} ({blocks}; {releases}; {', '.join(campaign)})"
 
 
 def _pairs_text(rows: list[Measured]) -> str:

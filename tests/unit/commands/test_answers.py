@@ -99,10 +99,10 @@ def test_published_ladder_stands_beside_what_is_left_with_the_most_clients(tmp_p
     assert f"| `point-select-ladder` | {ours}" in readme.table(CHECKOUT, [])
 
 
-def test_studies_whose_reference_differs_from_itself_are_counted(finished):
+def test_campaigns_whose_reference_differs_from_itself_are_counted(finished):
     (aa,) = [row for row in measured.of_study(finished) if (row.variant, row.metric) == ("aa", "tps")]
     other = measured.Measured(**{**vars_of(aa), "study": "another", "low": "1.01", "high": "1.03"})
-    assert readme.same_text([aa, other]).endswith("leaves out 1 in 1 of 2 studies.")
+    assert readme.same_text([aa, other]).endswith("leaves out 1 in 1 of 2 campaigns.")
 
 
 def test_study_measured_again_replaces_its_rows_and_no_others(finished):
@@ -110,6 +110,29 @@ def test_study_measured_again_replaces_its_rows_and_no_others(finished):
     other = measured.Measured(**{**vars_of(rows[0]), "study": "another"})
     old = measured.Measured(**{**vars_of(rows[0]), "ratio": "9"})
     assert measured.merged([old, other], rows) == sorted([other, *rows], key=lambda row: row.study)
+
+
+def changed(row, **given):
+    return measured.Measured(**{**vars_of(row), **given})
+
+
+def test_variants_measured_later_stand_beside_those_of_an_earlier_campaign(finished):
+    rows = [row for row in measured.of_study(finished) if row.metric == "tps"]
+    earlier = [changed(row, cpu_model="older", release="X 1", ratio="9") for row in rows]
+    earlier += [changed(row, variant="clang") for row in earlier if row.variant == "pgo"]
+    both = measured.merged(earlier, rows, beside=True)
+    assert [row for row in both if row.cpu_model != "older"] == rows
+    assert [row.variant for row in both if row.cpu_model == "older"] == ["aa", "clang"]
+    later = readme.measured_text(rows).partition(": ")[2]
+    (clang,) = [row for row in both if row.variant == "clang"]
+    assert readme.measured_text(both).endswith(f"{readme.measured_text([clang]).partition(': ')[2]}; {later}")
+
+
+def test_variant_added_in_the_same_campaign_has_its_later_control_alone(finished):
+    rows = [row for row in measured.of_study(finished) if row.metric == "tps"]
+    earlier = [changed(row, ratio="9") for row in rows]
+    kept = [changed(row, variant="clang") for row in earlier if row.variant == "pgo"]
+    assert measured.merged([*earlier, *kept], rows, beside=True) == [*kept, *rows]
 
 
 def vars_of(row):
