@@ -109,9 +109,8 @@ def _scale_text(study: str, rows: list[Measured]) -> str:
 def _campaign_text(campaign: tuple[str, str], shown: list[Measured], every: list[Measured]) -> str:
     own = [row for row in shown if row.campaign == campaign]
     blocks = f"{together(row.blocks for row in own)} blocks a cell"
-    releases = ", ".join(
-        dict.fromkeys(row.release for row in every if row.campaign == campaign)
-    )  # A/A: the reference's
+    # A/A among them: it has the reference's.
+    releases = ", ".join(dict.fromkeys(row.release for row in every if row.campaign == campaign))
     return f"{'; '.join(map(_arm_text, own))} ({blocks}; {releases}; {', '.join(campaign)})"
 
 
