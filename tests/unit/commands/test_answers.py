@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -101,25 +102,21 @@ def test_published_ladder_stands_beside_what_is_left_with_the_most_clients(tmp_p
 
 def test_campaigns_whose_reference_differs_from_itself_are_counted(finished):
     (aa,) = [row for row in measured.of_study(finished) if (row.variant, row.metric) == ("aa", "tps")]
-    other = measured.Measured(**{**vars_of(aa), "study": "another", "low": "1.01", "high": "1.03"})
+    other = replace(aa, study="another", low="1.01", high="1.03")
     assert readme.same_text([aa, other]).endswith("leaves out 1 in 1 of 2 campaigns.")
 
 
 def test_study_measured_again_replaces_its_rows_and_no_others(finished):
     rows = measured.of_study(finished)
-    other = measured.Measured(**{**vars_of(rows[0]), "study": "another"})
-    old = measured.Measured(**{**vars_of(rows[0]), "ratio": "9"})
+    other = replace(rows[0], study="another")
+    old = replace(rows[0], ratio="9")
     assert measured.merged([old, other], rows) == sorted([other, *rows], key=lambda row: row.study)
-
-
-def changed(row, **given):
-    return measured.Measured(**{**vars_of(row), **given})
 
 
 def test_variants_measured_later_stand_beside_those_of_an_earlier_campaign(finished):
     rows = [row for row in measured.of_study(finished) if row.metric == "tps"]
-    earlier = [changed(row, cpu_model="older", release="X 1", ratio="9") for row in rows]
-    earlier += [changed(row, variant="clang") for row in earlier if row.variant == "pgo"]
+    earlier = [replace(row, cpu_model="older", release="X 1", ratio="9") for row in rows]
+    earlier += [replace(row, variant="clang") for row in earlier if row.variant == "pgo"]
     both = measured.merged(earlier, rows, beside=True)
     assert [row for row in both if row.cpu_model != "older"] == rows
     assert [row.variant for row in both if row.cpu_model == "older"] == ["aa", "clang"]
@@ -130,13 +127,9 @@ def test_variants_measured_later_stand_beside_those_of_an_earlier_campaign(finis
 
 def test_variant_added_in_the_same_campaign_has_its_later_control_alone(finished):
     rows = [row for row in measured.of_study(finished) if row.metric == "tps"]
-    earlier = [changed(row, ratio="9") for row in rows]
-    kept = [changed(row, variant="clang") for row in earlier if row.variant == "pgo"]
+    earlier = [replace(row, ratio="9") for row in rows]
+    kept = [replace(row, variant="clang") for row in earlier if row.variant == "pgo"]
     assert measured.merged([*earlier, *kept], rows, beside=True) == [*kept, *rows]
-
-
-def vars_of(row):
-    return {name: getattr(row, name) for name in row.__dataclass_fields__}
 
 
 def checkout_with(folder, study):
@@ -172,7 +165,7 @@ def test_small_scale_is_named_and_stands_at_its_study():
                            "CPU", "mariadb 10.11.18", "1.0", "2026-11-23")  # fmt: skip
     said = "small scale, TPS: `tmpfs` 1.50 × (1.20–1.90), more than 2 % faster (5 blocks a cell; {}CPU, 2026-11-23)"
     assert readme.measured_text([row]).replace("\u202f", " ") == said.format("mariadb 10.11.18; ")
-    other = measured.Measured(**{**vars_of(row), "variant": "aa", "release": "mysql 8.0.33"})
+    other = replace(row, variant="aa", release="mysql 8.0.33")
     assert "; mysql 8.0.33, mariadb 10.11.18; CPU" in readme.measured_text([other, row])
 
 
