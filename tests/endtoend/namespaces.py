@@ -2,12 +2,17 @@
 
 import contextlib
 import os
+import random
+import secrets
 import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
+NETWORKS = 250
 LOOKS_APART_S = 0.02
 
 
@@ -28,7 +33,7 @@ def missing() -> str:
     """Return why no namespace can be made, an empty text when one can."""
     if os.getuid() != 0:
         return "only root makes network namespaces"
-    name = f"pgobench-try-{os.getpid()}"
+    name = f"pgobench-try-{secrets.token_hex(3)}"
     with contextlib.suppress(FileNotFoundError):
         if subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode == 0:
             _ip("netns", "delete", name)
@@ -39,8 +44,11 @@ def missing() -> str:
 @contextlib.contextmanager
 def away() -> Iterator[Away]:
     """Have another host for the body."""
-    number = os.getpid() % 250
-    name, ends = f"pgobench-{os.getpid()}", (f"here{os.getpid()}", f"away{os.getpid()}")
+    # Not named by the process: a process of another suite has the same number in its own namespace of processes, and
+    # one that was killed leaves its name behind.
+    token = secrets.token_hex(3)
+    number = random.choice(_free_networks())
+    name, ends = f"pgobench-{token}", (f"here{token}", f"away{token}")
     _ip("netns", "add", name)
     try:
         _ip("link", "add", ends[0], "type", "veth", "peer", "name", ends[1], "netns", name)
@@ -53,6 +61,11 @@ def away() -> Iterator[Away]:
     finally:
         # Its end of the pair goes with it, and ours with that.
         _ip("netns", "delete", name)
+
+
+def _free_networks() -> list[int]:
+    taken = {address.address for addresses in psutil.net_if_addrs().values() for address in addresses}
+    return [number for number in range(NETWORKS) if f"10.77.{number}.1" not in taken]
 
 
 def _ip(*arguments: str) -> None:

@@ -77,6 +77,12 @@ def listeners():
     return {tuple(one.laddr) for one in psutil.net_connections("tcp") if one.status == "LISTEN" and one.pid in known}
 
 
+def test_several_suites_have_another_host_at_once(away):
+    with namespaces.away() as second:
+        assert second.name != away.name
+        assert second.here != away.here
+
+
 def test_run_there_is_measured_like_any_other(measured):
     facts, *_ = measured
     assert (facts["outcome"], facts["reason"]) == ("ok", None)
