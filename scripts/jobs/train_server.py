@@ -30,8 +30,9 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
     """Inputs: `identity` of the instrumented build, and `datasets`. Outputs: `counters`, a folder, then `profile`.
 
     `profile` is the record of the counters. Raises ServerFailed if the server did not stop cleanly (a killed server
-    leaves no profile), SysbenchFailed if a load failed, Refused if no counter is above zero or the instrumented build
-    failed. If only builds that may fail use the profile, the outputs record the failure instead.
+    leaves no profile), SysbenchFailed if a load failed, HostFailed if sysbench was killed, Refused if no counter is
+    above zero or the instrumented build failed. If only builds that may fail use the profile, the outputs record the
+    failure instead, unless the host is at fault.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
 
@@ -42,7 +43,11 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
         record.write_signed(profile, {**names, "recipe": recipe, "tool": None, **outcome.failure_facts(reason)})
 
     with outcome.as_result(profile.parent, give_up, CommandFailed, ServerFailed, SysbenchFailed):
-        record.write_signed(profile, {"recipe": recipe, **train(recipe, identity, datasets, counters, log)})
+        try:
+            facts = train(recipe, identity, datasets, counters, log)
+        except loadgen_run.SysbenchKilled as killed:
+            raise outcome.HostFailed(str(killed)) from killed
+        record.write_signed(profile, {"recipe": recipe, **facts})
 
 
 def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, log: Path) -> dict[str, Any]:

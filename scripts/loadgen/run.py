@@ -14,7 +14,7 @@ from typing import Any
 
 from scripts.host import process as host_process
 from scripts.host.outcome import HostFailed
-from scripts.host.process import CommandFailed, die_with_parent, watchdog
+from scripts.host.process import CommandFailed, CommandKilled, die_with_parent, watchdog
 from scripts.host.process import started as command_started
 from scripts.loadgen import sysbench as loadgen_sysbench
 from scripts.loadgen.lua import script_path
@@ -38,6 +38,10 @@ class ClientHostFailed(SysbenchFailed, HostFailed):
     """sysbench could not finish its load because the client host or its connection to the server was lost."""
 
 
+class SysbenchKilled(SysbenchFailed):
+    """A signal from outside ended sysbench: in a measured run a failure, in a training none of the build's."""
+
+
 def fill(
     tables: Mapping[str, Any],
     flags: list[str],
@@ -48,8 +52,8 @@ def fill(
     """Create and fill the tables with at most `loaders` connections, one table per connection; return the command.
 
     `tables` is a dataset's entry, `flags` are sysbench's connection options, `environment` is what its driver needs,
-    `text` is the file for its output. Raises SysbenchFailed or SysbenchMisused with its last lines, and ValueError
-    naming an option whose value the script would misread.
+    `text` is the file for its output. Raises SysbenchFailed, SysbenchKilled or SysbenchMisused with its last lines,
+    and ValueError naming an option whose value the script would misread.
     """
     generator, script = loadgen_sysbench.read_capabilities(), script_path(tables.get("script", FILL_SCRIPT))
     options = tables.get("options", {})
@@ -64,7 +68,8 @@ def fill(
         # Its status is 0 even if one of several connections could not create its table (seen with 1.0.20).
         reject_failure(_fill_options(text))
     except (CommandFailed, SysbenchFailed, SysbenchMisused) as failure:
-        kind = SysbenchMisused if is_misuse(_fill_options(text)) else SysbenchFailed
+        killed = SysbenchKilled if isinstance(failure, CommandKilled) else SysbenchFailed
+        kind = SysbenchMisused if is_misuse(_fill_options(text)) else killed
         raise kind(f"the tables could not be loaded: {failure}\n(log: {text})") from failure
     return command
 
@@ -139,7 +144,8 @@ def run(
     return well within a second, or the next report gets a late time stamp. `cpus` pins sysbench, `environment` is added
     to that of this process.
     sysbench dies with this process, and is killed when `on_report` raises.
-    Raises SysbenchFailed or SysbenchMisused with sysbench's messages and the log, SysbenchFailed after `timeout_s`.
+    Raises SysbenchFailed or SysbenchMisused with sysbench's messages and the log, SysbenchFailed after `timeout_s`,
+    SysbenchKilled when a signal from outside ended it.
     """
     begin_s = time.monotonic()
     with started(argv, cpus, environment) as process, watchdog(process, timeout_s) as timed_out:
@@ -194,7 +200,7 @@ def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Momen
 
 
 def reject_failed(status: int, text: str, timed_out_s: float | None) -> None:
-    """Raise SysbenchFailed, ClientHostFailed or SysbenchMisused unless a call succeeded.
+    """Raise SysbenchFailed, SysbenchKilled, ClientHostFailed or SysbenchMisused unless a call succeeded.
 
     `timed_out_s` is the time limit at which the call was killed, None if it was not killed.
     """
@@ -206,6 +212,7 @@ def reject_failed(status: int, text: str, timed_out_s: float | None) -> None:
     reject_failure(text)
     if status < 0:
         # Seen with the pgsql driver of 1.0.20 when the server goes away.
-        raise SysbenchFailed(f"sysbench died of {signal.Signals(-status).name}; its last lines:\n{tail}")
+        kind = SysbenchKilled if -status in host_process.SIGNALS_FROM_OUTSIDE else SysbenchFailed
+        raise kind(f"sysbench died of {signal.Signals(-status).name}; its last lines:\n{tail}")
     if status > 0:
         raise SysbenchFailed(f"sysbench ended with status {status}; its last lines:\n{tail}")

@@ -13,6 +13,7 @@ from scripts.host.process import CommandFailed, CommandKilled
 from scripts.jobs import audit_build, build_server, measure_block, prove_builds, train_server
 from scripts.loadgen import sysbench
 from scripts.loadgen.output import SysbenchFailed
+from scripts.loadgen.run import SysbenchKilled
 from scripts.measure import planned, sliced_block
 from scripts.measure import run as measure_run
 from scripts.servers.server import ServerFailed
@@ -143,6 +144,20 @@ def test_profile_of_a_stage_that_failed_fails_likewise(folder, monkeypatch):
     monkeypatch.delenv(outcome.MAY_FAIL)
     with pytest.raises(outcome.Refused, match="remove this folder to try it again"):
         train_server.main(RECIPE, identity, [], *outputs)
+
+
+def trained(folder, monkeypatch, error):
+    monkeypatch.setattr(train_server, "train", failing(error))
+    outputs = (folder / "counters", folder / "profile.json", folder / "log")
+    train_server.main(RECIPE, folder.parent / "identity.json", [], *outputs)
+
+
+def test_training_whose_sysbench_failed_is_kept_and_one_whose_sysbench_was_killed_is_made_again(folder, monkeypatch):
+    with pytest.raises(outcome.HostFailed, match="died of SIGKILL"):
+        trained(folder, monkeypatch, SysbenchKilled("sysbench died of SIGKILL"))
+    assert not (folder / "profile.json").exists()
+    trained(folder, monkeypatch, SysbenchFailed("sysbench ended with status 1"))
+    assert record.read(folder / "profile.json")["reason"] == "sysbench ended with status 1"
 
 
 def test_audit_of_a_build_that_failed_says_so(folder):

@@ -101,3 +101,9 @@ def test_failure_is_told_whatever_the_status_and_misuse_is_no_result(monkeypatch
     with pytest.raises(kind, match=r"the tables could not be loaded: (?s:.*)\n\(log: .*/log\)") as caught:
         run.fill_anew({"tables": 1, "rows": 10, "fresh": True}, FLAGS, tmp_path / "log")
     assert said in str(caught.value)
+
+
+def test_loader_that_is_killed_is_told_apart_from_one_that_failed(monkeypatch, tmp_path):
+    monkeypatch.setattr(sysbench, "prepare_command", lambda *_: ["sh", "-c", "kill -KILL $$"])
+    with pytest.raises(run.SysbenchKilled, match=r"the tables could not be loaded: .* was killed by SIGKILL"):
+        run.fill({"tables": 1, "rows": 10}, FLAGS, 1, tmp_path / "log")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scripts.loadgen.output import SysbenchFailed, SysbenchMisused, parse
-from scripts.loadgen.run import run
+from scripts.loadgen.run import SysbenchKilled, run
 
 needs_sysbench = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
 
@@ -77,15 +77,16 @@ def test_text_is_kept_as_it_comes(tmp_path):
         seen.append((tmp_path / "log.txt").read_text())
         os.kill(moment.pids[0], signal.SIGKILL)
 
-    with pytest.raises(SysbenchFailed):
+    with pytest.raises(SysbenchKilled, match="died of SIGKILL"):
         run(argv, tmp_path / "log.txt", timeout_s=30, on_report=on_report)
     assert seen == [REPORT.format(1) + "\n"]
 
 
 def test_death_by_signal_is_named(tmp_path):
     argv = stand_in(tmp_path, f"say({REPORT.format(1)!r}); os.kill(os.getpid(), signal.SIGSEGV)")
-    with pytest.raises(SysbenchFailed, match=r"died of SIGSEGV; its last lines:\n\[ 1s \]"):
+    with pytest.raises(SysbenchFailed, match=r"died of SIGSEGV; its last lines:\n\[ 1s \]") as death:
         run(argv, tmp_path / "log.txt", timeout_s=30)
+    assert not isinstance(death.value, SysbenchKilled)
 
 
 def test_status_is_a_failure_even_without_a_complaint(tmp_path):
