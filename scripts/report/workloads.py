@@ -189,11 +189,12 @@ class WorkloadRow:
 
 @dataclass(frozen=True)
 class ByWorkload:
-    """The table; `several` is whether there are several client counts, `unfolded` whether it is short."""
+    """The table; `several` is whether there are several client counts, `apart` the sentence on blocks."""
 
     heads: tuple[str, ...]
     rows: tuple[WorkloadRow, ...]
     several: bool
+    apart: str
 
     @property
     def unfolded(self) -> bool:
@@ -214,7 +215,28 @@ def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> ByWor
         for place, name in enumerate(names)
     )
     heads = tuple(text for name in metrics for text in (SHOWN[name], f"/ {study['reference']}"))
-    return ByWorkload(heads, rows, len(study["clients"]) > 1)
+    return ByWorkload(heads, rows, len(study["clients"]) > 1, apart_sentence(study, tables["runs"]))
+
+
+def apart_sentence(study: dict[str, Any], runs: pd.DataFrame) -> str:
+    """Return which variants lack blocks that the reference has in their cells; empty when none does."""
+    if study.get("imported"):
+        return ""
+    reference = study["reference"]
+    ok = runs[runs["outcome"] == "ok"]
+    of_reference = ok[ok["variant"] == reference]
+    lacking = []
+    for name in study["variants"]:
+        own = ok[ok["variant"] == name]
+        in_its_cells = of_reference.merge(own[list(WORKLOAD_CLIENTS)].drop_duplicates())
+        if name not in CONTROLS and set(in_its_cells["block"]) - set(own["block"]):
+            lacking.append(name)
+    if not lacking:
+        return ""
+    return (
+        f"{listing(lacking)}: measured in some of the blocks of {reference} only; a ratio is to {reference} in the "
+        "same blocks, so it can differ from the quotient of the two values."
+    )
 
 
 def _fields(key: tuple, metrics: list[str], found: Lookup, study: dict[str, Any]) -> tuple[Cell, ...]:

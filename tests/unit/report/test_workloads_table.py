@@ -82,3 +82,18 @@ def test_proofs_are_one_line_that_counts_what_passed():
     assert report_page.passed_sentence([good, bad]) == "1 of 2 checks passed: same answers."
     assert report_page.passed_sentence([bad]) == "None of 1 check passed."
     assert report_page.passed_sentence([plain]) == "Nothing was checked."
+
+
+def test_variant_measured_in_some_blocks_of_the_reference_only_is_named(report):
+    tree, page, summary = report
+    study, tables = read(tree.study), {name: read_csv(tree.tables / f"{name}.csv") for name in ("cells", "runs")}
+    runs = tables["runs"]
+    assert by_workload(study, tables).apart == ""
+    assert "some of the blocks" not in page + summary
+    without_one = runs.drop(runs.query("variant == 'pgo' and workload == 'oltp'").index[0])
+    sentence = by_workload(study, tables | {"runs": without_one}).apart
+    assert sentence.startswith(
+        "pgo: measured in some of the blocks of baseline only; a ratio is to baseline in the same"
+    )
+    never_there = runs.query("variant != 'pgo' or workload != 'oltp'")
+    assert by_workload(study, tables | {"runs": never_there}).apart == ""
