@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ def limit_file() -> Path | None:
     for base, limit in zip(BASES, MEMORY_LIMITS, strict=True):
         control = base / "cgroup.subtree_control"
         if (base / "cgroup.procs").exists() and (not control.exists() or "memory" in control.read_text().split()):
-            return base / f"confined-{os.getpid()}" / limit if os.access(base, os.W_OK) else None
+            return base / f"confined-{secrets.token_hex(3)}" / limit if os.access(base, os.W_OK) else None
     return None
 
 

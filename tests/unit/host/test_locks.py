@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -112,8 +113,7 @@ def test_every_user_may_use_the_file_whatever_the_umask(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
 def test_two_users_exclude_each_other():
-    directory = locks.lock_directory() / f"test-{os.getpid()}"
-    directory.mkdir()
+    directory = Path(tempfile.mkdtemp(prefix="test-", dir=locks.lock_directory()))
     directory.chmod(0o1777)
     try:
         os.chown(directory, 65534, 65534)
