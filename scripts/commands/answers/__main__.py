@@ -17,7 +17,7 @@ from scripts.wording import plural
 def main(root: Path, folders: list[Path], answered: str = "", beside: bool = False) -> None:
     """Take finished studies in, under their own names or as answers of one study, and write both files of a checkout.
 
-    With `beside`, answers of variants that these studies lack are kept.
+    With `beside`, answers of variants, releases and CPUs that these studies lack are kept.
     Raises ValueError for an `answered` that is not a study of the checkout.
     """
     known = root / "studies"
@@ -37,6 +37,8 @@ if __name__ == "__main__":
     parser.add_argument(
         "--answers", default="", metavar="x-small", help="the study whose question they answer with another release"
     )
-    parser.add_argument("--beside", action="store_true", help="keep the answers of variants that these studies lack")
+    parser.add_argument(
+        "--beside", action="store_true", help="keep the answers of variants, releases and CPUs that they lack"
+    )
     given = parser.parse_args()
     main(ROOT, given.studies, given.answers, given.beside)

@@ -61,6 +61,11 @@ class Measured:
         """CPU and day: within a study, rows of one campaign were measured beside the same A/A."""
         return self.cpu_model, self.date
 
+    @property
+    def arm(self) -> tuple[str, str, str, str]:
+        """What one measurement replaces another of: a study's variant, of a release, on a CPU."""
+        return self.study, self.variant, self.release, self.cpu_model
+
 
 def of_study(folder: Path, answered: str = "") -> list[Measured]:
     """Return what a finished study measured, A/A among it, without relinks; last what compares a variant with itself.
@@ -168,7 +173,8 @@ def as_csv(rows: Iterable[Measured]) -> str:
 def merged(before: list[Measured], new: list[Measured], beside: bool = False) -> list[Measured]:
     """Return the rows of all studies by name; those of a study that was measured again are replaced.
 
-    With `beside`, variants of it that were not measured again keep their rows, and those of the A/A of their campaign.
+    With `beside`, variants of it that were not measured again on the same CPU with the same release keep their rows,
+    and those of the A/A of their campaign.
     """
     again = {row.study for row in new}
     kept = [row for row in before if row.study not in again]
@@ -178,8 +184,8 @@ def merged(before: list[Measured], new: list[Measured], beside: bool = False) ->
 
 
 def _left(before: list[Measured], new: list[Measured]) -> list[Measured]:
-    """Return the earlier rows of variants that are not among the new ones, and of A/A in campaigns with these alone."""
-    taken = {(row.study, row.variant) for row in new}
-    own = [row for row in before if row.variant != AA and (row.study, row.variant) not in taken]
+    """Return the earlier rows of arms that are not among the new ones, and of A/A in campaigns with these alone."""
+    taken = {row.arm for row in new}
+    own = [row for row in before if row.variant != AA and row.arm not in taken]
     campaigns = {(row.study, row.campaign) for row in own} - {(row.study, row.campaign) for row in new}
     return [row for row in before if row in own or (row.variant == AA and (row.study, row.campaign) in campaigns)]

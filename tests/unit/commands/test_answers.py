@@ -115,14 +115,22 @@ def test_study_measured_again_replaces_its_rows_and_no_others(finished):
 
 def test_variants_measured_later_stand_beside_those_of_an_earlier_campaign(finished):
     rows = [row for row in measured.of_study(finished) if row.metric == "tps"]
-    earlier = [replace(row, cpu_model="older", release="X 1", ratio="9") for row in rows]
+    earlier = [replace(row, date="2020-01-01", ratio="9") for row in rows]
     earlier += [replace(row, variant="clang") for row in earlier if row.variant == "pgo"]
     both = measured.merged(earlier, rows, beside=True)
-    assert [row for row in both if row.cpu_model != "older"] == rows
-    assert [row.variant for row in both if row.cpu_model == "older"] == ["aa", "clang"]
+    assert [row for row in both if row.date != "2020-01-01"] == rows
+    assert [row.variant for row in both if row.date == "2020-01-01"] == ["aa", "clang"]
     later = readme.measured_text(rows).partition(": ")[2]
     (clang,) = [row for row in both if row.variant == "clang"]
     assert readme.measured_text(both).endswith(f"{readme.measured_text([clang]).partition(': ')[2]}; {later}")
+
+
+@pytest.mark.parametrize("other", [{"cpu_model": "older"}, {"release": "X 1", "date": "2020-01-01"}], ids=str)
+def test_variant_of_another_release_or_cpu_stays_beside_the_new_one(finished, other):
+    rows = [row for row in measured.of_study(finished) if row.metric == "tps"]
+    earlier = [replace(row, **other) for row in rows]
+    assert measured.merged(earlier, rows, beside=True) == [*earlier, *rows]
+    assert measured.merged(earlier, rows) == rows
 
 
 def test_variant_added_in_the_same_campaign_has_its_later_control_alone(finished):
