@@ -35,6 +35,7 @@ AMOUNTS = {
     "rows_changed": "rows inserted, updated and deleted",
     "log_written_bytes": "redo log, in PostgreSQL write-ahead log, written, bytes",
     "data_fsyncs": "fsync calls of the storage engine",
+    "binlog_synced_commits": "commits that waited for a sync of the binary log: all of its commits by sync_binlog",
     "wal_syncs": "fsync calls of the write-ahead log",
     "data_written_bytes": "bytes that the storage engine wrote to its files; in MariaDB without its log",
     "buffers_written": "pages that PostgreSQL wrote to its files",

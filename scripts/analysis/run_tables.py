@@ -31,6 +31,7 @@ from scripts.vocabulary import OPERATION_SHARES
 # Counts of a disk's work: what they are, and their unit.
 DISK = {
     "fsyncs": ("fsync calls", PER_SECOND),
+    "synced_commits": ("commits that waited for a sync of the binary log", PER_SECOND),
     "pool_misses": ("pages read that were not in its pool", PER_SECOND),
     "written_bytes": ("bytes written", BYTES_PER_SECOND),
 }
@@ -229,8 +230,8 @@ RUNS = Table(
         _sliced("method", "slices, statements: beside the other runs of its block; turns, empty: one after the other",
                 TEXT),
         _sliced("why", "why the run was measured by turns; empty in slices and where it is not recorded", TEXT),
-        _sliced("turned_by", "fsyncs, pool_misses or written_bytes, for which a block planned in slices went by turns",
-                TEXT),
+        _sliced("turned_by", f"{', '.join(list(DISK)[:-1])} or {list(DISK)[-1]}, for which a block planned in slices "
+                "went by turns", TEXT),
         *(Column(f"disk_{name}_per_s", f"{what} per second of the block's reference while it warmed up, by its own "
                  "counters; empty where it was not counted", unit, partial(_asked_of_disk, name))
           for name, (what, unit) in DISK.items()),

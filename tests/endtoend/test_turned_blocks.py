@@ -1,4 +1,4 @@
-"""A real load that flushes at every commit goes by turns; one that only reads stays in slices."""
+"""A real load that flushes at every commit, by log or binary log, goes by turns; one that only reads does not."""
 
 from itertools import pairwise
 
@@ -28,8 +28,8 @@ def place():
         yield made
 
 
-def measured(place, name, flush, load):
-    own = place.with_options(innodb_flush_log_at_trx_commit=flush)
+def measured(place, name, flush, load, **options):
+    own = place.with_options(innodb_flush_log_at_trx_commit=flush, **options)
     status, said = finish(place.run_command(name, "slices", ARMS, turn_s=TURN_S, variant=own, load=load))
     assert status == 0, said
     return record.read(place.run(name, "block")), {arm: record.read(place.run(name, arm)) for arm in ARMS}
@@ -46,6 +46,13 @@ def test_load_that_flushes_at_every_commit_goes_by_turns_in_long_windows(place):
         assert facts["window"]["duration_s"] == pytest.approx(TURN_S, abs=0.3)
         assert facts["sliced"]["disk_per_s"] == block["disk_per_s"]
         assert 0 < facts["slow_stop_s"] <= facts["phases_s"]["stop"]
+
+
+def test_load_that_syncs_its_binary_log_at_every_commit_goes_by_turns(place):
+    block, _ = measured(place, "logging", 0, WRITING, log_bin="binlog", sync_binlog=1)
+    assert (block["method"], block["turned_by"]) == ("turns", "synced_commits"), block["disk_per_s"]
+    assert block["disk_per_s"]["synced_commits"] > LIMITS_PER_S["synced_commits"]
+    assert block["why"] == "bound by a disk: over 100 commits synced to the binary log per second"
 
 
 def test_load_that_only_reads_data_in_memory_stays_in_slices(place):

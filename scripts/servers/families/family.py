@@ -319,8 +319,9 @@ class Family(ABC):
     def disk_counts(self, counters: Mapping[str, float]) -> dict[str, float]:
         """Return what a server asked of a disk up to a moment, from its `counters` then.
 
-        Only differences mean something. The names are fsyncs, pool_misses (pages read since they were not in the pool)
-        and written_bytes; what the release does not count is missing. The default: nothing is counted.
+        Only differences mean something. The names are fsyncs, pool_misses (pages read since they were not in the pool),
+        written_bytes and synced_commits (commits that waited for a sync of the binary log, which may not be among
+        fsyncs); what the release does not count is missing. The default: nothing is counted.
         """
         return {}
 

@@ -64,6 +64,7 @@ def test_innodb_counts_flushes_of_its_log_pages_read_and_bytes_of_files_and_log(
         family = families.of(name)
         assert family.disk_counts(counters) == {"fsyncs": 7, "pool_misses": 5, "written_bytes": 110}
         assert family.disk_counts({"data_fsyncs": 7.0}) == {"fsyncs": 7}
+        assert family.disk_counts({"binlog_synced_commits": 9.0}) == {"synced_commits": 9}
 
 
 def test_postgresql_counts_no_page_as_read_that_was_added_to_a_table():

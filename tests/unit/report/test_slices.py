@@ -40,7 +40,12 @@ def test_the_reason_for_turns_is_named():
 
 
 def asking(fsyncs, **columns):
-    rates = {"disk_fsyncs_per_s": fsyncs, "disk_pool_misses_per_s": 2.0, "disk_written_bytes_per_s": np.nan}
+    rates = {
+        "disk_fsyncs_per_s": fsyncs,
+        "disk_synced_commits_per_s": 0.0,
+        "disk_pool_misses_per_s": 2.0,
+        "disk_written_bytes_per_s": np.nan,
+    }
     return sliced(**rates, **{"turned_by": None, **columns})
 
 
@@ -50,7 +55,7 @@ def test_load_bound_by_a_disk_is_named_with_what_the_reference_asked_and_how_man
     (line,) = slices.disk_lines(asking(**counts))
     assert line == (
         "oltp, 8 clients, bound by a disk: 2 of 3 blocks by turns; the reference while it warmed up, per second: "
-        "90 to 410 fsyncs (limit 100), 2 pool misses (limit 100)"
+        "90 to 410 fsyncs (limit 100), 0 commits synced to the binary log (limit 100), 2 pool misses (limit 100)"
     )
     assert ": 3 blocks in slices, since the study sets `together`;" in slices.disk_lines(asking(410.0))[0]
     assert (

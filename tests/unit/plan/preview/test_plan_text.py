@@ -67,8 +67,8 @@ def test_plan_says_that_blocks_bound_by_a_disk_go_by_turns_and_how_long_that_tak
     (line,) = said_of_turns()
     # 6 blocks of 3 arms, each a window of 20 s, and two starts with a warm-up of 2 s and 5 s for the rest.
     assert line == (
-        "by turns where the reference, warming up, exceeds one of: 100 fsyncs, 100 pool misses, 64 MiB written per "
-        "second; all of them: about 10 min"
+        "by turns where the reference, warming up, exceeds one of: 100 fsyncs, 100 commits synced to the binary log, "
+        "100 pool misses, 64 MiB written per second; all of them: about 10 min"
     )
     assert said_of_turns(turn_s=60)[0].endswith("all of them: about 22 min")
     assert said_of_turns(together=6) == []

@@ -110,6 +110,12 @@ def test_other_errors_of_monitors_are_raised(read):
         read(Asked(error=1045))
 
 
+@pytest.mark.parametrize(("every", "waited"), [(1, 3000.0), (1000, 3.0), (0, 0.0)])
+def test_of_so_many_commits_one_waits_for_a_sync_of_the_binary_log(every, waited):
+    found = innodb_status._synced_commits(Asked([(every,)]), {"Binlog_cache_use": "3000"})
+    assert found == {"binlog_synced_commits": waited}
+
+
 def test_waits_for_the_doublewrite_buffer_are_known_only_where_they_are_timed():
     timed = Asked([{"waits": 7, "wait_s": 0.25}])
     assert innodb_status._doublewrite(timed) == {"doublewrite_waits": 7.0, "doublewrite_wait_s": 0.25}
