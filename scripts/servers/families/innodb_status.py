@@ -56,6 +56,7 @@ MONITORED = f"""
 """
 # Release 5.5 lacks the table (ER_UNKNOWN_TABLE).
 UNKNOWN_TABLE = 1109
+SYNCED_COMMITS = "binlog_synced_commits"
 # Column below -> name in our records.
 WAITED = {"waits": "doublewrite_waits", "wait_s": "doublewrite_wait_s"}
 # Waits for the mutex of the doublewrite buffer, where the performance schema counts and times them. MySQL 8.0.20
@@ -159,7 +160,7 @@ class InnoDBStatus(Family):
         summed = {
             "fsyncs": ("data_fsyncs",),
             "pool_misses": ("buffer_pool_misses",),
-            "synced_commits": ("binlog_synced_commits",),
+            "synced_commits": (SYNCED_COMMITS,),
             "written_bytes": ("data_written_bytes", "log_written_bytes"),
         }
         known = {name: parts for name, parts in summed.items() if counters.keys() >= set(parts)}
@@ -235,7 +236,7 @@ def _synced_commits(connection: pymysql.Connection, status: Mapping[str, str]) -
         cursor.execute("SELECT @@GLOBAL.sync_binlog")
         ((every,),) = cursor.fetchall()
     commits = float(status["Binlog_cache_use"])
-    return {"binlog_synced_commits": commits / every if every else 0.0}
+    return {SYNCED_COMMITS: commits / every if every else 0.0}
 
 
 def _doublewrite(connection: pymysql.Connection) -> dict[str, float]:

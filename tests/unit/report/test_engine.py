@@ -71,7 +71,13 @@ def test_every_counter_of_every_family_has_a_meaning():
     named |= {f"change_buffer_{how}_{what}" for how in ("merged", "discarded") for what in innodb_status.OPERATIONS}
     assert set(innodb_status.UNREPORTED.values()) < named
     named |= {*postgresql_status.COUNTERS, *postgresql_status.CLUSTER_COUNTERS, "database_pages"}
-    named |= {"context_switches", "interrupts", *innodb_status.METRICS.values(), *innodb_status.WAITED.values()}
+    named |= {
+        "context_switches",
+        "interrupts",
+        innodb_status.SYNCED_COMMITS,
+        *innodb_status.METRICS.values(),
+        *innodb_status.WAITED.values(),
+    }
     assert named == set(metrics.COUNTERS)
     assert {kind for _, kind in families.of("mysql").FILE_KINDS + families.of("postgresql").FILE_KINDS} < set(
         engine.FILE_KIND_WORDS
