@@ -23,6 +23,8 @@ WORDS = {
     "fsyncs": (1, "fsyncs"), "synced_commits": (1, "commits synced to the binary log"),
     "pool_misses": (1, "pool misses"), "written_bytes": (MIB, "MiB written"),
 }  # fmt: skip
+# How the reason of every such block begins.
+BOUND_BY_A_DISK = "bound by a disk: "
 # Seconds of a window: a disk's queue and write-back by the kernel (every 5 s, of what is 30 s old) want many seconds.
 TURN_S = 20
 
@@ -44,7 +46,7 @@ def bound(per_s: Mapping[str, float]) -> Bound | None:
     code = max(times, key=times.get, default=None)
     if code is None or times[code] <= 1:
         return None
-    return Bound(code, f"bound by a disk: over {amount(code, LIMITS_PER_S[code])} per second")
+    return Bound(code, f"{BOUND_BY_A_DISK}over {amount(code, LIMITS_PER_S[code])} per second")
 
 
 def amount(name: str, *values: float) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from scripts.analysis.run_tables import PHASE_NAMES, block_name
 from scripts.analysis.widening import STOPPING, widened_for
+from scripts.measure.disk_load import BOUND_BY_A_DISK
 from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
 from scripts.report.slices import by_method, disk_lines, disturbed_lines, position_lines, side_by_side
@@ -116,8 +117,12 @@ def _range(values: pd.Series, form: str) -> str:
 
 def _reasons(runs: pd.DataFrame) -> str:
     """Return why runs were not measured side by side, where it is recorded."""
-    known = runs["why"].dropna().unique() if "why" in runs else ()
-    return f" ({'; '.join(known)})" if len(known) else ""
+    known = list(runs["why"].dropna().unique()) if "why" in runs else []
+    limits = [why.removeprefix(BOUND_BY_A_DISK) for why in known if why.startswith(BOUND_BY_A_DISK)]
+    texts = [why for why in known if not why.startswith(BOUND_BY_A_DISK)]
+    if limits:
+        texts.append(BOUND_BY_A_DISK + " or ".join(limits))
+    return f" ({'; '.join(texts)})" if texts else ""
 
 
 def method_finding(study: dict, runs: pd.DataFrame) -> Finding:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis.run_tables import RUNS
+from scripts.measure import disk_load
 from scripts.report import measuring, slices
 from tests.made.run import record_of
 
@@ -37,6 +38,12 @@ def test_the_reason_for_turns_is_named():
     runs = sliced(method="turns", why="together: 1")
     assert measuring.method_text(runs) == "In each block the variants were measured one after the other (together: 1)."
     assert "one after the other." in measuring.method_text(sliced(method="turns"))
+    bounds = [disk_load.bound({name: 1e9}).text for name in ("fsyncs", "synced_commits")]
+    mixed = sliced(method="turns", why=[*bounds * 4, "together: 1"])
+    assert measuring.method_text(mixed).endswith(
+        "(together: 1; bound by a disk: over 100 fsyncs per second or over 100 commits synced to the binary log per "
+        "second)."
+    )
 
 
 def asking(fsyncs, **columns):
