@@ -94,11 +94,13 @@ def failure_of_ninja(folder, step):
     return caught.value
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("step", ["kill -KILL $$PPID", "kill -TERM $$PPID; sleep 1", "kill -INT $$$$"])
 def test_build_tool_that_is_killed_says_nothing_about_the_build(tmp_path, step):
     assert outcome.of_host(failure_of_ninja(tmp_path, step))
 
 
+@pytest.mark.real
 def test_compiler_that_refuses_the_code_fails_the_build(tmp_path):
     failure = failure_of_ninja(tmp_path, "echo 'x.cc:1: error: no member'; exit 1")
     assert "x.cc:1: error: no member" in str(failure)
