@@ -232,11 +232,12 @@ def _synced_commits(connection: pymysql.Connection, status: Mapping[str, str]) -
     The server syncs at every group of commits, or every `sync_binlog`-th, so that one commit in so many waits, however
     large the groups are. Seen with MySQL 8.0.36 and MariaDB 10.11; figures in docs/measuring.md.
     """
+    if "Binlog_cache_use" not in status:
+        return {}
     with connection.cursor() as cursor:
         cursor.execute("SELECT @@GLOBAL.sync_binlog")
         ((every,),) = cursor.fetchall()
-    commits = float(status["Binlog_cache_use"])
-    return {SYNCED_COMMITS: commits / every if every else 0.0}
+    return {SYNCED_COMMITS: float(status["Binlog_cache_use"]) / every if every else 0.0}
 
 
 def _doublewrite(connection: pymysql.Connection) -> dict[str, float]:

@@ -114,6 +114,7 @@ def test_other_errors_of_monitors_are_raised(read):
 def test_of_so_many_commits_one_waits_for_a_sync_of_the_binary_log(every, waited):
     found = innodb_status._synced_commits(Asked([(every,)]), {"Binlog_cache_use": "3000"})
     assert found == {"binlog_synced_commits": waited}
+    assert innodb_status._synced_commits(Asked([(every,)]), {}) == {}
 
 
 def test_waits_for_the_doublewrite_buffer_are_known_only_where_they_are_timed():
