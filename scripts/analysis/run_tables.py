@@ -230,8 +230,7 @@ RUNS = Table(
         _sliced("method", "slices, statements: beside the other runs of its block; turns, empty: one after the other",
                 TEXT),
         _sliced("why", "why the run was measured by turns; empty in slices and where it is not recorded", TEXT),
-        _sliced("turned_by", f"{', '.join(list(DISK)[:-1])} or {list(DISK)[-1]}, for which a block planned in slices "
-                "went by turns", TEXT),
+        _sliced("turned_by", f"{' or '.join(DISK)}, for which a block planned in slices went by turns", TEXT),
         *(Column(f"disk_{name}_per_s", f"{what} per second of the block's reference while it warmed up, by its own "
                  "counters; empty where it was not counted", unit, partial(_asked_of_disk, name))
           for name, (what, unit) in DISK.items()),

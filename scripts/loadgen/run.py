@@ -68,8 +68,9 @@ def fill(
         # Its status is 0 even if one of several connections could not create its table (seen with 1.0.20).
         reject_failure(_fill_options(text))
     except (CommandFailed, SysbenchFailed, SysbenchMisused) as failure:
-        killed = SysbenchKilled if isinstance(failure, CommandKilled) else SysbenchFailed
-        kind = SysbenchMisused if is_misuse(_fill_options(text)) else killed
+        kind = SysbenchKilled if isinstance(failure, CommandKilled) else SysbenchFailed
+        if is_misuse(_fill_options(text)):
+            kind = SysbenchMisused
         raise kind(f"the tables could not be loaded: {failure}\n(log: {text})") from failure
     return command
 

@@ -63,7 +63,7 @@ class Measured:
 
     @property
     def arm(self) -> tuple[str, str, str, str]:
-        """What one measurement replaces another of: a study's variant, of a release, on a CPU."""
+        """Study, variant, release and CPU: a later measurement of the same four replaces this one."""
         return self.study, self.variant, self.release, self.cpu_model
 
 

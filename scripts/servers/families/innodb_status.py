@@ -56,6 +56,7 @@ MONITORED = f"""
 """
 # Release 5.5 lacks the table (ER_UNKNOWN_TABLE).
 UNKNOWN_TABLE = 1109
+# Name in our records.
 SYNCED_COMMITS = "binlog_synced_commits"
 # Column below -> name in our records.
 WAITED = {"waits": "doublewrite_waits", "wait_s": "doublewrite_wait_s"}
