@@ -28,7 +28,12 @@ entries that it only names come from `catalog/`. `make config-doc` writes this p
     snakemake --cores all --config scale=small              the study at its own smaller settings
     snakemake -n                                            every mistake in it with its line, or the plan
 
-Keys that are not listed here are errors. All mistakes are reported at once, before anything runs.
+Keys that are not listed here are errors. All mistakes are reported at once, before anything runs. JSON is read too.
+Several files after `--configfile` are laid over each other, the last on top; one of them names the `study`.
+
+A study is no template: a file with the key `__use_yte__` is refused, since Snakemake runs the Python code in it.
+`make`, and `snakemake` for config.yaml, refuse it before Snakemake reads it. A file of `snakemake --configfile` is
+rendered, and its code has run, before the workflow is asked: give somebody else's to `make plan STUDY=name` first.
 """
 READING = """## What YAML reads otherwise than it looks
 
@@ -40,7 +45,7 @@ READING = """## What YAML reads otherwise than it looks
 | `10.10` | 10.1, a number | `"10.10"` where a version is meant |
 | `1e3` | text | `1000` |
 | `1:`, `on:` as a key | a key that is no text | `"1":` |
-| a key twice | the last of them | one of them |
+| a key twice, in JSON too | the last of them | one of them |
 
 All of these are reported with their line.
 """

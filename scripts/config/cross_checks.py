@@ -8,6 +8,7 @@ from typing import Any
 
 from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, split_flags
 from scripts.config.client import client_environment_mistakes, client_host_mistakes
+from scripts.config.folders import folder_mistakes
 from scripts.config.mistakes import Mistake, suggestion
 from scripts.config.running_servers import running_server_mistakes
 from scripts.config.schema import Schema
@@ -56,6 +57,9 @@ def outside_lua_mistakes(config: dict[str, Any], entries: dict[str, dict[str, di
     """Yield (key path, text) of scripts that cannot be read, or whose modules share a name and differ."""
     seen: dict[str, Path] = {}
     for where, script in declared_scripts(config, entries):
+        if outside_path(script).exists() and not outside_path(script).is_file():
+            yield where, f"{script!r} is no file, expected the path of a Lua file"
+            continue
         try:
             modules = script_files(outside_path(script))
         except (OSError, UnicodeDecodeError) as error:
@@ -201,6 +205,7 @@ class Sense:
         yield from sql_mistakes_of_study(self.config, self.entries)
         yield from diagnosis_mistakes(self.config, self.entries["workloads"])
         yield from (Mistake(*found) for found in outside_lua_mistakes(self.config, self.entries))
+        yield from folder_mistakes(self.config, self.entries["toolchains"])
         yield from page_compression_mistakes(self.config, self.entries)
         yield from _loader(self.entries["builds"].get(LOADER, {}))
         yield from client_environment_mistakes(self.config, self.entries["workloads"])

@@ -131,8 +131,8 @@ def _overlaid(under: Any, over: Any, written: Any) -> Any:
 
 
 def _written_scale(config: dict[str, Any], documents: tuple[Document, ...]) -> dict[str, Any]:
-    """Return the merged content of all config files, a later one wins; with a template among them the config itself."""
-    if not documents or any(document.is_template for document in documents):
+    """Return the merged content of all config files, a later one wins; without files the config itself."""
+    if not documents:
         return config
     merged: dict[str, Any] = {}
     for document in documents:

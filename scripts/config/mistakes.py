@@ -11,11 +11,13 @@ from typing import Any
 from jsonschema import ValidationError
 
 from scripts.config.schema import Schema, Validator, expected, types_of
-from scripts.config.text import Document, KeyPath, at
+from scripts.config.text import PRINTABLE_EXPECTED, Document, KeyPath, at, named_character
 
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 80
 COMMAND_LINE = "--config"
+# Control characters but tab and the end of a line, and halves of a pair of UTF-16.
+UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 PLAIN = re.compile(r"\S+( \S+)*")
 
 
@@ -56,7 +58,7 @@ class Places:
             if number := document.line(path):
                 return (COMMAND_LINE, None) if self._overridden(document, path) else (document.name, number)
         if at(self.config, path) is not None:
-            return self._elsewhere(), None
+            return COMMAND_LINE if self.files else "", None
         for document in self.catalog if len(path) > 1 else ():
             if number := document.line(path):
                 return document.name, number
@@ -65,11 +67,6 @@ class Places:
     def _overridden(self, document: Document, path: KeyPath) -> bool:
         there, merged = at(document.value, path), at(self.config, path)
         return not isinstance(merged, dict) and repr(there) != repr(merged)
-
-    def _elsewhere(self) -> str:
-        """Return the origin of a key that no file has a line of; JSON files and templates have no lines at all."""
-        without_lines = [document.name for document in self.files if document.node is None]
-        return without_lines[-1] if without_lines else COMMAND_LINE if self.files else ""
 
     def hint(self, path: KeyPath, value: Any, types: list[str]) -> str:
         """Return how YAML read a value of a wrong type, and how to write the meant one."""
@@ -124,6 +121,20 @@ def odd_keys(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
         if isinstance(content, dict) and not isinstance(key, str):
             yield Mistake((*path, key), f"the key {key!r} is no text; write it in quotes")
         yield from odd_keys(value, (*path, key))
+
+
+def odd_texts(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
+    """Yield keys and values with characters that no file, command or page can hold as they are."""
+    match content:
+        case str() if odd := UNFIT.search(content):
+            yield Mistake(path, f"{_shown(content)} holds {named_character(odd[0])}, {PRINTABLE_EXPECTED}")
+        case dict():
+            for key, value in content.items():
+                odd = [*odd_texts(key, (*path, key))]
+                yield from odd or odd_texts(value, (*path, key))
+        case list():
+            for place, item in enumerate(content):
+                yield from odd_texts(item, (*path, place))
 
 
 def with_text_keys(content: Any) -> Any:

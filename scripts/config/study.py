@@ -11,7 +11,7 @@ from scripts.config import cross_checks, expansion
 from scripts.config import schema as config_schema
 from scripts.config import text as config_text
 from scripts.config.cross_checks import Sense
-from scripts.config.mistakes import Mistake, Places, form, odd_keys, with_text_keys
+from scripts.config.mistakes import Mistake, Places, form, odd_keys, odd_texts, with_text_keys
 from scripts.config.references import references, taken
 from scripts.config.text import ConfigError, Document, KeyPath
 from scripts.vocabulary import AA, RELINKED
@@ -38,6 +38,12 @@ class WrittenOut:
 
     def mistakes(self, schema: config_schema.Schema, root: Path) -> Iterator[Mistake]:
         """Yield every mistake but those of YAML's reading."""
+        unfit = [*odd_texts(self.config), *odd_texts(self.entries)]
+        told = {mistake.path for mistake in unfit}
+        yield from unfit
+        yield from (mistake for mistake in self._others(schema, root, unfit) if mistake.path not in told)
+
+    def _others(self, schema: config_schema.Schema, root: Path, unfit: list[Mistake]) -> Iterator[Mistake]:
         keyed = with_text_keys(self.config)
         formed = [
             *odd_keys(self.config),
@@ -47,7 +53,7 @@ class WrittenOut:
         yield from (*self.own, *formed, *broken)
         yield from references(keyed, self.entries, _known_entry(keyed, self.entries))
         yield from taken({**keyed, "builds": self.entries["builds"]})
-        yield from Sense(_sound(keyed, formed), whole, root).mistakes()
+        yield from Sense(_sound(keyed, [*formed, *unfit]), whole, root).mistakes()
 
 
 def write_out(config: dict[str, Any], size: str, documents: tuple[Document, ...], catalog: dict) -> WrittenOut:
@@ -185,6 +191,7 @@ def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | 
     sizes = {size: write_out(config, size, documents, catalog) for size in expansion.declared_scales(config)}
 
     mistakes, misread = _misread([*documents, *catalog.values()])
+    mistakes |= set(_named_twice(documents))
     # The full size may ask for more than this machine has; the small one need not.
     checked = [whole for size, whole in sizes.items() if size in (expansion.asked_scale(config), expansion.SMALL)]
     lines = {_line(mistake, whole.places) for whole in checked for mistake in mistakes}
@@ -211,6 +218,17 @@ def _misread(documents: list[Document]) -> tuple[set[Mistake], set[tuple]]:
     traps = [(document.name, trap) for document in documents for trap in document.traps]
     mistakes = {Mistake(trap.path, trap.text, (name, trap.line)) for name, trap in traps}
     return mistakes, {trap.path for _, trap in traps if trap.misread}
+
+
+def _named_twice(documents: Sequence[Document]) -> Iterator[Mistake]:
+    """Yield the name of a study that another config file names too: one of them would be measured under this name."""
+    naming = [document for document in documents if "study" in document.value]
+    for document in naming[1:]:
+        first = f"{naming[0].name}:{naming[0].line(('study',))}"
+        text = (
+            f"{document.value['study']!r}, but {first} names a study too; expected one study, and other files without"
+        )
+        yield Mistake(("study",), text, (document.name, document.line(("study",))))
 
 
 def _line(mistake: Mistake, places: Places) -> Line:

@@ -3,18 +3,20 @@
 import json
 import re
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.reader import Reader
 
 # The deepest key there is, servers.NAME.sources.0.url.0, has six parts.
 DEEPEST = 50
 # A thousand variants with their options are 15 000. A few lines of aliases of aliases can stand for 10**9.
 MOST_VALUES = 1_000_000
 STUDY_EXPECTED = "expected a study: lines of `key: value`, as in config.yaml"
+PRINTABLE_EXPECTED = "expected text without control characters and lone surrogates"
 NESTED = f"is nested too deep, {STUDY_EXPECTED}"
 
 
@@ -23,6 +25,9 @@ KeyPath = tuple[Any, ...]
 FAST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+# Keys of a template: Snakemake runs the Python code in a config file that has the first.
+TEMPLATE_KEYS = ("__use_yte__", "__definitions__", "__variables__")
+KEY_BEFORE = re.compile(r"""[^#]*?([\w.-]+)["']?\s*:\s*([^:]*)""")
 # Part of the parser's message -> the usual cause.
 HINTS = {
     "mapping values are not allowed": "text with a colon in it stands in quotes",
@@ -52,7 +57,7 @@ class Trap:
 
 @dataclass(frozen=True)
 class Document:
-    """One file: its name in messages, its content, and for plain YAML the tree of nodes with their lines."""
+    """One file: its name in messages, its content, and the tree of nodes with their lines."""
 
     name: str
     value: dict[str, Any]
@@ -68,11 +73,6 @@ class Document:
         found = self._find(path)
         plain = found is not None and isinstance(found[1], yaml.ScalarNode) and not found[1].style
         return found[1].value if plain else None
-
-    @property
-    def is_template(self) -> bool:
-        """Return whether Snakemake renders the file as a template, so that its text is not the config."""
-        return "__use_yte__" in self.value
 
     def _find(self, path: KeyPath) -> tuple[yaml.Node, yaml.Node] | None:
         """Return the nodes of a key and its value; of a key written twice the last one's."""
@@ -121,14 +121,16 @@ def _key(node: yaml.Node) -> Any:
 def read(file: Path) -> Document:
     """Read a config file as Snakemake does. Raises ConfigError naming file and line, also when it holds no mapping."""
     text = _text(file)
-    if text.lstrip().startswith("{"):
-        try:
-            return _whole(Document(shown(file), json.loads(text)))
-        except RecursionError as error:
-            raise ConfigError(f"{shown(file)}: {NESTED}") from error
-        except ValueError:
-            pass  # YAML may begin with a brace, too
-    return _whole(_document(file, text, yaml.SafeLoader))
+    try:
+        read_as_json = json.loads(text) if text.lstrip().startswith("{") else None
+    except RecursionError as error:
+        raise ConfigError(f"{shown(file)}: {NESTED}") from error
+    except ValueError:
+        read_as_json = None  # YAML may begin with a brace, too
+    if read_as_json is None:
+        return _whole(_document(file, text, yaml.SafeLoader))
+    # JSON is YAML but for tabs, which it has between values only; some numbers are read otherwise.
+    return replace(_document(file, text.replace("\t", " "), yaml.SafeLoader), value=read_as_json)
 
 
 def read_text(file: Path) -> Document:
@@ -142,6 +144,7 @@ def _document(file: Path, text: str, kind: type) -> Document:
         loader = kind(text)
         node = loader.get_single_node()
         _refuse_unbounded(shown(file), node)
+        _refuse_template(shown(file), node)
         traps = tuple(_traps(node, ()))  # before merge keys are filled in, which would look like keys written twice
         return Document(shown(file), loader.construct_document(node) if node else None, node, traps)
     except ConfigError:
@@ -172,6 +175,20 @@ def _refuse_unbounded(name: str, root: yaml.Node | None) -> None:
         left += [(part, depth + 1) for part in _node_parts(node)]
 
 
+def _refuse_template(name: str, root: yaml.Node | None) -> None:
+    """Raise ConfigError for a key of a template at any depth, also one that is written with escapes."""
+    left = [root]
+    while left:
+        node = left.pop()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if key.value in TEMPLATE_KEYS:
+                raise ConfigError(
+                    f"{name}:{key.start_mark.line + 1}: {key.value}: this key makes a config file a template, whose "
+                    "code Snakemake runs; expected a study without it"
+                )
+        left += reversed(_node_parts(node))
+
+
 def _node_parts(node: yaml.Node | None) -> list[yaml.Node]:
     """Return the nodes inside a node; of a mapping also its keys."""
     match node:
@@ -199,19 +216,32 @@ def _unreadable_line(root: yaml.Node | None) -> int:
 def _text(file: Path) -> str:
     content = file.read_bytes()
     try:
-        return content.decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigError(
             f"{shown(file)}:{line}: byte 0x{content[error.start]:02x} is not UTF-8, expected text in UTF-8"
         ) from error
+    if odd := Reader.NON_PRINTABLE.search(text):
+        before, after = text[: odd.start()].rpartition("\n")[2], text[odd.start() :].partition("\n")[0]
+        key = KEY_BEFORE.fullmatch(before)
+        named = f"{key[1]}: {(key[2] + after).rstrip()!r}" if key else repr(before + after)
+        line = text.count("\n", 0, odd.start()) + 1
+        raise ConfigError(f"{shown(file)}:{line}: {named} holds {named_character(odd[0])}, {PRINTABLE_EXPECTED}")
+    return text
+
+
+def named_character(letter: str) -> str:
+    """Return a character that cannot be printed by its kind and its code point."""
+    kind = "lone surrogate" if 0xD800 <= ord(letter) <= 0xDFFF else "control character"
+    return f"the {kind} U+{ord(letter):04X}"
 
 
 def _whole(document: Document) -> Document:
     if not isinstance(document.value, dict):
         holds = "is empty" if document.value is None else f"holds a {type(document.value).__name__}"
         raise ConfigError(f"{document.name}: {holds}, {STUDY_EXPECTED}")
-    return Document(document.name, document.value) if document.is_template else document
+    return document
 
 
 def shown(file: Path) -> str:
@@ -226,7 +256,7 @@ def _traps(node: yaml.Node | None, path: KeyPath) -> Iterator[Trap]:
     for part, (key, value) in _members(node):
         here, line = (*path, part), key.start_mark.line + 1
         if part in first and key.tag != MERGE:
-            text = f"written a second time, after line {first[part]}; YAML keeps only the last: remove or rename one"
+            text = f"written a second time, after line {first[part]}; only the last counts: remove or rename one"
             yield Trap(here, line, text, misread=False)
         first.setdefault(part, line)
         if not isinstance(part, str) and key is not value:

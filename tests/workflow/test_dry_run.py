@@ -190,3 +190,17 @@ def test_missing_compiler_is_told_under_dry_run(tmp_path):
     answer = snakemake(tmp_path, "--dry-run", "--configfile", config)
     assert answer.status != 0
     assert "toolchains.gcc-12.cc: command 'gcc-99' found neither on PATH" in answer.text
+
+
+def test_config_that_is_a_template_runs_no_code(checkout_copy, tmp_path):
+    config = checkout_copy / "config.yaml"
+    code = f"__use_yte__: true\n__definitions__:\n- import os\n- os.mkdir({str(tmp_path / 'ran')!r})\n"
+    config.write_text(code + config.read_text())
+    answer = snakemake(tmp_path, "--dry-run", root=checkout_copy)
+    assert answer.status != 0
+    assert "copy/config.yaml:1: __use_yte__: this key makes a config file a template" in answer.text
+    assert not (tmp_path / "ran").exists()
+    # Snakemake renders this one itself before it reads the Snakefile; the study is refused all the same.
+    answer = snakemake(tmp_path, "--dry-run", "--configfile", config, root=checkout_copy)
+    assert answer.status != 0
+    assert "copy/config.yaml:1: __use_yte__: this key makes a config file a template" in answer.text

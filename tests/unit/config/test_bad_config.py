@@ -1,6 +1,7 @@
 """A bad config is told with file and line, key, value, what was expected and what may be meant, all at once."""
 
 import json
+import os
 import re
 import shutil
 
@@ -132,12 +133,73 @@ def test_of_two_files_the_one_whose_value_counts_is_named(tmp_path):
     assert f"{files[1]}:2: seed: -1, expected" in str(caught.value)
 
 
-def test_config_in_json_is_checked_without_lines(tmp_path):
+@pytest.mark.parametrize("indent", ["\t", 1, None], ids=["tabs", "spaces", "one_line"])
+def test_config_in_json_is_told_with_its_lines(tmp_path, indent):
     file = tmp_path / "study.json"
-    file.write_text(json.dumps({**SMALL, "seed": -1}, indent="\t"))
+    text = json.dumps({**SMALL, "title": "a/b \U0001f418 1e5", "seed": -1}, indent=indent).replace("a/b", "a\\/b")
+    file.write_text(text)
+    line = next(number for number, there in enumerate(text.splitlines(), 1) if '"seed"' in there)
     with pytest.raises(ConfigError) as caught:
-        load({**SMALL, "seed": -1}, CHECKOUT, "study.json", [file])
-    assert f"{file}: seed: -1, expected a whole number" in str(caught.value)
+        load(json.loads(text), CHECKOUT, "study.json", [file])
+    assert f"{file}:{line}: seed: -1, expected a whole number" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('"seed": 1', '"seed": 1,\n"seed": 2', "seed: written a second time, after line {before}"),
+        ('"build": "pgo"', '"build": "lto",\n"build": "pgo"', "variants.pgo.build: written a second time, after line"),
+    ],
+    ids=["top", "depth"],
+)
+def test_key_that_stands_twice_in_json_is_told_with_its_line(tmp_path, old, new, expected):
+    text = json.dumps(SMALL, indent=1)
+    assert old in text
+    (tmp_path / "study.json").write_text(text.replace(old, new, 1))
+    before = text[: text.index(old)].count("\n") + 1
+    with pytest.raises(ConfigError) as caught:
+        load(SMALL, CHECKOUT, "study.json", [tmp_path / "study.json"])
+    (line,) = str(caught.value).splitlines()[1:]
+    assert line.startswith(f"  {tmp_path}/study.json:{before + 1}: {expected.format(before=before)}")
+
+
+def test_two_files_that_both_name_a_study_are_refused(tmp_path):
+    files = [tmp_path / "one.yaml", tmp_path / "two.yaml"]
+    for file, name in zip(files, ("small", "other"), strict=True):
+        file.write_text(TEXT.replace("study: small", f"study: {name}"))
+    with pytest.raises(ConfigError) as caught:
+        load({**yaml.safe_load(TEXT), "study": "other"}, CHECKOUT, "both", files)
+    (line,) = str(caught.value).splitlines()[1:]
+    assert line == (
+        f"  {files[1]}:1: study: 'other', but {files[0]}:1 names a study too; "
+        "expected one study, and other files without"
+    )
+
+
+def test_value_of_the_command_line_that_no_file_can_hold_is_refused(tmp_path):
+    (line,) = told(tmp_path, TEXT, {"title": "M\udcfcller"})  # what Python makes of an argument in Latin-1
+    assert line.startswith("--config: title: 'M\\udcfcller' holds the lone surrogate U+DCFC")
+
+
+def test_storage_that_is_no_folder_or_not_writable_is_refused(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").touch()
+    (tmp_path / "mine").mkdir()
+    paths = {name: str(tmp_path / name) for name in ("pipe", "file", "mine", "missing", "far/missing")}
+    paths = {name.replace("/", "_"): path for name, path in paths.items()}
+    text = TEXT + yaml.safe_dump({"storage": paths})
+    assert [line.partition(": ")[2] for line in told(tmp_path, text)] == [
+        f"storage.file: '{tmp_path}/file' is a file, expected a folder that can be written to",
+        f"storage.pipe: '{tmp_path}/pipe' is a named pipe, expected a folder that can be written to",
+    ]
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path / "mine")
+    assert any(f"may not write ({tmp_path}/mine), expected a folder" in line for line in told(tmp_path, text))
+
+
+def test_script_that_is_a_pipe_is_refused_without_a_wait(tmp_path):
+    os.mkfifo(tmp_path / "x.lua")
+    (line,) = told(tmp_path, TEXT.replace("oltp:", f"oltp: {{script: {tmp_path}/x.lua}}"))
+    assert f"workloads.oltp.script: '{tmp_path}/x.lua' is no file, expected the path of a Lua file" in line
 
 
 def test_without_files_key_and_value_are_told_all_the_same():

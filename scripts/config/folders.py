@@ -1,0 +1,50 @@
+"""Mistakes in paths that must be folders: what is there already is something else, or cannot be written to."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts.config.mistakes import Mistake
+
+KINDS = {
+    stat.S_ISREG: "a file",
+    stat.S_ISBLK: "a block device",
+    stat.S_ISCHR: "a character device",
+    stat.S_ISFIFO: "a named pipe",
+    stat.S_ISSOCK: "a socket",
+}
+
+
+def folder_mistakes(config: Mapping[str, Any], toolchains: Mapping[str, Mapping[str, Any]]) -> Iterator[Mistake]:
+    """Yield storages that can hold no data directories, and `directories` of toolchains that are no folders.
+
+    A path that leads nowhere is no mistake: its disk may be mounted later.
+    """
+    for name, path in config.get("storage", {}).items():
+        folder = Path(path).expanduser()
+        if (text := _not_a_folder(folder)) or (text := _not_writable(folder)):
+            yield Mistake(("storage", name), f"{path!r} {text}, expected a folder that can be written to")
+    for name, toolchain in toolchains.items():
+        for place, path in enumerate(toolchain.get("directories", ())):
+            if text := _not_a_folder(Path(path)):
+                yield Mistake(("toolchains", name, "directories", place), f"{path!r} {text}, expected a folder")
+
+
+def _not_a_folder(path: Path) -> str:
+    """Return what a path is in place of a folder, or which part of it is none; nothing where it leads nowhere."""
+    for part in [*reversed(path.absolute().parents), path.absolute()]:
+        try:
+            mode = part.stat().st_mode
+        except OSError:
+            return ""
+        if not stat.S_ISDIR(mode):
+            kind = next((words for is_kind, words in KINDS.items() if is_kind(mode)), "no folder")
+            return f"is {kind}" if part == path.absolute() else f"lies below {part}, which is {kind}"
+    return ""
+
+
+def _not_writable(folder: Path) -> str:
+    there = folder if folder.exists() else folder.parent
+    return f"lies where this user may not write ({there})" if there.exists() and not os.access(there, os.W_OK) else ""
