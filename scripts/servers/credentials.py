@@ -7,6 +7,7 @@ import json
 import os
 import ssl
 import stat
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +20,9 @@ from scripts.sources.kinds import RUNNING
 
 PLACES_VARIABLE = "RUNNING_SERVERS"
 PLACES = ("credentials", "environment", "ca", "tls")
+KEYS = ("user", "password")
+TEXT = "tag:yaml.org,2002:str"
+UNFIT = ("Cc", "Cs")  # Unicode's categories of control characters and surrogates
 # What sysbench 1.0 cuts a value in its --config-file at (tried with 1.0.20).
 CUTS = (",", '"', "'")
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -75,17 +79,33 @@ def access_of(server: str, known: Places | None = None) -> Access:
 
 
 def _of_file(file: Path, named: str) -> Login:
+    where = f"{named}: credentials: {file}"
     if not file.is_file():
-        raise ValueError(f"{named}: credentials: {file}: no such file, expected one with `user` and `password`")
+        raise ValueError(f"{where}: no such file, expected one with `user` and `password`")
     if file.stat().st_mode & OTHERS:
-        raise ValueError(f"{named}: credentials: {file}: others may read it, expected mode 0600 (chmod 600 {file})")
+        raise ValueError(f"{where}: others may read it, expected mode 0600 (chmod 600 {file})")
+    return _checked(*_texts(file, where), where)
+
+
+def _texts(file: Path, where: str) -> tuple[str, str]:
+    """Return user and password as they are written: YAML's numbers, switches and nulls are texts here."""
     try:
-        found = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError):
-        found = None  # YAML's message would show the line, and with it the password
-    if not isinstance(found, dict) or set(found) != {"user", "password"}:
-        raise ValueError(f"{named}: credentials: {file}: expected two lines of YAML, `user: ...` and `password: ...`")
-    return _checked(str(found["user"]), str(found["password"]), f"{named}: credentials: {file}")
+        root = yaml.compose(file.read_text(encoding="utf-8"), yaml.BaseLoader)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+        root = None  # YAML's message would show the line, and with it the password
+    written = root.value if isinstance(root, yaml.MappingNode) else []
+    keys = [key.value for key, _ in written if _is_text(key)]
+    for name in KEYS:
+        if keys.count(name) > 1:
+            raise ValueError(f"{where}: {name}: stands {keys.count(name)} times, expected it once")
+    texts = {key.value: value.value for key, value in written if _is_text(key) and _is_text(value)}
+    if len(keys) != len(written) or texts.keys() != set(KEYS):
+        raise ValueError(f"{where}: expected two lines of YAML in UTF-8, `user: ...` and `password: ...`, without tags")
+    return texts["user"], texts["password"]
+
+
+def _is_text(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag == TEXT
 
 
 @cache
@@ -98,8 +118,12 @@ def _of_environment(prefix: str, named: str) -> Login:
 
 
 def _checked(user: str, password: str, where: str) -> Login:
-    for name, value in {"user": user, "password": password}.items():
-        if not value or value.startswith("#") or any(letter.isspace() or letter in CUTS for letter in value):
+    for name, value in zip(KEYS, (user, password), strict=True):
+        if not value:
+            raise ValueError(f"{where}: {name}: is empty, expected text")
+        if any(unicodedata.category(letter) in UNFIT for letter in value):
+            raise ValueError(f"{where}: {name}: has a control character or a lone surrogate, which no server takes")
+        if value.startswith("#") or any(letter.isspace() or letter in CUTS for letter in value):
             raise ValueError(f"{where}: {name}: has a blank, a comma, a quote, or # first, which sysbench cannot read")
     return Login(user, password)
 

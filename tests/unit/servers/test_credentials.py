@@ -29,6 +29,53 @@ def test_a_login_comes_from_a_file_of_mode_0600(login_file):
     assert PASSWORD not in repr(found)
 
 
+@pytest.mark.parametrize(
+    ("written", "password"),
+    [
+        *((text, text) for text in ("0123", "0x1F", "0b11", "0o17", "1_000", "1:30", "-1", "+1", "1.10", "1e3", ".5")),
+        *(
+            (text, text)
+            for text in (".inf", "-.INF", ".nan", "yes", "No", "on", "OFF", "true", "False", "y", "null", "~")
+        ),
+        *(
+            (text, text)
+            for text in ("2026-11-28", "2026-11-28T12:00:00Z", "a#b", "x:y", "=", "<<", "p@ss%w0rd", "a\\b")
+        ),
+        ("'null'", "null"),
+        ('"0123"', "0123"),
+        ("'a''b'", None),
+        ('"a\\\\b"', "a\\b"),
+        ('"\\u00e9"', "é"),
+        ("!!str 0123", "0123"),
+        ("! 0123", "0123"),
+        ("|-\n  0123", "0123"),
+        (">-\n  0123", "0123"),
+        ("&p 0123", "0123"),
+        ("0123 # comment", "0123"),
+        ("0123\r", "0123"),
+    ],
+)
+@pytest.mark.parametrize("form", ["user: anna\npassword: {}\n", "\ufeffpassword: {}\nuser: anna"], ids=["lines", "bom"])
+def test_a_password_is_the_text_as_it_is_written(tmp_path, form, written, password):
+    file = private_file(tmp_path / "login.yaml", form.format(written))
+    if password is None:
+        with pytest.raises(ValueError, match="password: has a blank, a comma, a quote"):
+            access({"credentials": str(file), "tls": False})
+    else:
+        assert access({"credentials": str(file), "tls": False}).login == Login("anna", password)
+
+
+@pytest.mark.parametrize("text", ["{user: 0123, password: yes}", '{"user": "0123",\n"password": "yes"}'])
+def test_a_login_in_flow_style_or_json_is_text_too(tmp_path, text):
+    file = private_file(tmp_path / "login.yaml", text)
+    assert access({"credentials": str(file), "tls": False}).login == Login("0123", "yes")
+
+
+def test_a_user_that_looks_like_a_number_is_text_and_may_be_the_password_too(tmp_path):
+    file = private_file(tmp_path / "login.yaml", "user: &name 007\npassword: *name\n")
+    assert access({"credentials": str(file), "tls": False}).login == Login("007", "007")
+
+
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
 def test_a_file_that_others_may_read_is_refused(login_file, mode):
     login_file.chmod(mode)
@@ -41,6 +88,30 @@ def test_a_file_that_others_may_read_is_refused(login_file, mode):
     [
         ("user: anna\n", "expected two lines of YAML"),
         (f"{PASSWORD}: [", "expected two lines of YAML"),
+        ("", "expected two lines of YAML"),
+        ("user: anna\npassword: [s3cr3t]\n", "expected two lines of YAML"),
+        ("user: anna\npassword: !!str [s3cr3t]\n", "expected two lines of YAML"),
+        (f"user: anna\npassword: {'[' * 5000}s3cr3t\n", "expected two lines of YAML"),
+        ("user: anna\npassword: {s3cr3t: x}\n", "expected two lines of YAML"),
+        ("user: anna\npassword: s3cr3t\nhost: x\n", "expected two lines of YAML"),
+        ("user: anna\npassword: s3cr3t\n---\nuser: s3cr3t\n", "expected two lines of YAML"),
+        ("user: anna\npassword: !!binary s3cr3t\n", "expected two lines of YAML"),
+        ("user: anna\npassword: !!int 5\n", "expected two lines of YAML"),
+        ("user: anna\npassword: !s3cr3t s3cr3t\n", "expected two lines of YAML"),
+        ("user: anna\n!!binary cGFzc3dvcmQ=: s3cr3t\n", "expected two lines of YAML"),
+        ("base: &base {user: anna}\n<<: *base\npassword: s3cr3t\n", "expected two lines of YAML"),
+        ("user: anna\npassword: s3cr3t\npassword: s3cr3t2\n", "password: stands 2 times, expected it once"),
+        ("user: anna\npassword: s3cr3t\nuser: s3cr3t2\n", "user: stands 2 times, expected it once"),
+        ('user: anna\npassword: s3cr3t\n"pass\\x77ord": s3cr3t2\n', "password: stands 2 times, expected it once"),
+        ("user: anna\npassword:\n", "password: is empty"),
+        ("user: ''\npassword: s3cr3t\n", "user: is empty"),
+        ("user: anna\npassword: s3cr3t\x07\n", "expected two lines of YAML"),
+        ('user: anna\npassword: "s3cr3t\\x07"\n', "password: has a control character"),
+        ('user: anna\npassword: "s3cr3t\\0"\n', "password: has a control character"),
+        ('user: anna\npassword: "s3cr3t\\x9b"\n', "password: has a control character"),
+        ('user: anna\npassword: "s3cr3t\\ud800"\n', "password: has a control character or a lone surrogate"),
+        ('user: anna\npassword: "s3cr3t\\t"\n', "password: has a control character"),
+        ("user: anna\npassword: |\n  s3cr3t\n", "password: has a control character"),
         ("user: anna\npassword: 's3cr3t x'\n", "password: has a blank, a comma, a quote, or # first"),
         ("user: anna\npassword: 's3cr3t,x'\n", "password: has a blank"),
         ("user: anna\npassword: '#s3cr3t'\n", "password: has a blank"),
@@ -61,6 +132,16 @@ def test_a_login_of_the_environment_is_inherited_by_no_other_process(monkeypatch
     place = {"environment": "MYDB", "tls": False}
     assert access(place).login == access(place).login == Login(USER, PASSWORD)
     assert not {"MYDB_USER", "MYDB_PASSWORD"} & os.environ.keys()
+
+
+@pytest.mark.parametrize("password", ["s3cr3t\x07", "s3cr3t\udcff", "s3cr3t\n"])
+def test_a_password_of_the_environment_that_no_server_takes_is_refused(monkeypatch, password):
+    credentials._of_environment.cache_clear()
+    monkeypatch.setenv("MYDB_USER", USER)
+    monkeypatch.setenv("MYDB_PASSWORD", password)
+    with pytest.raises(ValueError, match="environment: MYDB: password: has a control character") as caught:
+        access({"environment": "MYDB", "tls": False})
+    assert "s3cr3t" not in str(caught.value)
 
 
 def test_a_missing_variable_is_named():
