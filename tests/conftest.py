@@ -1,5 +1,6 @@
-"""What tests of every kind share: the checkout, the compiler the catalog names, and a watch for unmarked tests."""
+"""What tests of every kind share: the checkout, the compilers the catalog names, and a watch for unmarked tests."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,16 @@ def compiler() -> toolchain.Toolchain:
     """The catalog's default compiler as it is found on this machine."""
     entries = yaml.safe_load((CHECKOUT / "catalog" / "builds.yaml").read_text(encoding="utf-8"))["toolchains"]
     return toolchain.find(DEFAULT_TOOLCHAIN, entries[DEFAULT_TOOLCHAIN])
+
+
+@pytest.fixture(scope="session")
+def clang() -> toolchain.Toolchain:
+    """The first clang of the catalog that this machine has."""
+    entries = yaml.safe_load((CHECKOUT / "catalog" / "builds.yaml").read_text(encoding="utf-8"))["toolchains"]
+    for name, entry in entries.items():
+        if entry.get("kind") == "clang" and shutil.which(entry["cc"]):
+            return toolchain.find(name, entry)
+    pytest.skip("no clang of the catalog is installed")
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 from scripts.builds.audit import Function, Unit
 from scripts.builds.binary import demangled
 from scripts.builds.compiler_calls import CompilerCall, counter_name, unit_name, uses_profile
-from scripts.builds.flags import MERGED
+from scripts.builds.compiler_flags import MERGED
 from scripts.host.process import CommandFailed, output_of
 
 HEAD = re.compile(r"  (\S.*):$")

@@ -1,18 +1,13 @@
 """Flags of a build: what the compiler wrapper adds while a server is compiled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scripts import record
+from scripts.builds.compiler_flags import COUNTERS, RELOCATIONS, flags_of
 from scripts.builds.toolchain import Toolchain, probe_profile_flags
 from scripts.servers import families
 
-# Where an instrumented program writes counters, below GCOV_PREFIX; without that variable writing to it fails loudly.
-COUNTERS = "/counters"
-MERGED = "merged.profdata"
-# BOLT needs relocations in its input, and functions in one piece (llvm-bolt's README).
-RELOCATABLE = ("-fno-reorder-blocks-and-partition",)
-RELOCATIONS = ("-Wl,--emit-relocs",)
 # Traced twice, the linker names every object it takes in, members of archives too.
 LINK = ("-Wl,--build-id=sha1", "-Wl,--trace", "-Wl,--trace")
 
@@ -31,28 +26,6 @@ class Flags:
         return {key: list(getattr(self, key)) for key in ("common", "profile", "lto", "link")}
 
 
-def instrument_flags(build: Path) -> tuple[str, ...]:
-    """Return the flags of a unit instrumented by gcc (its manual, Program Instrumentation Options).
-
-    Counters are updated atomically, as servers with threads lose counts otherwise; the build tree is cut from the
-    names of the counter files, so that a build in another tree finds them.
-    """
-    return (f"-fprofile-generate={COUNTERS}", "-fprofile-update=atomic", f"-fprofile-prefix-path={build}")
-
-
-def profile_flags(build: Path, counters: Path) -> tuple[str, ...]:
-    """Return the flags of a unit that gcc optimises with a profile; it warns about what is missing, for the audit."""
-    return (
-        f"-fprofile-use={counters}",
-        "-fprofile-correction",
-        f"-fprofile-prefix-path={build}",
-        "-Wmissing-profile",
-        "-Wno-error=missing-profile",
-        "-Wcoverage-mismatch",
-        "-Wno-error=coverage-mismatch",
-    )
-
-
 def published_flags(counters: Path | None) -> tuple[str, ...]:
     """Return the flags of the published recipe, instrumenting (without counters) or using them.
 
@@ -65,27 +38,6 @@ def published_flags(counters: Path | None) -> tuple[str, ...]:
     return (*use, "-Wno-missing-profile")
 
 
-def clang_instrument_flags() -> tuple[str, ...]:
-    """Return the flags of a unit instrumented by clang (its manual, Profile Guided Optimization).
-
-    LLVM_PROFILE_FILE names the file at run time.
-    """
-    return ("-fprofile-generate", "-fprofile-update=atomic")
-
-
-def clang_profile_flags(merged: Path) -> tuple[str, ...]:
-    """Return the flags of a unit that clang optimises with a merged profile; it warns about what is missing."""
-    return (
-        f"-fprofile-use={merged}",
-        "-Wprofile-instr-out-of-date",
-        "-Wno-error=profile-instr-out-of-date",
-        "-Wbackend-plugin",
-        "-Wno-error=backend-plugin",
-        "-mllvm",
-        "-pgo-warn-missing-function",
-    )
-
-
 def build_flags(
     recipe: dict, chosen: Toolchain, build: Path, profile: Path | None, source: Path, threads: int
 ) -> Flags:
@@ -93,13 +45,19 @@ def build_flags(
 
     Raises ValueError when the profile is of other sources or of another compiler, or the compiler lacks a flag.
     """
-    relocatable = recipe["stage"] == "relocatable"
+    profiling = _profile(recipe, chosen, build, profile, source)
+    joined = with_keys(chosen, profiling, recipe.get("lto"), recipe["stage"] == "relocatable", threads)
+    return replace(joined, common=(*recipe.get("flags", []), *joined.common))
+
+
+def with_keys(chosen: Toolchain, profiling: tuple[str, ...], lto: bool | None, relocatable: bool, jobs: int) -> Flags:
+    """Return the flags of a build with these keys; `profiling` are those about its profile."""
+    compiler = flags_of(chosen.kind)
     return Flags(
-        common=(*recipe.get("flags", []), *(RELOCATABLE if relocatable else ())),
-        profile=_profile(recipe, chosen, build, profile, source),
-        # A number, because `auto` would need make's jobserver.
-        lto=(f"-flto={threads}",) if recipe.get("lto") else (),
-        link=(*LINK, *(RELOCATIONS if relocatable else ())),
+        common=compiler.relocatable if relocatable else (),
+        profile=profiling,
+        lto=compiler.lto(jobs) if lto else (),
+        link=(*LINK, *(compiler.lto_link(jobs) if lto else ()), *(RELOCATIONS if relocatable else ())),
     )
 
 
@@ -114,9 +72,8 @@ def _profile(recipe: dict, chosen: Toolchain, build: Path, profile: Path | None,
     if recipe.get("published"):
         return () if published_options(recipe, profile) else published_flags(counters)
     probe_profile_flags(chosen)
-    if chosen.kind == "clang":
-        return clang_instrument_flags() if instruments else clang_profile_flags(counters / MERGED)
-    return instrument_flags(build) if instruments else profile_flags(build, counters)
+    compiler = flags_of(chosen.kind)
+    return compiler.instrument(build) if instruments else compiler.use(build, counters)
 
 
 def published_options(recipe: dict, profile: Path | None) -> list[str]:

@@ -17,6 +17,11 @@ CONSTRUCTORS = re.compile(r"\.(init_array|fini_array|ctors|dtors)\b")
 Copies = dict[str, dict[str, dict[str, int]]]
 
 
+def is_gnu_map(text: str) -> bool:
+    """Return whether a map is GNU ld's: in that of another linker neither copies nor constructors are found."""
+    return KEPT in text
+
+
 def copy_pairs(text: str) -> list[tuple[str, str]]:
     """Return pairs of objects, named as in the map, of which the first has to stay ahead of the second.
 

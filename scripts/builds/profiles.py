@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scripts import record
 from scripts.builds import bolt, clang, gcc
-from scripts.builds.flags import COUNTERS, MERGED
+from scripts.builds.compiler_flags import COUNTERS, MERGED
 from scripts.builds.toolchain import Toolchain
 from scripts.host import workplace
 from scripts.host.process import run

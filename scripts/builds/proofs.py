@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from scripts.builds.compiler_calls import CompilerCall
-from scripts.builds.flags import RELOCATABLE, RELOCATIONS
+from scripts.builds.compiler_flags import COMPILERS, RELOCATIONS
 from scripts.record import canonical
 
 Facts = dict[str, Any]
@@ -16,6 +16,9 @@ MEASURED = ("plain", "optimised", "published", "bolted")
 PROFILE = re.compile(
     r"-f(no-)?profile-|-W(no-)?(error=)?(missing-profile|coverage-mismatch|profile-instr|backend-plugin)|-pgo-warn-"
 )
+# What BOLT needs of its input, with any compiler.
+FOR_BOLT = {flag for compiler in COMPILERS.values() for flag in compiler.relocatable} | {*RELOCATIONS}
+JOBS = re.compile(r"^(-flto|-Wl,--thinlto-jobs)=\d+$")
 FIRST = 5
 
 
@@ -56,7 +59,7 @@ def prove(builds: Iterable[Made]) -> list[Proof]:
 def declared(facts: Facts, without_profile: bool = False) -> str:
     """Return the declared flags of a build as text to compare, without those that BOLT needs in its input."""
     flags, tools = facts.get("flags") or {}, facts.get("toolchain") or {}
-    stage_flags = {*RELOCATABLE, *RELOCATIONS} if facts["stage"] == "relocatable" else set()
+    stage_flags = FOR_BOLT if facts["stage"] == "relocatable" else set()
     kept = {
         key: [_steady(flag) for flag in flags.get(key, []) if flag not in stage_flags]
         for key in ("common", "lto", "link", *(() if without_profile else ("profile",)))
@@ -67,7 +70,7 @@ def declared(facts: Facts, without_profile: bool = False) -> str:
 
 def _steady(argument: str) -> str:
     """Return an argument without its number of jobs."""
-    return re.sub(r"^-flto=\d+$", "-flto", argument)
+    return JOBS.sub(r"\1", argument)
 
 
 def _machine_code(one: Made, other: Made) -> Proof | None:
@@ -136,10 +139,9 @@ def _commands(made: Made) -> dict[str, frozenset[tuple[str, ...]]]:
 
 
 def _kept(arguments: tuple[str, ...]) -> Iterator[str]:
-    own = {*RELOCATABLE, *RELOCATIONS}
     for place, argument in enumerate(arguments):
         following = arguments[place + 1] if place + 1 < len(arguments) else ""
-        if argument in own or PROFILE.match(argument) or (argument == "-mllvm" and PROFILE.match(following)):
+        if argument in FOR_BOLT or PROFILE.match(argument) or (argument == "-mllvm" and PROFILE.match(following)):
             continue
         yield _steady(argument)
 

@@ -39,7 +39,7 @@ from scripts.builds.link_command import (
     traced_pieces,
     with_output,
 )
-from scripts.builds.link_map import copy_pairs, with_constructors
+from scripts.builds.link_map import copy_pairs, is_gnu_map, with_constructors
 from scripts.builds.link_orders import shuffled
 from scripts.builds.toolchain import Toolchain
 from scripts.host import outcome
@@ -191,14 +191,17 @@ def uses_lto(arguments: Sequence[str]) -> bool:
 def repeat_link(call: CompilerCall, original: Original, place: Place) -> tuple[list[Piece], str]:
     """Repeat the recorded link; return the objects it took in, and its map.
 
-    Raises ValueError when it made another program than the installed one.
+    Raises ValueError when it made another program than the installed one, or not by GNU ld.
     """
     again, map_file = place.scratch / "again", place.scratch / "map"
     trace = place.link([*with_output(call.arguments, again), f"-Wl,-Map={map_file}"], Path(call.folder))
     if record.file_sha256(again) != record.file_sha256(original.program):
         raise ValueError(f"{call.unit}: the recorded link, when repeated, makes another program")
     again.unlink()
-    return traced_pieces(trace, Path(call.folder)), map_file.read_text(encoding="utf-8", errors="surrogateescape")
+    map_text = map_file.read_text(encoding="utf-8", errors="surrogateescape")
+    if not is_gnu_map(map_text):
+        raise ValueError(f"{call.unit}: another linker than GNU ld made it, whose map does not name constructors")
+    return traced_pieces(trace, Path(call.folder)), map_text
 
 
 def pairs_to_keep(link: Link, map_text: str) -> set[tuple[int, int]]:

@@ -9,7 +9,7 @@ import pytest
 from scripts import record
 from scripts.builds import audit, gcc, profiles
 from scripts.builds.compiler_calls import CompilerCall
-from scripts.builds.flags import COUNTERS, instrument_flags
+from scripts.builds.compiler_flags import COUNTERS, flags_of
 from scripts.builds.gcc import Counted, CounterFile, profile_units
 from scripts.host import outcome
 from scripts.jobs import bolt_server, build_server
@@ -30,7 +30,7 @@ def trained(compiler, tmp_path_factory):
     project = Project(compiler, tmp_path_factory.mktemp("trained"))
     project.write(main=MAIN, **UNITS)
     tree = project.build("instrumented")
-    flags = {"BUILD_PROFILE_FLAGS": " ".join(instrument_flags(tree.path)), "BUILD_PROFILE_SCOPE": "*"}
+    flags = {"BUILD_PROFILE_FLAGS": " ".join(flags_of("gcc").instrument(tree.path)), "BUILD_PROFILE_SCOPE": "*"}
     for name in ("main", *UNITS):
         assert tree.compile("-c", project.source / f"{name}.c", "-o", f"{name}.o", **flags).returncode == 0
     assert tree.compile(*(f"{name}.o" for name in ("main", *UNITS)), "-o", "program", **flags).returncode == 0
@@ -123,7 +123,7 @@ def test_server_that_wrote_no_counters_is_told_so(trained, tmp_path):
 
 def test_profile_of_zeros_alone_is_refused_with_its_training(trained, tmp_path):
     tree = trained.build("never_run")
-    flags = {"BUILD_PROFILE_FLAGS": " ".join(instrument_flags(tree.path)), "BUILD_PROFILE_SCOPE": "*"}
+    flags = {"BUILD_PROFILE_FLAGS": " ".join(flags_of("gcc").instrument(tree.path)), "BUILD_PROFILE_SCOPE": "*"}
     (trained.source / "idle.c").write_text("int idle(int n) { return n; }\n")
     (tree.path / "end.c").write_text("int idle(int);\nint main(void) { return 0; }\n")
     assert tree.compile("-c", trained.source / "idle.c", "-o", "idle.o", **flags).returncode == 0

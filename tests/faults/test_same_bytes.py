@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts.builds.flags import COUNTERS, instrument_flags, profile_flags
+from scripts.builds.compiler_flags import COUNTERS, flags_of
 from tests.faults.scale import WHOLE
 from tests.made import studies
 from tests.made.wrapped import Project
@@ -124,7 +124,7 @@ def compiled(project, profile, common="-O2 -g"):
 @pytest.fixture(scope="module")
 def counters(project):
     """The counters of one training."""
-    compiled(project, instrument_flags)
+    compiled(project, flags_of("gcc").instrument)
     place = {"GCOV_PREFIX": str(project.folder)}
     subprocess.run([project.folder / "build" / "program"], env=place, check=False, stdout=subprocess.DEVNULL)
     return project.folder / COUNTERS.lstrip("/")
@@ -133,15 +133,15 @@ def counters(project):
 @pytest.mark.parametrize("lto", ["", " -flto=2"])
 @pytest.mark.parametrize("with_profile", [False, True])
 def test_same_source_compiler_and_flags_give_the_same_program(project, counters, lto, with_profile):
-    flags = (lambda build: profile_flags(build, counters)) if with_profile else (lambda build: ())
+    flags = (lambda build: flags_of("gcc").use(build, counters)) if with_profile else (lambda build: ())
     one, other = (compiled(project, flags, f"-O2 -g{lto}") for _ in range(2))
     assert one["program"] == other["program"]
 
 
 def test_instrumented_program_differs_by_the_time_gcc_writes_into_it_and_by_nothing_else(project):
-    plain = [compiled(project, instrument_flags) for _ in range(2)]
+    plain = [compiled(project, flags_of("gcc").instrument) for _ in range(2)]
     assert plain[0]["program"] != plain[1]["program"]
-    seeded = [compiled(project, instrument_flags, "-O2 -g -frandom-seed=1") for _ in range(2)]
+    seeded = [compiled(project, flags_of("gcc").instrument, "-O2 -g -frandom-seed=1") for _ in range(2)]
     assert seeded[0]["program"] == seeded[1]["program"]
 
 

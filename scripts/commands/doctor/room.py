@@ -1,9 +1,9 @@
 """The plan's own estimate of disk space, memory and limits, as findings."""
 
 from scripts import ROOT
+from scripts.builds.trials import FAILURES, one_line
 from scripts.commands.doctor.finding import SET_UP, Finding, Findings, Machine, ok
 from scripts.commands.doctor.needs import Needs
-from scripts.commands.doctor.tools import FAILURES, error_text
 from scripts.host.workplace import cache_path
 from scripts.plan.paths import Paths
 from scripts.plan.preview import limits
@@ -24,7 +24,7 @@ def check_limits(needs: Needs, machine: Machine) -> Findings:
         sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
         found = limits.find_limits(due, sizes, limits.read_headroom(machine.root), str(cache_path()))
     except FAILURES as error:
-        yield Finding("note", "room", "not estimated", f"the estimate needs all tools: {error_text(error)}", SET_UP)
+        yield Finding("note", "room", "not estimated", f"the estimate needs all tools: {one_line(error)}", SET_UP)
         return
     for limit in found:
         why = CERTAIN_WHY if limit.certain else POSSIBLE_WHY

@@ -1,13 +1,11 @@
 """The programs that compile servers and put load on them, and the client host that a study may put load from."""
 
 import re
-import subprocess
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
-from scripts.builds import bolt, flags, toolchain
+from scripts.builds import toolchain
 from scripts.builds.toolchain import Toolchain
+from scripts.builds.trials import FAILURES, Keys, one_line, try_keys
 from scripts.commands.doctor.finding import SET_UP, Finding, Findings, Machine, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.host.cpus import format_cpus
@@ -15,15 +13,10 @@ from scripts.loadgen import client_host, sysbench
 from scripts.servers import families
 
 Find = Callable[[str, dict], Toolchain]
-Trial = Callable[[Toolchain], None]
-# What a probe or a missing or broken command raises.
-FAILURES = (ValueError, OSError, subprocess.SubprocessError)
-MAIN = "int part(int);\nint main(int argc, char **argv) { (void)argv; return part(argc) != 8; }\n"
-PART = "int part(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += 8; return sum; }\n"
-TRIAL_S = 60
-SHOWN = 300
-PROFILE_WHY = "without these flags the compiler silently ignores the profile"
-LTO_WHY = "link-time optimisation needs ar, ranlib and nm that know the compiler's own object files"
+WHY = {
+    "profile": "without these flags the compiler silently ignores the profile",
+    "lto": "link-time optimisation needs ar, ranlib, nm and a linker that know the compiler's own object files",
+}
 BOLT_WHY = "BOLT instruments and optimises servers with these options"
 
 
@@ -36,74 +29,30 @@ def check_compilers(needs: Needs, machine: Machine, find: Find = toolchain.find)
             found[name] = find(name, needs.toolchain(name))
             yield ok(name, f"{found[name].version} at {found[name].commands.get('cc') or found[name].bolt}")
         except FAILURES as error:
-            yield Finding("problem", name, error_text(error), "the study's builds use this toolchain", SET_UP)
+            yield Finding("problem", name, one_line(error), "the study's builds use this toolchain", SET_UP)
     yield from _trials(needs, found)
     if needs.bolts:
         yield branch_records(machine)
 
 
 def _trials(needs: Needs, found: dict[str, Toolchain]) -> Findings:
-    for name in needs.compilers("profile", "bolt"):
-        if name in found:
-            yield trial_finding(f"{name} profile", found[name], toolchain.probe_profile_flags, PROFILE_WHY)
-    for name in needs.compilers("lto"):
-        if name in found:
-            yield trial_finding(f"{name} LTO", found[name], link_time_optimised, LTO_WHY)
+    for key, why in WHY.items():
+        for name in needs.compilers(key):
+            if name in found:
+                yield trial_finding(f"{name} {key}", found[name], Keys(**{key: True}), why)
     for name, compiler in needs.bolts:
         if name in found and compiler in found:
-            yield trial_finding(
-                f"{name} on {compiler}", found[name], lambda tool, cc=found[compiler]: laid_out(tool, cc), BOLT_WHY
-            )
+            yield trial_finding(f"{name} on {compiler}", found[compiler], Keys(bolt=found[name]), BOLT_WHY)
 
 
-def trial_finding(name: str, tool: Toolchain, trial: Trial, why: str) -> Finding:
+def trial_finding(name: str, compiler: Toolchain, keys: Keys, why: str) -> Finding:
     """Run one trial of a toolchain."""
     try:
-        trial(tool)
+        try_keys(compiler, keys)
     except FAILURES as error:
         change = f"{SET_UP}, or name another toolchain in the study"
-        return Finding("problem", name, error_text(error), why, change)
+        return Finding("problem", name, one_line(error), why, change)
     return ok(name, "a small program went through")
-
-
-def error_text(error: Exception) -> str:
-    """Return an error as one line: of a failed command its name, status and the end of its output."""
-    text = str(error)
-    if isinstance(error, subprocess.CalledProcessError):
-        text = f"{error.cmd[0]}: exit {error.returncode}: {(error.stderr or '')[-SHOWN:]}"
-    return " ".join(text.split())
-
-
-def link_time_optimised(compiler: Toolchain) -> None:
-    """Link a program with an archive, both compiled with -flto. Raises CalledProcessError with what failed."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for part, text in (("main", MAIN), ("part", PART)):
-            (folder / f"{part}.c").write_text(text)
-            _run(folder, compiler.cc, "-O2", "-flto", "-c", f"{part}.c", "-o", f"{part}.o")
-        _run(folder, compiler.ar, "rc", "libpart.a", "part.o")
-        _run(folder, compiler.ranlib, "libpart.a")
-        _run(folder, compiler.cc, "-O2", "-flto", "main.o", "libpart.a", "-o", "program")
-        _run(folder, "./program")
-
-
-def laid_out(tool: Toolchain, compiler: Toolchain) -> None:
-    """Take a small program through BOLT: instrumented, run, laid out anew, run. Raises CalledProcessError."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "main.c").write_text(MAIN + PART)
-        linked, profile, made = (folder / each for each in ("linked", "profile", "made"))
-        # An instrumented program reads itself under this name.
-        counting = folder / "program"
-        _run(folder, compiler.cc, "-O1", *flags.RELOCATABLE, *flags.RELOCATIONS, "main.c", "-o", str(linked))
-        _run(folder, *bolt.instrument_command(tool.bolt, linked, counting, folder))
-        _run(folder, str(counting))
-        _run(folder, *bolt.optimise_command(tool.bolt, linked, made, profile))
-        _run(folder, str(made))
-
-
-def _run(folder: Path, *command: str) -> None:
-    subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=TRIAL_S)
 
 
 def branch_records(machine: Machine) -> Finding:

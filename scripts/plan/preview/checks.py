@@ -1,4 +1,4 @@
-"""Mistakes that only this machine shows: archives that do not exist, options that a sysbench script does not have."""
+"""Mistakes that only this machine shows: missing archives, what compilers cannot do, options that scripts lack."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +10,7 @@ from scripts.config.text import ConfigError, KeyPath
 from scripts.host import facts
 from scripts.loadgen import lua, sysbench
 from scripts.loadgen.run import FILL_SCRIPT
+from scripts.plan.preview.compilers import refused_keys
 from scripts.plan.preview.due import Due
 from scripts.servers import environment
 from scripts.sources.kinds import kind_of, source_path, with_version
@@ -35,6 +36,11 @@ def demand(due: Due) -> list[str]:
         check_options(due, found)
         found.mistakes += preload_mistakes(due)
         found.notes += numa_notes(due, facts.numa_nodes())
+    for refused in refused_keys(due):
+        if refused.may_fail:
+            found.notes.append(f"{study.line(refused.mistake)}; the build may fail, the study goes on")
+        else:
+            found.mistakes.append(refused.mistake)
     if found.mistakes:
         lines = sorted({study.line(mistake) for mistake in found.mistakes})
         raise ConfigError("\n  ".join([f"study {study.name}: {len(lines)} mistake(s)", *lines]))

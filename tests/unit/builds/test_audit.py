@@ -9,7 +9,7 @@ from scripts.builds import audit as builds_audit
 from scripts.builds import gcc, profiles
 from scripts.builds.audit import Function, Unit, audit
 from scripts.builds.compiler_calls import CompilerCall, compiled_units, read_calls
-from scripts.builds.flags import COUNTERS, instrument_flags, profile_flags
+from scripts.builds.compiler_flags import COUNTERS, flags_of
 from scripts.builds.gcc import Counted, CounterFile, function_symbols, profile_units, read_counters, summary
 from tests.made.wrapped import Project
 
@@ -41,7 +41,7 @@ def trained(compiler, tmp_path_factory):
     project = Project(compiler, tmp_path_factory.mktemp("trained"))
     project.write(**UNITS)
     tree = project.build("instrumented")
-    compile_all(tree, instrument_flags(tree.path))
+    compile_all(tree, flags_of("gcc").instrument(tree.path))
     written = project.folder / "written"
     subprocess.run([tree.path / "program"], env={"GCOV_PREFIX": str(written)}, check=True)
     shutil.copytree(written / COUNTERS.lstrip("/"), project.folder / "counters")
@@ -61,7 +61,7 @@ def used(project, tmp_path, request):
 
     def build(folder=tmp_path / "counters"):
         tree = project.build(request.node.name[:40])
-        compile_all(tree, profile_flags(tree.path, folder))
+        compile_all(tree, flags_of("gcc").use(tree.path, folder))
         return compiled_units(read_calls(tree.records, tree.path))
 
     return build
@@ -123,7 +123,7 @@ def test_changed_source_is_a_coverage_mismatch(compiler, trained, tmp_path):
     shutil.copytree(trained.folder / "counters", tmp_path / "counters")
     project.write(**{**UNITS, "sub__work": MISMATCHES})
     tree = project.build("changed")
-    compile_all(tree, profile_flags(tree.path, tmp_path / "counters"))
+    compile_all(tree, flags_of("gcc").use(tree.path, tmp_path / "counters"))
     facts = audited(project, compiled_units(read_calls(tree.records, tree.path)), tmp_path / "counters")
     assert {"unit": "sub/work", "why": "coverage mismatch"} in facts["missing"]
     assert facts["mismatches"] >= 1
@@ -174,7 +174,7 @@ def test_function_of_another_source_path_is_lost_though_its_unit_is_found(compil
     shutil.copytree(trained.folder / "counters", tmp_path / "counters")
     project.write(**UNITS)
     tree = project.build("moved")
-    compile_all(tree, profile_flags(tree.path, tmp_path / "counters"))
+    compile_all(tree, flags_of("gcc").use(tree.path, tmp_path / "counters"))
     calls = compiled_units(read_calls(tree.records, tree.path))
     facts = audited(trained, calls, tmp_path / "counters")
     assert facts["functions_not_found"] >= 1
@@ -190,7 +190,7 @@ def test_warnings_are_understood_in_every_quotation(compiler, trained, tmp_path,
     project.write(**UNITS)
     tree = project.build("quoted")
     counters = trained.folder / "counters"
-    flags = {"BUILD_PROFILE_FLAGS": " ".join(profile_flags(tree.path, counters)), "BUILD_PROFILE_SCOPE": "*"}
+    flags = {"BUILD_PROFILE_FLAGS": " ".join(flags_of("gcc").use(tree.path, counters)), "BUILD_PROFILE_SCOPE": "*"}
     source = project.source / "sub" / "work.c"
     assert tree.compile("-O2", "-c", source, "-o", "sub/work.o", LC_ALL=locale, **flags).returncode == 0
     (unit,) = [unit for unit in units_of(trained, tree) if unit.compiled]
@@ -213,7 +213,7 @@ def test_function_of_many_branches_is_counted(compiler, tmp_path):
     project = Project(compiler, tmp_path)
     project.write(**{**UNITS, "sub__work": MANY_ARCS})
     tree = project.build("instrumented")
-    compile_all(tree, instrument_flags(tree.path), "-O0")
+    compile_all(tree, flags_of("gcc").instrument(tree.path), "-O0")
     subprocess.run([tree.path / "program"], env={"GCOV_PREFIX": str(tmp_path)}, check=True)
     counters = {file.name: file for file in read_counters(tmp_path / "counters", compiler.gcov_dump)}
     assert (counters["sub#work.gcda"].functions, len(counters["sub#work.gcda"].executed)) == (1, 1)

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from scripts.builds.compile import WRAPPER, build_tree, compile_server, source_link, wrapper
-from scripts.builds.flags import Flags, instrument_flags, profile_flags
+from scripts.builds.compiler_flags import flags_of
+from scripts.builds.flags import Flags
 from scripts.host import outcome
 from scripts.host.process import CommandFailed
 
@@ -109,5 +110,5 @@ def test_compiler_that_refuses_the_code_fails_the_build(tmp_path):
 
 def test_both_sides_of_a_profile_cut_the_same_folder_from_the_names(tmp_path):
     cut = f"-fprofile-prefix-path={tmp_path}"
-    assert cut in instrument_flags(tmp_path)
-    assert cut in profile_flags(tmp_path, tmp_path / "counters")
+    assert cut in flags_of("gcc").instrument(tmp_path)
+    assert cut in flags_of("gcc").use(tmp_path, tmp_path / "counters")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from scripts.builds.flags import LINK, build_flags
+from scripts.builds.toolchain import Toolchain
 from scripts.record import write
 
 BUILD, SOURCE = Path("/b"), Path("/s")
@@ -29,6 +30,22 @@ def test_plain_build_has_its_own_flags_alone(compiler):
 def test_lto_is_a_flag_apart_with_as_many_jobs_as_cores(compiler, profile):
     assert flags(compiler, "plain", lto=True).lto == ("-flto=4",)
     assert flags(compiler, "optimised", profile, lto=True).profile == flags(compiler, "optimised", profile).profile
+
+
+CLANG = Toolchain("clang-16", "clang", "16.0.6", {"cc": "clang-16"})
+
+
+@pytest.mark.parametrize("stage", ["plain", "relocatable"])
+def test_lto_of_clang_is_thin_and_linked_by_lld_with_as_many_jobs_as_cores(stage):
+    without, made = (flags(CLANG, stage, lto=lto) for lto in (False, True))
+    assert (without.lto, made.lto) == ((), ("-flto=thin",))
+    assert set(made.link) - set(without.link) == {"-fuse-ld=lld", "-Wl,--thinlto-jobs=4"}
+
+
+def test_clang_keeps_functions_in_one_piece_by_itself_and_only_its_link_is_made_for_bolt():
+    plain, relocatable = (flags(CLANG, stage, flags=["-O3"], lto=True) for stage in ("plain", "relocatable"))
+    assert relocatable.common == plain.common == ("-O3",)
+    assert set(relocatable.link) - set(plain.link) == {"-Wl,--emit-relocs"}
 
 
 def test_instrumented_stage_counts_and_uses_no_profile(compiler):

@@ -7,7 +7,8 @@ import pytest
 from scripts import record
 from scripts.builds import binary
 from scripts.builds.compiler_calls import CompilerCall, write_calls
-from scripts.builds.flags import LINK, RELOCATABLE, RELOCATIONS, clang_profile_flags, profile_flags
+from scripts.builds.compiler_flags import RELOCATIONS, flags_of
+from scripts.builds.flags import LINK
 from scripts.builds.proofs import Made, demand, prove
 from scripts.host import outcome
 from scripts.jobs import prove_builds
@@ -15,7 +16,7 @@ from scripts.jobs import prove_builds
 
 @pytest.fixture
 def used(tmp_path):
-    return list(profile_flags(tmp_path / "build", tmp_path / "counters"))
+    return list(flags_of("gcc").use(tmp_path / "build", tmp_path / "counters"))
 
 
 def build(name, stage="plain", text="", common=(), profile=(), lto=(), link=LINK, calls=None, **other):
@@ -83,7 +84,13 @@ def test_builds_declared_alike_may_be_the_same():
 
 def test_stages_nobody_measures_are_not_compared_with_each_other():
     one = build("instrumented_x", stage="instrumented", profile=["-fprofile-generate=/c"], text="same")
-    other = build("relocatable_x", stage="relocatable", common=RELOCATABLE, link=[*LINK, *RELOCATIONS], text="same")
+    other = build(
+        "relocatable_x",
+        stage="relocatable",
+        common=flags_of("gcc").relocatable,
+        link=[*LINK, *RELOCATIONS],
+        text="same",
+    )
     assert ("machine_code", ("instrumented_x", "relocatable_x")) not in found(one, other)
 
 
@@ -100,8 +107,14 @@ def test_profile_is_all_that_differs(used):
 
 
 def test_profile_flags_of_clang_are_profile_flags_too(tmp_path):
-    profile = clang_profile_flags(tmp_path / "merged.profdata")
+    profile = flags_of("clang").use(tmp_path, tmp_path)
     assert found(build("a"), build("pgo", stage="optimised", profile=profile))["profile_only", ("a", "pgo")].holds
+
+
+def test_number_of_jobs_of_a_thin_link_is_no_difference():
+    one, other = (build(name, link=[*LINK, "-fuse-ld=lld", f"-Wl,--thinlto-jobs={jobs}"], text="same")
+                  for name, jobs in (("lto", 2), ("twin", 8)))  # fmt: skip
+    assert found(one, other) == {}
 
 
 def test_number_of_link_jobs_is_no_difference(used):
@@ -151,7 +164,7 @@ def test_of_many_differences_the_first_are_listed_and_the_rest_counted(used):
 
 def test_input_of_bolt_differs_from_its_build_in_what_bolt_needs_only(used):
     link = [*LINK, *RELOCATIONS]
-    base = build("relocatable_x", stage="relocatable", common=RELOCATABLE, profile=used, link=link)
+    base = build("relocatable_x", stage="relocatable", common=flags_of("gcc").relocatable, profile=used, link=link)
     pgo = build("pgo", stage="optimised", profile=used)
     proofs = found(base, pgo, build("baseline"))
     assert proofs["bolt_only", ("pgo", "relocatable_x")].holds

@@ -1,8 +1,10 @@
 """Relinking a real program: the same functions at other addresses, the same answers; and what refuses a relink."""
 
+import os
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -125,6 +127,26 @@ def test_lto_takes_members_in_another_order_and_functions_are_not_compared(compi
     # The constructors print their names in another order.
     found = {tuple(sorted(answer(program).split())) for program in (made.program, *programs(made, facts))}
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("stage", ["plain", "relocatable"])
+@pytest.mark.parametrize("lto", [False, True])
+def test_links_of_clang_are_taken_apart_too(clang, tmp_path, stage, lto):
+    made = linked(clang, tmp_path, twins=False, stage=stage, lto=lto)
+    facts = relink(made, 2)
+    assert (facts["refused"], facts["lto"], facts["from_archives"]) == (None, lto, PARTS + 4)
+    assert relinked.made_numbers(facts) == [1, 2]
+    found = {tuple(sorted(answer(program).split())) for program in (made.program, *programs(made, facts))}
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("linker", ["gold", "lld"])
+def test_map_of_another_linker_is_a_reason_not_to_relink(clang, tmp_path, linker):
+    if not shutil.which(f"ld.{linker}", path=str(Path(clang.cc).resolve().parent) + os.pathsep + os.environ["PATH"]):
+        pytest.skip(f"{linker} is not installed")
+    facts = relink(linked(clang, tmp_path, flags=[f"-fuse-ld={linker}"]))
+    assert "another linker than GNU ld" in facts["refused"]
+    assert facts["relinks"] == []
 
 
 def test_archive_stays_whole_when_lto_leaves_open_which_of_two_members_it_took(compiler, tmp_path):

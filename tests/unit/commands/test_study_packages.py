@@ -26,7 +26,7 @@ def test_gcc_12_is_among_the_usual_ones():
 def test_packages_of_toolchains_and_bolt_come_once_each():
     builds = {"builds": {"clang": {"toolchain": "clang-16", "profile": "mixed"}}}
     study = {**variants("clang", "pgo_lto_bolt", "pgo_bolt"), **builds, "reference": "v0"}
-    assert needed(**study) == ["clang-16", "llvm-16", "libclang-rt-16-dev", "bolt-16"]
+    assert needed(**study) == ["clang-16", "llvm-16", "lld-16", "libclang-rt-16-dev", "bolt-16"]
 
 
 def test_server_from_maven_needs_maven():

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,16 +12,8 @@ import yaml
 
 from scripts import record
 from scripts.builds import compiler_calls, toolchain
-from scripts.builds.flags import (
-    COUNTERS,
-    LINK,
-    MERGED,
-    clang_instrument_flags,
-    clang_profile_flags,
-    instrument_flags,
-    profile_flags,
-    published_flags,
-)
+from scripts.builds.compiler_flags import COUNTERS, MERGED, flags_of
+from scripts.builds.flags import published_flags, with_keys
 from scripts.jobs import audit_build
 from tests.made.wrapped import Project, Tree
 
@@ -43,13 +36,14 @@ class Server:
     compiler: toolchain.Toolchain
     folder: Path
 
-    def compiled(self, build: str, name: str, flags: list[str]) -> Path:
+    def compiled(self, build: str, name: str, profiling: Sequence[str], *, lto: bool = False) -> Path:
         """Compile in the build tree `build` and return the identity of the build `name`."""
+        flags = with_keys(self.compiler, tuple(profiling), lto, relocatable=False, jobs=1)
         shutil.rmtree(self.folder / build, ignore_errors=True)
         shutil.rmtree(self.folder / f"{build}-records", ignore_errors=True)
         tree = Project(self.compiler, self.folder).build(build)
-        extra = {"BUILD_FLAGS": "-O2", "BUILD_PROFILE_FLAGS": " ".join(flags), "BUILD_PROFILE_SCOPE": "*",
-                 "BUILD_LINK_FLAGS": " ".join(LINK)}  # fmt: skip
+        extra = {"BUILD_FLAGS": "-O2", "BUILD_PROFILE_FLAGS": " ".join([*flags.profile, *flags.lto]),
+                 "BUILD_PROFILE_SCOPE": "*", "BUILD_LINK_FLAGS": " ".join(flags.link)}  # fmt: skip
         for unit in SOURCES:
             self._call(tree, "-c", tree.project.source / f"{unit}.cc", "-o", f"{unit}.cc.o", **extra)
         subprocess.run(
@@ -130,8 +124,8 @@ def trained_by_gcc(server, build, flags):
 
 
 def test_whole_audit_of_a_build_by_gcc(gcc, entries):
-    instrumented = trained_by_gcc(gcc, "build", instrument_flags(gcc.folder / "build"))
-    pgo = gcc.compiled("build", "pgo", profile_flags(gcc.folder / "build", gcc.counters))
+    instrumented = trained_by_gcc(gcc, "build", flags_of("gcc").instrument(gcc.folder / "build"))
+    pgo = gcc.compiled("build", "pgo", flags_of("gcc").use(gcc.folder / "build", gcc.counters))
     audit = gcc.audit(pgo, instrumented, entries["gcc-12"])
     assert (audit["server"], audit["build"], audit["tool"], audit["published"]) == ("tiny", "pgo", "gcc", False)
     keys = ("units_compiled", "units_linked", "units_with_counters", "units_nonzero", "units_matched")
@@ -172,32 +166,26 @@ def test_published_recipe_in_one_build_directory_finds_its_profile(gcc, entries)
     assert (audit["names_found"], audit["names"], audit["executed_share_optimised"]) == (3, [], 1.0)
 
 
-def clang_entry(entries):
-    for name, commands in entries.items():
-        if commands.get("kind") == "clang":
-            try:
-                return commands, toolchain.find(name, commands)
-            except ValueError:
-                continue
-    pytest.skip("no clang of the catalog is installed")
-
-
 @pytest.fixture
-def clang(entries, tmp_path):
-    commands, found = clang_entry(entries)
-    server = server_of(found, tmp_path)
-    instrumented = server.compiled("build", "instrumented", clang_instrument_flags())
+def trained(clang, entries, tmp_path):
+    server = server_of(clang, tmp_path)
+    instrumented = server.compiled("build", "instrumented", flags_of("clang").instrument(tmp_path))
     run(instrumented, LLVM_PROFILE_FILE=str(tmp_path / "%4m.profraw"))
     server.counters.mkdir(parents=True)
     raw = list(map(str, tmp_path.glob("*.profraw")))
-    subprocess.run([found.profdata, "merge", "-o", server.counters / MERGED, *raw], check=True)
+    subprocess.run([clang.profdata, "merge", "-o", server.counters / MERGED, *raw], check=True)
     record.write(server.profile, {"tool": "clang"})
-    return server, instrumented, commands
+    return server, instrumented, entries[clang.name]
 
 
-def test_whole_audit_of_a_build_by_clang(clang):
-    server, instrumented, commands = clang
-    pgo = server.compiled("build", "pgo", clang_profile_flags(server.counters / MERGED))
+def used(server):
+    return flags_of("clang").use(server.folder, server.counters)
+
+
+@pytest.mark.parametrize("lto", [False, True])
+def test_whole_audit_of_a_build_by_clang(trained, lto):
+    server, instrumented, commands = trained
+    pgo = server.compiled("build", "pgo", used(server), lto=lto)
     audit = server.audit(pgo, instrumented, commands)
     keys = ("units_compiled", "units_linked", "units_with_counters", "units_nonzero", "units_matched")
     assert [audit[key] for key in keys] == [3, 3, 3, 2, 2]
@@ -208,24 +196,24 @@ def test_whole_audit_of_a_build_by_clang(clang):
     assert "spare(int)" not in names
 
 
-def test_clang_loses_what_the_sources_no_longer_hold_and_the_build_is_refused(clang):
-    server, instrumented, commands = clang
+def test_clang_loses_what_the_sources_no_longer_hold_and_the_build_is_refused(trained):
+    server, instrumented, commands = trained
     change_work(server)
-    pgo = server.compiled("build", "pgo", clang_profile_flags(server.counters / MERGED))
+    pgo = server.compiled("build", "pgo", used(server))
     with pytest.raises(ValueError, match=r"(?s)1 of 2 executed units .*sub/work\.cc: hash mismatch"):
         server.audit(pgo, instrumented, commands)
 
 
-def test_clang_without_the_profile_flag_is_refused(clang):
-    server, instrumented, commands = clang
+def test_clang_without_the_profile_flag_is_refused(trained):
+    server, instrumented, commands = trained
     plain = server.compiled("build", "plain", [])
     with pytest.raises(ValueError, match=r"(?s)0 of 2 executed units .*main\.cc: compiled without its profile"):
         server.audit(plain, instrumented, commands)
 
 
-def test_clang_profile_that_cannot_be_read_is_named(clang):
-    server, instrumented, commands = clang
-    pgo = server.compiled("build", "pgo", clang_profile_flags(server.counters / MERGED))
+def test_clang_profile_that_cannot_be_read_is_named(trained):
+    server, instrumented, commands = trained
+    pgo = server.compiled("build", "pgo", used(server))
     (server.counters / MERGED).write_bytes(b"no profile")
     with pytest.raises(ValueError, match=r"merged\.profdata: .*cannot read the counters"):
         server.audit(pgo, instrumented, commands)
