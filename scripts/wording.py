@@ -1,7 +1,7 @@
 """How numbers are written in tables, figures and sentences, and the values of options in files and commands."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 NOTHING = "–"
 NARROW = "\u202f"  # a space that does not break the line
@@ -22,6 +22,11 @@ def count(value: float | None) -> str:
     size = abs(value)
     digits = 0 if size >= 100 or value == 0 else 1 if size >= 10 else 2 if size >= 1 else 3
     return f"{value:,.{digits}f}".replace(",", NARROW).replace("-", "\u2212")
+
+
+def before_after(before: float, after: float, written: Callable[[float], str] = count) -> str:
+    """Return the two quantities whose quotient is a ratio, the reference's first: `934 → 947`."""
+    return f"{written(before)} → {written(after)}"
 
 
 def milliseconds(value: float | None) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scripts.analysis.blocks import Arms, arms_of, judged_runs
 from scripts.analysis.calibration import calibration_table, widening
-from scripts.analysis.intervals import Interval, cell_intervals, overall_intervals
+from scripts.analysis.intervals import Interval, cell_intervals, overall_intervals, reference_means
 from scripts.analysis.metrics import SCRIPT, of_study
 from scripts.analysis.tables import CELLS, COMPARISONS, OVERALL
 from scripts.analysis.verdicts import MATTERS, PRIMARY, interval_columns, with_verdicts
@@ -154,14 +154,18 @@ def warning_set(codes: str) -> set[str]:
 def cell_table(judged: pd.DataFrame, arms: Arms, factors: dict[str, float], terms: Terms) -> pd.DataFrame:
     """Return cells.csv: one row per variant (the reference too), workload, clients and metric.
 
-    `value` is the geometric mean over the ok runs; `factors` widen the intervals of each metric. Holm's adjustment
+    `value` and `reference_value` are geometric means over the blocks compared, so that their quotient is `ratio`; a
+    `value` without a ratio is that over the ok runs. `factors` widen the intervals of each metric. Holm's adjustment
     runs over all variants and cells of a metric without A/A, which gets no verdict.
     """
     rows = [row for metric in arms.metrics for row in _cell_rows(arms, metric, factors[metric], terms.matters)]
-    compared = pd.DataFrame(rows, columns=[*CELL, "metric", "n_blocks", *interval_columns(Interval(0, 0), 0)])
+    sides = ("reference_value", "compared_value")
+    columns = [*CELL, "metric", "n_blocks", *sides, *interval_columns(Interval(0, 0), 0)]
     values = terms.fitting(_values(judged, arms.metrics))
     theirs = (values["variant"] != terms.reference).to_numpy()
+    compared = pd.DataFrame(rows, columns=columns)
     table = values.merge(compared, on=[*CELL, "metric"], how="left").merge(_lost(judged), on=list(CELL), how="left")
+    table["value"] = table["compared_value"].fillna(table["value"])
     for count in ("n_blocks", "n_split", "n_incomplete"):
         table[count] = table[count].where(theirs)
     tested = theirs & (table["variant"] != AA).to_numpy()
@@ -170,10 +174,14 @@ def cell_table(judged: pd.DataFrame, arms: Arms, factors: dict[str, float], term
 
 def _cell_rows(arms: Arms, metric: str, factor: float, matters: float) -> Iterable[dict[str, Any]]:
     cells, y, _ = arms.of(metric)
-    for (workload, clients), found in zip(cells, cell_intervals(y, arms.contrasts(metric)), strict=True):
-        for variant, interval in zip(arms.compared, found, strict=True):
-            place = {"variant": variant, "workload": workload, "clients": clients, "metric": metric}
-            yield {**place, "n_blocks": int(interval.blocks), **interval_columns(interval.widened(factor), matters)}
+    contrasts = arms.contrasts(metric)
+    references = np.transpose(reference_means(y, contrasts))
+    for cell, intervals, theirs in zip(cells, cell_intervals(y, contrasts), references, strict=True):
+        for variant, interval, reference in zip(arms.compared, intervals, theirs, strict=True):
+            place = dict(zip((*CELL, "metric"), (variant, *cell, metric), strict=True))
+            sides = {"reference_value": np.exp(reference), "compared_value": np.exp(reference + interval.mean)}
+            counted = {"n_blocks": int(interval.blocks)}
+            yield {**place, **counted, **sides, **interval_columns(interval.widened(factor), matters)}
 
 
 def _lost(judged: pd.DataFrame) -> pd.DataFrame:

@@ -79,6 +79,22 @@ def _bases(y: Array, slice_variance: Array) -> tuple[Array, Array, Array]:
     return base, share, slices
 
 
+def reference_means(y: Array, contrasts: Sequence[Contrast]) -> list[Array]:
+    """Return for each contrast of `against_reference` the mean log of what it is compared with, an array of cells.
+
+    It is over the blocks of the contrast, weighed as these are, so that the variant's own mean is this plus the
+    contrast's; NaN in a cell without a block.
+    """
+    both, *_ = _bases(y, np.zeros_like(y))
+    bases = [y[..., 0], *(both for _ in contrasts[1:])]
+    return [_mean_over_blocks(contrast, base) for contrast, base in zip(contrasts, bases, strict=True)]
+
+
+def _mean_over_blocks(contrast: Contrast, logs: Array) -> Array:
+    weights = _weights(contrast)
+    return np.where(contrast.chosen, np.where(weights > 0, weights * logs, 0.0).sum(axis=-1), np.nan)
+
+
 def combination(y: Array, slice_variance: Array, signs: Mapping[int, float], repetitions: Array) -> Contrast:
     """Return the signed sum of the arms' differences from their references, one value per cell and repetition.
 
@@ -260,12 +276,17 @@ class _Moments:
     slices: Array
 
 
-def _moments(contrast: Contrast) -> _Moments:
-    there = ~np.isnan(contrast.values)
-    inverse = np.where(there, 1 / contrast.weight, 0.0)
+def _weights(contrast: Contrast) -> Array:
+    """Return what each block counts for in the mean of its cell; 0 where there is none, NaN in a cell without any."""
+    inverse = np.where(np.isnan(contrast.values), 0.0, 1 / contrast.weight)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = 1 / inverse.sum(axis=-1)
-        weights = inverse * share[..., None]
+        return inverse / inverse.sum(axis=-1, keepdims=True)
+
+
+def _moments(contrast: Contrast) -> _Moments:
+    there, weights = ~np.isnan(contrast.values), _weights(contrast)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = 1 / np.where(there, 1 / contrast.weight, 0.0).sum(axis=-1)
     parts = (np.where(there, weights**power * each, 0.0).sum(axis=-1)
              for power, each in ((1, contrast.values), (2, contrast.slices)))  # fmt: skip
     known = there.any(axis=-1)

@@ -94,7 +94,18 @@ CELLS = Table(
         N_RUNS,
         Column("n_ok", "runs that gave a measurement", COUNT),
         METRIC,
-        Column("value", "geometric mean over the runs that gave a measurement", OF_METRIC),
+        Column(
+            "value",
+            "geometric mean over the blocks behind `ratio`; without a ratio, and for the reference, over the runs that "
+            "gave a measurement",
+            OF_METRIC,
+        ),
+        Column(
+            "reference_value",
+            "geometric mean of the reference over the same blocks, so that `ratio` is value over reference_value; "
+            "empty without a ratio",
+            OF_METRIC,
+        ),
         *BESIDE_REFERENCE,
         P_HOLM,
         P_BEYOND_HOLM,
@@ -350,7 +361,8 @@ STATEMENTS = Table(
         STATEMENT,
         Column("cache", "cold: the first pass after the server's start; warm: the mean of the others", TEXT),
         Column("n_ok", "runs it was timed in", COUNT),
-        Column("value_s", "geometric mean over these runs of its seconds", SECONDS),
+        Column("value_s", "geometric mean of its seconds, over the same runs as `value` in cells.csv", SECONDS),
+        Column("reference_value_s", "that of the reference beside it; empty without a ratio", SECONDS),
         *(cost.meaning_here(f"{cost.meaning}, mean over its executions") for cost in STATEMENT_COSTS),
         N_ROWS.meaning_here(f"{N_ROWS.meaning}; empty when not always the same"),
         Column("n_answers", "different answers it had, 1 when all were the same", COUNT),

@@ -67,6 +67,7 @@ def statements(done: pd.DataFrame, judged: pd.DataFrame, terms: Terms) -> pd.Dat
     if len(runs):
         beside = _beside_reference(_without_other_answers(runs, terms.reference), judged, terms)
         table = table.merge(beside, on=keys, how="left")
+        table["value_s"] = table.pop("compared_s").where(table["ratio"].notna(), table["value_s"])
     return table.reindex(columns=STATEMENTS.names)
 
 
@@ -106,7 +107,8 @@ def _beside_reference(runs: pd.DataFrame, judged: pd.DataFrame, terms: Terms) ->
     beside["cache"] = beside["metric"].str.removesuffix("_s")
     differing = runs.groupby(keys)["differs"].sum().rename("n_differ").reset_index()
     differing["n_differ"] = differing["n_differ"].where(differing["variant"] != terms.reference)
-    return beside.drop(columns=["metric", "n_runs", "n_ok", "value"]).merge(differing, on=keys)
+    beside = beside.rename(columns={"value": "compared_s", "reference_value": "reference_value_s"})
+    return beside.drop(columns=["metric", "n_runs", "n_ok"]).merge(differing, on=keys)
 
 
 def _values(done: pd.DataFrame, runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -10,17 +10,25 @@ import pandas as pd
 from scripts.analysis.blocks import arms_of, block_names, judged_runs
 from scripts.analysis.calibration import calibration_table, widening
 from scripts.analysis.comparison import terms_of
-from scripts.analysis.intervals import Interval, cell_intervals
+from scripts.analysis.intervals import Interval, cell_intervals, reference_means
 from scripts.analysis.metrics import LEVELS
 from scripts.analysis.run_tables import block_name
 from scripts.measure.record import Run
 from scripts.report import engine
 from scripts.report.value_tables import Cell
 from scripts.vocabulary import CELL, RELINKED, RUN
-from scripts.wording import NOTHING, by_width, count, missing
+from scripts.wording import NOTHING, before_after, by_width, count, missing
 
 WINDOW = {"context_switches": "context switches", "read_bytes": "bytes read", "write_bytes": "bytes written"}
 COMMITS, SHARE = "commits", " per transaction"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The reference's mean over the blocks of a variant, and the interval of the variant's ratio to it."""
+
+    reference: float
+    interval: Interval
 
 
 @dataclass(frozen=True)
@@ -95,8 +103,8 @@ def _is_work(name: str) -> bool:
 
 def _ratios(
     study: dict[str, Any], runs: pd.DataFrame, amounts: pd.DataFrame, names: Sequence[str]
-) -> dict[tuple, Interval]:
-    """Return (variant, workload, clients, name) -> the interval over blocks; values of 0 have no ratio."""
+) -> dict[tuple, Beside]:
+    """Return (variant, workload, clients, name) -> value and interval over blocks; values of 0 have no ratio."""
     shares = (amounts["amount"] / amounts["per"]).groupby([amounts["place"], amounts["name"]]).first().unstack()
     # Some quantities have the name of a column of runs.csv, which holds the sum and not the share.
     wide = runs.join(shares.reindex(columns=list(names)).add_suffix(SHARE))
@@ -107,9 +115,11 @@ def _ratios(
     found = {}
     for name, metric in zip(names, terms.metrics, strict=True):
         cells, y, _ = arms.of(metric)
-        for cell, intervals in zip(cells, cell_intervals(y, arms.contrasts(metric)), strict=True):
-            for variant, interval in zip(arms.compared, intervals, strict=True):
-                found[variant, *cell, name] = interval.widened(factors[metric])
+        contrasts = arms.contrasts(metric)
+        references = np.exp(np.transpose(reference_means(y, contrasts)))
+        for cell, intervals, theirs in zip(cells, cell_intervals(y, contrasts), references, strict=True):
+            for variant, interval, reference in zip(arms.compared, intervals, theirs, strict=True):
+                found[variant, *cell, name] = Beside(float(reference), interval.widened(factors[metric]))
     return found
 
 
@@ -118,7 +128,7 @@ def _effort(
     workload: str,
     names: Mapping[str, str],
     values: Mapping[tuple, float],
-    ratios: Mapping[tuple, Interval],
+    ratios: Mapping[tuple, Beside],
 ) -> Effort:
     cells = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
     known = [name for name in names if any((*cell, name) in values for cell in cells)]
@@ -132,16 +142,19 @@ def _effort(
     return Effort(workload, tuple(names[name] for name in shown), rows, none)
 
 
-def _field(key: tuple, values: Mapping[tuple, float], ratios: Mapping[tuple, Interval]) -> Cell:
-    value = values.get(key)
+def _field(key: tuple, values: Mapping[tuple, float], ratios: Mapping[tuple, Beside]) -> Cell:
+    value, beside = values.get(key), ratios.get(key)
     if missing(value):
         return Cell(NOTHING, (), "hole")
-    text = f"{value:.1g}" if 0 < abs(value) < 0.01 else count(value)
-    return Cell(text, _ratio_note(ratios.get(key)))
+    if beside is None or np.isnan(beside.interval.mean):
+        return Cell(_amount_text(value))
+    ratio, low, high = (
+        float(np.exp(part)) for part in (beside.interval.mean, beside.interval.low, beside.interval.high)
+    )
+    text, bounds = by_width(ratio, low, high)
+    note = f"× {text}" if bounds == NOTHING else f"× {text} ({bounds})"
+    return Cell(before_after(beside.reference, beside.reference * ratio, _amount_text), (note,))
 
 
-def _ratio_note(found: Interval | None) -> tuple[str, ...]:
-    if found is None or np.isnan(found.mean):
-        return ()
-    text, bounds = by_width(*(float(np.exp(value)) for value in (found.mean, found.low, found.high)))
-    return (f"× {text}",) if bounds == NOTHING else (f"× {text} ({bounds})",)
+def _amount_text(value: float) -> str:
+    return f"{value:.2g}" if 0 < abs(value) < 0.01 else count(value)

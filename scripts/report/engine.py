@@ -2,22 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from scripts.analysis import published, stats
+from scripts.analysis import published
 from scripts.analysis.metrics import OPERATIONS
 from scripts.analysis.published import SIZES
 from scripts.host import storage
 from scripts.measure.record import Run
 from scripts.measure.run_parts import Edges
+from scripts.report.pairs import pair_cell
 from scripts.report.runs import first_ok
 from scripts.report.value_tables import Cell
 from scripts.vocabulary import BLOCK, CELL, RUN
-from scripts.wording import NOTHING, count, interval, missing, number, percent, size, times
+from scripts.wording import NOTHING, count, missing, number, percent, size
 
 EDGE_WORDS = {"before": "before the load", "after": "after the load"}
 TABLE_KINDS, ALL_TABLES = "all tables", "whole data directory"
@@ -73,22 +73,23 @@ def _summed(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def _allocated_field(part: pd.DataFrame, variant: str, edge: str, reference: str) -> Cell:
-    """Return the mean allocated size, its share of the apparent size, and its ratio to the reference by block."""
-    wide = part.pivot(index=[*BLOCK, "block"], columns="variant", values=f"{edge}_allocated_bytes")
+    """Return the allocated size, its share of the apparent size, and its ratio to the reference by block.
+
+    Sizes are means over the runs, with a ratio those of the blocks behind it, the reference's first.
+    """
+    wide, apparent = (
+        part.pivot(index=[*BLOCK, "block"], columns="variant", values=f"{edge}_{kind}_bytes")
+        for kind in ("allocated", "apparent")
+    )
     if variant not in wide or wide[variant].isna().all():
         return Cell(NOTHING, (), "hole", "not measured")
-    taken = wide[variant].mean()
-    apparent = part[part["variant"] == variant][f"{edge}_apparent_bytes"].mean()
-    notes = [f"{percent(taken / apparent, 0)} of {size(apparent)}"]
-    if variant != reference and reference in wide:
-        notes += _against(np.log(wide[variant] / wide[reference]).dropna())
-    return Cell(size(taken), tuple(notes))
-
-
-def _against(logs: pd.Series) -> Iterator[str]:
-    if len(logs):
-        mean, low, high = (float(np.exp(each)) for each in stats.t_interval(logs))
-        yield times(mean) + ("" if missing(low) or low == high else f" ({interval(low, high)})") + f", n {len(logs)}"
+    compared = variant != reference and reference in wide
+    own = wide[wide[[variant, reference] if compared else [variant]].notna().all(axis=1)]
+    alone = Cell(size(wide[variant].mean()))
+    cell = (pair_cell(own[variant], own[reference], size) if compared else None) or alone
+    rows = own.index if cell.notes else wide.index
+    share = wide.loc[rows, variant].mean() / apparent.loc[rows, variant].mean()
+    return replace(cell, notes=(f"{percent(share, 0)} of {size(apparent.loc[rows, variant].mean())}", *cell.notes))
 
 
 def _published_sizes(study: dict[str, Any], workload: str, width: int) -> Iterator[tuple]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from scripts import release
 from scripts.analysis import published, stats
+from scripts.analysis.blocks import block_names
 from scripts.loadgen.run import FILL_SCRIPT
 from scripts.measure.record import Run
 from scripts.vocabulary import CELL, CONTROLS
@@ -222,7 +223,8 @@ def _storage_sentences(study: Mapping[str, Any], runs: pd.DataFrame) -> Iterator
     reference, clients = study["reference"], min(study["clients"])
     chosen = runs[(runs["outcome"] == "ok") & (runs["clients"] == clients)]
     for workload in study["workloads"]:
-        own = chosen[chosen["workload"] == workload].set_index(["variant", "repetition"])
+        own = chosen[chosen["workload"] == workload]
+        own = own.set_index(["variant", block_names(own)])
         for name in study["variants"]:
             if name in (reference, *CONTROLS) or not {name, reference} <= set(own.index.get_level_values(0)):
                 continue

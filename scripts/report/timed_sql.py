@@ -19,6 +19,7 @@ from scripts.vocabulary import ABOVE, BELOW, COLD, CONTROLS, DIFFERENCES, WARM
 from scripts.wording import (
     NARROW,
     NOTHING,
+    before_after,
     count,
     interval,
     listing,
@@ -93,7 +94,7 @@ def _statement_cell(row: Any, cache: str, matters: float) -> Cell:
     metric = SCRIPT[f"{cache}_s"]
     word = arm_word(row.variant, metric, row.verdict, matters)
     notes = (f"{times(row.ratio)}  {interval(row.ratio_low, row.ratio_high)}", f"n {int(row.n_blocks)}, {word}")
-    return Cell(_statement_seconds(row.value_s), notes, state(metric, row))
+    return Cell(before_after(row.reference_value_s, row.value_s, _statement_seconds), notes, state(metric, row))
 
 
 def _statement_seconds(value: float) -> str:

@@ -9,8 +9,8 @@ import pandas as pd
 from scripts.analysis.metrics import EVERY, Metric
 from scripts.analysis.verdicts import MATTERS
 from scripts.report.words import arm_word, side
-from scripts.vocabulary import CELL
-from scripts.wording import NOTHING, by_width, count, listing, missing, plural
+from scripts.vocabulary import CELL, Verdict
+from scripts.wording import NOTHING, before_after, by_width, count, listing, missing, plural
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,20 @@ def repetitions(rows: pd.DataFrame) -> str:
 
 
 def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
-    """Return the field of a measured value; a hole when no run of the cell is ok."""
+    """Return the field of a measured value; a hole when no run of the cell is ok.
+
+    A value with a ratio stands behind that of the reference over the same blocks, one alone above its runs.
+    """
     cell, reasons = found.cells.get((*key, metric.name)), "; ".join(found.reasons.get(key, []))
     if cell is None:
         return Cell(NOTHING, (), "hole", "not measured")
     if not cell.n_ok:
         return Cell("failed" if key in found.failed else "missing", (), "hole", reasons)
-    lost = (f"{int(cell.n_ok)} of {int(cell.n_runs)} runs",) if cell.n_ok < cell.n_runs else ()
-    return Cell(count(cell.value), lost, "", reasons)
+    if not missing(cell.reference_value):
+        return Cell(before_after(cell.reference_value, cell.value), (), "", reasons)
+    of = f"of {int(cell.n_runs)} " if cell.n_ok < cell.n_runs else ""
+    runs = f"{int(cell.n_ok)} {of}runs" if of else plural(int(cell.n_ok), "run")
+    return Cell(count(cell.value), (runs,), "", reasons)
 
 
 def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
@@ -76,11 +82,18 @@ def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
         lost = cell is not None and not missing(cell.n_blocks)
         return Cell(NOTHING, ("no whole block",) if lost else (), "hole", "; ".join(found.reasons.get(key, [])))
     text, bounds = by_width(cell.ratio, cell.ratio_low, cell.ratio_high)
-    lost = ((cell.n_split, "split"), (cell.n_incomplete, "incomplete"))
+    lost = ((cell.n_split, "split"), (cell.n_incomplete, "incomplete"), (_valueless(cell), "zero or without a value"))
     parts = [f"{int(blocks)} {how}" for blocks, how in lost if blocks]
     notes = (f"{plural(int(cell.n_blocks), 'block')}, {', '.join(parts)}",) if parts else ()
     known = () if bounds == NOTHING else (bounds,)
     return Cell(text, (*known, *notes), state(metric, cell), _hint(cell))
+
+
+def _valueless(cell: Any) -> int:
+    """Return the blocks that a ratio lacks though both runs are there: a log needs values above zero."""
+    if cell.verdict == Verdict.UNPAIRED:
+        return 0
+    return int(cell.n_runs - cell.n_blocks - cell.n_split - cell.n_incomplete)
 
 
 def state(metric: Metric, row: Any) -> str:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -15,9 +14,10 @@ from scripts.analysis.metrics import EVERY
 from scripts.measure.record import Run
 from scripts.measure.run_parts import Statements
 from scripts.report.figures.naming import drawn_metrics, heat_names, seconds_names, value_metrics
+from scripts.report.pairs import pair_cell
 from scripts.report.value_tables import Cell, Lookup, measured_metrics, ratio_cell, value_cell
 from scripts.vocabulary import CONTROLS, WORKLOAD_CLIENTS, PairStatus
-from scripts.wording import NOTHING, count, interval, listing, missing, number, option_value, percent, plural, times
+from scripts.wording import NOTHING, count, listing, missing, number, option_value, percent, plural
 
 SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms": "p99 latency"}
 SHOWN = {"tps": "TPS", "p95_ms": "p95, ms", "cpu_us_per_tx": "CPU per transaction, µs", "slow_stop_s": "slow stop, s",
@@ -57,16 +57,13 @@ def _operation_rows(study: dict[str, Any], cell: pd.DataFrame, metric: str, bloc
 
 
 def _operation_field(wide: pd.DataFrame, variant: str, reference: str, blocks: set[tuple]) -> Cell:
-    """Return the value of a variant, and under it the ratio to the reference over the whole pairs."""
+    """Return the value of the reference and of a variant over the whole pairs with their ratio, or a value alone."""
     if missing(value := stats.geometric_mean(wide[variant])):
         return Cell(NOTHING, (), "hole", "not measured")
-    counted = [(variant, block) in blocks for block in wide.index]
-    logs = np.log(wide[variant] / wide[reference])[counted].dropna()
-    if variant == reference or logs.empty:
-        return Cell(count(value), () if variant == reference else ("no whole block",))
-    mean, low, high = (float(np.exp(part)) for part in stats.t_interval(logs))
-    span = "" if missing(low) else f" ({interval(low, high)})"
-    return Cell(count(value), (f"{times(mean)}{span}, n {len(logs)}",))
+    if variant == reference:
+        return Cell(count(value), (f"n {wide[variant].count()}",))
+    counted = wide[[(variant, block) in blocks for block in wide.index]]
+    return pair_cell(counted[variant], counted[reference]) or Cell(count(value), ("no whole block",))
 
 
 LITERAL = re.compile(r"'(?:[^']|'')*'|\d+")
@@ -189,12 +186,11 @@ class WorkloadRow:
 
 @dataclass(frozen=True)
 class ByWorkload:
-    """The table; `several` is whether there are several client counts, `apart` the sentence on blocks."""
+    """The table; `several` is whether there are several client counts."""
 
     heads: tuple[str, ...]
     rows: tuple[WorkloadRow, ...]
     several: bool
-    apart: str
 
     @property
     def unfolded(self) -> bool:
@@ -203,7 +199,10 @@ class ByWorkload:
 
 
 def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> ByWorkload:
-    """Return the table of a study; `tables` holds cells and runs. Metrics without any value have no columns."""
+    """Return the table of a study; `tables` holds cells and runs. Metrics without any value have no columns.
+
+    The reference has a row of its own only where some value of it stands beside no other variant's.
+    """
     found = Lookup(tables["cells"], tables["runs"])
     metrics = [name for name in SHOWN if name in found.metrics]
     names = [name for name in study["variants"] if name not in CONTROLS]
@@ -212,31 +211,23 @@ def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> ByWor
         WorkloadRow(workload, str(clients), name, not place, _fields((name, workload, clients), metrics, found, study))
         for workload in study["workloads"]
         for clients in sorted(study["clients"])
-        for place, name in enumerate(names)
+        for place, name in enumerate(_shown_variants(names, (workload, clients), metrics, found, study["reference"]))
     )
     heads = tuple(text for name in metrics for text in (SHOWN[name], f"/ {study['reference']}"))
-    return ByWorkload(heads, rows, len(study["clients"]) > 1, apart_sentence(study, tables["runs"]))
+    return ByWorkload(heads, rows, len(study["clients"]) > 1)
 
 
-def apart_sentence(study: dict[str, Any], runs: pd.DataFrame) -> str:
-    """Return which variants lack blocks that the reference has in their cells; empty when none does."""
-    if study.get("imported"):
-        return ""
-    reference = study["reference"]
-    ok = runs[runs["outcome"] == "ok"]
-    of_reference = ok[ok["variant"] == reference]
-    lacking = []
-    for name in study["variants"]:
-        own = ok[ok["variant"] == name]
-        in_its_cells = of_reference.merge(own[list(WORKLOAD_CLIENTS)].drop_duplicates())
-        if name not in CONTROLS and set(in_its_cells["block"]) - set(own["block"]):
-            lacking.append(name)
-    if not lacking:
-        return ""
-    return (
-        f"{listing(lacking)}: measured in some of the blocks of {reference} only; a ratio is to {reference} in the "
-        "same blocks, so it can differ from the quotient of the two values."
-    )
+def _shown_variants(names: list[str], place: tuple, metrics: list[str], found: Lookup, reference: str) -> list[str]:
+    """Return the variants that have a row, without the reference where each value of it stands beside another's."""
+    others = [name for name in names if name != reference]
+
+    def stands_beside(metric: str) -> bool:
+        cells = (found.cells.get((name, *place, metric)) for name in others)
+        return any(cell is not None and not missing(cell.reference_value) for cell in cells)
+
+    of_reference = {metric: found.cells.get((reference, *place, metric)) for metric in metrics}
+    measured = [metric for metric, cell in of_reference.items() if cell is not None and not missing(cell.value)]
+    return others if measured and all(map(stands_beside, measured)) else names
 
 
 def _fields(key: tuple, metrics: list[str], found: Lookup, study: dict[str, Any]) -> tuple[Cell, ...]:

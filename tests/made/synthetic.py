@@ -103,7 +103,9 @@ def write_tree(plan: Plan, root: Path, made: list[dict[str, Any]] | None = None)
     paths = []
     for facts in runs(plan) if made is None else made:
         folder = home / "runs" / facts["variant"] / facts["workload"] / str(facts["clients"])
-        paths.append(_json(folder / f"{facts['repetition']}.json", facts))
+        file = folder / f"{facts['repetition']}.json"
+        # A repetition has several blocks, and with them several runs of the reference, where variants were added.
+        paths.append(_json(folder / f"{facts['repetition']}-{len(paths)}.json" if file in paths else file, facts))
     listing = home / "runs.txt"
     listing.write_text("".join(f"{path}\n" for path in paths))
     records = made_records.of_builds(dict.fromkeys(variant(name)["build"] for name in plan.variants))

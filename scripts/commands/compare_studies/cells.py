@@ -8,24 +8,30 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from scripts.analysis.comparison import compare, terms_of
+from scripts.analysis import stats
+from scripts.analysis.comparison import Comparison, compare, terms_of
 from scripts.analysis.metrics import TPS, Metric
 from scripts.analysis.unpaired import NONE, Estimate, Term, estimate, log_ratios, log_values, over
 from scripts.commands.compare_studies.studies import Finished, Refusals
 from scripts.report.value_tables import Cell
 from scripts.vocabulary import WORKLOAD_CLIENTS
-from scripts.wording import NARROW, NOTHING, count, interval, listing, missing, plural, ratio, times
+from scripts.wording import NARROW, NOTHING, before_after, count, interval, listing, missing, plural, ratio, times
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One variant and metric over one or more cells: geometric means and estimates, NONE if unknown."""
+    """One variant and metric over one or more cells: geometric means and estimates, NONE if unknown.
+
+    `sides_a` and `sides_b` are the means of reference and variant whose quotient is the speedup, NaN without one.
+    """
 
     value_a: float
     value_b: float
     change: Estimate
     speedup_a: Estimate
     speedup_b: Estimate
+    sides_a: tuple[float, float]
+    sides_b: tuple[float, float]
     relative: Estimate
 
 
@@ -65,6 +71,8 @@ class Cells:
             change=estimate([*values[1], *_less(values[0])]),
             speedup_a=_reported(self.a, variant, metric, cells),
             speedup_b=_reported(self.b, variant, metric, cells),
+            sides_a=_sides(self.a, variant, metric, cells),
+            sides_b=_sides(self.b, variant, metric, cells),
             relative=estimate([*speedups[1], *_less(speedups[0])]) if both else NONE,
         )
 
@@ -78,18 +86,31 @@ def _reported(study: Finished, variant: str, metric: str, cells: Sequence[tuple[
     """Return a variant's speedup over its reference in some cells, with the interval of a report of these alone."""
     if study.imported or variant == study.study["reference"]:
         return estimate(over(cells, _speedup(study, variant, metric)))
-    return _reported_speedups(study, metric, tuple(cells)).get(variant, NONE)
+    report = _report_of(study, metric, tuple(cells))
+    rows = () if report is None else report.overall.itertuples()
+    return next((_estimate(row) for row in rows if row.variant == variant and row.n_cells), NONE)
+
+
+def _sides(study: Finished, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> tuple[float, float]:
+    """Return the means of the reference and of a variant over some cells whose quotient is `_reported`."""
+    if variant == study.study["reference"] or missing(_reported(study, variant, metric, cells).log_ratio):
+        return float("nan"), float("nan")
+    if study.imported:
+        ours, theirs = over(cells, _speedup(study, variant, metric))
+        return _mean([theirs]), _mean([ours])
+    table = _report_of(study, metric, tuple(cells)).cells
+    own = table[(table["variant"] == variant) & (table["metric"] == metric) & table["ratio"].notna()]
+    return stats.geometric_mean(own["reference_value"]), stats.geometric_mean(own["value"])
 
 
 @cache
-def _reported_speedups(study: Finished, metric: str, cells: tuple[tuple[str, int], ...]) -> dict[str, Estimate]:
-    """Return the speedups that a report of these cells alone would give, by variant."""
+def _report_of(study: Finished, metric: str, cells: tuple[tuple[str, int], ...]) -> Comparison | None:
+    """Return what a report of these cells alone would compare; None where they have no run of the reference."""
     runs = study.tables["runs"]
     inside = pd.MultiIndex.from_frame(runs[list(WORKLOAD_CLIENTS)]).isin(list(cells))
     if not (runs["variant"][inside] == study.study["reference"]).any():
-        return {}
-    rows = compare(runs[inside], terms_of(study.study, [metric])).overall.itertuples()
-    return {row.variant: _estimate(row) for row in rows if row.n_cells}
+        return None
+    return compare(runs[inside], terms_of(study.study, [metric]))
 
 
 def _estimate(row: NamedTuple) -> Estimate:
@@ -232,10 +253,14 @@ def _fields(found: Compared, refused: list[str], load: list[str]) -> tuple[Cell,
         Cell(count(found.value_a)),
         Cell(count(found.value_b)),
         _ratio(found.change, NO_SPEEDUP if refused else "", f"differ: {', '.join(refused)}" if refused else ""),
-        _ratio(found.speedup_a),
-        _ratio(found.speedup_b),
+        _ratio(found.speedup_a, _sides_text(found.sides_a)),
+        _ratio(found.speedup_b, _sides_text(found.sides_b)),
         _ratio(found.relative, OTHER_SETTINGS if load else "", f"differ: {', '.join(load)}" if load else ""),
     )
+
+
+def _sides_text(sides: tuple[float, float]) -> str:
+    return "" if missing(sides[0]) else before_after(*sides)
 
 
 def _ratio(found: Estimate, note: str = "", hint: str = "") -> Cell:

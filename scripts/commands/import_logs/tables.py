@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scripts.analysis.levels import level_table
@@ -72,14 +73,17 @@ def _cells(
     if variant == reference:
         yield from part.to_dict("records")
         return
-    found = cell_estimates(log_values(runs, variant, metric), log_values(runs, reference, metric))
+    ours, theirs = log_values(runs, variant, metric), log_values(runs, reference, metric)
+    found, means = cell_estimates(ours, theirs), [np.exp(side.mean(axis=1)) for side in (ours, theirs)]
     least = resolution(metric, runs)
     for row in part.to_dict("records"):
         cell = row["workload"], row["clients"]
         one = releases.get((variant, *cell), set()) | releases.get((reference, *cell), set())
         here = widened(found[cell], least) if cell in found and len(one) == 1 else NONE
         counts = {"n_blocks": here.n, "n_split": 0, "n_incomplete": 0}
-        yield {**row, **NOTHING, **_ratio_columns(here), **counts, "verdict": Verdict.UNPAIRED}
+        values = {"value": means[0].get(cell, row["value"])}
+        values["reference_value"] = float("nan") if here is NONE else means[1].get(cell)
+        yield {**row, **NOTHING, **values, **_ratio_columns(here), **counts, "verdict": Verdict.UNPAIRED}
 
 
 def _releases(runs: pd.DataFrame) -> dict[tuple, set[str]]:

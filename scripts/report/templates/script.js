@@ -9,7 +9,8 @@
   const quantity = new RegExp(`([-+]?\\d[\\d.]*(?:e[-+]?\\d+)?)\\s?(${Object.keys(units).filter(Boolean).join("|")}|)(?=\\s|$)`, "g");
   const figure = (text) => {
     let sum = null;
-    const rest = plain(text).replace(quantity, (_, number, unit) => {
+    // Of `934 → 947` the variant's counts.
+    const rest = plain(text).split("→").at(-1).trim().replace(quantity, (_, number, unit) => {
       sum += Number(number) * units[unit];
       return "";
     });
@@ -178,7 +179,14 @@
   for (const table of document.querySelectorAll(".scroll > table")) {
     const key = tablePlace(table).join(".");
     const forms = {
-      TSV: (lines) => lines.map((fields) => fields.map((field) => plain(main(field))).join("\t")),
+      // A column of `934 → 947` becomes two, so that each field is a number.
+      TSV: (lines) => {
+        const texts = lines.map((fields) => fields.map((field) => plain(main(field)).split(" → ")));
+        const two = texts[0].map((_, column) => texts.some((fields) => fields[column].length > 1));
+        const sides = (field, column, first) => (!two[column] || field.length > 1 ? field
+          : first ? [`${field[0]}, reference`, field[0]] : ["", field[0]]);
+        return texts.map((fields, place) => fields.flatMap((field, column) => sides(field, column, !place)).join("\t"));
+      },
       Markdown: (lines) => lines.flatMap((fields, place) => [
         `| ${fields.map((field) => whole(field).replace(/[\\|*_`<]/g, "\\$&")).join(" | ")} |`,
         ...(place ? [] : [`|${"---|".repeat(fields.length)}`]),

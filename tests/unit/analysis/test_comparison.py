@@ -70,14 +70,25 @@ def test_four_repetitions_get_no_word_however_large_the_effect():
     assert set(of(found.cells)["verdict"]) == {Verdict.TOO_FEW_BLOCKS}
 
 
-def test_a_window_without_a_transaction_makes_the_cells_value_zero_and_not_missing():
+def test_a_window_without_a_transaction_is_left_out_of_value_and_ratio_alike():
     def stall(facts):
         if is_run(facts, "pgo", 2):
             facts["window"]["tps"] = 0.0
 
     found = compared(edit=stall)
     cell = of(found.cells, workload="oltp")
-    assert (cell["value"].item(), cell["n_blocks"].item()) == (0, 4)
+    assert (cell["n_blocks"].item(), cell["n_ok"].item()) == (4, 5)
+    assert (cell["value"] / cell["reference_value"]).item() == pytest.approx(cell["ratio"].item())
+
+
+def test_a_cell_whose_windows_had_no_transaction_has_the_value_zero_and_not_a_missing_one():
+    def stall(facts):
+        if facts["variant"] == "pgo" and facts["workload"] == "oltp":
+            facts["window"]["tps"] = 0.0
+
+    cell = of(compared(edit=stall).cells, workload="oltp")
+    assert (cell["value"].item(), cell["n_blocks"].item()) == (0, 0)
+    assert cell["reference_value"].isna().item()
 
 
 def test_log_ratio_is_to_both_runs_of_the_reference_of_the_block():

@@ -135,7 +135,7 @@ def test_failed_runs_are_holes_with_their_reason(report_with_holes):
     elements = Elements(page)
     hints = [attributes.get("title", "") for tag, attributes in elements.found if attributes.get("class") == "hole"]
     assert any("repetitions 1, 2, 3, 4 and 5: server died with signal 11" in hint for hint in hints)
-    assert "4 of 5 runs" in elements.said()
+    assert "3 blocks, 1 split, 1 incomplete" in elements.said()
     assert "no whole block" in elements.said()
     assert any("1 cell of 2 could not be compared" in sentence.text for sentence in answer_of(tree).sentences)
 

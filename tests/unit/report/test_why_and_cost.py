@@ -91,7 +91,8 @@ def test_work_is_divided_by_transactions_of_the_window_and_commits_of_the_call()
     (effort,) = efforts.efforts(THREE, runs, [*found, lost])
     assert effort.head == ("context switches", "data fsyncs")
     assert [(row.variant, row.clients) for row in effort.rows] == [(name, "8") for name in ("baseline", "aa", "pgo")]
-    assert [cell.text for cell in effort.rows[2].cells] == ["3.00", "0.250"]
+    assert [cell.text for cell in effort.rows[0].cells] == ["3.00", "0.250"]
+    assert [cell.text for cell in effort.rows[2].cells] == ["3.00 → 3.00", "0.250 → 0.250"]
     assert effort.none == ("bytes read",)
 
 

@@ -29,14 +29,14 @@ def test_operations_have_shares_values_and_ratios_with_their_interval():
     assert [table.title for table in (mean, p95, p99)] == ["mean latency, ms", "p95 latency, ms", "p99 latency, ms"]
     (name, share, (a, b, c)), (_, other, _) = mean.rows
     assert (name, share, other) == ("getnode", "75.0\u202f%", "25.0\u202f%")
-    assert (a.text, a.notes, b.text) == ("1.00", (), "2.00")
+    assert (a.text, a.notes, b.text) == ("1.00", ("n 3",), "1.00 → 2.00")
     assert b.notes == ("2.00\u202f× (1.56–2.56), n 3",)
     assert (c.text, c.state) == (NOTHING, "hole")
 
 
 def test_blocks_that_do_not_count_are_left_out_of_ratios():
     (_, _, (_, b, _)) = tables(("paired", "split", "split"))["graph"][0].rows[0]
-    assert (b.text, b.notes) == ("2.00", ("2.00\u202f×, n 1",))
+    assert (b.text, b.notes) == ("1.00 → 2.00", ("2.00\u202f×, n 1",))
     (_, _, (_, b, _)) = tables(("split", "split", "split"))["graph"][0].rows[0]
     assert b.notes == ("no whole block",)
 
