@@ -1,4 +1,4 @@
-# Every target but check and doctor does its own set-up. `make` without a target explains them.
+# Every target but check, doctor and plan does its own set-up. `make` without a target explains them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup report quick package plan watch retry drop prune import compare check doctor config-doc sample bench test faults lint lock clean
@@ -50,7 +50,9 @@ package: study setup ## pack the build of VARIANT=pgo for another machine
 	@test -n '$(VARIANT)' || { echo 'VARIANT= is missing: make package VARIANT=pgo' >&2; exit 2; }
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.package $(OF_STUDY) --variant $(VARIANT)
 
-plan: study setup ## show what `make report` would do, and how long it would take
+plan: export PYTHONDONTWRITEBYTECODE := 1
+plan: study ## show what `make report` would do, and how long it would take; changes nothing, and installs nothing
+	@scripts/setup.sh missing $(strip $(CONFIG) $(SCALE))
 	$(SNAKEMAKE) --dry-run $(ARGUMENTS)
 
 watch: study ## show a running study: progress, time left, ratios so far; does not disturb it

@@ -23,7 +23,7 @@ try:
     from scripts.plan.preview import text
     from scripts.plan.recipes import Plan
     from scripts.servers import credentials
-    from scripts.workflow import code_digest, command_line, job_records, session
+    from scripts.workflow import announcing, code_digest, command_line, job_records, session
     from scripts.workflow.last_lines import last_lines
     from scripts.workflow.session import HOST, job_environment
     from scripts.vocabulary import Decision
@@ -65,15 +65,22 @@ if PARTIAL and not RUNS_THERE:
         f"{Path(PATHS.study).resolve()}, so there is nothing to report; the same command without `partial` measures"
     )
 
-if workflow.is_main_process and PARTIAL:
-    sys.stderr.write(
-        f"partial report of study {PLAN.study.name}: {len(RUNS_THERE)} of {len(PATHS.runs)} planned runs\n\n"
-    )
-elif workflow.is_main_process:
+
+def announce(is_dry_run):
+    if PARTIAL:
+        sys.stderr.write(
+            f"partial report of study {PLAN.study.name}: {len(RUNS_THERE)} of {len(PATHS.runs)} planned runs\n\n"
+        )
+        return
     try:
-        sys.stderr.write(text.plan_text(PATHS, command_line.planned_cores(workflow, sys.argv[1:])))
+        cores = command_line.planned_cores(workflow, is_dry_run, sys.argv[1:])
+        sys.stderr.write(text.plan_text(PATHS, cores, announcing.forced_steps(workflow)))
     except ValueError as error:
         raise WorkflowError(str(error))
+
+
+if workflow.is_main_process:
+    announcing.before_jobs(workflow, announce)
 
 
 # Called by onstart, so not in a dry run, which may happen beside a run.

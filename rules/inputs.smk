@@ -2,7 +2,7 @@
 
 
 def all_cores(wildcards):
-    return workflow.cores
+    return command_line.cores_of_jobs(workflow)
 
 
 def report_to_make(wildcards):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Install what is missing: packages of the distribution, then the pinned Python packages into .venv.
-# Usage: scripts/setup.sh [run|test] [config file [scale]]
-# run (the default): for the workflow; test: for the tests as well.
+# Usage: scripts/setup.sh [run|test|missing] [config file [scale]]
+# run (the default): for the workflow; test: for the tests as well; missing: only say what is missing.
 # With a study's config file: what its toolchains and sources need, too.
 # A second run finds the stamps and changes nothing.
 set -euo pipefail
@@ -79,6 +79,8 @@ install_missing() {
     local wanted=("$@") missing=()
     mapfile -t missing < <("missing_$manager" "${wanted[@]}")
     [ "${#missing[@]}" -gt 0 ] || return 0
+    absent+=("${missing[@]}")
+    [ "$purpose" != missing ] || return 0
     say "${#missing[@]} of ${#wanted[@]} packages are missing: ${missing[*]}"
     "install_$manager" "${missing[@]}"
     changed=yes
@@ -99,9 +101,12 @@ install_packages() {
     local lists=() wanted=()
     if command -v apt-get >/dev/null; then
         manager=apt lists=(envs/apt.txt)
-        [ "$purpose" = run ] || lists+=(envs/apt-test.txt)
+        [ "$purpose" != test ] || lists+=(envs/apt-test.txt)
     elif command -v dnf >/dev/null; then
         manager=dnf lists=(envs/dnf.txt)
+    elif [ "$purpose" = missing ]; then
+        say "neither apt-get nor dnf is here; envs/apt.txt names what is needed, by Debian's names"
+        return 0
     else
         fail "neither apt-get nor dnf is here; install what envs/apt.txt names by hand, then make .venv:" \
             "python3 -m venv .venv && .venv/bin/pip install --require-hashes -r envs/requirements.txt"
@@ -115,9 +120,9 @@ install_packages() {
 # Compilers and fetchers that a study names; a package the distribution lacks is an error of its package manager's.
 install_study_packages() {
     local told wanted
-    told=$(.venv/bin/python -m scripts.commands.study_packages "$study" --scale "$scale" --manager "$manager") ||
+    told=$(.venv/bin/python -m scripts.commands.study_packages "$study" --scale "$scale" --manager "${manager:-apt}") ||
         fail "$study: see above"
-    [ -n "$told" ] || return 0
+    [ -n "$told" ] && [ -n "$manager" ] || return 0
     mapfile -t wanted <<<"$told"
     # a database server as a service would disturb what is measured
     [ "$manager" != apt ] || services_off=$(without_services)
@@ -141,12 +146,15 @@ find_python() {
 # What the environment was made from. A checkout that moved, or a replaced interpreter, makes it useless.
 stamp_of() { printf '%s %s %s\n' "$(sha256sum <"$1")" "$root" "$(.venv/bin/python --version 2>&1)"; }
 
+# Whether .venv is there and made from a list as it is now.
+is_made_from() {
+    [ -x .venv/bin/python ] && [ -f "$2" ] && [ "$(stamp_of "$1")" = "$(cat "$2")" ]
+}
+
 install_python_packages() {
     local list=envs/requirements.txt stamp=.venv/stamp-run python
     [ "$purpose" = run ] || list=envs/requirements-dev.txt stamp=.venv/stamp-test
-    if [ -x .venv/bin/python ] && [ -f "$stamp" ] && [ "$(stamp_of "$list")" = "$(cat "$stamp")" ]; then
-        return
-    fi
+    ! is_made_from "$list" "$stamp" || return 0
     python=$(find_python)
     if ! grep -qsF " $root " .venv/stamp-* || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
         "$python" -m venv --clear .venv
@@ -163,15 +171,33 @@ install_python_packages() {
     changed=yes
 }
 
+# Say what a set-up would install; what is there serves for a plan.
+say_missing() {
+    local setup="make setup"
+    local name=${study#studies/}
+    [ "$name" = "$study" ] || setup+=" STUDY=${name%.yaml}"
+    is_made_from envs/requirements.txt .venv/stamp-run || say ".venv has other packages than envs/requirements.txt;" \
+        "\`$setup\` installs them"
+    [ "${#absent[@]}" -eq 0 ] || say "missing packages (${#absent[@]}): ${absent[*]}; \`$setup\` installs them"
+}
+
 case $purpose in
     run | test) ;;
-    *) fail "unknown purpose '$purpose', expected run or test" ;;
+    missing)
+        [ -x .venv/bin/python ] || {
+            say "there is no .venv; make setup makes it"
+            exit 2
+        }
+        ;;
+    *) fail "unknown purpose '$purpose', expected run, test or missing" ;;
 esac
-changed=no manager='' services_off=''
+changed=no manager='' services_off='' absent=()
 install_packages
-install_python_packages
+[ "$purpose" = missing ] || install_python_packages
 [ -z "$study" ] || install_study_packages
-if [ "$changed" = no ]; then
+if [ "$purpose" = missing ]; then
+    say_missing
+elif [ "$changed" = no ]; then
     say "everything is there, nothing to do"
 else
     say "done"

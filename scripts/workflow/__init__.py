@@ -29,6 +29,10 @@ forced
     why: a job whose input comes from a checkpoint that is not made yet is not checked for reasons to run, so a finished
         report would count as whole although the study asks for another precision.
     can go when: test_stopping_study.py passes without it.
+announcing
+    relies on: `Workflow.execute` takes `executor_plugin`, and is called for jobs alone; `Workflow.dag_settings`.
+    why: while rules are read it is unknown whether jobs, a dry run or --dag is asked for.
+    can go when: Snakemake calls `onstart` in a dry run, and says there what is forced.
 command_line
     relies on: `Workflow.configfiles` and `Workflow.cores`.
     why: the plan names config files and times; a dry run without `--cores` has one core.

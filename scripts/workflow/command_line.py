@@ -11,8 +11,6 @@ from snakemake.exceptions import WorkflowError
 from scripts.config import text
 from scripts.workflow.release import expect
 
-# Workflow.dryrun is not known yet while rules are read.
-DRY_RUN_OPTION = re.compile(r"-[a-zA-Z]*n|--dry-?run$")
 # Snakemake takes --jobs for --cores where it is called without --cores.
 CORES_OPTION = re.compile(r"-[cj]|--(cores|jobs)\b")
 
@@ -32,11 +30,24 @@ def default_config(root: Path) -> str:
     return str(root / "config.yaml")
 
 
-def planned_cores(workflow: Any, arguments: Sequence[str]) -> int:
+def planned_cores(workflow: Any, is_dry_run: bool, arguments: Sequence[str]) -> int:
     """Return the cores that jobs may use; in a dry run whose `arguments` name none, those of this machine.
 
     Snakemake gives such a dry run one core, unless a profile says how many.
     """
     expect(workflow, "cores")
-    looking, named = (any(map(option.match, arguments)) for option in (DRY_RUN_OPTION, CORES_OPTION))
-    return len(os.sched_getaffinity(0)) if looking and not named and workflow.cores == 1 else workflow.cores
+    named = any(map(CORES_OPTION.match, arguments))
+    return cores_here() if is_dry_run and not named and workflow.cores == 1 else workflow.cores
+
+
+def cores_of_jobs(workflow: Any) -> int:
+    """Return the cores that jobs may use; without `--cores`, as for `--dag` and `--summary`, those of this machine."""
+    try:
+        return workflow.cores
+    except WorkflowError:
+        return cores_here()
+
+
+def cores_here() -> int:
+    """Return the number of CPUs that this process may use."""
+    return len(os.sched_getaffinity(0))

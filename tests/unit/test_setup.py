@@ -297,7 +297,7 @@ def test_machine_of_another_kind_is_told_what_to_do_by_hand(machine):
 
 
 def test_unknown_purpose_is_refused(machine):
-    assert "unknown purpose 'tests', expected run or test" in machine.run("tests").stderr
+    assert "unknown purpose 'tests', expected run, test or missing" in machine.run("tests").stderr
 
 
 def pins(name: str) -> dict[str, str]:
@@ -378,7 +378,8 @@ def test_make_target_sets_up_and_then_runs_this_command(tmp_path, arguments, com
     lines = make(tmp_path, "--dry-run", *arguments).stdout.splitlines()
     assert lines[-1] == f'PATH="{tmp_path}/.venv/bin:$PATH" .venv/bin/python -m {command}'
     config = command.partition("--configfile ")[2].partition(" ")[0] or "config.yaml"
-    assert f"scripts/setup.sh run {config}{' small' if 'scale=small' in command else ''}" in lines
+    purpose = "missing" if "plan" in arguments else "run"
+    assert f"scripts/setup.sh {purpose} {config}{' small' if 'scale=small' in command else ''}" in lines
 
 
 @pytest.mark.parametrize("target", ["watch", "retry", "doctor", "package"])
@@ -393,6 +394,40 @@ def test_packages_of_the_studys_toolchains_are_installed_after_the_usual_ones(ma
     assert "1 of 2 packages are missing: clang-16" in ended.stderr
     assert machine.calls("apt-get")[-1].endswith(" clang-16 noninteractive")
     assert machine.calls("apt-get")[1].endswith("cmake bison noninteractive")
+
+
+def test_what_is_missing_is_listed_and_nothing_is_installed(machine):
+    machine.run()
+    (machine.bin.parent / "installed").unlink()
+    (machine.checkout / "envs/requirements.txt").write_text("rich==16.0.0\n")
+    before = machine.calls()
+    ended = machine.run("missing", "study.yaml", STUDY_NEEDS="git\nclang-16")
+    assert ended.returncode == 0
+    assert ended.stderr.splitlines() == [
+        "set-up: .venv has other packages than envs/requirements.txt; `make setup` installs them",
+        "set-up: missing packages (3): cmake bison clang-16; `make setup` installs them",
+    ]
+    called = machine.calls()[len(before) :]
+    assert [line.partition(" -m ")[2].partition(" ")[0] for line in called] == ["scripts.commands.study_packages"]
+
+
+def test_a_plan_is_silent_about_packages_that_are_there(machine):
+    machine.run()
+    assert machine.run("missing").stderr == ""
+
+
+def test_set_up_to_ask_for_names_the_study(machine):
+    machine.stub("python3", PYTHON.replace("study_packages study.yaml", "study_packages studies/x.yaml"))
+    machine.run()
+    ended = machine.run("missing", "studies/x.yaml", STUDY_NEEDS="clang-16")
+    assert ended.stderr == "set-up: missing packages (1): clang-16; `make setup STUDY=x` installs them\n"
+
+
+def test_without_venv_nothing_is_looked_for(machine):
+    ended = machine.run("missing")
+    assert ended.returncode == 2
+    assert ended.stderr == "set-up: there is no .venv; make setup makes it\n"
+    assert machine.calls() == []
 
 
 def test_study_that_needs_nothing_more_installs_nothing_more(machine):

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from scripts.analysis.widening import widened_for
@@ -245,9 +245,10 @@ def duration_text(seconds: float) -> str:
     return f"about {seconds / 3600:.1f} h"
 
 
-def plan_text(paths: Paths, cores: int) -> str:
+def plan_text(paths: Paths, cores: int, forced: Sequence[str] = ()) -> str:
     """Return the plan of a study as lines; nothing is written, and of runs a few records per variant are read.
 
+    `forced` names what Snakemake runs again whatever its files say.
     Raises ConfigError for archives that do not exist and options that a sysbench script does not have.
     """
     due = Due(paths)
@@ -258,6 +259,7 @@ def plan_text(paths: Paths, cores: int) -> str:
     sizes = Sizes(due, durations)
     lines = [f"plan of study {paths.plan.study.name}"]
     lines += running_line()
+    lines += forced_line(forced)
     lines += phase_lines(reasons, runs, durations, sizes)
     if due.report:
         lines += bytes_line(due, sizes)
@@ -270,6 +272,13 @@ def plan_text(paths: Paths, cores: int) -> str:
         lines += map(limit_line, [*found, *misplaced(paths)])
         lines += [f"  note      {note}" for note in notes]
     return "\n".join(lines) + "\n\n"
+
+
+def forced_line(forced: Sequence[str]) -> list[str]:
+    """Return a line on what is run again by force, beside the plan; no rule makes a block that is measured."""
+    again = f"run again by force beside this plan: {', '.join(forced)}"
+    stays = "blocks that are measured stay, and another `campaign` measures them again"
+    return [f"  forced    {again}; {stays}"] if forced else []
 
 
 def running_line() -> list[str]:

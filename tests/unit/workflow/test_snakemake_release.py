@@ -1,6 +1,7 @@
 """One release of Snakemake is named, and what another release lacks is refused by name before anything is changed."""
 
 import re
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ import snakemake.api
 
 from scripts.workflow import command_line, job_records
 from scripts.workflow.ancient_inputs import patch_ancient_inputs
+from scripts.workflow.announcing import before_jobs, forced_steps
 from scripts.workflow.interrupts import forward_interrupts
 from scripts.workflow.release import RELEASE, OtherSnakemake
 from scripts.workflow.session import register_host, remove_rate_limit
@@ -44,6 +46,9 @@ def test_pin_smallest_release_and_package_name_the_same():
         (forward_interrupts, SimpleNamespace(exit_gracefully=None), "class SimpleNamespace has no _open_jobs"),
         (remove_rate_limit, SimpleNamespace(), "has no job_rate_limiter"),
         (register_host, SimpleNamespace(global_resources={}), "has no register_resource"),
+        (partial(before_jobs, announce=print), SimpleNamespace(), "class SimpleNamespace has no execute"),
+        (partial(before_jobs, announce=print), SimpleNamespace(execute=len), "execute takes no executor_plugin"),
+        (forced_steps, SimpleNamespace(dag_settings=SimpleNamespace()), "class SimpleNamespace has no forceall"),
         (command_line.config_files, SimpleNamespace(), "has no configfiles"),
     ],
 )
@@ -81,13 +86,13 @@ def test_limit_of_the_command_line_wins():
         (["-n", "--cores=1"], 1),
         (["-n", "-c1"], 1),
         (["-n", "-j", "1"], 1),
-        (["--profile", "mine"], 1),
     ],
 )
 def test_dry_run_without_cores_plans_with_those_of_the_machine(arguments, cores, monkeypatch):
     monkeypatch.setattr(command_line.os, "sched_getaffinity", lambda _: set(range(6)))
-    assert command_line.planned_cores(SimpleNamespace(cores=1), arguments) == cores
+    assert command_line.planned_cores(SimpleNamespace(cores=1), True, arguments) == cores
+    assert command_line.planned_cores(SimpleNamespace(cores=1), False, arguments) == 1
 
 
 def test_cores_of_a_profile_are_planned_with():
-    assert command_line.planned_cores(SimpleNamespace(cores=3), ["-n", "--profile", "mine"]) == 3
+    assert command_line.planned_cores(SimpleNamespace(cores=3), True, ["-n", "--profile", "mine"]) == 3
