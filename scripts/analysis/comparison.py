@@ -11,11 +11,11 @@ from scripts.analysis.blocks import Arms, arms_of, judged_runs
 from scripts.analysis.calibration import calibration_table, widening
 from scripts.analysis.intervals import Interval, cell_intervals, overall_intervals, reference_means
 from scripts.analysis.metrics import SCRIPT, of_study
+from scripts.analysis.pace import repetition_s
 from scripts.analysis.tables import CELLS, COMPARISONS, OVERALL
 from scripts.analysis.verdicts import MATTERS, PRIMARY, interval_columns, with_verdicts
 from scripts.analysis.widening import widened_for
-from scripts.measure.record import measured_s
-from scripts.vocabulary import AA, ABOVE, BELOW, CELL, RELINKED, UNDECIDED, WORKLOAD_CLIENTS, PairStatus, Verdict
+from scripts.vocabulary import AA, ABOVE, BELOW, CELL, RELINKED, UNDECIDED, PairStatus, Verdict
 
 NOT_MEASURED = "not_measured"
 
@@ -72,23 +72,29 @@ class Comparison:
 
 def compare(runs: pd.DataFrame, terms: Terms) -> Comparison:
     """Return the comparison of runs.csv, without relinks. Raises ValueError when the reference has no run."""
-    return compare_judged(judged_runs(runs[runs["variant"] != RELINKED], terms.reference), terms)
+    judged = judged_runs(runs[runs["variant"] != RELINKED], terms.reference)
+    return compare_judged(judged, terms, repetition_s(runs))
 
 
-def compare_judged(judged: pd.DataFrame, terms: Terms) -> Comparison:
-    """Return the comparison of the runs that count in a result of `blocks.judged_runs`."""
+def compare_judged(judged: pd.DataFrame, terms: Terms, seconds: float) -> Comparison:
+    """Return the comparison of the runs that count in a result of `blocks.judged_runs`.
+
+    `seconds` is the time of one more repetition.
+    """
     comparisons = terms.fitting(compare_pairs(judged, terms))
     arms = arms_of(judged, terms.reference, terms.metrics, terms.timed)
     calibration = calibration_table(arms)
     factors = widening(calibration, terms.wider)
     cells = cell_table(judged, arms, factors, terms)
-    overall = overall_table(arms, cells, comparisons, factors, terms, repetition_s(judged))
+    overall = overall_table(arms, cells, comparisons, factors, terms, seconds)
     return Comparison(judged, arms, comparisons, calibration, factors, cells, overall)
 
 
 def without_flagged(judged: pd.DataFrame, terms: Terms) -> pd.DataFrame:
     """Return overall_unflagged.csv: overall.csv as if the runs that stand out by a warning had not been measured."""
-    return compare_judged(judged.assign(counts=judged["counts"] & ~stands_out(judged)), terms).overall
+    return compare_judged(
+        judged.assign(counts=judged["counts"] & ~stands_out(judged)), terms, repetition_s(judged)
+    ).overall
 
 
 def compare_pairs(judged: pd.DataFrame, terms: Terms) -> pd.DataFrame:
@@ -199,17 +205,6 @@ def _values(runs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     value = np.exp(logs.groupby([long[name] for name in (*CELL, "metric")]).mean())
     every = size.reset_index().merge(pd.DataFrame({"metric": list(names)}), how="cross")
     return every.merge(value.rename("value").reset_index(), on=[*CELL, "metric"], how="left")
-
-
-def repetition_s(judged: pd.DataFrame) -> float:
-    """Return the seconds that one more repetition of all cells takes: the sum over cells of its median so far."""
-    timed = judged.dropna(subset=["started_at", "ended_at"])
-    if timed.empty:
-        return float("nan")
-    blocks = timed.groupby([*WORKLOAD_CLIENTS, "repetition", "block"])[["started_at", "ended_at"]]
-    # Blocks that share the starts of their servers take turns: what lies between a block's runs is another's.
-    each = blocks.apply(lambda spans: measured_s(spans.itertuples(index=False))).groupby(level=[0, 1, 2]).sum()
-    return float(each.groupby(level=[0, 1]).median().sum())
 
 
 def overall_table(

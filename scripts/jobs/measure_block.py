@@ -6,6 +6,7 @@ from scripts.host import entry, priority
 from scripts.host.entry import say
 from scripts.measure import blocks, planned, record
 from scripts.measure.facts import line
+from scripts.measure.pace import working_s
 from scripts.measure.programs import with_programs
 from scripts.wording import duration
 
@@ -19,17 +20,17 @@ def main(plan: Path, block: Path, log: Path) -> None:
     priority.go_first()
     described = [with_programs(level) for level in planned.read(plan, block.parent)]
     runs = [record.read(path) for path in blocks.measured(described, log)]
-    for run in runs:
-        say(line(run))
-    if left_s := measuring_left_s(runs):
+    place = planned.place(plan, block.parent)
+    for number, run in enumerate(runs, start=place.before + 1):
+        say(line(run, number, place.total))
+    if left_s := measuring_left_s(runs, place):
         say(f"about {duration(left_s)} of measuring left, at the pace of this block")
 
 
-def measuring_left_s(runs: list[record.Run]) -> float:
-    """Return the seconds that the runs after these will take at the pace of these."""
-    after = min(run.runs_total - run.run_number for run in runs)
-    took_s = record.measured_s((run.times.started_at, run.times.ended_at) for run in runs)
-    return took_s / len(runs) * after
+def measuring_left_s(runs: list[record.Run], place: planned.Place) -> float:
+    """Return the seconds that the runs to measure after these take at the pace of these, waiting left out."""
+    pace_s = sum(working_s(run.phases_s) for run in runs) / len(runs)
+    return pace_s * (place.total - place.before - len(runs))
 
 
 if __name__ == "__main__":

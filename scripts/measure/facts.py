@@ -85,9 +85,9 @@ def series(finished: Finished) -> dict[str, list]:
     }
 
 
-def line(run: Run) -> str:
-    """Return the line about a run for the user."""
-    head = f"[run {run.run_number}/{run.runs_total}] {run.variant} {run.workload} {run.clients} clients"
+def line(run: Run, number: int, total: int) -> str:
+    """Return the line about a run for the user, the one of this `number` among `total` runs to measure."""
+    head = f"[run {number} of {total}] {run.variant} {run.workload} {run.clients} clients"
     head += f" repetition {run.repetition}: "
     if run.failed:
         return head + f"FAILED, {run.reason.splitlines()[0]}"

@@ -62,6 +62,26 @@ def write(path: Path, decided: list[Facts], blocks: list[Facts], stopping: Facts
     record.write(path, {"decided": decided, "blocks": blocks, "stopping": stopping})
 
 
+@dataclass(frozen=True)
+class Place:
+    """The place of a block among the runs to measure: those of the blocks `before` it, and `total` of all blocks."""
+
+    before: int
+    total: int
+
+
+def place(path: Path, folder: Path) -> Place:
+    """Return the place of the block in `folder`, with those that share its starts, among what the plan measures.
+
+    Runs that exist are none of them.
+    """
+    blocks = record.read(path)["blocks"]
+    together = next(block.get("levels") or [str(folder)] for block in blocks if block["folder"] == str(folder))
+    first = next(number for number, block in enumerate(blocks) if block["folder"] in together)
+    counts = [len(block["arms"]) for block in blocks]
+    return Place(sum(counts[:first]), sum(counts))
+
+
 def read(path: Path, folder: Path) -> list[PlannedBlock]:
     """Return the block that is kept in `folder`, the last one, behind those that share its starts of the servers.
 

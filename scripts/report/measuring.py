@@ -9,6 +9,7 @@ import pandas as pd
 from scripts.analysis.run_tables import PHASE_NAMES, block_name
 from scripts.analysis.widening import STOPPING, widened_for
 from scripts.measure.disk_load import BOUND_BY_A_DISK
+from scripts.measure.pace import WAITING
 from scripts.measure.planned import SLICES, STATEMENTS
 from scripts.report.finding import Finding, Topic
 from scripts.report.slices import by_method, disk_lines, disturbed_lines, position_lines, side_by_side
@@ -195,17 +196,23 @@ def own_share(runs: pd.DataFrame) -> Finding:
     return OWN_COST.plain(text)
 
 
+LEAST_WAITING_S = 1.0
+
+
 def phase_split(runs: pd.DataFrame) -> Finding:
     """Report the mean time of each phase of a run."""
     mean_s = runs[[f"phase_{name}_s" for name in PHASE_NAMES]].astype(float).mean()
-    named = [(name, mean_s[f"phase_{name}_s"]) for name in PHASE_NAMES if not missing(mean_s[f"phase_{name}_s"])]
+    known = {name: mean_s[f"phase_{name}_s"] for name in PHASE_NAMES if not missing(mean_s[f"phase_{name}_s"])}
+    waited_s = known.pop(WAITING, 0.0)
+    named = list(known.items())
     if not named:
         return RUN_TIME.plain("No run has times.")
     total_s = sum(seconds for _, seconds in named)
     parts = [f"{name} {duration(seconds)} ({percent(seconds / total_s, 0)})" for name, seconds in named]
     rest_s = total_s - sum(seconds for name, seconds in named if name in ("warmup", "measure"))
     text = f"Mean {duration(total_s)}, of which {duration(rest_s)} are neither warm-up nor measuring"
-    return RUN_TIME.plain(f"{text}: {', '.join(parts)}.")
+    waited = f" Before it, a run waited {duration(waited_s)} for the machine." if waited_s >= LEAST_WAITING_S else ""
+    return RUN_TIME.plain(f"{text}: {', '.join(parts)}.{waited}")
 
 
 def ladder_lines(study: dict, runs: pd.DataFrame) -> Iterator[str]:

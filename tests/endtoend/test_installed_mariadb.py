@@ -99,7 +99,7 @@ def test_warnings_are_a_list_of_known_doubts(measured):
 def test_user_was_told_one_line(measured):
     lines = [line for line in measured[1].splitlines() if line.startswith("[run ")]
     assert len(lines) == 1
-    assert lines[0].startswith("[run 1/4] ")
+    assert lines[0].startswith("[run 1 of 4] ")
     assert " TPS, p95 " in lines[0]
 
 

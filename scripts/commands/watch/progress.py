@@ -1,6 +1,7 @@
 """The progress of a study, from its files: results made, figures of the runs, the log written last."""
 
 import os
+import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -13,11 +14,12 @@ from scripts import record
 from scripts.analysis import runs as analysis_runs
 from scripts.analysis.comparison import Terms, compare
 from scripts.analysis.metrics import SCRIPT
+from scripts.analysis.pace import row_s
 from scripts.analysis.run_tables import RUNS
 from scripts.builds.stages import BOLTED, PREBUILT
 from scripts.config.run_time import stated_s
 from scripts.host.outcome import has_failed
-from scripts.measure.record import Run, measured_s
+from scripts.measure.record import Run
 from scripts.measure.run_parts import RunWarning
 from scripts.plan.paths import Paths
 from scripts.vocabulary import MIN_BLOCKS, PairStatus
@@ -109,10 +111,9 @@ class Progress:
         return self._made[report] >= max((self._made[path] for path in self.paths.runs), default=0)
 
     def run_s(self) -> float:
-        """Return the seconds per ok run, shared side by side; before the first one, those stated in the config."""
-        study = self.paths.plan.study
-        ok = [(row["started_at"], row["ended_at"]) for row in self.rows.values() if row["outcome"] == "ok"]
-        return measured_s(ok) / len(ok) if ok else stated_s(study)
+        """Return the seconds that an ok run works; before the first one, those stated in the config."""
+        known = [runs_s for row in self.rows.values() if row["outcome"] == "ok" and (runs_s := row_s(row)) > 0]
+        return statistics.fmean(known) if known else stated_s(self.paths.plan.study)
 
     def newest_log(self) -> NewestLog | None:
         """Return the newest log of unfinished results, None if there is none."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from scripts.builds.stages import BOLT_INSTRUMENTED, PREBUILT
 from scripts.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
+from scripts.measure.pace import working_s
 from scripts.measure.planned import TURNS
 from scripts.plan import relinks
 from scripts.plan.preview.due import Due, Thing
@@ -140,7 +141,7 @@ class Durations:
         known = (self.listing.record(sample) if sample else None) or {}
         load = (known.get("recipe") or {}).get("load") or {}
         if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
-            spent_s = sum(known["phases_s"].values()) - known["phases_s"].get("wait_lock", 0)
+            spent_s = working_s(known["phases_s"])
             return Estimate(load_s(self.study.config) + spent_s - load_s(load) + BETWEEN_S, measured=True)
         return Estimate(stated_s(self.study) + filling_s(self.due) + self._longer_s(), measured=False)
 

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from scripts.analysis import stats
-from scripts.analysis.comparison import Terms, repetition_s, without_flagged
+from scripts.analysis.comparison import Terms, without_flagged
 from scripts.analysis.metrics import METRICS
+from scripts.analysis.pace import repetition_s
 from scripts.vocabulary import Verdict
 from tests.made import run, synthetic
 from tests.made.compared import compared, of
@@ -112,23 +113,11 @@ def test_word_of_a_study_of_one_cell_is_that_of_its_cell():
     assert {"open", "same"} & words
 
 
-def test_a_repetition_of_blocks_that_share_the_starts_of_their_servers_counts_no_second_twice():
-    rows = [
-        {"workload": "oltp", "clients": 2**level, "repetition": repetition, "block": f"{level}/{repetition}",
-         "started_at": 1000 * repetition + 100 * turn + 10 * level,
-         "ended_at": 1000 * repetition + 100 * turn + 10 * level + 10}
-        for repetition in (1, 2) for turn in range(3) for level in range(10)
-    ]  # fmt: skip
-    assert repetition_s(pd.DataFrame(rows)) == 300
-
-
 def test_time_that_settles_an_open_question_follows_from_width_and_times():
     found = compared()
     row = of(found.overall).iloc[0]
     half = np.log(row["ratio_high"] / row["ratio"])
     assert row["settling_repetitions"] == np.ceil(5 * (half / np.log(1.02)) ** 2)
-    judged = found.judged
-    runs_s = (judged["ended_at"] - judged["started_at"]).groupby([judged["workload"], judged["block"]]).sum()
-    seconds = runs_s.groupby("workload").median().sum()
+    seconds = repetition_s(found.judged)
     assert row["settling_min"] == pytest.approx((row["settling_repetitions"] - 5) * seconds / 60)
     assert row["detectable_ratio"] > row["ratio_high"] / row["ratio"]
