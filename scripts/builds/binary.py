@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.host.made_environment import made_environment
 from scripts.host.process import CommandFailed, output_of
 from scripts.record import file_sha256
 
@@ -133,9 +134,9 @@ def _magic(file: Path) -> bytes:
 
 
 def _loaded(program: Path, install: Path) -> dict[str, str]:
-    environment = {"LC_ALL": "C", "LD_LIBRARY_PATH": str(install.resolve() / "lib")}
+    own_libraries = {"LD_LIBRARY_PATH": str(install.resolve() / "lib")}
     try:
-        listed = output_of(["ldd", program], environment=environment)
+        listed = output_of(["ldd", program], environment=own_libraries)
     except CommandFailed as failure:
         # A static program needs no library.
         if "not a dynamic executable" in str(failure):
@@ -151,7 +152,8 @@ def packages_of(paths: list[str]) -> dict[str, str]:
     # dpkg knows a file under the name it was packed with, from before or after /lib became a link to /usr/lib
     spellings = {path: _spellings(path) for path in paths}
     asked = sorted({spelling for named in spellings.values() for spelling in named})
-    answer = subprocess.run(["dpkg", "-S", *asked], capture_output=True, text=True, check=False)
+    command = ["dpkg", "-S", *asked]
+    answer = subprocess.run(command, env=made_environment(), capture_output=True, text=True, check=False)
     lines = (line.rpartition(": ") for line in answer.stdout.splitlines() if not line.startswith("diversion"))
     owners = {path: owner.split(",")[0].split(":")[0] for owner, _, path in lines}
     found = {path: next((owners[name] for name in named if name in owners), None) for path, named in spellings.items()}

@@ -16,6 +16,7 @@ from scripts import record
 from scripts.builds.flags import Flags
 from scripts.builds.toolchain import Toolchain
 from scripts.host.entry import say
+from scripts.host.made_environment import made_environment
 from scripts.host.process import CommandFailed, CommandKilled, Usage, run
 from scripts.host.workplace import cache_directory, passing
 from scripts.servers.families import Family
@@ -124,19 +125,16 @@ def _total(usages: list[Usage]) -> Usage:
 def _configure_environment(toolchain: Toolchain, build: Path) -> dict[str, str]:
     """Return the environment of configure: the wrapper records no calls and adds no flags of the build."""
     counters = build.parent / "compile-time-counters"
-    return {
-        "BUILD_CC": toolchain.cc,
-        "BUILD_CXX": toolchain.cxx,
-        "BUILD_RECORDS": "",
-        "CCACHE_DISABLE": "1",
-        # The audit reads the compiler's warnings.
-        "LC_MESSAGES": "C",
-        "LANGUAGE": "",
-        "PATH": toolchain.search_path(),
+    return made_environment(
+        BUILD_CC=toolchain.cc,
+        BUILD_CXX=toolchain.cxx,
+        BUILD_RECORDS="",
+        CCACHE_DISABLE="1",
+        PATH=toolchain.search_path(),
         # Build tools and the programs of configure checks may be instrumented too; their counters are not used.
-        "GCOV_PREFIX": str(counters),
-        "LLVM_PROFILE_FILE": str(counters / "%p.profraw"),
-    }
+        GCOV_PREFIX=str(counters),
+        LLVM_PROFILE_FILE=str(counters / "%p.profraw"),
+    )
 
 
 def _compile_environment(family: Family, build: Path, records: Path, flags: Flags) -> dict[str, str]:

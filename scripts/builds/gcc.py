@@ -19,6 +19,7 @@ from typing import Any
 from scripts.builds.audit import Function, Unit
 from scripts.builds.binary import demangled
 from scripts.builds.compiler_calls import CompilerCall, counter_name, sought_name, unit_name, uses_profile
+from scripts.host.made_environment import made_environment
 from scripts.host.process import output_of
 
 HEADER_BYTES = 16
@@ -94,7 +95,8 @@ def _dumped(folder: Path, gcov_dump: str, names: list[str]) -> Iterator[str]:
     """Yield the lines of gcov-dump, hundreds of MiB for a large server. Raises ValueError when it fails."""
     with tempfile.TemporaryFile() as errors:
         command = [gcov_dump, "-l", *names]
-        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
+        streams = {"stdout": subprocess.PIPE, "stderr": errors, "text": True}
+        with subprocess.Popen(command, cwd=folder, env=made_environment(), **streams) as process:
             yield from process.stdout or ()
         if process.returncode != 0:
             errors.seek(0)
@@ -215,13 +217,15 @@ def _without_templates(text: str) -> str:
     return "".join(kept)
 
 
-QUOTED = r"['‘](.*?)['’]"
-FILE_MISSING = re.compile(r"profile count data file not found")
-FUNCTION_MISSING = re.compile(rf"profile for function {QUOTED} not found in profile data")
-MISMATCH = re.compile(r"\[-W(?:error=)?coverage-mismatch\]|coverage mismatch")
-FUNCTION_MISMATCH = re.compile(
-    rf"(?:source locations for|number of counters in profile data for|control flow of) function {QUOTED} (?:have|does)"
-)
+# Recognised by gcc's tags: builds compiled before the C locale was theirs hold messages in the user's language, whose
+# quotes differ (those of gcc 12 in German, French and Swedish are here). One tag tells of files and of functions.
+QUOTED = r"['‘»«”]\s?((?:(?!\.gcda).)*?)\s?['’«»”]"
+MISSING_TAG = r".*\[-W(?:error=)?missing-profile\]"
+MISMATCH_TAG = r".*\[-W(?:error=)?coverage-mismatch\]"
+FILE_MISSING = re.compile(rf"\.gcda\W{MISSING_TAG}")
+FUNCTION_MISSING = re.compile(QUOTED + MISSING_TAG)
+MISMATCH = re.compile(rf"{MISMATCH_TAG}|coverage mismatch")
+FUNCTION_MISMATCH = re.compile(QUOTED + MISMATCH_TAG)
 
 
 def profile_units(

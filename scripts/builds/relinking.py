@@ -144,7 +144,7 @@ class Place:
 
     def link(self, command: list[str], folder: Path) -> str:
         """Run a link and return what the linker traced."""
-        environment = {"PATH": self.chosen.search_path(), "CCACHE_DISABLE": "1", "LC_ALL": "C"}
+        environment = {"PATH": self.chosen.search_path(), "CCACHE_DISABLE": "1"}
         return run(command, cwd=folder, environment=environment).output
 
 

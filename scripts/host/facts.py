@@ -139,7 +139,9 @@ def _detect(kind: str, root: Path) -> str | None:
         return None
     # Not through `host.process`, which is not shipped to client hosts.
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        answer = subprocess.run(["systemd-detect-virt", kind], capture_output=True, text=True, check=False, timeout=10)
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+        how = {"capture_output": True, "text": True, "check": False, "timeout": 10}
+        answer = subprocess.run(["systemd-detect-virt", kind], env=environment, **how)
         return answer.stdout.strip() if answer.returncode == 0 else None
     return None
 

@@ -21,6 +21,7 @@ from types import SimpleNamespace
 from typing import IO
 
 from scripts import signals
+from scripts.host.made_environment import made_environment
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_AFTER_S = 0.01
@@ -223,7 +224,9 @@ def _start_watcher() -> IO[bytes]:
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     command = ["setsid", "--fork", "sh", "-c", WATCHER_CODE, "guard"]
     with signals_held():
-        starter = subprocess.Popen(command, stdin=subprocess.PIPE, cwd="/", start_new_session=True, **quiet)
+        starter = subprocess.Popen(
+            command, env=made_environment(), stdin=subprocess.PIPE, cwd="/", start_new_session=True, **quiet
+        )
         if starter.wait() != 0:
             raise OSError(f"{' '.join(command[:3])}: ended with status {starter.returncode}, expected a watcher")
     return starter.stdin

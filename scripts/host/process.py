@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from scripts.host import lifetime
+from scripts.host.made_environment import made_environment
 
 _log = logging.getLogger(__name__)
 
@@ -85,14 +86,15 @@ def run(
 
     With `log`, its output is appended there. Without, its standard output is returned and each line goes to `logging`,
     except for the lines that `progress` takes, by returning True.
-    `environment` is laid over this process's own; `identity` holds Popen's user and group arguments.
+    It has the made environment of `made_environment`, `environment` over it, and nothing else of this process's own;
+    `identity` holds Popen's user and group arguments.
     Raises FileNotFoundError when the command is missing, CommandFailed with its last lines when its status is not 0,
     CommandKilled when a signal from outside ended it.
     """
     command = [str(part) for part in argv]
     _require_command(command[0], (environment or {}).get("PATH"))
     _note(command, log, cwd)
-    environment = {**os.environ, **(environment or {})}
+    environment = made_environment(**(environment or {}))
     with (
         log.open("ab") if log else tempfile.TemporaryFile() as text,
         open(stdin or os.devnull, "rb") as source,  # noqa: PTH123
@@ -136,15 +138,16 @@ def output_of(
 ) -> str:
     """Return what a short command prints on standard output, for example a tool's answer to `--version`.
 
-    Raises FileNotFoundError when the command is missing, CommandFailed with its last lines when its status is not 0,
-    CommandKilled when a signal from outside ended it, subprocess.TimeoutExpired after `timeout_s`.
+    Its environment is made as that of `run`. Raises FileNotFoundError when the command is missing, CommandFailed with
+    its last lines when its status is not 0, CommandKilled when a signal from outside ended it,
+    subprocess.TimeoutExpired after `timeout_s`.
     """
     command = [str(part) for part in argv]
     _require_command(command[0], (environment or {}).get("PATH"))
     done = subprocess.run(
         command,
         cwd=cwd,
-        env={**os.environ, **(environment or {})},
+        env=made_environment(**(environment or {})),
         capture_output=True,
         text=True,
         errors="replace",
@@ -224,12 +227,15 @@ def _failure(command: list[str], status: int, lines: str) -> CommandFailed:
 
 
 @contextlib.contextmanager
-def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen]:
-    """Start a command, with Popen's `options`, in its own session; its process group is killed on leaving the body."""
+def started(command: Sequence[str], *, env: dict[str, str], **options: Any) -> Iterator[subprocess.Popen]:
+    """Start a command in the environment `env`, with Popen's `options`, in its own session.
+
+    Its process group is killed on leaving the body.
+    """
     process = None
     try:
         with lifetime.signals_held():
-            process = subprocess.Popen(command, start_new_session=True, **options)
+            process = subprocess.Popen(command, env=env, start_new_session=True, **options)
         yield process
     finally:
         if process is not None:

@@ -44,8 +44,14 @@ def describe() -> None:
 
 
 def _answer(command: list) -> str:
-    done = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False, timeout=60)
+    how = {"stdout": subprocess.PIPE, "stdin": subprocess.DEVNULL, "check": False, "timeout": 60}
+    done = subprocess.run(command, env=_environment(), **how)
     return done.stdout.decode(errors="replace")
+
+
+def _environment() -> dict:
+    """Return the environment of sysbench: that of the login on this host, with the C locale."""
+    return {**os.environ, "LC_ALL": "C"}
 
 
 def run(wanted: dict) -> None:
@@ -60,6 +66,7 @@ def run(wanted: dict) -> None:
         return
     process = subprocess.Popen(
         wanted["command"],
+        env=_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import secrets
 import shlex
 import socket
@@ -99,6 +100,11 @@ def client_host_of(load: Mapping[str, Any]) -> ClientHost | None:
     return ClientHost(client, address, port, cpus, generator, description)
 
 
+def login_environment() -> dict[str, str]:
+    """Return the environment of the command that reaches the client host: the user's, which holds the login."""
+    return dict(os.environ)
+
+
 def read_description(client: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of the client host that its agent writes.
 
@@ -108,7 +114,12 @@ def read_description(client: Mapping[str, Any]) -> dict[str, Any]:
     expected = "expected a host with python3 (3.8 or newer) and sysbench, and a login without a password"
     try:
         done = subprocess.run(
-            command, input=wire_line({"do": "describe"}), capture_output=True, check=False, timeout=ANSWER_S
+            command,
+            env=login_environment(),
+            input=wire_line({"do": "describe"}),
+            capture_output=True,
+            check=False,
+            timeout=ANSWER_S,
         )
         # The remote shell may have printed a greeting first.
         return json.loads((done.stdout.splitlines() or [b""])[-1])

@@ -28,6 +28,7 @@ def main(settings: Path, argv: list[str]) -> int:
     wanted = {"do": "run", "command": command, **{key: where[key] for key in FORWARDED}}
     process = subprocess.Popen(
         client_host.agent_command(where["client"]),
+        env=client_host.login_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # In its own session, so that a signal to our group leaves it time to clean up; it ends with its standard input.

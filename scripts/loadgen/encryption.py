@@ -1,12 +1,12 @@
 """Whether sysbench's connections to a server that already runs are encrypted, and its certificate is checked."""
 
-import os
 import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 from scripts.host import workplace
+from scripts.host.made_environment import made_environment
 from scripts.loadgen import sysbench
 from scripts.servers.running_server import RunningServer
 
@@ -41,7 +41,7 @@ def cipher(server: RunningServer, generator: sysbench.Capabilities) -> str | Non
 
 
 def _ask(server: RunningServer, generator: sysbench.Capabilities) -> str:
-    environment = {**os.environ, **server.environment, "CIPHER_QUERY": server.family.CIPHER_QUERY}
+    environment = made_environment(**server.environment, CIPHER_QUERY=server.family.CIPHER_QUERY)
     command = [generator.path, str(QUERY), *server.sysbench_flags, "cipher"]
     done = subprocess.run(command, capture_output=True, env=environment, timeout=ANSWER_S, check=False, text=True)
     return done.stdout + done.stderr

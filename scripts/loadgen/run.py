@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.host import process as host_process
+from scripts.host.made_environment import made_environment
 from scripts.host.outcome import HostFailed
 from scripts.host.process import CommandFailed, CommandKilled, die_with_parent, watchdog
 from scripts.host.process import started as command_started
@@ -143,7 +144,7 @@ def run(
 
     `on_report` is called when a per-second report arrives (sysbench flushes each line, also into a pipe); it should
     return well within a second, or the next report gets a late time stamp. `cpus` pins sysbench, `environment` is added
-    to that of this process.
+    to the made environment.
     sysbench dies with this process, and is killed when `on_report` raises.
     Raises SysbenchFailed or SysbenchMisused with sysbench's messages and the log, SysbenchFailed after `timeout_s`,
     SysbenchKilled when a signal from outside ended it.
@@ -166,7 +167,7 @@ def started(
 ) -> Iterator[subprocess.Popen]:
     """Start a command in its own session, with a pipe for its output; all its processes end with the body.
 
-    `environment` is added to that of this process.
+    `environment` is added to the made environment.
     """
     wanted = set(cpus) if cpus is not None else None
 
@@ -180,7 +181,7 @@ def started(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env={**os.environ, **(environment or {})},
+        env=made_environment(**(environment or {})),
         preexec_fn=before_exec,
     ) as sysbench:
         yield sysbench

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.host.made_environment import made_environment
 from scripts.record import file_sha256
 from scripts.wording import option_value
 
@@ -69,7 +70,12 @@ def capabilities_from(version: str, help_text: str, header: str, *, path: str, s
 
 
 def _ask(path: str, *arguments: str) -> str:
-    return subprocess.run([path, *arguments], capture_output=True, text=True, check=False, timeout=60).stdout
+    return _printed([path, *arguments])
+
+
+def _printed(argv: Sequence[str]) -> str:
+    how = {"capture_output": True, "text": True, "check": False, "timeout": ANSWER_S}
+    return subprocess.run(argv, env=made_environment(), **how).stdout
 
 
 def prepare_command(
@@ -156,7 +162,7 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
 
 OPTION_LINE = re.compile(r"^ +--([\w-]+)(\[?=\S+)", re.MULTILINE)
 OPTION_KINDS = {"=N": r"-?\d+(?:\.\d+)?", "[=on|off]": r"on|off|true|false|0|1"}
-SCRIPT_ANSWER_S = 60
+ANSWER_S = 60
 
 
 def options_of(capabilities: Capabilities, script: str) -> dict[str, str]:
@@ -164,8 +170,7 @@ def options_of(capabilities: Capabilities, script: str) -> dict[str, str]:
 
     Empty if the script has no help.
     """
-    argv = [capabilities.path, script, "help"]
-    text = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=SCRIPT_ANSWER_S).stdout
+    text = _printed([capabilities.path, script, "help"])
     own = text.partition(" options:\n")[2]
     return {name.replace("-", "_"): form for name, form in OPTION_LINE.findall(own)}
 

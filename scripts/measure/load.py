@@ -143,4 +143,6 @@ def run_load(setting: Setting, commands: list[list[str]], text: Path, **how: Any
     `how` holds further arguments of `many.run_processes`.
     """
     cpus, environment = setting.cpus.client_cpus, setting.client_environment
+    if setting.remote:
+        environment = client_host.login_environment()
     return many.run_processes(commands, text, cpus=cpus, environment=environment, **how)

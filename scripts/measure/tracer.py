@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 
+from scripts.host.made_environment import made_environment
 from scripts.host.process import die_with_parent, kill_group, last_lines
 
 FINISHED_WITHIN_S = 120
@@ -60,7 +61,7 @@ class Tracer:
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "LC_ALL": "C", "DEBUGINFOD_URLS": ""},
+                env=made_environment(DEBUGINFOD_URLS=""),
                 start_new_session=True,
                 preexec_fn=before_exec,
             )
@@ -137,7 +138,7 @@ def read_stacks(data: Path, log: Path) -> dict[str, Any]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
-            env={**os.environ, "LC_ALL": "C", "DEBUGINFOD_URLS": ""},
+            env=made_environment(DEBUGINFOD_URLS=""),
             text=True,
             errors="replace",
         )

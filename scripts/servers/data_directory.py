@@ -13,6 +13,7 @@ from typing import Any
 
 from scripts import record
 from scripts.host import process, workplace
+from scripts.host.made_environment import made_environment
 from scripts.host.storage import TABLE_OPTION, compressed_page_options, no_holes_text, punches_holes
 from scripts.servers import families
 from scripts.servers.server import write_options
@@ -94,6 +95,7 @@ def _copy(source: Path, target: Path) -> None:
     how = ["--reflink=always"] if shares else ["--reflink=never", "--sparse=always"]
     done = subprocess.run(
         ["cp", "--archive", *how, str(source), str(target)],
+        env=made_environment(),
         stderr=subprocess.PIPE,
         text=True,
         check=False,
@@ -109,7 +111,7 @@ def shares_blocks(source: Path, folder: Path) -> bool:
     sample = next(path for path in source.rglob("*") if path.is_file())
     with tempfile.TemporaryDirectory(dir=folder) as probe:
         command = ["cp", "--reflink=always", str(sample), probe]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+        return subprocess.run(command, env=made_environment(), capture_output=True, check=False).returncode == 0
 
 
 def drain() -> float:

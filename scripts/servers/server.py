@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.host import lifetime, usage, workplace
+from scripts.host.made_environment import made_environment
 from scripts.host.process import die_with_parent
 from scripts.servers.families import Family
 
@@ -196,7 +197,8 @@ def _cleaned_up(command: list[str]) -> Iterator[Callable[[], None]]:
         yield forget
     finally:
         # In a session of its own, which Ctrl-C does not reach.
-        if all(subprocess.run(each, check=False, start_new_session=True).returncode == 0 for each in wanted):
+        how = {"check": False, "start_new_session": True}
+        if all(subprocess.run(each, env=made_environment(), **how).returncode == 0 for each in wanted):
             forget()
 
 

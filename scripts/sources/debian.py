@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.host.made_environment import download_variables, made_environment
 from scripts.host.process import CommandFailed, output_of, run
 from scripts.sources import SourceError
 
@@ -67,7 +68,7 @@ def source_deb822(text: str) -> str:
 def system_lists() -> tuple[Path, Path]:
     """Return the (sources.list, sources.list.d) that the user's apt reads."""
     argv = ["apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d"]
-    text = output_of(argv)
+    text = output_of(argv, environment=download_variables())
     found = dict(re.findall(r"^(\w+)='(.*)'$", text, re.MULTILINE))
     return Path(found["LIST"]), Path(found["PARTS"])
 
@@ -159,7 +160,8 @@ def compare_versions(left: str, right: str) -> int:
     """Order two Debian versions as dpkg does: -1, 0 or 1."""
     if left == right:
         return 0
-    return -1 if subprocess.run(["dpkg", "--compare-versions", left, "lt", right], check=False).returncode == 0 else 1
+    command = ["dpkg", "--compare-versions", left, "lt", right]
+    return -1 if subprocess.run(command, env=made_environment(), check=False).returncode == 0 else 1
 
 
 def matching_versions(offered: list[str], series: str) -> list[str]:
@@ -206,7 +208,7 @@ class Progress:
 
 def run_apt(argv: list[str], folder: Path) -> str:
     """Return the output of a command of apt or dpkg in `folder`. Raises CommandFailed, and SourceError if it stalls."""
-    return run(argv, cwd=folder, progress=Progress(folder).take).output
+    return run(argv, cwd=folder, environment=download_variables(), progress=Progress(folder).take).output
 
 
 def require_tools() -> None:

@@ -7,12 +7,13 @@ import shutil
 from pathlib import Path
 
 from scripts.host import process
+from scripts.host.made_environment import download_variables
 from scripts.sources import SourceError, archive
 
 log = logging.getLogger(__name__)
 
 # A submodule's URL comes with the commit, so transports that run commands (ext::) are not allowed; nor are questions.
-ENVIRONMENT = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+ENVIRONMENT = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PROMPT": "0"}
 # With these `git archive` writes all files of a checkout, unchanged, whatever the commit's own attributes say.
 ATTRIBUTES = "* -export-ignore -export-subst\n"
 DEPTH_MAX = 5
@@ -56,7 +57,12 @@ def _fetch(bare: Path, repository: str, option: str, refs: str) -> None:
 
 def _git(bare: Path, *arguments: str) -> str:
     """Return the standard output of a git command in a bare repository. Raises CommandFailed."""
-    return process.run(["git", *arguments], cwd=bare, environment=ENVIRONMENT).output
+    return process.run(["git", *arguments], cwd=bare, environment=environment()).output
+
+
+def environment() -> dict[str, str]:
+    """Return what git gets besides the made environment: how to reach and to log in to a repository, and the limits."""
+    return {**download_variables(), **ENVIRONMENT}
 
 
 def has(bare: Path, commit: str) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.host.made_environment import made_environment
+
 # Where a prefix has its server program.
 FOLDERS = ("bin", "sbin", "libexec")
 ANSWER_S = 60
@@ -86,11 +88,8 @@ def program_release(program: Path, product: Product) -> str:
     if not os.access(program, os.X_OK):
         raise ValueError(f"{program}: cannot be executed, expected a server program")
     argv = [str(program), "--version"]
-    # a prebuilt program runs with the locale of whoever starts it
-    environment = {**os.environ, "LC_ALL": "C"}
-    answer = subprocess.run(
-        argv, capture_output=True, env=environment, timeout=ANSWER_S, encoding="utf-8", errors="replace", check=False
-    )
+    how = {"capture_output": True, "timeout": ANSWER_S, "encoding": "utf-8", "errors": "replace", "check": False}
+    answer = subprocess.run(argv, env=made_environment(), **how)
     if answer.returncode == 0 and (release := product.release_in(answer.stdout)):
         return release
     output = (answer.stdout + answer.stderr).strip()[-500:] or "(nothing)"

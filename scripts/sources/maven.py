@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.host import process
+from scripts.host.made_environment import UTF8_LOCALE, download_variables
 from scripts.record import file_sha256
 from scripts.sources import SourceError
 
@@ -59,9 +60,18 @@ def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
     downloads.mkdir(parents=True, exist_ok=True)
     log.info("fetching %s through Maven", text)
     argv = ["mvn", "-B", "-q", COPY, f"-Dartifact={wanted.argument}", f"-DoutputDirectory={downloads.absolute()}"]
-    process.run([*argv, "-Dmdep.overWriteReleases=true", "-Dmdep.overWriteSnapshots=true"], cwd=downloads)
+    process.run(
+        [*argv, "-Dmdep.overWriteReleases=true", "-Dmdep.overWriteSnapshots=true"],
+        cwd=downloads,
+        environment=environment(),
+    )
     if not file.is_file():
         raise SourceError(f"maven: {text}: Maven ended with status 0, but {file} is not there")
     if sha256 and (found := file_sha256(file)) != sha256:
         raise SourceError(f"maven: {text}: sha256 is {found}, expected {sha256}")
     return file
+
+
+def environment() -> dict[str, str]:
+    """Return what Maven gets besides the made environment: how to reach a repository, and a locale for file names."""
+    return {**download_variables(), **UTF8_LOCALE}

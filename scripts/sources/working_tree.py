@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.host.made_environment import made_environment
 from scripts.host.workplace import cache_directory
 from scripts.record import FORMAT, file_sha256, write_text
 from scripts.sources import SourceError
@@ -162,7 +163,7 @@ def _all(folder: str) -> list[str]:
 
 def _listed(folder: str) -> set[str]:
     try:
-        answer = subprocess.run(LIST_FILES, cwd=folder, capture_output=True, check=False)
+        answer = subprocess.run(LIST_FILES, cwd=folder, env=made_environment(), capture_output=True, check=False)
     except FileNotFoundError as error:
         raise SourceError(f"directory: {folder} is a git working tree, and the command git is missing") from error
     if answer.returncode:

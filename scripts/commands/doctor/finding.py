@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.host.made_environment import made_environment
+
 STATES = ("ok", "note", "warning", "problem")
 ANSWER_S = 60
 SET_UP = "make setup (with the same STUDY=)"
@@ -37,6 +39,7 @@ def answer(*command: str) -> str | None:
     try:
         done = subprocess.run(
             command,
+            env=made_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

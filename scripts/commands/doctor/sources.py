@@ -13,7 +13,7 @@ from scripts.commands.doctor.needs import Needs
 from scripts.host import process
 from scripts.plan.recipes import Plan
 from scripts.servers import families
-from scripts.sources import SourceError, debian, git, installed
+from scripts.sources import SourceError, debian, git, installed, maven
 from scripts.sources.debian import write_configuration
 from scripts.sources.kinds import Source, kind_of, mirrors_of, source_candidates, source_path, with_version
 
@@ -72,11 +72,11 @@ def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
             return mirror(mirrors_of(source, entry["version"]))
         case "git":
             repository = git.location(source["git"])
-            process.run(["git", "ls-remote", "--quiet", repository, "HEAD"], cwd=folder, environment=git.ENVIRONMENT)
+            process.run(["git", "ls-remote", "--quiet", repository, "HEAD"], cwd=folder, environment=git.environment())
             return f"git repository {repository} answers; whether it has the commit shows when it is fetched"
         case "maven":
-            version = process.run(["mvn", "--version"], cwd=folder).output.splitlines()[0]
-            return f"{version}; the artifact is looked up when it is fetched"
+            answer = process.run(["mvn", "--version"], cwd=folder, environment=maven.environment())
+            return f"{answer.output.splitlines()[0]}; the artifact is looked up when it is fetched"
         case "installed":
             product = families.products()
             program = installed.find_program(source_path(source["installed"]), "installed", product)

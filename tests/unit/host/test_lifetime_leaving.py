@@ -55,7 +55,8 @@ def test_signal_that_comes_during_a_fork_is_not_lost_and_a_second_one_does_not_s
 
 
 @pytest.mark.parametrize(
-    "work", ["record.write(made, {})", "with process.started(['touch', made]) as touch: touch.wait()"]
+    "work",
+    ["record.write(made, {})", "with process.started(['touch', made], env=dict(os.environ)) as touch: touch.wait()"],
 )
 def test_signal_whose_exception_a_library_drops_ends_the_job_before_it_starts_or_writes_anything(tmp_path, work):
     script = f"""

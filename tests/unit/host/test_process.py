@@ -1,5 +1,6 @@
 """Commands are run, told and killed as promised; an entry script ends in order whatever happens to it or its parent."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import psutil
 import pytest
 
 from scripts.host import entry, process
+from scripts.host.made_environment import made_environment
 from scripts.host.process import CommandFailed, CommandKilled, output_of, run
 
 CHECKOUT = Path(__file__).parents[3]
@@ -25,6 +27,7 @@ with entry(Path(sys.argv[1])):
         Path(sys.argv[1]).with_suffix(".cleaned").touch()
 """
 SLEEP = "Path(sys.argv[1]).with_suffix('.ready').touch(); time.sleep(60)"
+SHOW = "import json, os; print(json.dumps([dict(os.environ), os.getcwd()]))"
 # Starts the command line it is given, tells its process id, and stays.
 PARENT = """
 import os, subprocess, sys, time
@@ -85,10 +88,12 @@ def test_command_that_crashes_was_not_killed_from_outside(tmp_path):
     assert not isinstance(caught.value, CommandKilled)
 
 
-def test_command_sees_our_environment_with_more_laid_over_it_and_its_folder(tmp_path, monkeypatch):
+@pytest.mark.parametrize("call", [lambda *words, **how: run(*words, **how).output, process.output_of])
+def test_command_has_the_made_environment_with_more_laid_over_it_and_its_folder(tmp_path, monkeypatch, call):
     monkeypatch.setenv("OURS", "1")
-    run(["sh", "-c", 'echo "$OURS $MORE $PWD"'], tmp_path / "x.log", environment={"MORE": "2"}, cwd=tmp_path)
-    assert f"1 2 {tmp_path}\n" in (tmp_path / "x.log").read_text()
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    printed = call([sys.executable, "-c", SHOW], environment={"MORE": "2"}, cwd=tmp_path)
+    assert json.loads(printed) == [{**made_environment(), "MORE": "2"}, str(tmp_path)]
 
 
 def test_command_reads_a_file_or_nothing(tmp_path):
