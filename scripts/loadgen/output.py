@@ -68,20 +68,24 @@ def value_at_rank(counted: Iterable[tuple[float, int]], rank: float) -> float:
 
 _NUMBER = r"\d+(?:\.\d+)?"
 VERSION = re.compile(
-    r"^sysbench (\d+\.\d+[^\s:]*)(?: \(using (.+)\)|: +multi-threaded system evaluation benchmark)$", re.MULTILINE
+    r"^sysbench v?(\d+\.\d+[^\s:]*)(?: \(using (.+)\)|: +multi-threaded system evaluation benchmark)$", re.MULTILINE
 )
 _REPORT = re.compile(
-    rf"^\[ (?P<second>\d+)s \] thds: (?P<clients>\d+) (?:tps|eps): (?P<tps>{_NUMBER})"
+    rf"^\[ *(?P<second>{_NUMBER})s \] thds: (?P<clients>\d+) (?:tps|eps): (?P<tps>{_NUMBER})"
     rf"(?: qps: (?P<qps>{_NUMBER}) \(r/w/o: \S+\))? lat \(ms,(?P<percentile>\d+)%\): (?P<percentile_ms>{_NUMBER})"
     rf"(?: err/s:? (?P<errors_per_s>{_NUMBER}) reconn/s:? (?P<reconnects_per_s>{_NUMBER}))?$"
 )
 _REPORT_0_5 = re.compile(
-    rf"^\[ *(?P<second>\d+)s\] threads: (?P<clients>\d+), tps: (?P<tps>{_NUMBER}), reads(?:/s)?: \S+"
-    rf", writes(?:/s)?: \S+, response time: (?P<percentile_ms>{_NUMBER})ms \((?P<percentile>\d+)%\)"
+    rf"^\[ *(?P<second>{_NUMBER})s\] threads: (?P<clients>\d+), tps: (?P<tps>{_NUMBER}), reads(?:/s)?: \S+"
+    rf",? writes(?:/s)?: \S+ response time: (?P<percentile_ms>{_NUMBER})ms \((?P<percentile>\d+)%\)"
     rf"(?:, errors: +(?P<errors_per_s>{_NUMBER}), reconnects: +(?P<reconnects_per_s>{_NUMBER}))?$"
 )
-# How a report of sysbench 1.0 and 1.1 goes on behind its second, and one of 0.5.
+# How a report of sysbench 1.0 and 1.1 goes on behind its second, and one of 0.4.12 and 0.5.
 _LAST_REPORT = ("s ] thds: ", "s] threads: ")
+_STAMPED = re.compile(r"^\[ *[\d.,]+s ?\] (?!queue length:|Checkpoint report:)", re.MULTILINE)
+_CHECKPOINT = re.compile(rf"^\[ *{_NUMBER}s ?\] Checkpoint report:$", re.MULTILINE)
+_SUMMARY_END = re.compile(r"^ +execution time \(avg/stddev\): +\S+$", re.MULTILINE)
+_TARGET_RATE = re.compile(r"^Target transaction rate: (\d+)/sec$", re.MULTILINE)
 _BUCKET = re.compile(rf"^ +({_NUMBER}) \|\** +(\d+)$", re.MULTILINE)
 _RETRIED = re.compile(r"^retries: (\S.*)$", re.MULTILINE)
 _COMPLAINT = re.compile(r"^(?:FATAL|ALERT): .*|^invalid option: .*|^Invalid value for .*", re.MULTILINE)
@@ -105,10 +109,10 @@ class SysbenchMisused(ValueError):
 class Report:
     """The line of one interval. Rates are per second; `qps` and the error rates are None if sysbench prints none.
 
-    `percentile_ms` is None in the sum of several processes.
+    `percentile_ms` is None in the sum of several processes. `second` is whole unless sysbench printed a fraction.
     """
 
-    second: int
+    second: float
     clients: int
     tps: float
     qps: float | None
@@ -120,7 +124,10 @@ class Report:
 
 @dataclass(frozen=True)
 class Totals:
-    """Counts over the whole call; None if the load sends no SQL."""
+    """Counts over the whole call; None if the load sends no SQL.
+
+    Before sysbench 1.0 the errors are the deadlocks. A load that never commits has events in place of transactions.
+    """
 
     transactions: int
     queries: int | None
@@ -152,13 +159,25 @@ class Histogram:
 class Output:
     """All results of one finished call; `histogram` is None if it was not requested.
 
-    `luajit` is None before sysbench 1.0, `clients` if the number of threads is not printed.
+    `luajit` is None before sysbench 1.0, `clients` if the number of threads is not printed, `target_rate`, in
+    transactions per second, without one. `unread_reports` counts lines of intervals in another form. With checkpoints
+    there are several `summaries`; their counts are added up, and neither percentile nor histogram is known.
     """
 
     version: str
     luajit: str | None
     clients: int | None
     reports: tuple[Report, ...]
+    totals: Totals
+    latency: Latency
+    histogram: Histogram | None
+    target_rate: int | None = None
+    unread_reports: int = 0
+    summaries: int = 1
+
+
+@dataclass(frozen=True)
+class _Summary:
     totals: Totals
     latency: Latency
     histogram: Histogram | None
@@ -172,21 +191,50 @@ def parse(text: str) -> Output:
     """
     reject_failure(text)
     header, reports = VERSION.search(text), tuple(filter(None, map(parse_report, text.splitlines())))
-    summary = _behind_reports(text)
-    if not header or not re.search(r"^ +execution time \(avg/stddev\): +\S+$", summary, re.MULTILINE):
+    *ended, _ = _SUMMARY_END.split(text)
+    if not header or not ended:
         raise SysbenchFailed(f"sysbench's output is incomplete; it ends with:\n{_tail(text)}")
-    buckets = _BUCKET.findall(summary)
+    if len(ended) - 1 > len(_CHECKPOINT.findall(text)):
+        raise SysbenchFailed(f"sysbench's output has {len(ended)} summaries, expected one per checkpoint and one more")
+    whole = _joined([_summary(_behind_reports(part)) for part in ended], _release(header[1]))
     return Output(
         version=header[1],
         luajit=header[2],
         clients=_int(_optional(r"^Number of threads: (\d+)$", text)),
         reports=reports,
-        totals=_totals(summary),
-        latency=_latency(summary),
-        histogram=Histogram(tuple(float(ms) for ms, _ in buckets), tuple(int(count) for _, count in buckets))
-        if buckets
-        else None,
+        **vars(whole),
+        target_rate=int(rate[1]) if (rate := _TARGET_RATE.search(text)) else None,
+        unread_reports=len(_STAMPED.findall(text)) - len(reports),
+        summaries=len(ended),
     )
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+def _summary(text: str) -> _Summary:
+    buckets = _BUCKET.findall(text)
+    latencies, counts = tuple(float(ms) for ms, _ in buckets), tuple(int(count) for _, count in buckets)
+    return _Summary(_totals(text), _latency(text), Histogram(latencies, counts) if buckets else None)
+
+
+def _joined(parts: list[_Summary], release: tuple[int, ...]) -> _Summary:
+    """Return the summary of a call: at a checkpoint sysbench starts all counts again, before 1.0 also the time."""
+    if len(parts) == 1:
+        return parts[0]
+    totals, latencies = [part.totals for part in parts], [part.latency for part in parts]
+    counts = {name: _sum([getattr(each, name) for each in totals])
+              for name in ("transactions", "queries", "errors", "reconnects")}  # fmt: skip
+    duration_s = totals[-1].duration_s if release >= (1, 0) else sum(each.duration_s for each in totals)
+    weights = [each.transactions for each in totals]
+    mean_ms = sum(each.mean_ms * weight for each, weight in zip(latencies, weights, strict=True)) / max(sum(weights), 1)
+    ends = min(each.min_ms for each in latencies), mean_ms, max(each.max_ms for each in latencies)
+    return _Summary(Totals(**counts, duration_s=duration_s), Latency(*ends, None, None), None)
+
+
+def _sum(values: list[int | None]) -> int | None:
+    return None if None in values else sum(values)
 
 
 def _behind_reports(text: str) -> str:
@@ -219,18 +267,19 @@ def parse_report(line: str) -> Report | None:
         return None
     fields = match.groupdict()
     return Report(
-        **{name: int(fields[name]) for name in ("second", "clients", "percentile")},
+        second=float(fields["second"]) if "." in fields["second"] else int(fields["second"]),
+        **{name: int(fields[name]) for name in ("clients", "percentile")},
         **{name: float(fields[name]) for name in ("tps", "percentile_ms")},
         **{name: _float(fields.get(name)) for name in ("qps", "errors_per_s", "reconnects_per_s")},
     )
 
 
 def _totals(text: str) -> Totals:
-    transactions = _optional(r"^ +transactions: +(\d+)", text)
+    transactions = _int(_optional(r"^ +transactions: +(\d+)", text))
     return Totals(
-        transactions=int(transactions or _required(r"^ +total number of events: +(\d+)$", text)),
+        transactions=transactions or int(_required(r"^ +total number of events: +(\d+)$", text)),
         queries=_int(_optional(r"^ +(?:queries|total): +(\d+)", text)),
-        errors=_int(_optional(r"^ +ignored errors: +(\d+)", text)),
+        errors=_int(_optional(r"^ +(?:ignored errors|deadlocks): +(\d+)", text)),
         reconnects=_int(_optional(r"^ +reconnects: +(\d+)", text)),
         duration_s=float(_required(rf"^ +(?:total time|time elapsed): +({_NUMBER})s$", text)),
     )

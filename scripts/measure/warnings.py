@@ -33,6 +33,11 @@ def drift(tps: Sequence[float]) -> tuple[float | None, float]:
     return slope * (len(values) - 1) / middle, noise / middle * (12 / len(values)) ** 0.5
 
 
+def drift_is_judged(tps: Sequence[float]) -> bool:
+    """Return whether the per-second reports of a call show if its throughput drifted: the first is not counted."""
+    return drift(tps[1:])[0] is not None
+
+
 def _thinned(values: Sequence[float], most: int) -> list[float]:
     step = -(-len(values) // most) if values else 1
     return [statistics.fmean(values[i : i + step]) for i in range(0, len(values), step)]

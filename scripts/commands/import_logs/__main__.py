@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import groupby
@@ -13,14 +14,13 @@ from typing import Any
 from scripts import record
 from scripts.commands.import_logs import tables as import_logs_tables
 from scripts.commands.import_logs.description import in_order, numbered, study_description
-from scripts.commands.import_logs.files import files_below
-from scripts.commands.import_logs.logs import Log, Tree, log_text, read_tree, unpacked
-from scripts.commands.import_logs.pattern import DEFAULT_PATTERN, natural_key, read_pattern
+from scripts.commands.import_logs.logs import Log, Tree, read_tree, written_texts
+from scripts.commands.import_logs.pattern import natural_key
+from scripts.commands.import_logs.pattern_file import DEFAULT_PATTERN, read_pattern
 from scripts.commands.import_logs.replacing import replacing
 from scripts.host.entry import say, user_command
 from scripts.host.pool import in_batches
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
-from scripts.loadgen.output import VERSION
 from scripts.measure.record import Run
 from scripts.wording import number, plural
 
@@ -44,7 +44,7 @@ def main(logs: Path, study: str, pattern: Path | None) -> None:
     tree.logs = numbered(tree.logs)
     _report_unread(tree)
     if not tree.logs:
-        raise ValueError(f"{logs}: none of {plural(_files(tree), 'file')} could be read; {_advice(logs, file)}")
+        raise ValueError(f"{logs}: none of {plural(_files(tree), 'file')} could be read; {_advice(tree, file)}")
     declared = study_description(study, logs, rules, tree)
     with replacing(folder):
         write_records(folder, logs, declared, tree.logs)
@@ -80,21 +80,12 @@ def _report_unread(tree: Tree) -> None:
         say(f"  not read: {plural(rest, 'more file')}, listed in the report")
 
 
-def _advice(logs: Path, file: Path) -> str:
+def _advice(tree: Tree, file: Path) -> str:
     """Return how to make the pattern file fit: paths of files that are output of sysbench."""
-    names = files_below(logs).files
-    paths = [name for name in names[:200] if _looks_right(logs / name)][:MOST_EXAMPLES]
-    if not paths:
-        return f"none of the first {min(200, len(names))} is output of sysbench; {file} states how paths are read"
-    shown = "".join(f"\n  {path}" for path in paths)
+    if not tree.unplaced:
+        return f"no other file below it is output of `sysbench … run`; {file} states how paths are read"
+    shown = "".join(f"\n  {path}" for path in sorted(tree.unplaced, key=natural_key)[:MOST_EXAMPLES])
     return f"{file} states how paths are read: change its line `path:` until it fits them, such as:{shown}"
-
-
-def _looks_right(path: Path) -> bool:
-    try:
-        return bool(VERSION.search(log_text(path)))
-    except (OSError, ValueError, EOFError):
-        return False
 
 
 def _accept(logs: Path, study: str, folder: Path) -> None:
@@ -121,26 +112,38 @@ def _default(folder: Path) -> Path:
 def write_records(folder: Path, logs: Path, declared: dict[str, Any], found: list[Log]) -> None:
     """Write study.json, runs.txt, and one record and one copy per log."""
     ordered = in_order(found, declared)
-    paths = list(in_batches(partial(_write_runs, folder, logs, declared["study"]), ordered))
+    by_file: dict[str, list[Log]] = defaultdict(list)
+    for log in ordered:
+        by_file[log.source.file].append(log)
+    written = in_batches(partial(_write_runs, folder, logs, declared["study"]), list(by_file.values()))
+    if (count := sum(written)) != len(ordered):
+        raise ValueError(f"{logs}: {len(ordered) - count} logs changed while they were read; start again")
     os.sync()
-    record.write_text(folder / "runs.txt", "".join(f"{path}\n" for path in paths))
+    record.write_text(folder / "runs.txt", "".join(f"{_run_path(folder, log)}\n" for log in ordered))
     record.write(folder / "study.json", declared)
 
 
-def _write_runs(folder: Path, logs: Path, study: str, found: Sequence[Log]) -> list[Path]:
-    """Write record and copy of some logs, and return the paths of the records."""
-    return [_write_run(folder, logs, study, log) for log in found]
+def _write_runs(folder: Path, logs: Path, study: str, files: Sequence[list[Log]]) -> list[int]:
+    """Write records and copies of the logs of some files, and return how many of each file."""
+    return [_write_file(folder, logs, study, found) for found in files]
 
 
-def _write_run(folder: Path, logs: Path, study: str, log: Log) -> Path:
-    facts = log.facts
-    path = folder.joinpath("runs", *(str(facts[key]) for key in ("variant", "workload", "clients", "repetition")))
-    run, text = path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.txt")
-    text.parent.mkdir(parents=True, exist_ok=True)
-    text.write_bytes(unpacked(logs / log.file))
-    sysbench = {**facts["sysbench"], "text_file": text.name}
-    _write_record(run, {"study": study, **facts, "sysbench": sysbench})
-    return run
+def _write_file(folder: Path, logs: Path, study: str, found: list[Log]) -> int:
+    wanted = {log.source: log for log in found}
+    written = 0
+    for written, (log, text) in enumerate(written_texts(logs, found[0].source.file, wanted), 1):  # noqa: B007
+        run = _run_path(folder, log)
+        copy = run.with_name(f"{run.stem}.txt")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(text)
+        sysbench = {**log.facts["sysbench"], "text_file": copy.name}
+        _write_record(run, {"study": study, **log.facts, "sysbench": sysbench})
+    return written
+
+
+def _run_path(folder: Path, log: Log) -> Path:
+    parts = (str(log.facts[key]) for key in ("variant", "workload", "clients"))
+    return folder.joinpath("runs", *parts, f"{log.facts['repetition']}.json")
 
 
 def _write_record(path: Path, facts: dict[str, Any]) -> None:

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from scripts.analysis.metrics import METRICS
+from scripts.commands.import_logs.calls import Note
 from scripts.commands.import_logs.logs import Log, Tree
 from scripts.commands.import_logs.pattern import Pattern, natural_key
+from scripts.measure.warnings import drift_is_judged
 from scripts.vocabulary import CELL, CONTROLS, WORKLOAD_CLIENTS
 from scripts.wording import listing
 
+DEFAULT_REFERENCE = "baseline"
 UNKNOWN_KEYS = ("seed", "campaign", "warmup_s", "measure_s", "placement", "published")
 
 
@@ -36,7 +39,7 @@ def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> d
     """Return the description of the study; keys that logs cannot fill are empty or None.
 
     A cell that another variant has is planned, so that it is shown as a hole. Raises ValueError if the reference has
-    no log, if there is no other variant, or if a variant has a reserved name.
+    no log, or if a variant has a reserved name.
     """
     facts = [log.facts for log in tree.logs]
     variants, workloads = _variants(facts, rules), _workloads(tree.logs, rules)
@@ -45,8 +48,8 @@ def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> d
     return {
         "study": study,
         "title": rules.title or f"Imported logs: {study}",
-        "question": rules.question or _question(variants[1:], rules.reference),
-        "reference": rules.reference,
+        "question": rules.question or _question(variants),
+        "reference": variants[0],
         "clients": sorted({run["clients"] for run in facts}),
         "repetitions": max(run["repetition"] for run in facts),
         **dict.fromkeys(UNKNOWN_KEYS),
@@ -55,27 +58,43 @@ def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> d
         **{key: {} for key in ("datasets", "trainings", "builds", "trained_on")},
         "config_text": rules.text,
         "order": list(_holes(facts, variants, workloads)),
-        "imported": {**read, **lost, "axes": _axes(tree.logs, rules), "metrics": _metrics(facts)},
+        "imported": {**read, **lost, "axes": _axes(tree.logs, rules), **_contents(tree.logs, workloads)},
     }
 
 
-def _metrics(facts: list[dict[str, Any]]) -> list[str]:
-    """Return the metrics that some log holds."""
-    windows = [run["window"] for run in facts if run["outcome"] == "ok"]
-    return [name for name in METRICS if any(window.get(name) is not None for window in windows)]
+def _contents(logs: list[Log], workloads: list[str]) -> dict[str, Any]:
+    """Return what the logs contain: cells, metrics, the notes by code, and in how many a drift can be judged.
+
+    `rates` counts the logs with a target rate. A cell is one that some variant has.
+    """
+    ok = [log for log in logs if log.facts["outcome"] == "ok"]
+    windows = [log.facts["window"] for log in ok]
+    notes = {code: [(log.file, log.notes[code]) for log in logs if code in log.notes] for code in Note}
+    cells = {(log.facts["workload"], log.facts["clients"]) for log in logs}
+    return {
+        "cells": sorted(cells, key=lambda cell: (workloads.index(cell[0]), cell[1])),
+        "metrics": [name for name in METRICS if any(window.get(name) is not None for window in windows)],
+        "notes": {str(code): files for code, files in notes.items() if files},
+        "drift_judged": sum(drift_is_judged(log.facts["series"]["tps"]) for log in ok),
+        "rates": sum(Note.TARGET_RATE in log.notes for log in ok),
+    }
 
 
-def _question(variants: list[str], reference: str) -> str:
-    return f"How {'does' if len(variants) == 1 else 'do'} {listing(variants)} compare with {reference}?"
+def _question(variants: list[str]) -> str:
+    reference, *others = variants
+    if not others:
+        return f"What do the logs of {reference} show?"
+    return f"How {'does' if len(others) == 1 else 'do'} {listing(others)} compare with {reference}?"
 
 
 def _variants(facts: list[dict[str, Any]], rules: Pattern) -> list[str]:
+    """Return the variants, the reference first: the pattern file's, the only one, or `baseline`."""
     found = {run["variant"] for run in facts}
-    variants = sorted(found, key=lambda name: (name != rules.reference, rules.rank("variant", name)))
-    if rules.reference not in found:
-        raise ValueError(f"reference: {rules.reference!r} has no log, expected one of {', '.join(variants)}")
-    if len(variants) < 2:
-        raise ValueError(f"all logs are of variant {rules.reference!r}, expected another one to compare it with")
+    written = next(iter(found)) if rules.reference is None and len(found) == 1 else rules.reference or DEFAULT_REFERENCE
+    reference = written if written in found else rules.renamed("variant", written)
+    variants = sorted(found, key=lambda name: (name != reference, rules.rank("variant", name)))
+    if reference not in found:
+        raise ValueError(f"reference: {written!r} has no log, expected one of {', '.join(variants)}")
     if reserved := sorted(found.intersection(CONTROLS)):
         raise ValueError(
             f"variant {reserved[0]!r}: this name is reserved for the reference measured a second time; "

@@ -1,75 +1,98 @@
-"""Records of runs from sysbench logs: only the facts that a log and its path contain; all others are missing."""
+"""Records of runs from the files below a folder: what stands in a log and its path, and nothing else."""
 
-import gzip
-import math
+import hashlib
 import re
 import time
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
-from scripts import record
+from scripts.commands.import_logs.calls import Call, Reading, call_warnings, calls, read_call
+from scripts.commands.import_logs.contents import Content, contents
 from scripts.commands.import_logs.files import files_below
-from scripts.commands.import_logs.pattern import LARGEST_NUMBER, LeftOut, Pattern, Place, TooSlow, natural_key
+from scripts.commands.import_logs.pattern import LeftOut, Parts, Pattern, TooSlow, natural_key
+from scripts.commands.import_logs.reasons import TROUBLES, NotRead, reason_of
+from scripts.commands.import_logs.strangers import stranger
+from scripts.commands.import_logs.texts import log_text
 from scripts.host.pool import in_batches
-from scripts.loadgen.output import VERSION, Output, SysbenchFailed, SysbenchMisused, parse, percentile
-from scripts.measure import warnings
-from scripts.measure.facts import SHARES
+from scripts.loadgen.output import VERSION
 from scripts.measure.record import Run
 from scripts.vocabulary import RUN
-from scripts.wording import brief, number, plural
+from scripts.wording import number, plural
 
 T = TypeVar("T")
 UNKNOWN = ("position", "run_number", "storage", "recipe", "host", "placement", "cpu", "pressure", "memory", "io")
 UNTIMED = {"started_at": None, "ended_at": None}
-STARTED = re.compile(r"^Threads started!$", re.MULTILINE)
-PREFIXED = re.compile(r"^.+\bsysbench \d+\.\d+\S* \(using", re.MULTILINE)
-THREADS = re.compile(r"^Number of threads: (\d+)$", re.MULTILINE)
+# Calls of one file and repetition are told apart below its number.
+MOST_CALLS = 1000
 
 
-class NotRead(ValueError):
-    """A file that is not the log of one run; the text gives the reason."""
+@dataclass(frozen=True)
+class Source:
+    """Where a run was read: the file below the folder, the content of it, and the number of the call in that."""
+
+    file: str
+    content: str
+    call: int
 
 
 @dataclass(frozen=True)
 class Log:
-    """One log that could be read: its path below the folder, the levels of its further axes, the record of its run."""
+    """One run that could be read: how its log is named, the levels of its further axes, its record, and notes by code.
+
+    `repetition` of the record is None where the path has none.
+    """
 
     file: str
     facts: dict[str, Any]
     axes: dict[str, str] = field(default_factory=dict)
+    source: Source | None = None
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Refused:
-    """One file that gave no log: its path below the folder, the reason, and whether the pattern leaves it out."""
+    """One file that gave no log: its path below the folder, the reason, and whether the pattern leaves it out.
+
+    `unplaced` is output of sysbench whose path does not match.
+    """
 
     file: str
     reason: str
     left_out: bool = False
     slow: bool = False
+    unplaced: bool = False
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The names in a path that matches: levels of its parts as written, and the path."""
+
+    levels: tuple[tuple[str, str], ...]
 
 
 @dataclass
 class Tree:
-    """What a folder holds: the logs, (file, reason) of files that could not be read, and of those left out."""
+    """What a folder holds: the logs, (file, reason) of files that could not be read, and of those left out.
+
+    `levels` holds the names of each part of the paths that match, and all paths as `path`; `unplaced` the names of the
+    unread that are output of sysbench under a path that does not match.
+    """
 
     logs: list[Log] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
+    unplaced: list[str] = field(default_factory=list)
+    levels: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
 MOST_SLOW = 5
 PROGRESS_S = 5.0
-LARGEST_LOG_BYTES = 256 * 2**20
-# What a damaged or strange file can cause; the reason names it, and the other files are read.
-TROUBLES = (ValueError, OSError, EOFError, ArithmeticError, LookupError, zlib.error)
 
 
 def read_tree(
@@ -78,43 +101,105 @@ def read_tree(
     """Return the logs below a folder except `without`; every other entry stands among the unread or left out.
 
     Two logs of the same run are both rejected, because it is unknown which one counts, unless they are copies.
-    `say` gets a line of progress every few seconds. Raises ValueError when the expression is too slow for many paths.
+    `say` gets a line of progress every few seconds. Raises ValueError when the expression is too slow for many paths,
+    and when a name of the pattern file matches nothing.
     """
     below, tree = files_below(folder), Tree()
     tree.unread += below.refused
-    found: dict[tuple, list[Log]] = defaultdict(list)
     excepted = without and without.resolve()
     files = [name for name in below.files if not (excepted and (folder / name).resolve() == excepted)]
-    slow = 0
-    for outcome in _with_progress(in_batches(partial(_read_logs, folder, pattern), files), len(files), say):
-        if isinstance(outcome, Log):
-            found[tuple(outcome.facts[name] for name in RUN)].append(outcome)
-            continue
-        (tree.left_out if outcome.left_out else tree.unread).append((outcome.file, outcome.reason))
-        slow += outcome.slow
-        if slow >= MOST_SLOW:
-            raise ValueError(f"{pattern.written}: {outcome.reason}, and for {slow - 1} others; write it simpler")
+    read = in_batches(partial(_read_files, folder, pattern), files)
+    found = _sorted_out(tree, _with_progress(read, len(files), say), pattern)
+    if mistakes := list(pattern.unmatched(tree.levels)):
+        raise ValueError("\n".join(mistakes))
     for logs in found.values():
         _settle(logs, tree)
     tree.unread.sort(key=lambda each: natural_key(each[0]))
     return tree
 
 
-def _read_logs(folder: Path, pattern: Pattern, files: Sequence[str]) -> list[Log | Refused]:
+Outcome = Log | Refused | Seen
+
+
+def _sorted_out(tree: Tree, outcomes: Iterable[list[Outcome]], pattern: Pattern) -> dict[tuple, list[Log]]:
+    """Put what was read into the tree, and return the logs by run. Raises ValueError for a slow expression."""
+    found: dict[tuple, list[Log]] = defaultdict(list)
+    slow = 0
+    for outcome in (each for of_file in outcomes for each in of_file):
+        match outcome:
+            case Log():
+                found[tuple(outcome.facts[name] for name in RUN)].append(outcome)
+            case Seen():
+                for part, level in outcome.levels:
+                    tree.levels[part].add(level)
+            case Refused():
+                (tree.left_out if outcome.left_out else tree.unread).append((outcome.file, outcome.reason))
+                tree.unplaced += [outcome.file] if outcome.unplaced else []
+                slow += outcome.slow
+                if slow >= MOST_SLOW:
+                    raise ValueError(
+                        f"{pattern.written}: {outcome.reason}, and for {slow - 1} others; write it simpler"
+                    )
+    return found
+
+
+def _read_files(folder: Path, pattern: Pattern, files: Sequence[str]) -> list[list[Outcome]]:
     """Return what each file gave. After MOST_SLOW slow paths the rest is left out: the caller gives up there."""
-    outcomes: list[Log | Refused] = []
+    outcomes: list[list[Outcome]] = []
     slow = 0
     for file in files:
-        try:
-            outcomes.append(read_log(folder / file, file, pattern))
-        except LeftOut as error:
-            outcomes.append(Refused(file, str(error), left_out=True))
-        except TROUBLES as error:
-            outcomes.append(Refused(file, _reason(error), slow=isinstance(error, TooSlow)))
-            slow += outcomes[-1].slow
+        outcomes.append(list(_read_file(folder, file, pattern)))
+        slow += sum(isinstance(outcome, Refused) and outcome.slow for outcome in outcomes[-1])
         if slow >= MOST_SLOW:
             break
     return outcomes
+
+
+def _read_file(folder: Path, file: str, pattern: Pattern) -> Iterator[Outcome]:
+    """Yield what the contents of a file give; an error of one content leaves the others."""
+    try:
+        with (folder / file).open("rb") as stream:
+            for content in contents(stream, file):
+                yield from _read_content(folder, file, content, pattern)
+    except TROUBLES as error:
+        yield Refused(file, reason_of(error))
+
+
+def _read_content(folder: Path, file: str, content: Content, pattern: Pattern) -> Iterator[Outcome]:
+    try:
+        yield Seen((("path", content.name),))
+        if content.refused:
+            raise NotRead(content.refused)
+        parts = pattern.parts(*content.paths)
+        if parts is None:
+            pattern.choose((content.name, *content.paths), {})
+            yield _unplaced(content)
+            return
+        yield Seen((*((name, text) for name, text in parts.items() if text), *_written(pattern, parts)))
+        pattern.choose((content.name, *content.paths), parts)
+        yield from read_content(folder / file, file, content, pattern, parts)
+    except LeftOut as error:
+        yield Refused(content.name, str(error), left_out=True)
+    except TROUBLES as error:
+        yield Refused(content.name, reason_of(error), slow=isinstance(error, TooSlow))
+
+
+def _unplaced(content: Content) -> Refused:
+    try:
+        text = log_text(content.head()).text
+        kind = stranger(text)
+    except NotRead as error:
+        text, kind = "", str(error)
+    reason = f"its path does not match the pattern{f'; {kind}' if kind else ''}"
+    return Refused(content.name, reason, unplaced=not kind and VERSION.search(text) is not None)
+
+
+def _written(pattern: Pattern, parts: Parts) -> Iterator[tuple[str, str]]:
+    """Yield the names that are put together from the parts, before they are renamed."""
+    try:
+        yield from pattern.place(parts).written.items()
+    except ValueError:
+        return  # `place` is asked again for the log itself, which is then refused with the reason
 
 
 def _with_progress(outcomes: Iterable[T], of: int, say: Callable[[str], None]) -> Iterator[T]:
@@ -124,10 +209,6 @@ def _with_progress(outcomes: Iterable[T], of: int, say: Callable[[str], None]) -
             last = time.monotonic()
             say(f"[import] {number(place)} of {plural(of, 'file')} read")
         yield outcome
-
-
-def _reason(error: BaseException) -> str:
-    return brief(error.strerror if isinstance(error, OSError) and error.strerror else str(error) or repr(error))
 
 
 def _settle(logs: list[Log], tree: Tree) -> None:
@@ -155,97 +236,65 @@ def _hint(log: Log, other: Log) -> str:
     return f"; the pattern reads no difference between {pieces[0]!r} and {pieces[1]!r}" if pieces else ""
 
 
-def read_log(path: Path, file: str, pattern: Pattern) -> Log:
-    """Return the log with the record of its run; a run in which sysbench failed has the outcome `failed`.
+def read_content(path: Path, file: str, content: Content, pattern: Pattern, parts: Parts) -> list[Outcome]:
+    """Return what the calls of sysbench in one content give; a run in which sysbench failed has the outcome `failed`.
 
-    Raises NotRead if the path does not match, if the text is not the output of one call of sysbench, if sysbench
-    refused its command line, or if path and log differ in the number of clients; LeftOut, BadName and TooSlow as
-    `Pattern.place`.
+    Raises NotRead if the content is not the output of sysbench, BadName as `Pattern.place`.
     """
-    place = _place(file, pattern)
-    text = log_text(path)
-    _accept(text)
-    clients = _clients(place.clients, text)
-    times = UNTIMED
-    try:
-        output = parse(text)
-        result = {"outcome": "ok", "reason": None, **measured_run(output)}
-        times = _times(path, text, pattern.date, output.totals.duration_s)
-    except SysbenchMisused as error:
-        raise NotRead(str(error)) from error
-    except SysbenchFailed as error:
-        result = {"outcome": "failed", "reason": str(error)}
-    run = {"variant": place.variant, "workload": place.workload, "clients": clients, "repetition": place.repetition}
-    sysbench = {"version": VERSION.search(text)[1], "path": None, "sha256": None}
-    origin = {"file": file, "sha256": record.file_sha256(path)}
-    facts = {**run, **dict.fromkeys(UNKNOWN), "sysbench": sysbench, **result, "times": times, "imported": origin}
-    # `not_measured` is left out: it holds for every log, and the report states it once.
-    found = list(_warnings(Run.of(facts))) if result["outcome"] == "ok" else []
-    return Log(file, {**facts, "warnings": found}, place.axes)
+    place = pattern.place(parts)
+    used: dict[int, int] = defaultdict(int)
+    outcomes: list[Outcome] = []
+    data = content.read()
+    for call in calls(log_text(data)):
+        name = content.name if call.of == 1 else f"{content.name}, call {call.number} of {call.of}"
+        try:
+            clients = _clients(place.clients, call)
+            reading = read_call(call)
+        except NotRead as error:
+            outcomes.append(Refused(name, str(error)))
+            continue
+        used[clients] += 1
+        run = {"variant": place.variant, "workload": place.workload, "clients": clients,
+               "repetition": _repetition(place.repetition, used[clients])}  # fmt: skip
+        origin = {"file": name, "sha256": hashlib.sha256(data).hexdigest() if call.of == 1 else call.sha256}
+        times = _times(path if content.name == file else None, call, pattern.date, reading.duration_s)
+        facts = {**run, **_record(call, reading), "times": times, "imported": origin}
+        source = Source(file, content.name, call.number)
+        outcomes.append(Log(name, facts, place.axes, source, reading.notes))
+    return outcomes
 
 
-def _place(file: str, pattern: Pattern) -> Place:
-    place = pattern.place(file)
-    if place is None and file.endswith(".gz"):
-        place = pattern.place(file.removesuffix(".gz"))
-    if place is None:
-        raise NotRead("its path does not match the pattern")
-    return place
+def _record(call: Call, reading: Reading) -> dict[str, Any]:
+    """Return what a record has of a call itself, with the warnings about it."""
+    sysbench = {"version": VERSION.search(call.text)[1], "path": None, "sha256": None}
+    facts = {**dict.fromkeys(UNKNOWN), "sysbench": sysbench, **reading.facts}
+    return {**facts, "warnings": call_warnings(Run.of(facts)) if facts["outcome"] == "ok" else []}
 
 
-def _warnings(run: Run) -> Iterator[dict[str, Any]]:
-    for check in warnings.CHECKS:
-        yield from map(asdict, check(run))
+def _repetition(in_path: int | None, nth: int) -> int:
+    """Return the number of a repetition, of several calls of one file and client count in their order."""
+    if in_path is None or nth == 1:
+        return nth if in_path is None else in_path
+    return in_path * MOST_CALLS + nth
 
 
-def unpacked(path: Path) -> bytes:
-    """Return the content of a log, unpacked if its name ends in .gz.
-
-    Raises NotRead if it is larger than LARGEST_LOG_BYTES.
-    """
-    with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as stream:
-        content = stream.read(LARGEST_LOG_BYTES + 1)
-    if len(content) > LARGEST_LOG_BYTES:
-        raise NotRead(f"it is larger than {LARGEST_LOG_BYTES // 2**20} MiB")
-    return content
-
-
-def log_text(path: Path) -> str:
-    """Return the text of a log, without blanks at the ends of its lines. Raises NotRead if it is empty or not text."""
-    content = unpacked(path)
-    if not content.strip():
-        raise NotRead("it is empty")
-    if b"\0" in content:
-        raise NotRead("it is not text")
-    text = content.decode("utf-8", errors="replace").replace("\r\n", "\n")
-    return "\n".join(map(str.rstrip, text.split("\n")))
-
-
-def _accept(text: str) -> None:
-    if not VERSION.search(text):
-        if PREFIXED.search(text):
-            raise NotRead("its lines begin with a prefix, such as a time, before those of sysbench; remove it")
-        raise NotRead("it has no version line of sysbench 0.5, 1.0 or 1.1")
-    if (calls := len(STARTED.findall(text))) > 1:
-        raise NotRead(f"it holds {calls} calls of sysbench, expected one per file")
-
-
-def _clients(in_path: int | None, text: str) -> int:
-    found = THREADS.search(text)
-    if not found and in_path is None:
+def _clients(in_path: int | None, call: Call) -> int:
+    if call.clients is None and in_path is None:
         raise NotRead("neither its path nor a line `Number of threads:` has the number of clients")
-    if found and in_path not in (None, int(found[1])):
-        raise NotRead(f"its path has {in_path} clients, the log {found[1]} threads")
-    return in_path if in_path is not None else int(found[1])
+    if call.clients is not None and in_path not in (None, call.clients):
+        raise NotRead(f"its path has {in_path} clients, the log {call.clients} threads")
+    return in_path if in_path is not None else call.clients
 
 
-def _times(path: Path, text: str, source: str | None, duration_s: float) -> dict[str, float | None]:
+def _times(path: Path | None, call: Call, source: str | None, duration_s: float | None) -> dict[str, float | None]:
+    if duration_s is None:
+        return UNTIMED
     match source:
-        case "mtime":
+        case "mtime" if path and call.number == call.of:
             ended_at = path.stat().st_mtime
             return {"started_at": ended_at - duration_s, "ended_at": ended_at}
         case "first_line":
-            started_at = _date(text.partition("\n")[0])
+            started_at = _date(call.before)
             return {"started_at": started_at, "ended_at": started_at and started_at + duration_s}
     return UNTIMED
 
@@ -258,47 +307,15 @@ def _date(line: str) -> float | None:
     return found.timestamp() if found is not None and not pd.isna(found) else None
 
 
-def measured_run(output: Output) -> dict[str, Any]:
-    """Return the facts of a whole call, its first second included; percentiles as printed, or from the histogram.
-
-    Rates are transactions over the duration that sysbench printed.
-    """
-    totals, latency, histogram = output.totals, output.latency, output.histogram
-    if not totals.duration_s:
-        raise SysbenchFailed("sysbench printed a duration of 0 s")
-    known = {latency.percentile: latency.percentile_ms}
-    printed = {name: known.get(round(100 * share)) for name, share in SHARES.items()}
-    counted = {name: percentile(histogram, share) for name, share in SHARES.items()} if histogram else {}
-    window = {
-        "duration_s": totals.duration_s,
-        "transactions": totals.transactions,
-        "tps": totals.transactions / totals.duration_s,
-        "latency_mean_ms": latency.mean_ms,
-        **printed,
-        **counted,
-        "errors": totals.errors,
-        "reconnects": totals.reconnects,
-    }
-    series = run_series(output)
-    _accept_sizes({**window, **{f"{name} of a second": max(filter(None, column), default=0)
-                                for name, column in series.items()}})  # fmt: skip
-    buckets = {"latency_ms": list(histogram.latency_ms), "count": list(histogram.count)} if histogram else None
-    return {"window": window, "series": series, "histogram": buckets}
-
-
-def _accept_sizes(values: dict[str, float | None]) -> None:
-    for name, value in values.items():
-        if value is not None and not (math.isfinite(value) and abs(value) <= LARGEST_NUMBER):
-            raise NotRead(f"its {name} is {value:g}, expected at most {LARGEST_NUMBER:g}")
-
-
-def run_series(output: Output) -> dict[str, list]:
-    """Return the interval reports as columns; `p95_ms` is None where another percentile was printed."""
-    reports = output.reports
-    return {
-        "second": [report.second for report in reports],
-        "tps": [report.tps for report in reports],
-        "qps": [report.qps for report in reports],
-        "p95_ms": [report.percentile_ms if report.percentile == 95 else None for report in reports],
-        "errors_per_s": [report.errors_per_s for report in reports],
-    }
+def written_texts(folder: Path, file: str, wanted: dict[Source, T]) -> Iterator[tuple[T, bytes]]:
+    """Yield (what is wanted of it, bytes) per source of one file: a whole content, or the text of one of its calls."""
+    with (folder / file).open("rb") as stream:
+        for content in contents(stream, file):
+            of_content = {source.call: what for source, what in wanted.items() if source.content == content.name}
+            if not of_content:
+                continue
+            data = content.read()
+            found = calls(log_text(data))
+            for call in found:
+                if call.number in of_content:
+                    yield of_content[call.number], data if call.of == 1 else call.text.encode("utf-8", "replace")

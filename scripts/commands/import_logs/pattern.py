@@ -1,57 +1,24 @@
-"""Pattern files: how the path of a log gives variant, workload, clients, repetition and further axes."""
+"""Patterns: how the path of a log gives variant, workload, clients, repetition and further axes."""
 
-import difflib
+import fnmatch
 import re
 import signal
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Any
 
-import yaml
-
-from scripts.config.mistakes import suggestion
 from scripts.wording import listing
 
 TEXT_AXES, NUMBER_AXES = ("variant", "workload"), ("clients", "repetition")
-KNOWN_AXES = TEXT_AXES + NUMBER_AXES
-TEXT_KEYS = ("path", "regex", "variant", "workload", "reference", "title", "question", "date")
 MAPPING_KEYS = ("rename", "order", "only", "leave_out")
-DATE_FORMATS = ("mtime", "first_line")
+CHOICES = ("only", "leave_out")
+MOST_LISTED = 12
 LONGEST_MATCH_S = 1.0
 LONGEST_NAME_BYTES = 150
 MOST_CLIENTS = 1_000_000
 LARGEST_NUMBER = 10**15
 Names = dict[str, list[str]]
-DEFAULT_PATTERN = """\
-# How the paths of sysbench logs are read. They are relative to the folder of the logs; the whole path must match, with
-# or without a final .gz. {variant} and {workload} stand for names, {clients} and {repetition} for whole numbers, any
-# other name, such as {tier}, for a part of your own, * for anything without a slash.
-path: "{variant}/{workload}_{clients}_{repetition}.log"
-# Instead of `path`, a regular expression of Python with groups of the same names:
-# regex: "(?P<variant>[^/]+)/(?P<workload>oltp_.+)-t(?P<clients>[0-9]+)/run(?P<repetition>[0-9]+)/.*"
-# Without {clients}, the number of threads in the log is used. Without {repetition}, every cell has one run.
-# The variant the others are compared with:
-reference: baseline
-# Names put together from parts of the path, or a fixed name. Parts that no name holds are added to the workload's, and
-# the report gives a mean for each level of such a part:
-# variant: "{product} {version}"
-# workload: oltp_read_write
-# Other names for the levels of a part. They are shown in the order of this list; all others follow by their numbers:
-# rename: {tier: {Tier2G: 2 GB, Tier12G: 12 GB}, variant: {mysql-pgo: pgo}}
-# order: {tier: [Tier2G, Tier12G]}
-# Logs to compare, and logs to leave out, by parts as they are in the path, or by `path` itself; * is anything:
-# only: {product: [mysql]}
-# leave_out: {path: ["old/*", "*.md"]}
-# title: The title of the report
-# question: The question that the measurement answers
-# The time of a run: mtime (the time of the log's last write, if logs were copied with their times), or first_line (the
-# log begins with a date). Without this key it is unknown.
-# date: mtime
-"""
 
 
 class TooSlow(ValueError):
@@ -66,27 +33,35 @@ class LeftOut(ValueError):
     """A path that `only` or `leave_out` of the pattern file leaves out."""
 
 
+Parts = dict[str, str | None]
+
+
 @dataclass(frozen=True)
 class Place:
     """The run that a path names: variant, workload, clients (None if the log gives them), repetition.
 
-    `axes` holds the levels of all further parts of the path, and of {workload} when it is a part of a longer name.
+    `repetition` is None if the path has none. `axes` holds the levels of all further parts of the path, and of
+    {workload} when it is a part of a longer name; `written` the names as they are before `rename`.
     """
 
     variant: str
     workload: str
     clients: int | None
-    repetition: int
+    repetition: int | None
     axes: dict[str, str]
+    written: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern file: the compiled expression, its text, how names are put together, and the study's description."""
+    """A pattern file: the compiled expression, its text, how names are put together, and the study's description.
+
+    `reference` is None if the file names none.
+    """
 
     path: re.Pattern[str]
     written: str
-    reference: str
+    reference: str | None
     variant: str
     workload: str
     title: str | None
@@ -98,48 +73,83 @@ class Pattern:
     leave_out: Names
     text: str
 
-    def place(self, path: str) -> Place | None:
-        """Return the run that a path names; None if the path does not match.
+    def parts(self, *paths: str) -> Parts | None:
+        """Return the parts of the first of these paths that matches, None of one that took no part; None if none does.
 
-        Raises LeftOut, TooSlow, and BadName naming the part of the path, its value and what was expected.
+        Raises TooSlow.
         """
-        self._choose({"path": path})
-        with time_limit(path):
-            match = self.path.fullmatch(path)
-        if not match:
-            return None
-        parts = match.groupdict()
-        self._choose(parts)
-        texts = {name: _name(name, value) for name, value in parts.items() if name not in NUMBER_AXES}
-        numbers = {name: _number(name, parts[name]) for name in NUMBER_AXES if parts.get(name) is not None}
-        return self._joined(texts, {"clients": None, "repetition": 1, **numbers})
+        for path in paths:
+            with time_limit(path):
+                match = self.path.fullmatch(path)
+            if match:
+                return match.groupdict()
+        return None
 
-    def _choose(self, parts: Mapping[str, str | None]) -> None:
+    def choose(self, paths: Sequence[str], parts: Parts) -> None:
+        """Raise LeftOut naming the key and the part by which a log, with any of its paths, is left out."""
+        values = {"path": paths, **{name: (text or "",) for name, text in parts.items()}}
         for axis, globs in self.only.items():
-            if axis in parts and not _fits(parts[axis], globs):
+            if axis in values and not _fits(values[axis], globs):
                 raise LeftOut(f"left out by `only`: {axis}")
         for axis, globs in self.leave_out.items():
-            if axis in parts and _fits(parts[axis], globs):
+            if axis in values and _fits(values[axis], globs):
                 raise LeftOut(f"left out by `leave_out`: {axis}")
 
-    def _joined(self, texts: dict[str, str], numbers: dict[str, Any]) -> Place:
-        whole = {name for name in TEXT_AXES if getattr(self, name) != f"{{{name}}}"}
-        parts = {name: text if name in whole else self._renamed(name, text) for name, text in texts.items()}
-        names = {
-            name: self._renamed(name, text) if name in whole else text
-            for name, text in ((name, getattr(self, name).format_map(parts)) for name in TEXT_AXES)
-        }
-        names = {name: _name(name, text) for name, text in names.items()}
-        axes = {name: text for name, text in parts.items() if name not in TEXT_AXES or name in whole}
-        return Place(**names, **numbers, axes=axes)
+    def place(self, parts: Parts) -> Place:
+        """Return the run that the parts of a path name; parts that took no part are left out of names.
 
-    def _renamed(self, axis: str, name: str) -> str:
+        Raises BadName naming the part of the path, its value and what was expected.
+        """
+        texts = {name: _name(name, value) for name, value in parts.items()
+                 if name not in NUMBER_AXES and (value is not None or name in TEXT_AXES)}  # fmt: skip
+        numbers = {name: None if parts.get(name) is None else _number(name, parts[name]) for name in NUMBER_AXES}
+        whole = {name for name in TEXT_AXES if getattr(self, name) != f"{{{name}}}"}
+        levels = {name: text if name in whole else self.renamed(name, text) for name, text in texts.items()}
+        written = {name: _filled(getattr(self, name), levels if name in whole else texts) for name in TEXT_AXES}
+        names = {name: _name(name, self.renamed(name, text)) if name in whole else _filled(f"{{{name}}}", levels)
+                 for name, text in written.items()}  # fmt: skip
+        names = {name: _name(name, text) for name, text in names.items()}
+        axes = {name: text for name, text in levels.items() if name not in TEXT_AXES or name in whole}
+        return Place(**names, **numbers, axes=axes, written=written)
+
+    def renamed(self, axis: str, name: str) -> str:
+        """Return the name to show of a level."""
         return self.rename.get(axis, {}).get(name, name)
 
     def rank(self, axis: str, level: str) -> tuple:
         """Return the sort key of a level: as the pattern file writes them, then by the numbers inside the names."""
-        written = [*self.order.get(axis, []), *self.rename.get(axis, {}).values()]
+        written = [
+            *(self.renamed(axis, name) for name in self.order.get(axis, [])),
+            *self.rename.get(axis, {}).values(),
+        ]
         return (0, written.index(level)) if level in written else (1, *natural_key(level))
+
+    def unmatched(self, levels: Mapping[str, set[str]]) -> Iterator[str]:
+        """Yield a mistake per name of the file that no path has; `levels` holds the names of each part, and `path`."""
+        for key in MAPPING_KEYS:
+            for axis, names in getattr(self, key).items():
+                there = levels.get(axis, set())
+                shown = {self.renamed(axis, name) for name in there} if key == "order" else set()
+                for name in names:
+                    if name not in shown and not (fnmatch.filter(there, name) if key in CHOICES else name in there):
+                        yield f"{key}: {axis}: {name!r} matches nothing; there are {_some(there)}"
+
+
+def _some(names: Iterable[str]) -> str:
+    ordered = sorted(names, key=natural_key)
+    more = [f"{len(ordered) - MOST_LISTED} more"] if len(ordered) > MOST_LISTED else []
+    return listing([*ordered[:MOST_LISTED], *more]) if ordered else "none"
+
+
+def _filled(template: str, levels: Mapping[str, str]) -> str:
+    """Return a name put together from levels; a part without a level goes with the text between it and another."""
+    text, absent_first = "", False
+    for place, (literal, name, *_) in enumerate(string.Formatter().parse(template)):
+        there = name is None or name in levels
+        text += literal if not place or (there and not absent_first) else ""
+        text += levels[name] if there and name is not None else ""
+        absent_first = not there and (not place or absent_first)
+    return text
 
 
 def natural_key(text: str) -> tuple:
@@ -148,8 +158,8 @@ def natural_key(text: str) -> tuple:
     return tuple((1, int(piece), "") if piece.isdecimal() else (2, 0, piece) for piece in pieces)
 
 
-def _fits(value: str | None, globs: list[str]) -> bool:
-    return any(fnmatchcase(value or "", glob) for glob in globs)
+def _fits(values: Iterable[str], globs: list[str]) -> bool:
+    return any(fnmatch.fnmatchcase(value, glob) for value in values for glob in globs)
 
 
 def _name(axis: str, name: str | None) -> str:
@@ -183,143 +193,3 @@ def time_limit(path: str, seconds: float = LONGEST_MATCH_S) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def read_pattern(file: Path) -> Pattern:
-    """Read a pattern file.
-
-    Raises ValueError naming the file and every wrong key with its value and what was expected.
-    """
-    text = _text(file)
-    try:
-        given = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{file}: not YAML: {error}") from error
-    if not isinstance(given, dict):
-        raise ValueError(f"{file}: {given!r}, expected keys with values, such as path: and reference:")
-    mistakes = [*_key_mistakes(given), *_expression_mistakes(given)]
-    if mistakes:
-        raise ValueError("\n".join(f"{file}: {mistake}" for mistake in mistakes))
-    return _pattern(given, text)
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"PATTERN={file}: not a text in UTF-8 ({error}); expected a YAML file") from error
-    except OSError as error:
-        raise ValueError(f"PATTERN={file}: {error.strerror}; expected a YAML file on how paths are read") from error
-
-
-def _pattern(given: dict[str, Any], text: str) -> Pattern:
-    compiled = _compiled(given)
-    groups = [name for name in compiled.groupindex if name not in NUMBER_AXES]
-    joined = {name: str(given.get(name, f"{{{name}}}")) for name in TEXT_AXES}
-    used = {part for template in joined.values() for part in _fields(template)}
-    # Parts that no name holds belong to the load: two cells must not share a name.
-    joined["workload"] = " ".join([joined["workload"], *(f"{{{name}}}" for name in groups if name not in used)])
-    described = {key: given.get(key) for key in ("title", "question", "date")}
-    chosen = {key: _names(given.get(key)) for key in ("order", "only", "leave_out")}
-    rename = {axis: {str(old): str(new) for old, new in names.items()} for axis, names in _of(given, "rename").items()}
-    written, reference = given.get("path") or given["regex"], given.get("reference", "baseline")
-    return Pattern(compiled, written, reference, **joined, **described, rename=rename, **chosen, text=text)
-
-
-def _of(given: dict[str, Any], key: str) -> dict[str, Any]:
-    return given.get(key) or {}
-
-
-def _names(given: dict[str, Any] | None) -> Names:
-    return {axis: [str(name) for name in (names if isinstance(names, list) else [names])]
-            for axis, names in (given or {}).items()}  # fmt: skip
-
-
-def _fields(template: str) -> list[str]:
-    return [field for _, field, *_ in string.Formatter().parse(template) if field is not None]
-
-
-def _key_mistakes(given: dict[str, Any]) -> Iterator[str]:
-    for key, value in given.items():
-        if key not in TEXT_KEYS + MAPPING_KEYS:
-            yield f"unknown key {key!r}{suggestion(str(key), TEXT_KEYS + MAPPING_KEYS)}"
-        elif key in MAPPING_KEYS:
-            yield from _mapping_mistakes(key, value)
-        elif not isinstance(value, str) or not value:
-            yield f"{key}: {value!r}, expected a text"
-        elif key == "date" and value not in DATE_FORMATS:
-            yield f"date: {value!r}, expected {' or '.join(DATE_FORMATS)}"
-
-
-def _mapping_mistakes(key: str, value: Any) -> Iterator[str]:
-    inner = "a mapping from the name in the path to the name to show" if key == "rename" else "a list of names"
-    if not isinstance(value, dict):
-        yield f"{key}: {value!r}, expected parts of the path, each with {inner}"
-        return
-    for axis, names in value.items():
-        scalars = names.items() if isinstance(names, dict) else [(name, name) for name in _listed(names)]
-        right = isinstance(names, dict) if key == "rename" else not isinstance(names, dict)
-        if not right or not all(isinstance(name, (str, int, float)) for pair in scalars for name in pair):
-            yield f"{key}: {axis}: {names!r}, expected {inner}"
-
-
-def _listed(names: Any) -> list[Any]:
-    return names if isinstance(names, list) else [names]
-
-
-def _expression_mistakes(given: dict[str, Any]) -> list[str]:
-    named = [key for key in ("path", "regex") if isinstance(given.get(key), str)]
-    if len(named) != 1:
-        return [f"{' and '.join(named) or 'neither path nor regex'}, expected one of path and regex"]
-    try:
-        groups = set(_compiled(given).groupindex)
-    except (ValueError, re.error, OverflowError, RecursionError) as error:
-        return [f"{named[0]}: {given[named[0]]!r}: {error}"]
-    return [*_group_mistakes(named[0], given, groups), *_template_mistakes(given, groups)]
-
-
-def _group_mistakes(key: str, given: dict[str, Any], groups: set[str]) -> Iterator[str]:
-    for name in sorted(groups - set(KNOWN_AXES)):
-        if near := difflib.get_close_matches(name.lower(), KNOWN_AXES, n=1, cutoff=0.8):
-            yield f"{key}: part {name!r}, did you mean {near[0]!r}? A name of your own must be less like it"
-        elif name == "path":
-            yield f"{key}: part 'path', expected another name: this one stands for the whole path"
-    for name in TEXT_AXES:
-        if name not in groups and name not in given:
-            yield f"{key}: {given[key]!r} has no part {name!r}, and no key {name}: names it"
-
-
-def _template_mistakes(given: dict[str, Any], groups: set[str]) -> Iterator[str]:
-    texts = sorted(groups - set(NUMBER_AXES))
-    for key in TEXT_AXES:
-        try:
-            unknown = [name for name in _fields(str(given.get(key, ""))) if name not in texts]
-        except ValueError as error:
-            yield f"{key}: {given[key]!r}: {error}"
-            continue
-        if unknown:
-            yield f"{key}: {given[key]!r} names {listing(unknown)}, expected parts of the path: {', '.join(texts)}"
-    for key in MAPPING_KEYS:
-        known = {*groups, "path"} if key in ("only", "leave_out") else {*groups, *TEXT_AXES} - set(NUMBER_AXES)
-        for axis in _of(given, key) if isinstance(given.get(key), dict) else ():
-            if axis not in known:
-                yield f"{key}: {axis!r}, expected {', '.join(sorted(known))}{suggestion(str(axis), tuple(known))}"
-
-
-def _compiled(given: dict[str, Any]) -> re.Pattern[str]:
-    return re.compile(given["regex"] if "regex" in given else _expression(given["path"]))
-
-
-def _expression(template: str) -> str:
-    """Return the regular expression of a template; a part that occurs twice must match the same text twice."""
-    pieces, seen = [], set()
-    for piece in re.split(r"(\{\w*\}|\*)", template):
-        name = piece[1:-1] if piece.startswith("{") else ""
-        if name in seen:
-            pieces.append(f"(?P={name})")
-        elif name:
-            pieces.append(f"(?P<{name}>{'[0-9]+' if name in NUMBER_AXES else '[^/]+?'})")
-        else:
-            pieces.append("[^/]*" if piece == "*" else re.escape(piece))
-        seen |= {name} - {""}
-    return "".join(pieces)

@@ -141,10 +141,17 @@ def published_line(variant: str, place: int, colours: Mapping[str, str]) -> dict
     return {"color": colour, "dashes": dashes, "linewidth": 1.0, "zorder": 1, "label": f"{PUBLISHED_BY}{variant}"}
 
 
+def line_label(variant: str) -> str:
+    """Return the label of a variant's line for `legend`: matplotlib leaves out labels that begin with _."""
+    return f"variant {variant}"
+
+
 def legend(figure: Figure, axes: Axes, variants: Sequence[str]) -> None:
-    """Draw the legend below a figure: the lines of `variants` first, then published ones."""
-    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    entries = [*variants, *(name for name in handles if name.startswith(PUBLISHED_BY))]
+    """Draw the legend below a figure: the lines of `variants` first, labelled by `line_label`, then published ones."""
+    labelled = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    handles = {name: labelled[line_label(name)] for name in variants}
+    handles |= {name: line for name, line in labelled.items() if name.startswith(PUBLISHED_BY)}
+    entries = list(handles)
     if entries:
         style = {"frameon": False, "fontsize": 8.5, "handlelength": 1.4, "columnspacing": 1.2}
         columns = -(-len(entries) // legend_lines(entries))

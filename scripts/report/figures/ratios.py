@@ -27,6 +27,7 @@ from scripts.report.figures.drawing import (
     label_text,
     legend,
     legend_lines,
+    line_label,
     note,
     published_line,
     svg,
@@ -350,7 +351,9 @@ def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric
             rows = shown[shown["variant"] == variant].sort_values("clients")
             half = np.abs(rows[["ratio_low", "ratio_high"]].to_numpy().T - rows["ratio"].to_numpy())
             style = {"color": look.colours[variant], "marker": look.markers[variant], "ms": 5, "lw": 1.4}
-            axes.errorbar(rows["clients"], rows["ratio"], half, **style, elinewidth=1.1, mew=0, label=variant)
+            axes.errorbar(
+                rows["clients"], rows["ratio"], half, **style, elinewidth=1.1, mew=0, label=line_label(variant)
+            )
         title(figure, f"{metric.label}, ratio to {look.reference}", next(iter(cells["workload"]), ""))
         grid(axes, "y")
         if len(shown):

@@ -19,6 +19,7 @@ from scripts.report.figures.drawing import (
     grid,
     label_text,
     legend,
+    line_label,
     note,
     published_line,
     svg,
@@ -93,7 +94,7 @@ def _by_clients(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, vari
             **style,
             elinewidth=1.3,
             ls=":" if variant in CONTROLS else "-",
-            label=variant,
+            label=line_label(variant),
         )
 
 
@@ -142,7 +143,7 @@ def seconds_chart(series: pd.DataFrame, samples: pd.DataFrame, look: Look, name:
             axes.set_title(heading, loc="left", fontsize=8.5)
         panels[-1].set_xlabel("seconds of the measuring call")
         drawn = set(panels[0].get_legend_handles_labels()[1])
-        legend(figure, panels[0], [variant for variant in look.variants if variant in drawn])
+        legend(figure, panels[0], [variant for variant in look.variants if line_label(variant) in drawn])
         title(figure, *_where(series))
         note(panels[-1], _left_out(series) if len(series) else ["No run was measured"])
         return svg(figure, name)
@@ -172,7 +173,7 @@ def _lines(axes: Axes, values: pd.DataFrame, look: Look) -> None:
         for place, repetition in enumerate(first):
             line = thinned_series(own[own["repetition"] == repetition])
             style = {"color": look.colours[variant], "linewidth": 1.0, "alpha": 0.85}
-            axes.plot(line["second"], line["value"], **style, label=variant if place == 0 else "_")
+            axes.plot(line["second"], line["value"], **style, label=line_label(variant) if place == 0 else "_")
     axes.set_ylim(0, 1.1 * max(line.get_ydata().max() for line in axes.lines))
     axes.yaxis.set_major_locator(MaxNLocator(3))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", NARROW)))

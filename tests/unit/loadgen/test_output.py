@@ -68,7 +68,7 @@ def test_reads_every_number_of_a_0_5_output():
 def test_reads_an_output_without_interval_reports():
     output = parse(recorded("0.4.12-oltp"))
     assert (output.version, output.clients, output.reports) == ("0.4.12", 16, ())
-    assert (output.totals.transactions, output.totals.errors, output.totals.duration_s) == (30000, None, 60.006)
+    assert (output.totals.transactions, output.totals.errors, output.totals.duration_s) == (30000, 0, 60.006)
     assert (output.latency.percentile, output.latency.percentile_ms) == (95, 54.02)
 
 

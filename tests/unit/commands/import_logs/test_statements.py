@@ -14,7 +14,8 @@ from scripts.analysis.runs import read_csv
 from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs.description import numbered, study_description
 from scripts.commands.import_logs.logs import read_tree
-from scripts.commands.import_logs.pattern import natural_key, read_pattern
+from scripts.commands.import_logs.pattern import natural_key
+from scripts.commands.import_logs.pattern_file import read_pattern
 from scripts.host.pool import in_batches
 from scripts.jobs import plot_figures
 from scripts.loadgen.output import BUCKET_RATIO

@@ -1,0 +1,184 @@
+"""The calls of sysbench that one text holds, and the record of each: only what the text contains."""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from scripts.commands.import_logs.pattern import LARGEST_NUMBER
+from scripts.commands.import_logs.reasons import NotRead
+from scripts.commands.import_logs.strangers import other_form, stranger
+from scripts.commands.import_logs.texts import LogText
+from scripts.loadgen.output import VERSION, Output, Report, SysbenchFailed, SysbenchMisused, parse, percentile
+from scripts.measure import warnings
+from scripts.measure.facts import SHARES
+from scripts.measure.record import Run
+
+STARTED = re.compile(r"^Threads started!$", re.MULTILINE)
+THREADS = re.compile(r"^Number of threads: (\d+)$", re.MULTILINE)
+SLACK = 1.1  # an interval is a little longer or shorter than its line says
+
+
+class Note(StrEnum):
+    """What was left out of a log that was read, or is special about it."""
+
+    IMPOSSIBLE = "impossible"
+    UNREAD_REPORTS = "unread_reports"
+    OTHER_FORM = "other_form"
+    CHECKPOINTS = "checkpoints"
+    TARGET_RATE = "target_rate"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of sysbench in a text: its number from 1, how many there are, its text, and the line before it."""
+
+    number: int
+    of: int
+    text: str
+    before: str
+
+    @property
+    def sha256(self) -> str:
+        """The digest of its text."""
+        return hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()
+
+    @property
+    def clients(self) -> int | None:
+        """The number of threads that sysbench printed, None if it printed none."""
+        found = THREADS.search(self.text)
+        return int(found[1]) if found else None
+
+
+def calls(log: LogText) -> list[Call]:
+    """Return the calls of `sysbench … run` in a text; calls of prepare or cleanup beside them are left out.
+
+    Raises NotRead saying what the text is if it holds none.
+    """
+    starts = [found.start() for found in VERSION.finditer(log.text)]
+    if not starts:
+        raise NotRead(stranger(log.text) or "it has no version line of sysbench 0.4.12, 0.5, 1.0 or 1.1")
+    ends = [*starts[1:], len(log.text)]
+    parts = [(log.text[start:end], _line_before(log, start)) for start, end in zip(starts, ends, strict=True)]
+    others = [stranger(text) for text, _ in parts]
+    if all(others):
+        raise NotRead(others[0])
+    runs = [part for part, other in zip(parts, others, strict=True) if not other]
+    return [Call(number, len(runs), *run) for number, run in enumerate(runs, 1)]
+
+
+def _line_before(log: LogText, start: int) -> str:
+    lines = log.text[:start].split()
+    return log.text[:start].rstrip().rpartition("\n")[2] if lines else log.before
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a call gives: the parts of the record that describe its run, and notes as code -> text."""
+
+    facts: dict[str, Any]
+    notes: dict[str, str]
+    duration_s: float | None = None
+
+
+def read_call(call: Call) -> Reading:
+    """Return what a call of sysbench gives; one without a result has the outcome `failed`.
+
+    Raises NotRead if sysbench refused its command line, or if the text is no text of sysbench's.
+    """
+    if (count := len(STARTED.findall(call.text))) > 1:
+        raise NotRead(f"it holds {count} calls of sysbench, expected a version line of sysbench before each")
+    try:
+        output = parse(call.text)
+        dropped, kept = _sound_reports(output)
+        window = measured_window(output)
+    except SysbenchMisused as error:
+        raise NotRead(str(error)) from error
+    except SysbenchFailed as error:
+        if other := other_form(call.text):
+            raise NotRead(f"it {other}") from error
+        return Reading({"outcome": "failed", "reason": str(error)}, {})
+    facts = {"outcome": "ok", "reason": None, "window": window, "series": run_series(kept),
+             "histogram": asdict(output.histogram) if output.histogram else None}  # fmt: skip
+    return Reading(facts, dict(_notes(call.text, output, dropped)), output.totals.duration_s)
+
+
+def _notes(text: str, output: Output, dropped: list[Report]) -> Iterator[tuple[str, str]]:
+    if dropped:
+        seconds = ", ".join(f"{report.second:g} s" for report in dropped[:4])
+        yield (
+            Note.IMPOSSIBLE,
+            f"{len(dropped)} of {len(output.reports)} intervals impossible, left out: that at {seconds}",
+        )
+    if output.unread_reports:
+        yield Note.UNREAD_REPORTS, f"{output.unread_reports} lines of intervals are in a form that is not read"
+    if not output.reports and (form := other_form(text)):
+        yield Note.OTHER_FORM, f"its intervals: {form}; the totals are"
+    if output.summaries > 1:
+        yield Note.CHECKPOINTS, f"{output.summaries} summaries, by checkpoints: counts added up, no percentile"
+    if output.target_rate:
+        yield Note.TARGET_RATE, f"{output.target_rate} per second"
+
+
+def _sound_reports(output: Output) -> tuple[list[Report], tuple[Report, ...]]:
+    """Return (impossible, sound) reports: none can hold more transactions than the whole call."""
+    dropped, kept, before = [], [], 0.0
+    for report in output.reports:
+        step_s, before = report.second - before, report.second
+        most = SLACK * output.totals.transactions + report.clients
+        rates = (report.tps, report.qps, report.percentile_ms, report.errors_per_s, report.reconnects_per_s)
+        sound = all(_sound(rate) for rate in rates if rate is not None) and report.tps * max(step_s, 0) <= most
+        (kept if sound else dropped).append(report)
+    return dropped, tuple(kept)
+
+
+def _sound(value: float) -> bool:
+    return math.isfinite(value) and abs(value) <= LARGEST_NUMBER
+
+
+def measured_window(output: Output) -> dict[str, Any]:
+    """Return the figures of a whole call, its first second included; percentiles as printed, or from the histogram.
+
+    Rates are transactions over the duration that sysbench printed. Raises SysbenchFailed for a call without a result.
+    """
+    totals, latency, histogram = output.totals, output.latency, output.histogram
+    if not totals.duration_s:
+        raise SysbenchFailed("sysbench printed a duration of 0 s")
+    if not totals.transactions:
+        raise SysbenchFailed(f"0 transactions in {totals.duration_s:g} s")
+    known = {latency.percentile: latency.percentile_ms}
+    printed = {name: known.get(round(100 * share)) for name, share in SHARES.items()}
+    counted = {name: percentile(histogram, share) for name, share in SHARES.items()} if histogram else {}
+    window = {
+        "duration_s": totals.duration_s,
+        "transactions": totals.transactions,
+        "tps": totals.transactions / totals.duration_s,
+        "latency_mean_ms": latency.mean_ms,
+        **printed,
+        **counted,
+        "errors": totals.errors,
+        "reconnects": totals.reconnects,
+    }
+    for name, value in window.items():
+        if value is not None and not _sound(value):
+            raise SysbenchFailed(f"sysbench printed impossible totals: {name} {value:g}")
+    return window
+
+
+def run_series(reports: tuple[Report, ...]) -> dict[str, list]:
+    """Return the interval reports as columns; `p95_ms` is None where another percentile was printed."""
+    return {
+        "second": [report.second for report in reports],
+        "tps": [report.tps for report in reports],
+        "qps": [report.qps for report in reports],
+        "p95_ms": [report.percentile_ms if report.percentile == 95 else None for report in reports],
+        "errors_per_s": [report.errors_per_s for report in reports],
+    }
+
+
+def call_warnings(run: Run) -> list[dict[str, Any]]:
+    """Return the warnings about a run that went well, without `not_measured`, which holds for every log."""
+    return [asdict(warning) for check in warnings.CHECKS for warning in check(run)]

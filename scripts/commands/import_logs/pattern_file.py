@@ -1,0 +1,197 @@
+"""Pattern files: a YAML file becomes a Pattern, or a list of everything that is wrong in it."""
+
+import difflib
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scripts.commands.import_logs.pattern import MAPPING_KEYS, NUMBER_AXES, TEXT_AXES, Names, Pattern
+from scripts.config.mistakes import suggestion
+from scripts.wording import listing
+
+KNOWN_AXES = TEXT_AXES + NUMBER_AXES
+TEXT_KEYS = ("path", "regex", "variant", "workload", "reference", "title", "question", "date")
+DATE_FORMATS = ("mtime", "first_line")
+DEFAULT_PATTERN = """\
+# How the paths of sysbench logs are read. They are relative to the folder of the logs; the whole path must match, with
+# or without the ending of a packed file. {variant} and {workload} stand for names, {clients} and {repetition} for whole
+# numbers, any other name, such as {tier}, for a part of your own, * for anything without a slash. All names in this
+# file are text as written, such as 01 and 8.10.
+path: "{variant}/{workload}_{clients}_{repetition}.log"
+# Instead of `path`, a regular expression of Python with groups of the same names:
+# regex: "(?P<variant>[^/]+)/(?P<workload>oltp_.+)-t(?P<clients>[0-9]+)/run(?P<repetition>[0-9]+)/.*"
+# Without {clients}, the number of threads in the log is used. Without {repetition}, every cell has one run, or those of
+# one file in their order.
+# The variant the others are compared with:
+reference: baseline
+# Names put together from parts of the path, or a fixed name. Parts that no name holds are added to the workload's, and
+# the report gives a mean for each level of such a part:
+# variant: "{product} {version}"
+# workload: oltp_read_write
+# Other names for the levels of a part. They are shown in the order of this list; all others follow by their numbers:
+# rename: {tier: {Tier2G: 2 GB, Tier12G: 12 GB}, variant: {mysql-pgo: pgo}}
+# order: {tier: [Tier2G, Tier12G]}
+# Logs to compare, and logs to leave out, by parts as they are in the path, or by `path` itself; * is anything:
+# only: {product: [mysql]}
+# leave_out: {path: ["old/*", "*.md"]}
+# title: The title of the report
+# question: The question that the measurement answers
+# The time of a run: mtime (the time of the log's last write, if logs were copied with their times), or first_line (the
+# log begins with a date). Without this key it is unknown.
+# date: mtime
+"""
+
+
+class _AsWritten(yaml.BaseLoader):
+    """YAML whose scalars are texts as written: 01 and 8.10 are names."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Raise ConstructorError for a key that is written twice."""
+        keys = [key.value for key, _ in node.value]
+        for key, _ in node.value:
+            if keys.count(key.value) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} stands twice", key.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def read_pattern(file: Path) -> Pattern:
+    """Read a pattern file.
+
+    Raises ValueError naming the file and every wrong key with its value and what was expected.
+    """
+    text = _text(file)
+    try:
+        given = yaml.load(text, Loader=_AsWritten)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{file}: not YAML: {error}") from error
+    if not isinstance(given, dict):
+        raise ValueError(f"{file}: {given!r}, expected keys with values, such as path: and reference:")
+    mistakes = [*_key_mistakes(given), *_expression_mistakes(given)]
+    if mistakes:
+        raise ValueError("\n".join(f"{file}: {mistake}" for mistake in mistakes))
+    return _pattern(given, text)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"PATTERN={file}: not a text in UTF-8 ({error}); expected a YAML file") from error
+    except OSError as error:
+        raise ValueError(f"PATTERN={file}: {error.strerror}; expected a YAML file on how paths are read") from error
+
+
+def _pattern(given: dict[str, Any], text: str) -> Pattern:
+    compiled = _compiled(given)
+    groups = [name for name in compiled.groupindex if name not in NUMBER_AXES]
+    joined = {name: given.get(name, f"{{{name}}}") for name in TEXT_AXES}
+    used = {part for template in joined.values() for part in _fields(template)}
+    # Parts that no name holds belong to the load: two cells must not share a name.
+    joined["workload"] = " ".join([joined["workload"], *(f"{{{name}}}" for name in groups if name not in used)])
+    described = {key: given.get(key) for key in ("title", "question", "date")}
+    chosen = {key: _names(given.get(key)) for key in ("order", "only", "leave_out")}
+    rename = _of(given, "rename")
+    written = given.get("path") or given["regex"]
+    return Pattern(compiled, written, given.get("reference"), **joined, **described, rename=rename, **chosen, text=text)
+
+
+def _of(given: dict[str, Any], key: str) -> dict[str, Any]:
+    return given.get(key) or {}
+
+
+def _names(given: dict[str, Any] | None) -> Names:
+    return {axis: _listed(names) for axis, names in (given or {}).items()}
+
+
+def _fields(template: str) -> list[str]:
+    return [field for _, field, *_ in string.Formatter().parse(template) if field is not None]
+
+
+def _key_mistakes(given: dict[str, Any]) -> Iterator[str]:
+    for key, value in given.items():
+        if key not in TEXT_KEYS + MAPPING_KEYS:
+            yield f"unknown key {key!r}{suggestion(str(key), TEXT_KEYS + MAPPING_KEYS)}"
+        elif key in MAPPING_KEYS:
+            yield from _mapping_mistakes(key, value)
+        elif not isinstance(value, str) or not value:
+            yield f"{key}: {value!r}, expected a text"
+        elif key == "date" and value not in DATE_FORMATS:
+            yield f"date: {value!r}, expected {' or '.join(DATE_FORMATS)}"
+
+
+def _mapping_mistakes(key: str, value: Any) -> Iterator[str]:
+    inner = "a mapping from the name in the path to the name to show" if key == "rename" else "a list of names"
+    if not isinstance(value, dict):
+        yield f"{key}: {value!r}, expected parts of the path, each with {inner}"
+        return
+    for axis, names in value.items():
+        scalars = names.items() if isinstance(names, dict) else [(name, name) for name in _listed(names)]
+        right = isinstance(names, dict) if key == "rename" else not isinstance(names, dict)
+        if not right or not all(isinstance(name, str) for pair in scalars for name in pair):
+            yield f"{key}: {axis}: {names!r}, expected {inner}"
+
+
+def _listed(names: Any) -> list[Any]:
+    return names if isinstance(names, list) else [names]
+
+
+def _expression_mistakes(given: dict[str, Any]) -> list[str]:
+    named = [key for key in ("path", "regex") if isinstance(given.get(key), str)]
+    if len(named) != 1:
+        return [f"{' and '.join(named) or 'neither path nor regex'}, expected one of path and regex"]
+    try:
+        groups = set(_compiled(given).groupindex)
+    except (ValueError, re.error, OverflowError, RecursionError) as error:
+        return [f"{named[0]}: {given[named[0]]!r}: {error}"]
+    return [*_group_mistakes(named[0], given, groups), *_template_mistakes(given, groups)]
+
+
+def _group_mistakes(key: str, given: dict[str, Any], groups: set[str]) -> Iterator[str]:
+    for name in sorted(groups - set(KNOWN_AXES)):
+        if near := difflib.get_close_matches(name.lower(), KNOWN_AXES, n=1, cutoff=0.8):
+            yield f"{key}: part {name!r}, did you mean {near[0]!r}? A name of your own must be less like it"
+        elif name == "path":
+            yield f"{key}: part 'path', expected another name: this one stands for the whole path"
+    for name in TEXT_AXES:
+        if name not in groups and name not in given:
+            yield f"{key}: {given[key]!r} has no part {name!r}, and no key {name}: names it"
+
+
+def _template_mistakes(given: dict[str, Any], groups: set[str]) -> Iterator[str]:
+    texts = sorted(groups - set(NUMBER_AXES))
+    for key in TEXT_AXES:
+        try:
+            unknown = [name for name in _fields(str(given.get(key, ""))) if name not in texts]
+        except ValueError as error:
+            yield f"{key}: {given[key]!r}: {error}"
+            continue
+        if unknown:
+            yield f"{key}: {given[key]!r} names {listing(unknown)}, expected parts of the path: {', '.join(texts)}"
+    for key in MAPPING_KEYS:
+        known = {*groups, "path"} if key in ("only", "leave_out") else {*groups, *TEXT_AXES} - set(NUMBER_AXES)
+        for axis in _of(given, key) if isinstance(given.get(key), dict) else ():
+            if axis not in known:
+                yield f"{key}: {axis!r}, expected {', '.join(sorted(known))}{suggestion(str(axis), tuple(known))}"
+
+
+def _compiled(given: dict[str, Any]) -> re.Pattern[str]:
+    return re.compile(given["regex"] if "regex" in given else _expression(given["path"]))
+
+
+def _expression(template: str) -> str:
+    """Return the regular expression of a template; a part that occurs twice must match the same text twice."""
+    pieces, seen = [], set()
+    for piece in re.split(r"(\{\w*\}|\*)", template):
+        name = piece[1:-1] if piece.startswith("{") else ""
+        if name in seen:
+            pieces.append(f"(?P={name})")
+        elif name:
+            pieces.append(f"(?P<{name}>{'[0-9]+' if name in NUMBER_AXES else '[^/]+?'})")
+        else:
+            pieces.append("[^/]*" if piece == "*" else re.escape(piece))
+        seen |= {name} - {""}
+    return "".join(pieces)
