@@ -1,28 +1,31 @@
 """Fetch one commit of a git repository, with its submodules, and unpack it as a plain tree."""
 
 import logging
+import os
 import posixpath
 import re
 import shutil
+import stat
 from pathlib import Path
 
 from scripts.host import process
-from scripts.host.made_environment import download_variables
 from scripts.sources import SourceError, archive
+from scripts.sources.build_output import first_filtered
+from scripts.sources.git_command import in_ours, is_local, online
+from scripts.sources.tree import entries
 
 log = logging.getLogger(__name__)
 
-# A submodule's URL comes with the commit, so transports that run commands (ext::) are not allowed; nor are questions.
-ENVIRONMENT = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PROMPT": "0"}
-# With these `git archive` writes all files of a checkout, unchanged, whatever the commit's own attributes say.
-ATTRIBUTES = "* -export-ignore -export-subst\n"
+# With these `git archive` writes all files, as the commit holds them, whatever its own attributes say.
+ATTRIBUTES = "* -export-ignore -export-subst -filter\n"
 DEPTH_MAX = 5
+INSTEAD = "name a checkout that has the content as {directory: PATH}"
 
 
 def location(text: str) -> str:
     """Return a repository's path as an absolute one, a URL unchanged."""
-    is_url = "://" in text or re.match(r"[^/~.][^/]*:", text)
-    return text if is_url else str(Path(text).expanduser().resolve())
+    is_path = is_local(text) and "://" not in text
+    return str(Path(text).expanduser().resolve()) if is_path else text
 
 
 def fetch(repository: str, commit: str, downloads: Path) -> Path:
@@ -36,7 +39,7 @@ def fetch(repository: str, commit: str, downloads: Path) -> Path:
     if not (bare / "HEAD").is_file():
         shutil.rmtree(bare, ignore_errors=True)
         bare.mkdir(parents=True)
-        _git(bare, "init", "-q", "--bare", ".")
+        in_ours(bare, "init", "-q", "--template=", "--bare", ".")
     if has(bare, commit):
         log.info("%s: commit %s is already here", repository, commit)
         return bare
@@ -52,23 +55,13 @@ def fetch(repository: str, commit: str, downloads: Path) -> Path:
 
 
 def _fetch(bare: Path, repository: str, option: str, refs: str) -> None:
-    _git(bare, "fetch", "-q", "--no-write-fetch-head", option, "--", repository, refs)
-
-
-def _git(bare: Path, *arguments: str) -> str:
-    """Return the standard output of a git command in a bare repository. Raises CommandFailed."""
-    return process.run(["git", *arguments], cwd=bare, environment=environment()).output
-
-
-def environment() -> dict[str, str]:
-    """Return what git gets besides the made environment: how to reach and to log in to a repository, and the limits."""
-    return {**download_variables(), **ENVIRONMENT}
+    online(bare, "fetch", repository, refs, options=("--no-write-fetch-head", option))
 
 
 def has(bare: Path, commit: str) -> bool:
     """Return whether a bare repository has a commit with all its files."""
     try:
-        _git(bare, "rev-list", "--objects", "--no-walk", "--quiet", commit)
+        in_ours(bare, "rev-list", "--objects", "--no-walk", "--quiet", commit)
     except process.CommandFailed:
         return False
     return True
@@ -86,10 +79,12 @@ def unpack(repository: str, commit: str, downloads: Path, target: Path, depth: i
     (bare / "info" / "attributes").write_text(ATTRIBUTES, encoding="utf-8")
     packed = (downloads / f"{bare.stem}-{commit[:12]}.tar").absolute()
     try:
-        _git(bare, "archive", "--format=tar", "--prefix=tree/", f"--output={packed}", commit)
+        in_ours(bare, "archive", "--format=tar", "--prefix=tree/", f"--output={packed}", commit)
         archive.unpack(packed, target)
     finally:
         packed.unlink(missing_ok=True)
+    if problem := first_filtered(str(target), _files(target)):
+        raise SourceError(f"git: {repository}: commit {commit}: {problem}; {INSTEAD}")
     urls = submodule_urls(bare, commit)
     for path, inner in submodules(bare, commit).items():
         if path not in urls:
@@ -97,22 +92,36 @@ def unpack(repository: str, commit: str, downloads: Path, target: Path, depth: i
                 f"git: {repository}: commit {commit} has submodule {path} and no URL for it in .gitmodules"
             )
         (target / path).rmdir()
-        unpack(joined(repository, urls[path]), inner, downloads, target / path, depth + 1)
+        unpack(_submodule(repository, path, urls[path]), inner, downloads, target / path, depth + 1)
+
+
+def _files(tree: Path) -> list[str]:
+    return [os.fsdecode(name) for name, mode in entries(os.fsencode(tree)) if stat.S_ISREG(mode)]
+
+
+def _submodule(repository: str, path: str, url: str) -> str:
+    """Return a submodule's repository. Raises SourceError for one of this machine in a repository from elsewhere."""
+    inner = joined(repository, url)
+    if is_local(inner) and not is_local(repository):
+        raise SourceError(
+            f"git: {repository}: submodule {path}: {url!r} is a path of this machine, expected an address"
+        )
+    return inner
 
 
 def submodules(bare: Path, commit: str) -> dict[str, str]:
     """Return path -> commit of the submodules of a commit."""
-    listed = _git(bare, "ls-tree", "-r", "-z", "--full-tree", commit)
+    listed = in_ours(bare, "ls-tree", "-r", "-z", "--full-tree", commit)
     found = (entry.partition("\t") for entry in listed.split("\0") if entry.startswith("160000 "))
     return {path: meta.split()[2] for meta, _, path in found}
 
 
 def submodule_urls(bare: Path, commit: str) -> dict[str, str]:
     """Return path -> URL of the submodules in a commit's .gitmodules."""
-    if not _git(bare, "ls-tree", "--name-only", commit, "--", ".gitmodules").strip():
+    if not in_ours(bare, "ls-tree", "--name-only", commit, "--", ".gitmodules").strip():
         return {}
     wanted = ("--get-regexp", r"^submodule\..*\.(path|url)$")
-    listed = _git(bare, "config", "-z", "--blob", f"{commit}:.gitmodules", *wanted)
+    listed = in_ours(bare, "config", "-z", "--blob", f"{commit}:.gitmodules", *wanted)
     pairs = (entry.partition("\n") for entry in listed.split("\0") if entry)
     stated = {key: value for key, _, value in pairs}
     paths = {key.removesuffix(".path"): value for key, value in stated.items() if key.endswith(".path")}

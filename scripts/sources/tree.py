@@ -11,16 +11,23 @@ from scripts.sources import SourceError
 from scripts.sources.installed import Product
 
 CHUNK_BYTES = 1 << 20
+# Of folders inside each other: the trees of servers have fewer than 20; beyond 1000, Python cannot remove them.
+DEPTH_MAX = 100
 
 
-def entries(folder: bytes, prefix: bytes = b"") -> Iterator[tuple[bytes, int]]:
-    """Yield (relative path, mode) of everything below a directory, links not followed."""
-    with os.scandir(folder) as found:
-        for entry in found:
-            relative = prefix + entry.name
-            yield relative, entry.stat(follow_symlinks=False).st_mode
-            if entry.is_dir(follow_symlinks=False):
-                yield from entries(entry.path, relative + b"/")
+def entries(folder: bytes) -> Iterator[tuple[bytes, int]]:
+    """Yield (relative path, mode) of all below a directory, no link followed. Raises SourceError if it is too deep."""
+    below = [b""]
+    while below:
+        inner = below.pop()
+        if inner.count(b"/") > DEPTH_MAX:
+            raise SourceError(f"{os.fsdecode(folder)}: folders inside each other more than {DEPTH_MAX} deep")
+        with os.scandir(folder + b"/" + inner) as found:
+            for entry in found:
+                relative = inner + entry.name
+                yield relative, entry.stat(follow_symlinks=False).st_mode
+                if entry.is_dir(follow_symlinks=False):
+                    below.append(relative + b"/")
 
 
 def content(path: bytes, mode: int) -> Iterator[bytes]:
@@ -68,11 +75,11 @@ def link_problem(name: str, link: str) -> str | None:
     """Return why the symbolic link `name` of a tree could lead out of the tree, None if it cannot.
 
     `..` passes only at the start of the target: behind a name, that name may be a link itself, and then the kernel goes
-    elsewhere than the text says.
+    elsewhere than the text says. A link to `.` stays where it is.
     """
     target = PurePosixPath(link).parts
     climbs = target.count("..")
-    if not target or link.startswith("/") or climbs > len(PurePosixPath(name).parts) - 1:
+    if not link or link.startswith("/") or climbs > len(PurePosixPath(name).parts) - 1:
         return f"symbolic link out of the tree, to {link!r}"
     return f"symbolic link with '..' behind a name, to {link!r}" if ".." in target[climbs:] else None
 

@@ -5,17 +5,17 @@ import json
 import os
 import shutil
 import stat
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.host.made_environment import made_environment
 from scripts.host.workplace import cache_directory
 from scripts.record import FORMAT, file_sha256, write_text
 from scripts.sources import SourceError
-from scripts.sources.tree import link_problem
+from scripts.sources.build_output import first_built, first_filtered
+from scripts.sources.git_command import files_of
+from scripts.sources.tree import DEPTH_MAX, link_problem
 
 # A file written this shortly before it is read could change again within one tick of the file system's clock.
 RACY_NS = 2_000_000_000
@@ -72,7 +72,11 @@ def _recall(memory: Path) -> dict[str, str]:
 
 
 GIT = ".git"
-LIST_FILES = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+GIT_CLEAN = "`git clean -Xn` lists what git ignores, `git clean -xn` everything it does not track"
+PLAIN_CLEAN = "clean it (`make distclean`, or remove the folder of the build), or unpack the sources again"
+SHOWN = 100
+# A pointer of Git LFS has about 130 bytes.
+POINTER_BYTES_MAX = 1024
 
 
 @dataclass(frozen=True)
@@ -89,9 +93,11 @@ def content_sha256(root: Path) -> str:
 
     In a git working tree (one with .git at its top) tracked files and untracked ones that are not ignored count,
     those of submodules too; elsewhere all files. Empty folders, times and owners do not count. Only files that
-    changed since the last call are read. Raises SourceError naming the directory or the entry at fault.
+    changed since the last call are read. Raises SourceError naming the directory or the entry at fault, also for a
+    tree that was compiled in place, or whose content only a filter of git would bring.
     """
     found = tree_content(root)
+    _require_sources(root, found)
     return _digest(found, file_digests(root, found.files))
 
 
@@ -104,7 +110,10 @@ def copy(root: Path, target: Path) -> str:
     target.mkdir(parents=True)
     for name in (*found.files, *found.links):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
+    for name in found.files:
         shutil.copy2(root / name, target / name, follow_symlinks=False)
+    for name, inner in found.links.items():
+        (target / name).symlink_to(inner)
     written = tree_content(target)
     return _digest(written, {name: file_sha256(target / name) for name in written.files})
 
@@ -120,7 +129,7 @@ def tree_content(root: Path) -> Content:
             if status.st_mode & stat.S_IXUSR:
                 executables.add(name)
         elif stat.S_ISLNK(status.st_mode):
-            links[name] = target_of(root / name, name)
+            links[name] = target_of(root, name)
         else:
             raise SourceError(f"directory: {root / name}: neither a file nor a symbolic link")
     if not files:
@@ -128,12 +137,37 @@ def tree_content(root: Path) -> Content:
     return Content(files, frozenset(executables), links)
 
 
-def target_of(link: Path, name: str) -> str:
-    """Return the target of the link called `name` in its tree. Raises SourceError if it could lead out of the tree."""
+def target_of(root: Path, name: str) -> str:
+    """Return the target of the link called `name` of a tree, one within the tree as a relative one.
+
+    Raises SourceError if it could lead out of the tree.
+    """
+    link = root / name
     target = str(link.readlink())
+    if target.startswith("/"):
+        target = _relative(root, link, target)
     if problem := link_problem(name, target):
         raise SourceError(f"directory: {link}: {problem}, which would not be part of the copy")
     return target
+
+
+def _relative(root: Path, link: Path, target: str) -> str:
+    """Return an absolute target as one relative to its link, unchanged if it is not below `root`."""
+    wanted = Path(target)
+    wanted = (wanted.parent.resolve() / wanted.name) if wanted.name != ".." else wanted.resolve()
+    inside = wanted.is_relative_to(root.resolve())
+    return os.path.relpath(wanted, link.parent.resolve()) if inside else target
+
+
+def _require_sources(root: Path, found: Content) -> None:
+    """Raise SourceError for a tree that was compiled in place, or that holds pointers in place of contents."""
+    top, is_git = f"{root}/", os.path.lexists(root / GIT)
+    if name := first_built(top, found.files, found.executables):
+        clean = GIT_CLEAN if is_git else PLAIN_CLEAN
+        raise SourceError(f"directory: {top}{name}: a build left it there, expected sources alone: {clean}")
+    small = [name for name, state in found.files.items() if int(state.split()[0]) <= POINTER_BYTES_MAX]
+    if problem := first_filtered(top, small):
+        raise SourceError(f"directory: {root}: {problem}; `git lfs pull` or the filter's command brings the content")
 
 
 def entries(top: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -145,6 +179,8 @@ def entries(top: str) -> Iterator[tuple[str, os.stat_result]]:
     while below:
         inner = below.pop()
         folder = top + inner
+        if inner.count("/") > DEPTH_MAX:
+            raise SourceError(f"directory: {top}{inner[:SHOWN]}: folders inside each other more than {DEPTH_MAX} deep")
         for name in _listed(folder) if os.path.lexists(folder + GIT) else _all(folder):
             try:
                 status = os.lstat(folder + name)
@@ -161,15 +197,21 @@ def _all(folder: str) -> list[str]:
         return [entry.name for entry in found if entry.name != GIT]
 
 
-def _listed(folder: str) -> set[str]:
-    try:
-        answer = subprocess.run(LIST_FILES, cwd=folder, env=made_environment(), capture_output=True, check=False)
-    except FileNotFoundError as error:
-        raise SourceError(f"directory: {folder} is a git working tree, and the command git is missing") from error
-    if answer.returncode:
-        reason = answer.stderr.decode(errors="replace").strip()
-        raise SourceError(f"directory: {folder}: git cannot list its files: {reason}")
-    return {name.rstrip("/") for name in os.fsdecode(answer.stdout).split("\0") if name}
+def _listed(folder: str) -> Iterator[str]:
+    """Yield the names that git lists in a working tree, without those behind a link, which git takes for deleted."""
+    real = {"": True}
+
+    def is_real(inner: str) -> bool:
+        if inner not in real:
+            above = inner.rpartition("/")[0]
+            real[inner] = is_real(above) and not os.path.islink(folder + inner)  # noqa: PTH114
+        return real[inner]
+
+    for name in files_of(folder):
+        if name.startswith("/") or ".." in name.split("/"):
+            raise SourceError(f"directory: {folder}: git lists {name!r}, expected names within the tree")
+        if is_real(name.rpartition("/")[0]):
+            yield name
 
 
 def _digest(found: Content, digests: dict[str, str]) -> str:

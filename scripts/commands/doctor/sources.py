@@ -13,7 +13,7 @@ from scripts.commands.doctor.needs import Needs
 from scripts.host import process
 from scripts.plan.recipes import Plan
 from scripts.servers import families
-from scripts.sources import SourceError, debian, git, installed, maven
+from scripts.sources import SourceError, debian, git, git_command, installed, maven
 from scripts.sources.debian import write_configuration
 from scripts.sources.kinds import Source, kind_of, mirrors_of, source_candidates, source_path, with_version
 
@@ -72,7 +72,7 @@ def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
             return mirror(mirrors_of(source, entry["version"]))
         case "git":
             repository = git.location(source["git"])
-            process.run(["git", "ls-remote", "--quiet", repository, "HEAD"], cwd=folder, environment=git.environment())
+            git_command.online(folder, "ls-remote", repository, "HEAD")
             return f"git repository {repository} answers; whether it has the commit shows when it is fetched"
         case "maven":
             answer = process.run(["mvn", "--version"], cwd=folder, environment=maven.environment())

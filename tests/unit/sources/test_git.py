@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from scripts.host.process import CommandFailed
-from scripts.sources import SourceError
-from scripts.sources import git as sources_git
-from scripts.sources.git import fetch, joined, location, unpack
+from scripts.sources import SourceError, git_command
+from scripts.sources.git import _submodule, fetch, joined, location, unpack
 from tests.unit.sources.test_working_tree import git, repository, with_submodule
 
 
@@ -69,9 +68,7 @@ def test_server_that_gives_no_single_commits_is_fetched_whole(tmp_path, monkeypa
     commit = head(root)
     git(root, "commit", "-q", "--allow-empty", "-m", "later")
     # version 0 of the protocol, where only tips of branches may be asked for
-    monkeypatch.setitem(sources_git.ENVIRONMENT, "GIT_CONFIG_COUNT", "1")
-    monkeypatch.setitem(sources_git.ENVIRONMENT, "GIT_CONFIG_KEY_0", "protocol.version")
-    monkeypatch.setitem(sources_git.ENVIRONMENT, "GIT_CONFIG_VALUE_0", "0")
+    monkeypatch.setitem(git_command.SETTINGS, "protocol.version", "0")
     unpack(str(root), commit, tmp_path / "downloads", tmp_path / "tree")
     assert (tmp_path / "tree/configure").exists()
 
@@ -97,6 +94,22 @@ def test_transport_that_runs_a_command_stays_shut(tmp_path):
     with pytest.raises(CommandFailed, match="transport 'ext' not allowed"):
         fetch(f"ext::touch {tmp_path}/ran", "1" * 40, tmp_path / "downloads")
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("start", [b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", b"\0GITCRYPT\0\1\2"])
+def test_content_that_only_a_filter_brings_is_told(tmp_path, start):
+    root = repository(tmp_path / "server")
+    (root / "big.c").write_bytes(start)
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "pointer")
+    with pytest.raises(SourceError, match=r"git: .*/server: commit \w{40}: big.c is .*, and the workflow runs"):
+        unpack(str(root), head(root), tmp_path / "downloads", tmp_path / "tree")
+
+
+@pytest.mark.parametrize("url", ["/srv/other", "file:///srv/other", "~/other"])
+def test_repository_from_elsewhere_reads_no_submodule_of_this_machine(url):
+    with pytest.raises(SourceError, match=r"submodule lib: .* is a path of this machine"):
+        _submodule("https://host.example/server.git", "lib", url)
 
 
 @pytest.mark.parametrize(
