@@ -8,6 +8,7 @@ from typing import Any
 
 from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, split_flags
 from scripts.config.client import client_environment_mistakes, client_host_mistakes
+from scripts.config.environment import environment_mistakes
 from scripts.config.folders import folder_mistakes
 from scripts.config.mistakes import Mistake, suggestion
 from scripts.config.running_servers import running_server_mistakes
@@ -208,6 +209,7 @@ class Sense:
         yield from folder_mistakes(self.config, self.entries["toolchains"])
         yield from page_compression_mistakes(self.config, self.entries)
         yield from _loader(self.entries["builds"].get(LOADER, {}))
+        yield from environment_mistakes(self.config, self.entries["builds"])
         yield from client_environment_mistakes(self.config, self.entries["workloads"])
         yield from client_host_mistakes(self.config, self.entries["workloads"])
         yield from running_server_mistakes(self.config, self.entries)

@@ -10,8 +10,8 @@ from typing import Any
 from scripts import ROOT
 from scripts.record import digest, file_sha256
 
-# Environment variables of all jobs: the paths of the scripts, and where LuaJIT searches for modules beside them.
-PLACES_VARIABLE, LUA_PATH_VARIABLE = "WORKLOAD_SCRIPTS", "LUA_PATH"
+# The environment variable of all jobs that holds the paths of the scripts.
+PLACES_VARIABLE = "WORKLOAD_SCRIPTS"
 REQUIRED_MODULE = re.compile(r"""\brequire\s*\(?\s*["']([\w.-]+)["']""")
 CONTENT_MARK = "@"
 
@@ -63,16 +63,20 @@ def declared_scripts(config: dict[str, Any], entries: dict[str, dict[str, dict]]
 
 
 def job_environment(config: dict[str, Any], entries: dict[str, dict[str, dict]]) -> dict[str, str]:
-    """Return the environment variables by which jobs find a study's scripts outside the checkout; empty without any."""
+    """Return the environment variable by which jobs find a study's scripts outside the checkout; empty without any."""
     scripts = dict.fromkeys(script for _, script in declared_scripts(config, entries))
-    folders = dict.fromkeys(str(outside_path(script).absolute().parent) for script in scripts)
-    if not scripts:
-        return {}
     places = {recipe_name(script): str(outside_path(script).absolute()) for script in scripts}
-    return {
-        PLACES_VARIABLE: json.dumps(places),
-        LUA_PATH_VARIABLE: "".join(f"{folder}/?.lua;" for folder in folders) + ";",
-    }
+    return {PLACES_VARIABLE: json.dumps(places)} if places else {}
+
+
+def sysbench_environment() -> dict[str, str]:
+    """Return the variable by which LuaJIT finds the modules beside a study's scripts; empty without such scripts."""
+    folders = dict.fromkeys(str(Path(place).parent) for place in _places().values())
+    return {"LUA_PATH": "".join(f"{folder}/?.lua;" for folder in folders) + ";"} if folders else {}
+
+
+def _places() -> dict[str, str]:
+    return json.loads(os.environ.get(PLACES_VARIABLE, "{}"))
 
 
 def declared_path(name: str) -> str | None:
@@ -82,7 +86,7 @@ def declared_path(name: str) -> str | None:
     """
     if CONTENT_MARK not in name:
         return None
-    place = json.loads(os.environ.get(PLACES_VARIABLE, "{}")).get(name)
+    place = _places().get(name)
     if place is None:
         raise ValueError(
             f"script {name}: its place is unknown; expected it in {PLACES_VARIABLE}, which the workflow sets"

@@ -18,7 +18,7 @@ from scripts.host.outcome import HostFailed
 from scripts.host.process import CommandFailed, CommandKilled, die_with_parent, watchdog
 from scripts.host.process import started as command_started
 from scripts.loadgen import sysbench as loadgen_sysbench
-from scripts.loadgen.lua import script_path
+from scripts.loadgen.lua import script_path, sysbench_environment
 from scripts.loadgen.output import (
     Output,
     SysbenchFailed,
@@ -65,7 +65,7 @@ def fill(
     )
     text.unlink(missing_ok=True)
     try:
-        host_process.run(command, text, environment=environment)
+        host_process.run(command, text, environment=_variables(environment))
         # Its status is 0 even if one of several connections could not create its table (seen with 1.0.20).
         reject_failure(_fill_options(text))
     except (CommandFailed, SysbenchFailed, SysbenchMisused) as failure:
@@ -74,6 +74,10 @@ def fill(
             kind = SysbenchMisused
         raise kind(f"the tables could not be loaded: {failure}\n(log: {text})") from failure
     return command
+
+
+def _variables(given: Mapping[str, str] | None) -> dict[str, str]:
+    return {**sysbench_environment(), **(given or {})}
 
 
 def _fill_options(text: Path) -> str:
@@ -181,7 +185,7 @@ def started(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env=made_environment(**(environment or {})),
+        env=made_environment(**_variables(environment)),
         preexec_fn=before_exec,
     ) as sysbench:
         yield sysbench

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.host.made_environment import made_environment
+from scripts.loadgen.lua import sysbench_environment
 from scripts.record import file_sha256
 from scripts.wording import option_value
 
@@ -75,7 +76,7 @@ def _ask(path: str, *arguments: str) -> str:
 
 def _printed(argv: Sequence[str]) -> str:
     how = {"capture_output": True, "text": True, "check": False, "timeout": ANSWER_S}
-    return subprocess.run(argv, env=made_environment(), **how).stdout
+    return subprocess.run(argv, env=made_environment(**sysbench_environment()), **how).stdout
 
 
 def prepare_command(

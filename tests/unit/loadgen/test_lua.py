@@ -1,8 +1,6 @@
 """A Lua script of the user's works from any path, is told by what it is made of, and never mistaken for another."""
 
-import os
 import shutil
-import subprocess
 
 import pytest
 
@@ -10,6 +8,8 @@ from scripts import record
 from scripts.config.text import ConfigError
 from scripts.loadgen import lua as loadgen_lua
 from scripts.loadgen.lua import script_path
+from scripts.loadgen.run import started
+from scripts.loadgen.sysbench import options_of, read_capabilities
 from tests.made.studies import CHECKOUT, paths, plan
 
 STAND_IN = CHECKOUT / "tests" / "data" / "tpcc_like"
@@ -66,8 +66,9 @@ def test_job_finds_the_script_and_sysbench_its_modules(script, monkeypatch):
         monkeypatch.setenv(name, value)
     found = script_path(plan(**uses(script)).workload("tpcc")["script"])
     assert found == str(script)
-    said = subprocess.run(["sysbench", found, "help"], capture_output=True, text=True, cwd="/", env=dict(os.environ))
-    assert "--scale=N" in said.stdout
+    assert options_of(read_capabilities(), found)["scale"] == "=N"
+    with started(["sysbench", found, "help"], None) as sysbench:
+        assert b"--scale=N" in sysbench.stdout.read()
 
 
 def test_job_refuses_a_script_that_was_edited_since_or_that_nobody_told_of(script, monkeypatch):
@@ -82,9 +83,11 @@ def test_job_refuses_a_script_that_was_edited_since_or_that_nobody_told_of(scrip
         script_path(name)
 
 
-def test_study_without_such_scripts_needs_no_environment():
+def test_study_without_such_scripts_needs_no_environment(monkeypatch):
     study = plan().study
     assert loadgen_lua.job_environment(study.config, study.entries) == {}
+    monkeypatch.setenv("LUA_PATH", "/users/?.lua")
+    assert loadgen_lua.sysbench_environment() == {}
 
 
 def test_modules_of_one_name_and_two_contents_are_refused(script, tmp_path):
