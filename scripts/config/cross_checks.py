@@ -13,6 +13,7 @@ from scripts.config.folders import folder_mistakes
 from scripts.config.mistakes import Mistake, suggestion
 from scripts.config.running_servers import running_server_mistakes
 from scripts.config.schema import Schema
+from scripts.config.server_options import ServerOptions
 from scripts.host import workplace
 from scripts.host.cpus import parse_cpus
 from scripts.host.storage import TABLE_OPTION, compressed_page_options, nearest_folder, no_holes_text, punches_holes
@@ -21,8 +22,6 @@ from scripts.loadgen.lua import declared_scripts, outside_path, script_files
 from scripts.loadgen.run import FILL_SCRIPT
 from scripts.loadgen.sysbench import OWNED
 from scripts.record import file_sha256
-from scripts.servers import families
-from scripts.servers.families.family import FROM_CLIENT
 from scripts.sources.kinds import SOLE_KINDS, kind_of, prebuilt
 from scripts.sql import files
 from scripts.vocabulary import AUTOMATIC, NEVER
@@ -235,19 +234,10 @@ class Sense:
         yield from self._script((*path, "data"), {"script": FILL_SCRIPT, **variant.get("data", {})})
 
     def _options(self, path: tuple, server: dict[str, Any], own: dict[str, Any]) -> Iterator[Mistake]:
-        """Yield options that the workflow sets itself, and options that the server's release is known to lack."""
-        family = families.of(server["family"])
-        for where, options in ((("options",), self.config.get("options", {})), ((*path, "options"), own)):
-            for name, value in options.items():
-                if instead := self._owned(family, name):
-                    yield Mistake((*where, name), f"{value!r} cannot be set here, {instead}")
-            for line in family.unknown_options(server["version"], options):
-                name, _, text = line.partition(": ")
-                yield Mistake((*where, name), text)
-
-    def _owned(self, family: families.Family, name: str) -> str:
-        for_client = "client" in self.config and name in family.network_options("", 0)
-        return family.owned_option(name) or (FROM_CLIENT if for_client else "")
+        """Yield mistakes in the options that a server gets, those of the study and its own at a key path."""
+        allowed = ServerOptions(server, has_client="client" in self.config)
+        yield from allowed.mistakes(("options",), self.config.get("options", {}))
+        yield from allowed.mistakes((*path, "options"), own)
 
     def _tools(self, path: tuple, build: dict[str, Any]) -> Iterator[Mistake]:
         """Yield toolchains of the wrong kind."""

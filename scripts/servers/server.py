@@ -203,9 +203,17 @@ def _cleaned_up(command: list[str]) -> Iterator[Callable[[], None]]:
 
 
 def write_options(family: Family, install: Path, folder: Path, options: dict[str, Any]) -> Path:
-    """Write the option file beside a data directory, as the installed release names options, and return its path."""
+    """Write the option file beside a data directory, as the installed release names options, and return its path.
+
+    Raises ServerFailed naming each option by which the server would reach out of the data directory.
+    """
     option_file = folder / "server.cnf"
-    option_file.write_text(family.option_text(family.options_of_release(install, options)), encoding="utf-8")
+    named = family.options_of_release(install, options)
+    libraries = family.libraries(install / family.SERVER)
+    refused = {name: family.refused_value(name, value, libraries) for name, value in named.items()}
+    if told := [f"options.{name}: {named[name]!r} {reason}" for name, reason in refused.items() if reason]:
+        raise ServerFailed(f"{install / family.SERVER} is not started: {'; '.join(told)}")
+    option_file.write_text(family.option_text(named), encoding="utf-8")
     option_file.chmod(0o644)
     return option_file
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from scripts.servers.endpoint import Endpoint
+from scripts.servers.families.option_values import HARMLESS, KINDS_BY_NAME, Kind, refusal
 from scripts.sources.installed import Product
+from scripts.wording import option_value
 
 # The release of an installed server, in a file of its install tree.
 RELEASE_FILE = "release.txt"
@@ -62,6 +64,10 @@ class Family(ABC):
     DATA_OPTIONS: ClassVar[frozenset[str]] = frozenset()
     # Server options that a study cannot set: shell pattern of names -> what to use instead, as the end of a sentence.
     OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {}
+    # What the server does with the values of the others: shell pattern of names -> kind; the first that matches counts.
+    OPTION_KINDS: ClassVar[Mapping[str, Kind]] = KINDS_BY_NAME
+    # Names of libraries that its options can name before it is compiled.
+    KNOWN_LIBRARIES: ClassVar[frozenset[str]] = frozenset()
     # The driver of sysbench, and the name of its option that holds the password of a load generator elsewhere.
     SYSBENCH_DRIVER: ClassVar[str]
     PASSWORD_OPTION: ClassVar[str]
@@ -161,12 +167,36 @@ class Family(ABC):
 
     def owned_option(self, name: str) -> str:
         """Return what to use instead of an option that the workflow sets itself; an empty text for a free option."""
-        plain = name.lower().replace("-", "_")
-        return next((instead for owned, instead in self.OWNED_OPTIONS.items() if self.means(plain, owned)), "")
+        return next((instead for owned, instead in self.OWNED_OPTIONS.items() if self.means(name, owned)), "")
 
-    def means(self, name: str, owned: str) -> bool:
-        """Return whether the server takes a name, written with `_`, for one of a pattern of `OWNED_OPTIONS`."""
-        return fnmatchcase(name, owned)
+    def bare_name(self, name: str) -> str:
+        """Return an option's name in small letters, with `_`, without what the server strips from it."""
+        return name.lower().replace("-", "_")
+
+    def means(self, name: str, pattern: str) -> bool:
+        """Return whether the server may take a name for one of a pattern, as `OWNED_OPTIONS` has them."""
+        return fnmatchcase(self.bare_name(name), pattern)
+
+    def option_kind(self, name: str) -> Kind:
+        """Return what the server does with the value of an option, by its name in any spelling."""
+        bare = self.bare_name(name)
+        for pattern, kind in self.OPTION_KINDS.items():
+            # A name that may mean a harmless option may mean another one too.
+            if fnmatchcase(bare, pattern) if kind in HARMLESS else self.means(name, pattern):
+                return kind
+        return Kind.LOCAL
+
+    def libraries(self, program: Path) -> frozenset[str] | None:
+        """Return the names of the libraries that an installed server can load; the default: None, they are unknown."""
+        return None
+
+    def refused_value(self, name: str, value: Any, libraries: Collection[str] | None) -> str:
+        """Return why an option cannot have a value, and what was expected; an empty text for a value that it can have.
+
+        Refused are values by which a server runs a command, loads a foreign library, connects, or names what is not in
+        its data directory. `libraries` are the names that its installation holds, None if they are unknown yet.
+        """
+        return refusal(self.option_kind(name), option_value(value), libraries)
 
     @abstractmethod
     def option_text(self, options: Options) -> str:

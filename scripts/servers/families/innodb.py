@@ -12,47 +12,16 @@ import pymysql
 
 from scripts.host.process import run
 from scripts.servers.endpoint import CONNECTED_WITHIN_S, Endpoint, private_file
-from scripts.servers.families.family import (
-    FROM_CLIENT,
-    FROM_SERVER,
-    FROM_STORAGE,
-    FROM_WORKFLOW,
-    NO_ACCOUNTS,
-    ONE_LOG,
-    Options,
-)
+from scripts.servers.families import innodb_server_options
+from scripts.servers.families.family import Options
 from scripts.servers.families.innodb_status import InnoDBStatus
+from scripts.servers.families.option_values import Kind
 from scripts.wording import option_value
 
 # The account of a load generator on another host.
 CLIENT_USER = "pgobench"
 NATIVE = "mysql_native_password"
 OPTION_READER = Path(__file__).with_name("innodb_options.c")
-# The server strips these from an option's name.
-PREFIX = re.compile(r"(?:loose|skip|disable|enable|maximum)_")
-# Options of their own, though the names of owned ones begin with them.
-WHOLE_NAMES = re.compile(r"innodb.*|log|lc_messages")
-SHORTEST_ABBREVIATION = 3
-NO_LIBRARIES = "the server loads no libraries besides its own; compile plugins in with `configure` of the server"
-OWNED_BY = {
-    FROM_CLIENT: (
-        *("networking", "bind_address", "port", "extra_port", "admin_address", "admin_port", "mysqlx*", "wsrep_*"),
-        "create_admin_listener_thread",
-    ),
-    FROM_STORAGE: (
-        *("datadir", "tmpdir", "innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory"),
-        *("innodb_doublewrite_dir", "innodb_temp_tablespaces_dir", "innodb_directories", "innodb_tmpdir"),
-        "aria_log_dir_path",
-    ),
-    FROM_SERVER: ("basedir", "lc_messages_dir", "language", "character_sets_dir"),
-    FROM_WORKFLOW: (
-        *("socket", "pid_file", "user", "chroot", "secure_file_priv", "bootstrap", "initialize", "initialize_insecure"),
-        *("daemonize", "help", "version", "validate_config", "log_basename"),
-    ),
-    NO_ACCOUNTS: ("init_file", "grant_tables"),
-    NO_LIBRARIES: ("plugin_dir", "plugin_load*", "early_plugin_load"),
-    ONE_LOG: ("log_error", "console"),
-}
 LOGGED_IN_WITHIN_S = 300
 
 
@@ -62,8 +31,9 @@ class InnoDB(InnoDBStatus):
     DIALECT = "innodb"
     BUILD_PROGRAMS = (("cmake",), ("ninja", "ninja-build"), ("bison",), ("perl",))
     OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {
-        name: instead for instead, names in OWNED_BY.items() for name in names
+        name: instead for instead, names in innodb_server_options.OWNED_BY.items() for name in names
     }
+    OPTION_KINDS: ClassVar[Mapping[str, Kind]] = innodb_server_options.KINDS
     SYSBENCH_DRIVER = "mysql"
     PASSWORD_OPTION = "mysql-password"
     COMPLAINT = re.compile(r"\[ERROR\](?: \[MY-\d+\] \[\w+\])? (.*)")
@@ -98,19 +68,22 @@ class InnoDB(InnoDBStatus):
             "table_open_cache": 4096,
         }
 
-    def means(self, name: str, owned: str) -> bool:
-        """Return whether a name is an owned one, with or without prefixes such as `loose_` and `skip_`, or shortened.
+    def bare_name(self, name: str) -> str:
+        """Return an option's name in small letters, with `_`, without prefixes such as `loose_` and `skip_`."""
+        return innodb_server_options.without_prefixes(super().bare_name(name))
 
-        The server takes the first letters of a name for the whole, so the beginning of an owned name counts as it.
+    def means(self, name: str, pattern: str) -> bool:
+        """Return whether a name is one of a pattern, with or without words such as `loose_`, or the beginning of one.
+
+        The server takes the first letters of a name for the whole.
         """
-        while shorter := PREFIX.match(name):
-            name = name[shorter.end() :]
-        shortened = len(name) >= SHORTEST_ABBREVIATION and not WHOLE_NAMES.fullmatch(name) and owned.startswith(name)
-        return shortened or fnmatchcase(name, owned)
+        bare = self.bare_name(name)
+        return innodb_server_options.shortened(bare, pattern) or fnmatchcase(bare, pattern)
 
     def option_text(self, options: Options) -> str:
         """Return the option file: one `[mysqld]` section; true and false become ON and OFF."""
-        lines = [f"{name}={option_value(value, 'ON', 'OFF')}" for name, value in options.items()]
+        texts = {name: option_value(value, "ON", "OFF") for name, value in options.items()}
+        lines = [f"{name}={innodb_server_options.file_value(text)}" for name, text in texts.items()]
         return "\n".join(["[mysqld]", *lines, ""])
 
     def server_command(self, install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:

@@ -15,14 +15,9 @@ import pg8000.dbapi
 
 from scripts.host.process import run
 from scripts.servers.endpoint import Endpoint
-from scripts.servers.families.family import (
-    FROM_CLIENT,
-    FROM_STORAGE,
-    FROM_WORKFLOW,
-    NO_ACCOUNTS,
-    ONE_LOG,
-    Options,
-)
+from scripts.servers.families import postgresql_options
+from scripts.servers.families.family import Options
+from scripts.servers.families.option_values import Kind
 from scripts.servers.families.postgresql_status import OWN_NAME, PostgreSQLStatus
 from scripts.sources.installed import Product, beside_program, program_of
 from scripts.wording import option_value
@@ -56,13 +51,6 @@ INITDB_FLAGS = {"data_checksums": "--data-checksums", "wal_segment_size": "--wal
 OPTION_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
 # A statement's further lines begin with a tab.
 LOGGED_STATEMENT = re.compile(r"LOG:  (?:statement|execute [^:]*): (.*(?:\n\t.*)*)")
-OWNED_BY = {
-    FROM_CLIENT: ("listen_addresses", "port", "bonjour*"),
-    FROM_STORAGE: ("data_directory",),
-    FROM_WORKFLOW: ("unix_socket_*", "external_pid_file", "config_file", "include", "include_*"),
-    NO_ACCOUNTS: ("hba_file", "ident_file"),
-    ONE_LOG: ("log_destination", "logging_collector", "log_directory", "log_filename"),
-}
 
 
 class PostgreSQL(PostgreSQLStatus):
@@ -82,8 +70,10 @@ class PostgreSQL(PostgreSQLStatus):
     PROFILE_SCOPE = "src/backend/* src/timezone/* src/pl/* *_srv.o"
     DATA_OPTIONS = frozenset({"wal_segment_size", "data_checksums"})
     OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {
-        name: instead for instead, names in OWNED_BY.items() for name in names
+        name: instead for instead, names in postgresql_options.OWNED_BY.items() for name in names
     }
+    OPTION_KINDS: ClassVar[Mapping[str, Kind]] = postgresql_options.KINDS
+    KNOWN_LIBRARIES = postgresql_options.OF_THE_SOURCES
     SYSBENCH_DRIVER = "pgsql"
     PASSWORD_OPTION = "pgsql-password"
     FORKS = True
@@ -171,8 +161,12 @@ class PostgreSQL(PostgreSQLStatus):
 
     def option_text(self, options: Options) -> str:
         """Return the option file: every value is quoted, true and false become on and off."""
-        quoted = {name: option_value(value).replace("'", "''") for name, value in options.items()}
-        return "".join(f"{name} = '{text}'\n" for name, text in quoted.items() if name not in INITDB_FLAGS)
+        written = {name: postgresql_options.file_value(option_value(value)) for name, value in options.items()}
+        return "".join(f"{name} = {text}\n" for name, text in written.items() if name not in INITDB_FLAGS)
+
+    def libraries(self, program: Path) -> frozenset[str] | None:
+        """Return the names of the libraries in the installation of a server program, None where they are not found."""
+        return postgresql_options.libraries_beside(program)
 
     def initialise(
         self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict

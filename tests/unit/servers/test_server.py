@@ -36,11 +36,14 @@ def made_family(tmp_path, program):
         return Connection()
 
     return SimpleNamespace(
+        SERVER="bin/made",
         STOP_SIGNAL="SIGTERM",
         COMPLAINT=InnoDB.COMPLAINT,
         NOT_TAKEN=InnoDB.NOT_TAKEN,
         options_of_release=lambda install, options: options,
         option_text=lambda options: f"{options}\n",
+        libraries=lambda program: None,
+        refused_value=lambda name, value, libraries: "",
         fit_data=lambda install, data, options: None,
         clean_up_command=lambda pid, data: [],
         clean_up_unready_command=lambda data, option_file: [],
