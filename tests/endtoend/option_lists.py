@@ -4,12 +4,21 @@ import re
 import subprocess
 from pathlib import Path
 
+import yaml
+
 from scripts.servers.server import Server
+from tests.workflow.running import CHECKOUT
 
 # A name, and the form of its value: `=#` is a number, nothing is a switch.
 OPTION = re.compile(r"^  (?:-\w, )?--([\w-]+)(\[?=[\w#]+\]?)?(?=\s|$)", re.MULTILINE)
 # What follows the options: a table of the variables' values.
 TABLE = "\nVariables (--variable-name=value)"
+
+
+def listed(family: str) -> set[str]:
+    """Return the names that tests/data has for a family."""
+    kinds = yaml.safe_load((CHECKOUT / "tests" / "data" / "server_options.yaml").read_text(encoding="utf-8"))[family]
+    return {name for names in kinds.values() for name in names.split()}
 
 
 def of_help(program: Path, *arguments: str, plugins: Path | None = None) -> set[str]:

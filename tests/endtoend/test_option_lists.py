@@ -3,20 +3,12 @@
 import subprocess
 
 import pytest
-import yaml
 
 from scripts.servers import families
 from scripts.servers.server import ServerFailed, running
 from tests.endtoend import installed, installed_mariadb, installed_postgresql, option_lists
-from tests.workflow.running import CHECKOUT
 
 pytestmark = pytest.mark.real
-
-LISTED = yaml.safe_load((CHECKOUT / "tests" / "data" / "server_options.yaml").read_text(encoding="utf-8"))
-
-
-def listed(family):
-    return {name for names in LISTED[family].values() for name in names.split()}
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +25,9 @@ def mariadbd():
 
 
 def test_every_option_of_mariadb_with_text_is_listed(mariadbd):
-    names = option_lists.of_help(mariadbd, plugins=None)
+    names = option_lists.of_help(mariadbd)
     assert len(names) > 150
-    assert sorted(names - listed("mariadb")) == []
+    assert sorted(names - option_lists.listed("mariadb")) == []
 
 
 def test_every_setting_of_postgresql_with_text_is_listed(postgresql):
@@ -48,7 +40,7 @@ def test_every_setting_of_postgresql_with_text_is_listed(postgresql):
         server.stop(keep_data=True)
     assert len(names) > 60
     assert "plpgsql.extra_errors" in names
-    assert sorted(names - listed("postgresql")) == []
+    assert sorted(names - option_lists.listed("postgresql")) == []
 
 
 TEXTS = ["a'b", 'a"b', '"a"', "'a'", "a#b", "# a", r"a\nb", r"\057tmp", "a\\", " a", "a ", '"a', '\\"', r"\s", "", "é"]

@@ -13,7 +13,7 @@ from scripts.host.freezer import freezer_of
 from scripts.measure import observe
 from scripts.measure.held import Signals
 from scripts.report.slices import STOPPING_S
-from tests.endtoend import installed_mariadb
+from tests.endtoend import installed_mariadb, option_lists
 from tests.endtoend.ready_made import OPTIONS, Ready
 from tests.endtoend.watching import is_stopped, processes, wait_until_gone
 from tests.faults.scale import WHOLE
@@ -172,6 +172,14 @@ def test_variables_are_those_that_were_asked_for(ready, measured):
     assert (off, variables["skip_networking"]) == ({"OFF"}, "ON")
     assert variables["version"].startswith(ready.facts["release"])
     assert not [name for name in variables if name.startswith("mysqlx")]
+
+
+def test_every_option_with_text_is_listed(ready):
+    if ready.entry["family"] == "postgresql":
+        pytest.skip("its settings are compared in test_option_lists.py")
+    names = option_lists.of_help(ready.install / ready.family.SERVER, f"--lc-messages-dir={ready.install}/share")
+    assert len(names) > 90
+    assert sorted(names - option_lists.listed(ready.family.NAME)) == []
 
 
 def test_counters_moved_with_the_load(ready, measured):
