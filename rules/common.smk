@@ -15,7 +15,7 @@ try:
     from scripts.builds import relinked
     from scripts.builds.stages import BOLTED, COMPILED, PREBUILT
     from scripts.config.study import load
-    from scripts.host import locks, outcome
+    from scripts.host import leftovers, locks, outcome
     from scripts.loadgen import lua
     from scripts.plan import blocks, decisions, description, looks, relinks, stopping
     from scripts.plan.diagnoses import Diagnoses
@@ -90,6 +90,7 @@ def begin():
     try:
         session.begin(workflow)
         locks.hold_checkout(Path("results"))
+        leftovers.clear_if_free()
         job_records.keep(Path("results"))
         looks.keep(Path(PATHS.study))
         if not PARTIAL:

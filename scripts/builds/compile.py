@@ -15,10 +15,11 @@ from pathlib import Path
 from scripts import record
 from scripts.builds.flags import Flags
 from scripts.builds.toolchain import Toolchain
+from scripts.host.cache import cache_directory
 from scripts.host.entry import say
 from scripts.host.made_environment import made_environment
 from scripts.host.process import CommandFailed, CommandKilled, Usage, run
-from scripts.host.workplace import cache_directory, passing
+from scripts.host.workplace import passing
 from scripts.servers.families import Family
 
 WRAPPER = Path(__file__).with_name("compiler")

@@ -14,7 +14,7 @@ from scripts.config.mistakes import Mistake, suggestion
 from scripts.config.running_servers import running_server_mistakes
 from scripts.config.schema import Schema
 from scripts.config.server_options import ServerOptions
-from scripts.host import workplace
+from scripts.host.cache import cache_path
 from scripts.host.cpus import parse_cpus
 from scripts.host.storage import TABLE_OPTION, compressed_page_options, nearest_folder, no_holes_text, punches_holes
 from scripts.loadgen import lua
@@ -90,7 +90,7 @@ def page_compression_mistakes(config: Mapping[str, Any], entries: Mapping[str, A
     }
     for path, arms in asking.items():
         named = (config.get("storage", {}).get(arm.get("storage")) for arm in arms)
-        places = [Path("results"), workplace.cache_path(), *(Path(folder).expanduser() for folder in named if folder)]
+        places = [Path("results"), cache_path(), *(Path(folder).expanduser() for folder in named if folder)]
         for place in dict.fromkeys(map(nearest_folder, places)):
             if not _punches(place):
                 yield Mistake((*path, "options", TABLE_OPTION), no_holes_text(place))

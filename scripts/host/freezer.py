@@ -5,12 +5,13 @@ SIGCONT, and what is frozen obeys SIGKILL, unlike with version 1 (the kernel's D
 """
 
 import contextlib
-import os
 import re
+import secrets
 import time
 from pathlib import Path
 
-from scripts.host import lifetime, stopping, workplace
+from scripts.host import lifetime, stopping
+from scripts.host.cache import NAME
 
 # Linux 5.2 and 5.14.
 NEEDED = ("cgroup.freeze", "cgroup.kill")
@@ -90,7 +91,7 @@ def freezer_of(pid: int, root: Path = Path("/")) -> Freezer | None:
     """Return a cgroup with a process and its descendants, below this process's own; None where it may not make one."""
     if (own := own_folder(root)) is None:
         return None
-    folder = own / f"{workplace.NAME}-{os.getpid()}-{pid}"
+    folder = own / f"{NAME}-{secrets.token_hex(4)}"
     try:
         freezer = Freezer(folder, pid)
     except OSError:

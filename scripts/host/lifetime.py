@@ -21,6 +21,7 @@ from types import SimpleNamespace
 from typing import IO
 
 from scripts import signals
+from scripts.host import ledger
 from scripts.host.made_environment import made_environment
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -107,9 +108,10 @@ def _strike_again(number: int) -> None:
 # `folder P` and `run C` (C: a command line of a shell), to which it reads additions and removals, and works the list
 # off at the end of file, which this process's death causes. A signal to our process group does not reach it. A folder
 # is renamed first, since its path may be used again at once, and removed repeatedly while dying processes may write
-# to it.
+# to it. The ledger (see ledger.py) is removed when nothing of it is left.
 WATCHER_CODE = r"""
 trap "" INT TERM HUP
+ledger= left=
 started() {
     read -r found <"/proc/$1/stat" && set -- ${found##*) } && echo "${20}"
 }
@@ -121,6 +123,7 @@ while IFS=" " read -r verb what; do
                 [ "$held" = "$what" ] || set -- "$@" "$held"
             done
             ;;
+        ledger) ledger=$what ;;
         *) set -- "$verb $what" "$@" ;;
     esac
 done
@@ -143,11 +146,14 @@ for held in "$@"; do
                 sleep "$delay"
                 rm -rf -- "$folder" && break
             done
+            [ -e "$folder" ] && left=$folder
             ;;
     esac
 done
+[ "$ledger" ] && [ -z "$left" ] && rm -f -- "$ledger"
 """
 _watcher: list[IO[bytes]] = []
+_ledger: list[ledger.Ledger] = []
 
 
 @contextlib.contextmanager
@@ -212,6 +218,15 @@ def remove_folder_at_death(path: Path) -> Callable[[], None]:
 def _send(line: str) -> None:
     if not _watcher:
         _watcher.append(_start_watcher())
+    if not _ledger and line.startswith(ledger.MADE_FOR):
+        _ledger.append(ledger.Ledger(start_of(os.getpid())))
+        _write_to_watcher(f"ledger {_ledger[0].path}")
+    if _ledger:
+        _ledger[0].note(line)
+    _write_to_watcher(line)
+
+
+def _write_to_watcher(line: str) -> None:
     _watcher[0].write(f"{line}\n".encode())
     _watcher[0].flush()
 

@@ -49,6 +49,16 @@ def checkout_holder(folder: Path) -> int | None:
     return process if b"snakemake" in words else None
 
 
+class Busy(ValueError):
+    """A process measures or compiles on this machine; the text has the process ids."""
+
+
+def refuse(holders: tuple[int, ...]) -> None:
+    """Raise Busy naming the holders, in place of waiting for them."""
+    who = ", ".join(map(str, holders)) or "unknown"
+    raise Busy(f"processes {who} measure or compile on this machine")
+
+
 HOST_LOCK_NAME = "database-benchmark"
 # The first directory that is writable for everyone is used, so that all users share one lock. /dev/shm is second,
 # because logind removes a user's files there at logout (RemoveIPC).

@@ -1,4 +1,4 @@
-"""Folders outside the results: the cache, socket folders, data directories; the user that runs the servers."""
+"""Folders outside the results: socket folders, data directories; the user that runs the servers."""
 
 import contextlib
 import os
@@ -12,29 +12,12 @@ from typing import Any
 
 from scripts import record
 from scripts.host import lifetime
+from scripts.host.cache import NAME, cache_directory
 
-NAME = "pgobench"
 LONGEST_SOCKET_BYTES = 107
 SERVER_USER = "nobody"
 # Snakemake writes this file into each directory that a rule makes.
 SNAKEMAKE_STAMP = ".snakemake_timestamp"
-
-
-def cache_path() -> Path:
-    """Return the path of this user's cache folder, which may not exist yet."""
-    return Path("/var/tmp") / f"{NAME}-{os.getuid()}"
-
-
-def cache_directory() -> Path:
-    """Return this user's cache folder; its path does not depend on the checkout. Other users cannot write to it.
-
-    Raises PermissionError when another user owns it.
-    """
-    folder = cache_path()
-    folder.mkdir(mode=0o755, exist_ok=True)
-    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-        raise PermissionError(f"{folder}: belongs to another user, expected a folder of uid {os.getuid()}; remove it")
-    return folder
 
 
 def server_identity() -> dict[str, Any]:

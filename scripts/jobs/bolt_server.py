@@ -9,10 +9,11 @@ from scripts.builds import binary, bolt, profiles, relinked, toolchain
 from scripts.builds.bolt_relinking import bolt_relinks
 from scripts.builds.relinking import Relinks
 from scripts.host import entry, outcome
+from scripts.host.cache import cache_directory
 from scripts.host.entry import say_waiting
 from scripts.host.locks import shared
 from scripts.host.process import CommandFailed, Usage, run
-from scripts.host.workplace import cache_directory, installed
+from scripts.host.workplace import installed
 from scripts.record import digest
 from scripts.servers import families
 

@@ -13,10 +13,10 @@ from scripts.builds.compile import Compiled, build_tree, compile_server, source_
 from scripts.builds.flags import build_flags, published_options, require_fit
 from scripts.builds.relinking import Place, Relinks, relink_server
 from scripts.host import entry, outcome
+from scripts.host.cache import cache_directory
 from scripts.host.entry import say_waiting
 from scripts.host.locks import shared
 from scripts.host.process import CommandFailed
-from scripts.host.workplace import cache_directory
 from scripts.servers import families
 
 

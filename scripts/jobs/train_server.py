@@ -10,8 +10,8 @@ from scripts import record
 from scripts.builds import audit, profiles, toolchain
 from scripts.host import cpus as host_cpus
 from scripts.host import entry, outcome, workplace
-from scripts.host.entry import say, say_waiting
-from scripts.host.locks import exclusive
+from scripts.host.entry import say
+from scripts.host.leftovers import hold_machine
 from scripts.host.process import CommandFailed
 from scripts.loadgen import run as loadgen_run
 from scripts.loadgen import sysbench
@@ -55,7 +55,7 @@ def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, lo
     begin_s = time.monotonic()
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
     described = outcome.usable(identity)
-    with exclusive(say_waiting), data_directory.workspace(None) as folder:
+    with hold_machine(), data_directory.workspace(None) as folder:
         written = profiles.place(identity, folder)
         environment = profiles.TOOLS[chosen.kind].environment(written)
         runs = [run for dataset in datasets for run in train_on(recipe, identity, dataset, environment, log)]

@@ -11,8 +11,8 @@ from scripts import record
 from scripts.host import cpus as host_cpus
 from scripts.host import facts as host_facts
 from scripts.host import outcome, storage, workplace
-from scripts.host.entry import say_waiting, started_s
-from scripts.host.locks import exclusive
+from scripts.host.entry import started_s
+from scripts.host.leftovers import hold_machine
 from scripts.loadgen import client_host, run, sysbench
 from scripts.loadgen.lua import script_path
 from scripts.loadgen.output import SysbenchFailed
@@ -116,7 +116,7 @@ def measure_alone(settings: Sequence[Setting], known: Sequence[dict[str, Any]], 
     first, found = settings[0], []
     if "script" in first.load:
         sysbench.demand_options(first.generator, script_path(first.load["script"]), first.load.get("options", {}))
-    with exclusive(say_waiting) as waited_s:
+    with hold_machine() as waited_s:
         phases.end("startup", less_s=waited_s, less_name="wait_lock")
         load.rest(first, phases)
         try:

@@ -13,8 +13,7 @@ from operator import methodcaller
 from typing import Any
 
 from scripts.host import outcome, stopping
-from scripts.host.entry import say_waiting
-from scripts.host.locks import exclusive
+from scripts.host.leftovers import hold_machine
 from scripts.loadgen import sysbench
 from scripts.loadgen.lua import script_path
 from scripts.loadgen.output import SysbenchFailed
@@ -76,7 +75,7 @@ def measure(
             script = script_path(setting.load["script"])
             sysbench.demand_options(setting.generator, script, setting.load.get("options", {}))
     taken = Taken(may_turn=may_turn)
-    with exclusive(say_waiting) as waited_s:
+    with hold_machine() as waited_s:
         phases.end("startup", less_s=waited_s, less_name="wait_lock")
         if rest_s := max(setting.load.get("rest_s") or 0 for setting in settings.values()):
             time.sleep(rest_s)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.host.workplace import cache_directory
+from scripts.host.cache import cache_directory
 from scripts.record import FORMAT, file_sha256, write_text
 from scripts.sources import SourceError
 from scripts.sources.build_output import first_built, first_filtered

@@ -9,11 +9,13 @@ import psutil
 import pytest
 
 from scripts import record
+from scripts.host import leftovers
 from scripts.host.freezer import freezer_of
 from scripts.measure import observe
 from scripts.measure.held import Signals
 from scripts.report.slices import STOPPING_S
 from tests.endtoend import installed_mariadb, option_lists
+from tests.endtoend.guards import kill_with_guard
 from tests.endtoend.ready_made import OPTIONS, Ready
 from tests.endtoend.watching import is_stopped, processes, wait_until_gone
 from tests.faults.scale import WHOLE
@@ -130,7 +132,8 @@ def test_servers_of_a_block_wait_stopped_while_another_works(mysql_block):
         assert run["window"]["queries"] > run["window"]["transactions"]
 
 
-def test_job_killed_while_both_servers_of_a_block_are_stopped_leaves_none(ready, mysql_block):
+@pytest.mark.parametrize("with_guard", [False, True], ids=["the job", "the job and its guard"])
+def test_job_killed_while_both_servers_of_a_block_are_stopped_leaves_none(ready, mysql_block, with_guard):
     place = (str(ready.folder),)
     with installed_mariadb.start(mysql_block[0]) as job:
         deadline_s = time.monotonic() + DONE_WITHIN_S
@@ -140,8 +143,13 @@ def test_job_killed_while_both_servers_of_a_block_are_stopped_leaves_none(ready,
             time.sleep(0.001)
             psutil.Process(job.pid).resume()
             psutil.Process(job.pid).suspend()
-        job.kill()
+        kill_with_guard(job.pid) if with_guard else job.kill()
+    if with_guard:
+        assert sum(len(leftover.folders) for leftover in leftovers.find()) > len(ARMS)
+        with leftovers.hold_machine():
+            pass
     assert wait_until_gone(["mysqld", "sysbench"], place, seconds=10) == []
+    assert leftovers.find() == []
 
 
 def test_limit_of_a_login_is_raised_while_thousands_log_in_at_once(ready):

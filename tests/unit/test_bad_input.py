@@ -34,7 +34,7 @@ Of the config: test_bad_config and test_study. Of the rest, each tested where it
   server program cannot run: test_installed::test_server_that_cannot_run_here_is_told_with_its_words
   ready-made server of another release: test_install_prebuilt::test_another_release_than_declared_is_refused
   socket path too long: test_workplace::test_folder_too_long_for_a_socket_is_refused_and_removed
-  cache of somebody else: test_workplace::test_cache_of_another_user_is_refused
+  cache of somebody else: test_cache::test_cache_of_another_user_is_refused
   storage is a file: test_workplace::test_storage_that_is_no_folder_is_named
   storage closed to servers: test_workplace::test_storage_the_servers_user_cannot_enter_is_named_and_left_clean
   server that does not start: test_server::test_server_that_ends_at_once_is_told_with_its_last_lines

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from scripts.commands.arguments import study_of
-from scripts.commands.doctor import load, memory, places, room, sources, tools
+from scripts.commands.doctor import left, load, memory, places, room, sources, tools
 from scripts.commands.doctor import machine as doctor_machine
 from scripts.commands.doctor.finding import STATES, Finding, Findings, Machine
 from scripts.commands.doctor.needs import Needs
@@ -37,6 +37,7 @@ def to_measure(needs: Needs, machine: Machine, seen: load.Look) -> Findings:
     """Yield findings on everything that affects the figures."""
     host = read_host(machine.root)
     yield from load.check_load(seen)
+    yield from left.check_leftovers()
     yield from memory.check_memory(machine)
     yield from tools.check_client(needs)
     yield from doctor_machine.check_confines(host, machine, read_topology(machine.root), needs.study.config)

@@ -12,8 +12,8 @@ from pathlib import Path
 from scripts.commands.doctor.finding import Finding, Findings, Machine, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.host import locks, workplace
+from scripts.host.cache import cache_path
 from scripts.host.storage import mount_of, nearest_folder
-from scripts.host.workplace import cache_path
 
 
 def check_account(needs: Needs, _machine: Machine) -> Findings:

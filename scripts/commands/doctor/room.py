@@ -4,7 +4,7 @@ from scripts import ROOT
 from scripts.builds.trials import FAILURES, one_line
 from scripts.commands.doctor.finding import SET_UP, Finding, Findings, Machine, ok
 from scripts.commands.doctor.needs import Needs
-from scripts.host.workplace import cache_path
+from scripts.host.cache import cache_path
 from scripts.plan.paths import Paths
 from scripts.plan.preview import limits
 from scripts.plan.preview.due import Due

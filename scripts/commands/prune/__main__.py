@@ -10,13 +10,13 @@ from scripts import ROOT
 from scripts.commands.arguments import study_of
 from scripts.commands.prune import cache as prune_cache
 from scripts.commands.prune import leftovers
-from scripts.commands.prune.cache import Busy
 from scripts.commands.prune.leftovers import Leftover, Named
 from scripts.config import expansion
 from scripts.config.study import Study
 from scripts.config.text import ConfigError
 from scripts.host import locks
 from scripts.host.entry import say, user_command
+from scripts.host.locks import Busy
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
 from scripts.wording import duration, plural, size

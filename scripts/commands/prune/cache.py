@@ -9,17 +9,8 @@ from scripts import record
 from scripts.builds import relinked
 from scripts.builds.compile import build_tree
 from scripts.commands.prune.leftovers import Leftover, weighed
-from scripts.host import workplace
-from scripts.host.locks import exclusive
-
-
-class Busy(ValueError):
-    """A process measures or compiles on this machine; the text has the process ids."""
-
-
-def _busy(holders: tuple[int, ...]) -> None:
-    who = ", ".join(map(str, holders)) or "unknown"
-    raise Busy(f"processes {who} measure or compile on this machine")
+from scripts.host import leftovers, workplace
+from scripts.host.locks import exclusive, refuse
 
 
 def find_in_cache(storages: Iterable[str], removed: Iterable[Leftover]) -> list[Leftover]:
@@ -29,7 +20,7 @@ def find_in_cache(storages: Iterable[str], removed: Iterable[Leftover]) -> list[
     process uses one. Raises Busy if the lock is not free.
     """
     cache = workplace.cache_directory()
-    with exclusive(_busy):
+    with exclusive(refuse):
         found = [*_trees(cache), *_data(cache, storages), *_copies(cache, removed)]
         return [weighed(path) for path in found]
 
@@ -60,7 +51,8 @@ def _copies(cache: Path, removed: Iterable[Leftover]) -> Iterator[Path]:
 def remove_leftover(found: Iterable[Leftover]) -> None:
     """Remove what `find_in_cache` returned. Raises Busy if the machine's lock is no longer free."""
     cache = workplace.cache_directory()
-    with exclusive(_busy):
+    with exclusive(refuse):
+        leftovers.clear()
         for leftover in found:
             if leftover.path.parent == cache / "build":
                 with build_tree(leftover.path.name, cache):

@@ -8,8 +8,8 @@ from pathlib import Path
 from scripts.analysis.widening import widened_for
 from scripts.config.run_time import stated_s
 from scripts.host import locks, outcome, storage
+from scripts.host.cache import cache_path
 from scripts.host.cpus import format_cpus
-from scripts.host.workplace import cache_path
 from scripts.loadgen import client_host
 from scripts.measure import disk_load
 from scripts.measure.planned import SLICES, STATEMENTS, TURNS

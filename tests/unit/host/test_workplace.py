@@ -43,30 +43,6 @@ def build(tmp_path):
     return identity
 
 
-def test_cache_belongs_to_this_user_and_is_nobodys_to_write(monkeypatch, tmp_path):
-    monkeypatch.setattr(workplace, "Path", lambda path: tmp_path)
-    folder = workplace.cache_directory()
-    assert folder == tmp_path / f"{workplace.NAME}-{os.getuid()}"
-    assert stat.S_IMODE(folder.stat().st_mode) & 0o022 == 0
-    assert workplace.cache_directory() == folder
-
-
-def test_link_in_place_of_the_cache_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(workplace, "Path", lambda path: tmp_path)
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / f"{workplace.NAME}-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(PermissionError, match=f"{workplace.NAME}-{os.getuid()}: belongs to another user"):
-        workplace.cache_directory()
-
-
-@AS_ROOT
-def test_cache_of_another_user_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(workplace, "Path", lambda path: tmp_path)
-    os.chown(workplace.cache_directory(), 65534, 65534)
-    with pytest.raises(PermissionError, match="belongs to another user, expected a folder of uid 0; remove it"):
-        workplace.cache_directory()
-
-
 @AS_ROOT
 def test_root_runs_servers_as_an_unprivileged_user_without_groups():
     user = pwd.getpwnam(workplace.SERVER_USER)

@@ -14,9 +14,9 @@ from scripts import record
 from scripts.builds import relinked
 from scripts.commands.prune import __main__ as prune
 from scripts.commands.prune import cache, leftovers
-from scripts.commands.prune.cache import Busy
 from scripts.config.text import ConfigError
 from scripts.host import locks, workplace
+from scripts.host.locks import Busy
 from tests.made import laid_out
 from tests.made.studies import CHECKOUT, config, paths
 
