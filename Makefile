@@ -3,6 +3,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup report quick package plan watch retry drop prune import compare check doctor config-doc sample bench test faults lint lock clean
 
+# What a shell tells its Python would be told to that of .venv.
+unexport PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONINSPECT PYTHONOPTIMIZE PYTHONWARNINGS
+
 STUDY ?=
 CORES ?= all
 TESTS ?=

@@ -50,6 +50,7 @@ try:
 except ValueError as error:
     raise WorkflowError(str(error))
 
+session.forget_python_settings()
 os.environ.update(
     **job_environment(ROOT),
     **{outcome.MAY_FAIL: "\n".join(tolerated_folders(PATHS))},

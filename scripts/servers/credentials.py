@@ -1,6 +1,6 @@
 """Users and passwords of servers that already run: read from a file or the environment, kept out of everything else.
 
-Jobs learn where they are from one environment variable, which the workflow sets and which holds no secret.
+Jobs learn where they are from environment variables, which the workflow sets and which hold no secret.
 """
 
 import json
@@ -8,7 +8,7 @@ import os
 import ssl
 import stat
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ import yaml
 from scripts.sources.kinds import RUNNING
 
 PLACES_VARIABLE = "RUNNING_SERVERS"
+HANDED_VARIABLE = "RUNNING_SERVERS_LOGINS"
 PLACES = ("credentials", "environment", "ca", "tls")
 KEYS = ("user", "password")
 TEXT = "tag:yaml.org,2002:str"
@@ -57,9 +58,27 @@ def places(servers: Mapping[str, Mapping[str, Any]]) -> Places:
 
 
 def job_environment(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the environment variable by which jobs find logins; empty without servers that already run."""
+    """Return the environment variables by which jobs find logins; empty without servers that already run.
+
+    Logins in this process's environment are taken out of it, so that no job inherits them, and into memory of this
+    process, where a job that logs in reads them.
+    """
     found = places(servers)
-    return {PLACES_VARIABLE: json.dumps(found)} if found else {}
+    handed = _taken_out(place["environment"] for place in found.values() if "environment" in place)
+    return {**({PLACES_VARIABLE: json.dumps(found)} if found else {}), **handed}
+
+
+def _taken_out(prefixes: Iterable[str]) -> dict[str, str]:
+    names = [name for prefix in dict.fromkeys(prefixes) for name in _variables(prefix)]
+    if not (logins := {name: os.environ.pop(name) for name in names if name in os.environ}):
+        return {}
+    memory = os.memfd_create("logins")
+    os.write(memory, json.dumps(logins).encode())
+    return {HANDED_VARIABLE: f"/proc/{os.getpid()}/fd/{memory}"}
+
+
+def _variables(prefix: str) -> list[str]:
+    return [f"{prefix}_{name.upper()}" for name in KEYS]
 
 
 def access_of(server: str, known: Places | None = None) -> Access:
@@ -110,11 +129,22 @@ def _is_text(node: yaml.Node) -> bool:
 
 @cache
 def _of_environment(prefix: str, named: str) -> Login:
-    """Take a login out of the environment, so that no process started later inherits it."""
-    names = [f"{prefix}_USER", f"{prefix}_PASSWORD"]
-    if missing := [name for name in names if not os.environ.get(name)]:
+    """Return the login that the workflow took out of its environment, or take it out of that of this process."""
+    names, handed = _variables(prefix), _handed(named)
+    texts = [handed.get(name) or os.environ.pop(name, "") for name in names]
+    if missing := [name for name, text in zip(names, texts, strict=True) if not text]:
         raise ValueError(f"{named}: environment: {' and '.join(missing)} not set, expected user and password in them")
-    return _checked(*(os.environ.pop(name) for name in names), f"{named}: environment: {prefix}")
+    return _checked(*texts, f"{named}: environment: {prefix}")
+
+
+def _handed(named: str) -> dict[str, str]:
+    if not (memory := os.environ.get(HANDED_VARIABLE)):
+        return {}
+    try:
+        return json.loads(Path(memory).read_bytes())
+    except OSError as error:
+        text = f"{named}: the process that holds the login cannot be asked ({memory}: {error.strerror})"
+        raise ValueError(f"{text}; expected the workflow on this machine, else use `credentials`, a file") from error
 
 
 def _checked(user: str, password: str, where: str) -> Login:

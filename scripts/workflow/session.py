@@ -17,6 +17,7 @@ from scripts.workflow.interrupts import forward_interrupts
 from scripts.workflow.release import expect, expect_parameters
 
 HOST = 1000
+HARMLESS = {"PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONNOUSERSITE", "PYTHONUNBUFFERED"}
 
 
 def prepare(workflow: Any, results: Path) -> None:
@@ -56,6 +57,15 @@ def register_host(workflow: Any) -> None:
     expect_parameters(workflow.register_resource, "name", "value")
     if "host" not in workflow.global_resources:
         workflow.register_resource("host", HOST)
+
+
+def forget_python_settings() -> None:
+    """Remove what the user's shell tells Python from this process's environment: jobs would run otherwise than meant.
+
+    With PYTHONINSPECT a job would wait for commands at its end, with PYTHONHOME it would not start.
+    """
+    for name in [name for name in os.environ if name.startswith("PYTHON") and name not in HARMLESS]:
+        del os.environ[name]
 
 
 def job_environment(root: Path) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from scripts.servers import credentials, families
 from scripts.servers.credentials import Access, Login
 from scripts.servers.endpoint import HIDDEN, Endpoint, private_file
 
+CHECKOUT = Path(__file__).parents[3]
 USER, PASSWORD = "anna", "s3cr3t#x"
 
 
@@ -132,6 +135,38 @@ def test_a_login_of_the_environment_is_inherited_by_no_other_process(monkeypatch
     place = {"environment": "MYDB", "tls": False}
     assert access(place).login == access(place).login == Login(USER, PASSWORD)
     assert not {"MYDB_USER", "MYDB_PASSWORD"} & os.environ.keys()
+
+
+LOGS_IN = """
+import json, sys
+from pathlib import Path
+from scripts.servers.credentials import access_of
+login = access_of("db").login
+print(json.dumps([login.user, login.password, Path("/proc/self/environ").read_text()]))
+"""
+
+
+def test_a_job_that_logs_in_reads_the_login_and_has_it_in_no_environment(monkeypatch):
+    credentials._of_environment.cache_clear()
+    monkeypatch.setenv("MYDB_USER", USER)
+    monkeypatch.setenv("MYDB_PASSWORD", f"{PASSWORD}é")
+    servers = {"db": {"sources": [{"running": "h:1", "environment": "MYDB", "tls": False}]}}
+    given = credentials.job_environment(servers)
+    assert not {"MYDB_USER", "MYDB_PASSWORD"} & os.environ.keys()
+    assert PASSWORD not in str(given)
+    job = subprocess.run(
+        [sys.executable, "-c", LOGS_IN], env={**os.environ, **given}, cwd=CHECKOUT, capture_output=True, check=True
+    )
+    user, password, environment = json.loads(job.stdout)
+    assert (user, password) == (USER, f"{PASSWORD}é")
+    assert PASSWORD not in environment
+
+
+def test_a_job_without_its_workflow_says_what_it_lacks(monkeypatch):
+    credentials._of_environment.cache_clear()
+    monkeypatch.setenv(credentials.HANDED_VARIABLE, "/proc/self/fd/none")
+    with pytest.raises(ValueError, match="the process that holds the login cannot be asked"):
+        access({"environment": "MYDB", "tls": False})
 
 
 @pytest.mark.parametrize("password", ["s3cr3t\x07", "s3cr3t\udcff", "s3cr3t\n"])
