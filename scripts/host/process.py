@@ -81,13 +81,15 @@ def run(
     stdin: Path | None = None,
     identity: dict | None = None,
     progress: Callable[[str], bool] | None = None,
+    started_by: Sequence[str] = (),
 ) -> Finished:
     """Run a command to its end in a process group that never outlives this process.
 
     With `log`, its output is appended there. Without, its standard output is returned and each line goes to `logging`,
     except for the lines that `progress` takes, by returning True.
     It has the made environment of `made_environment`, `environment` over it, and nothing else of this process's own;
-    `identity` holds Popen's user and group arguments.
+    `identity` holds Popen's user and group arguments; `started_by` are words that start the command, such as
+    `kept.keeping()`, and stand in no message.
     Raises FileNotFoundError when the command is missing, CommandFailed with its last lines when its status is not 0,
     CommandKilled when a signal from outside ended it.
     """
@@ -98,7 +100,9 @@ def run(
     with (
         log.open("ab") if log else tempfile.TemporaryFile() as text,
         open(stdin or os.devnull, "rb") as source,  # noqa: PTH123
-        _started_for_run(command, text, source, log is None, cwd=cwd, env=environment, **(identity or {})) as process,
+        _started_for_run(
+            [*started_by, *command], text, source, log is None, cwd=cwd, env=environment, **(identity or {})
+        ) as process,
     ):
         begin_s = time.monotonic()
         output = "" if log else _read_output(process, command[0], progress)
@@ -251,13 +255,13 @@ def kill_group(process: subprocess.Popen) -> None:
 
 
 @contextlib.contextmanager
-def watchdog(process: subprocess.Popen, timeout_s: float) -> Iterator[threading.Event]:
-    """Kill a process's group if the body takes longer than `timeout_s`; the event is set if that happened."""
+def watchdog(end: Callable[[], None], timeout_s: float) -> Iterator[threading.Event]:
+    """Call `end`, which ends a process, when the body takes longer than `timeout_s`; the event is set when it was."""
     fired = threading.Event()
 
     def fire() -> None:
         fired.set()
-        kill_group(process)
+        end()
 
     timer = threading.Timer(timeout_s, fire)
     timer.daemon = True

@@ -57,13 +57,15 @@ def _environment() -> dict:
 def run(wanted: dict) -> None:
     """Run sysbench and pass it its secrets on standard input; kill it when the standard input of this process ends.
 
-    That input ends when the process that started the agent ends.
+    That input ends when the process that started the agent ends. What sysbench leaves behind ends with it.
     """
     try:
         socket.create_connection((wanted["address"], wanted["port"]), timeout=10).close()
     except OSError as error:
         _write_line(b"e", json.dumps({"unreachable": str(error)}).encode())
         return
+    # prctl(2), PR_SET_CHILD_SUBREAPER: orphans of sysbench become children of this process.
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
     process = subprocess.Popen(
         wanted["command"],
         env=_environment(),
@@ -77,10 +79,32 @@ def run(wanted: dict) -> None:
     try:
         process.stdin.write(wanted["secrets"].encode())
         process.stdin.close()
+        threading.Thread(target=_end_rest_behind, args=(process,), daemon=True).start()
         _follow(process)
     finally:
         _kill(process)
+        _end_rest_behind(process)
     _write_line(b"e", json.dumps({"status": process.wait()}).encode())
+
+
+def _end_rest_behind(process: subprocess.Popen) -> None:
+    """Wait for sysbench, then end what it left behind, which may hold the pipe of its output open."""
+    # It stays a process, whose usage can be read, until `run` waits for it.
+    with contextlib.suppress(ChildProcessError):
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    for pid in below(os.getpid()):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def below(pid: int) -> list:
+    """Return all processes below one."""
+    try:
+        lists = [(task / "children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return []
+    children = [int(word) for text in lists for word in text.split()]
+    return [*children, *(one for child in children for one in below(child))]
 
 
 def _before_exec(cpus: list) -> None:

@@ -251,6 +251,6 @@ def used_on_client(
 
 
 def _sample(server: Server, moment: Any) -> dict[str, Any]:
-    file: Path = server.sockets / "samples" / f"{moment.pids[0]}.jsonl"
+    file: Path = server.sockets / "samples" / f"{moment.programs[0]}.jsonl"
     lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     return {line["number"]: line for line in lines}[moment.number]

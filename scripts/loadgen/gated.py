@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+from scripts.host.kept import Kept
 from scripts.loadgen import many, run
 from scripts.loadgen.output import SysbenchFailed, Totals, parse
 from scripts.loadgen.slice_gate import PRELUDE, NeverParked, SliceCounts, SliceGate, made
@@ -24,7 +25,7 @@ class Process:
     `errors` has the error with which that thread ended before sysbench did, such as that of a full disk.
     """
 
-    process: subprocess.Popen
+    process: Kept
     text: Path
     reader: threading.Thread
     errors: list[OSError]
@@ -40,8 +41,13 @@ class GatedLoad:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The process numbers of all sysbench processes."""
+        """The process numbers above all sysbench processes and what they start."""
         return tuple(each.process.pid for each in self.processes)
+
+    @property
+    def programs(self) -> tuple[int, ...]:
+        """The process numbers of all sysbench processes."""
+        return tuple(each.process.program for each in self.processes)
 
     def wait_parked(self, within_s: float) -> None:
         """Wait until all clients are held. Raises SysbenchFailed with sysbench's words when they cannot come back."""
@@ -149,7 +155,7 @@ def gated(
         yield load
 
 
-def _followed(process: subprocess.Popen, text: Path) -> Process:
+def _followed(process: Kept, text: Path) -> Process:
     """Have what a process prints written to a file."""
     text.touch()
     errors: list[OSError] = []

@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import shlex
-import subprocess
 import time
 from bisect import bisect_left
 from collections import Counter
@@ -18,6 +17,7 @@ from pathlib import Path
 from threading import Event, Lock
 
 from scripts.host import workplace
+from scripts.host.kept import Kept
 from scripts.host.process import watchdog
 from scripts.loadgen import run
 from scripts.loadgen.output import Histogram, Latency, Output, Report, SysbenchFailed, SysbenchMisused, Totals, parse
@@ -152,6 +152,7 @@ class Reports:
 
     on_report: Callable[[Moment], None]
     pids: tuple[int, ...] = ()
+    programs: tuple[int, ...] = ()
     moments: list[Moment] = field(default_factory=list)
     apart_s: float = 0.0
     arrived: dict[int, list[float]] = field(default_factory=dict)
@@ -164,7 +165,7 @@ class Reports:
             same = [own[moment.number - 1] for own in self.arrived.values() if len(own) >= moment.number]
             if len(same) == len(self.pids):
                 self.apart_s = max(self.apart_s, max(same) - min(same))
-                self.moments.append(Moment(moment.number, moment.monotonic_s, moment.epoch_s, self.pids))
+                self.moments.append(Moment(moment.number, moment.monotonic_s, moment.epoch_s, self.pids, self.programs))
                 self.on_report(self.moments[-1])
 
 
@@ -173,7 +174,7 @@ class Call:
     """One process of the load: its command, the file with its output, and whether it was killed at its time limit."""
 
     argv: Sequence[str]
-    process: subprocess.Popen
+    process: Kept
     text: Path
     timed_out: Event
     timeout_s: float
@@ -228,7 +229,7 @@ def _texts(
     folder: Path,
     timeout_s: float,
     reports: Reports,
-    start: Callable[..., AbstractContextManager[subprocess.Popen]],
+    start: Callable[..., AbstractContextManager[Kept]],
 ) -> list[str]:
     """Run all processes to their end; return the output of each."""
     ready, gate = folder / "ready", folder / "gate"
@@ -238,9 +239,10 @@ def _texts(
         calls = []
         for place, argv in enumerate(commands):
             process = stack.enter_context(start(argv, ready, gate))
-            late = stack.enter_context(watchdog(process, timeout_s))
+            late = stack.enter_context(watchdog(process.end, timeout_s))
             calls.append(Call(argv, process, folder / f"{place:02}.txt", late, timeout_s))
         reports.pids = tuple(call.process.pid for call in calls)
+        reports.programs = tuple(call.process.program for call in calls)
         followed = [pool.submit(run.follow, call.process, call.text, reports.take) for call in calls]
         with _gate_opened(gate, ready, sum(map(clients_of, commands)), dict(zip(followed, calls, strict=True))):
             for done in futures.as_completed(followed):
@@ -250,7 +252,7 @@ def _texts(
 
 def _started(
     argv: Sequence[str], ready: Path, gate: Path, cpus: tuple[int, ...] | None, given: Mapping[str, str]
-) -> AbstractContextManager[subprocess.Popen]:
+) -> AbstractContextManager[Kept]:
     """Start one process of a load in a `given` environment, its clients held at the gate."""
     environment = {**given, "GATED_SCRIPT": argv[1], "GATE_READY": str(ready), "GATE": str(gate)}
     return started([argv[0], str(GATE), *argv[2:]], cpus, environment)

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.host import kept
 from scripts.host import process as host_process
+from scripts.host.kept import Kept
 from scripts.host.made_environment import made_environment
 from scripts.host.outcome import HostFailed
 from scripts.host.process import CommandFailed, CommandKilled, die_with_parent, watchdog
-from scripts.host.process import started as command_started
 from scripts.loadgen import sysbench as loadgen_sysbench
 from scripts.loadgen.lua import script_path, sysbench_environment
 from scripts.loadgen.output import (
@@ -65,7 +66,7 @@ def fill(
     )
     text.unlink(missing_ok=True)
     try:
-        host_process.run(command, text, environment=_variables(environment))
+        host_process.run(command, text, environment=_variables(environment), started_by=kept.keeping())
         # Its status is 0 even if one of several connections could not create its table (seen with 1.0.20).
         reject_failure(_fill_options(text))
     except (CommandFailed, SysbenchFailed, SysbenchMisused) as failure:
@@ -113,12 +114,16 @@ def options_of_load(generator: loadgen_sysbench.Capabilities, script: str, load:
 
 @dataclass(frozen=True)
 class Moment:
-    """The arrival of one per-second report: `number` counts from 1, `pids` are sysbench's."""
+    """The arrival of one per-second report: `number` counts from 1.
+
+    `programs` are the process numbers of sysbench, `pids` those of the processes above it and all that it starts.
+    """
 
     number: int
     monotonic_s: float
     epoch_s: float
     pids: tuple[int, ...]
+    programs: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -154,7 +159,7 @@ def run(
     SysbenchKilled when a signal from outside ended it.
     """
     begin_s = time.monotonic()
-    with started(argv, cpus, environment) as process, watchdog(process, timeout_s) as timed_out:
+    with started(argv, cpus, environment) as process, watchdog(process.end, timeout_s) as timed_out:
         moments = follow(process, log_path, on_report)
         status = process.wait()
     text = log_path.read_text(encoding="utf-8", errors="replace")
@@ -168,20 +173,20 @@ def run(
 @contextlib.contextmanager
 def started(
     argv: Sequence[str], cpus: Iterable[int] | None, environment: Mapping[str, str] | None = None
-) -> Iterator[subprocess.Popen]:
-    """Start a command in its own session, with a pipe for its output; all its processes end with the body.
+) -> Iterator[Kept]:
+    """Start a command in its own session, with a pipe for its output; all that it started ends with it or the body.
 
     `environment` is added to the made environment.
     """
     wanted = set(cpus) if cpus is not None else None
 
     def before_exec() -> None:
-        die_with_parent(signal.SIGKILL)
+        die_with_parent(signal.SIGTERM)
         if wanted is not None:
             os.sched_setaffinity(0, wanted)
 
-    with command_started(
-        list(argv),
+    with kept.started(
+        argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -191,7 +196,7 @@ def started(
         yield sysbench
 
 
-def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:
+def follow(process: Kept, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:
     """Write the output of sysbench to `log_path` until it ends; return the arrival of each report."""
     moments: list[Moment] = []
     with log_path.open("wb") as log:
@@ -200,7 +205,7 @@ def follow(process: subprocess.Popen, log_path: Path, on_report: Callable[[Momen
             log.write(line)
             log.flush()
             if parse_report(line.decode(errors="replace")):
-                moments.append(Moment(len(moments) + 1, monotonic_s, epoch_s, (process.pid,)))
+                moments.append(Moment(len(moments) + 1, monotonic_s, epoch_s, (process.pid,), (process.program,)))
                 on_report(moments[-1])
     return tuple(moments)
 

@@ -5,11 +5,15 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from scripts.host import kept, workplace
 from scripts.host.made_environment import made_environment
-from scripts.loadgen.lua import sysbench_environment
+from scripts.host.process import watchdog
+from scripts.loadgen import script_options
+from scripts.loadgen.lua import OUR_SCRIPTS, script_files
 from scripts.record import file_sha256
 from scripts.wording import option_value
 
@@ -30,6 +34,10 @@ OWNED = {
 }
 MANY_CLIENTS, INIT_TIMEOUT_S = 128, 120
 LARGEST_SEED = 2**31 - 1
+
+
+class ScriptUnanswered(ValueError):
+    """A script does not tell its options when it is asked; the message names it and quotes what it said."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +79,8 @@ def capabilities_from(version: str, help_text: str, header: str, *, path: str, s
 
 
 def _ask(path: str, *arguments: str) -> str:
-    return _printed([path, *arguments])
-
-
-def _printed(argv: Sequence[str]) -> str:
     how = {"capture_output": True, "text": True, "check": False, "timeout": ANSWER_S}
-    return subprocess.run(argv, env=made_environment(**sysbench_environment()), **how).stdout
+    return subprocess.run([path, *arguments], env=made_environment(), **how).stdout
 
 
 def prepare_command(
@@ -164,21 +168,82 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
 OPTION_LINE = re.compile(r"^ +--([\w-]+)(\[?=\S+)", re.MULTILINE)
 OPTION_KINDS = {"=N": r"-?\d+(?:\.\d+)?", "[=on|off]": r"on|off|true|false|0|1"}
 ANSWER_S = 60
+ANSWERED_WITHIN_S, LONGEST_ANSWER_BYTES = 20, 1 << 20
+
+
+def declared_options(capabilities: Capabilities, script: str) -> dict[str, str] | None:
+    """Return what `options_of` does, from the text of the script alone; None when only running it would tell."""
+    shared = Path(capabilities.path).resolve().parent.parent / "share" / "sysbench"
+    path = Path(script) if "/" in script else shared / f"{script}.lua"
+    return script_options.declared(path, [path.parent, shared]) if path.is_file() else None
 
 
 def options_of(capabilities: Capabilities, script: str) -> dict[str, str]:
-    """Return name (underscored) -> form of the value per option of a script, as printed by `sysbench SCRIPT help`.
+    """Return name (underscored) -> form of the value per option of a script, as `sysbench SCRIPT help` prints them.
 
-    Empty if the script has no help.
+    Empty if the script has no help. A script is run only when its text does not tell: without our privileges unless it
+    is one of ours or of sysbench's. Raises ScriptUnanswered.
     """
-    text = _printed([capabilities.path, script, "help"])
+    known = declared_options(capabilities, script)
+    return asked_options(capabilities.path, script) if known is None else known
+
+
+@lru_cache(maxsize=32)
+def asked_options(program: str, script: str) -> dict[str, str]:
+    """Return what a script answers to `help`; raises ScriptUnanswered."""
+    with workplace.temporary_directory() as folder:
+        if is_trusted(script):
+            argv, modules = [program, script, "help"], ""
+        else:
+            argv, modules = [*_unprivileged(), program, _copied(Path(script), folder), "help"], f"{folder}/?.lua;;"
+        text = _answer(argv, script, made_environment(HOME="/", LUA_PATH=modules))
     own = text.partition(" options:\n")[2]
     return {name.replace("-", "_"): form for name, form in OPTION_LINE.findall(own)}
 
 
+def _answer(argv: Sequence[str], script: str, environment: Mapping[str, str]) -> str:
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with (
+        kept.started(argv, cwd="/", env=environment, **streams) as asked,
+        watchdog(asked.end, ANSWERED_WITHIN_S) as late,
+    ):
+        text = asked.stdout.read(LONGEST_ANSWER_BYTES).decode(errors="replace")
+    if late.is_set():
+        raise ScriptUnanswered(f"{script}: `sysbench {script} help` did not end within {ANSWERED_WITHIN_S} s")
+    if len(text) >= LONGEST_ANSWER_BYTES:
+        raise ScriptUnanswered(f"{script}: `sysbench {script} help` printed more than 1 MiB, expected its options")
+    if failed := re.search(r"^(?:FATAL|setpriv): .*", text, re.MULTILINE):
+        raise ScriptUnanswered(f"{script}: `sysbench {script} help` failed: {failed[0]}")
+    return text
+
+
+def is_trusted(script: str) -> bool:
+    """Return whether a script is one of ours or, being a name, of sysbench's own."""
+    return not Path(script).is_absolute() or Path(script).is_relative_to(OUR_SCRIPTS)
+
+
+def _unprivileged() -> list[str]:
+    """Return the words before a command that run it as the user of the servers, where root runs the workflow."""
+    if not (user := workplace.server_identity()):
+        return []
+    return ["setpriv", f"--reuid={user['user']}", f"--regid={user['group']}", "--clear-groups"]
+
+
+def _copied(script: Path, folder: Path) -> str:
+    """Copy a script and its modules to a folder that everybody can read; return the script's path there."""
+    folder.chmod(0o755)
+    for name, file in script_files(script).items():
+        shutil.copyfile(file, folder / name)
+    return str(folder / script.name)
+
+
 def demand_options(capabilities: Capabilities, script: str, options: Mapping[str, Any]) -> None:
     """Raise ValueError naming the script and each option whose value sysbench would misread."""
-    if wrong := option_mistakes(options_of(capabilities, script), options):
+    try:
+        known = options_of(capabilities, script)
+    except ScriptUnanswered:
+        return  # sysbench itself judges the options when it runs the script
+    if wrong := option_mistakes(known, options):
         raise ValueError("\n".join(f"options of {script}: {line}" for line in wrong))
 
 

@@ -96,7 +96,7 @@ class Bench:
         with self._server.blamed(), setting.family.patient_logins(self._connection):
             held = gated(commands, script, place, setting.text, setting.cpus.client_cpus, setting.client_environment)
             self.arm = Arm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
-            self.facts |= client_environment.proven(setting, self.arm.load.pids)
+            self.facts |= client_environment.proven(setting, self.arm.load.programs)
         priority.carry_over(self._server.process.pid, *self.arm.load.pids)
         self.facts["commands"] |= many.named_commands(commands)
 

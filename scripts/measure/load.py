@@ -104,7 +104,7 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
     def on_report(moment: run.Moment) -> None:
         if moment.number == 1:
             priority.carry_over(server.process.pid, *moment.pids)
-            proven.update(client_environment.proven(setting, moment.pids))
+            proven.update(client_environment.proven(setting, moment.programs))
         if moment.number in (1, 1 + setting.measure_s):
             samples.append((moment, usage.sample_usage(server.process.pid, *moment.pids)))
             setting.at_edge(server)

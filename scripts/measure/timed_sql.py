@@ -8,12 +8,13 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scripts import ROOT, record
 from scripts.host import priority, usage
-from scripts.host.process import watchdog
+from scripts.host.process import kill_group, watchdog
 from scripts.measure import observe
 from scripts.measure.setting import Phases, Setting
 from scripts.servers.server import Server, ServerFailed
@@ -160,7 +161,7 @@ def plain(value: Any) -> str | None:
 @contextlib.contextmanager
 def _awaited(server: Server, name: str) -> Iterator[None]:
     """Raise ServerFailed naming the statement after an error, a lost connection or a timeout."""
-    with watchdog(server.process, ANSWERED_WITHIN_S) as silent:
+    with watchdog(partial(kill_group, server.process), ANSWERED_WITHIN_S) as silent:
         try:
             yield
         except Exception as error:  # each family's driver has its own errors

@@ -5,6 +5,7 @@ The check reference is a build of the same server; all answers must be identical
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from scripts import ROOT, record
 from scripts.host import outcome as host_outcome
 from scripts.host.entry import say_waiting
 from scripts.host.locks import shared
-from scripts.host.process import watchdog
+from scripts.host.process import kill_group, watchdog
 from scripts.servers import data_directory, families
 from scripts.servers.data_directory import initialise
 from scripts.servers.options import server_options
@@ -119,7 +120,7 @@ def _entered(server: Server) -> Any:
 @contextmanager
 def _named(server: Server, question: str) -> Iterator[None]:
     """Turn a death, a lost connection or a silence of the server into ServerFailed with the question's name."""
-    with watchdog(server.process, ANSWERED_WITHIN_S) as silent:
+    with watchdog(partial(kill_group, server.process), ANSWERED_WITHIN_S) as silent:
         try:
             with server.blamed():
                 yield

@@ -1,5 +1,8 @@
 """Datasets are filled by the script and options they name, and the loads on them are told what both mean."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from scripts.host import process
@@ -107,3 +110,17 @@ def test_loader_that_is_killed_is_told_apart_from_one_that_failed(monkeypatch, t
     monkeypatch.setattr(sysbench, "prepare_command", lambda *_: ["sh", "-c", "kill -KILL $$"])
     with pytest.raises(run.SysbenchKilled, match=r"the tables could not be loaded: .* was killed by SIGKILL"):
         run.fill({"tables": 1, "rows": 10}, FLAGS, 1, tmp_path / "log")
+
+
+@pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
+def test_what_loading_tables_leaves_behind_ends_with_it(tmp_path):
+    script = tmp_path / "own.lua"
+    script.write_text(
+        "sysbench.cmdline.options = {}\n"
+        f'function prepare() os.execute("setsid sleep 987 & echo $! >{tmp_path}/pid") end\n'
+        "function event() end\n"
+    )
+    run.fill({"script": str(script)}, FLAGS, 1, tmp_path / "log.txt")
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+    assert (tmp_path / "log.txt").read_text().startswith("$ ")
+    assert "keeper" not in (tmp_path / "log.txt").read_text()

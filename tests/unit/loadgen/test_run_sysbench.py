@@ -75,7 +75,7 @@ def test_text_is_kept_as_it_comes(tmp_path):
 
     def on_report(moment):
         seen.append((tmp_path / "log.txt").read_text())
-        os.kill(moment.pids[0], signal.SIGKILL)
+        os.kill(moment.programs[0], signal.SIGKILL)
 
     with pytest.raises(SysbenchKilled, match="died of SIGKILL"):
         run(argv, tmp_path / "log.txt", timeout_s=30, on_report=on_report)

@@ -42,7 +42,7 @@ IDENTITY = {
 @pytest.fixture
 def finished():
     output = parse(RECORDED.read_text())
-    moments = [Moment(number, 100.0 + number, 1e9 + number, (7,)) for number in range(1, len(output.reports) + 1)]
+    moments = [Moment(number, 100.0 + number, 1e9 + number, (7,), (8,)) for number in range(1, len(output.reports) + 1)]
     return Finished(output, tuple(moments), 5.5)
 
 

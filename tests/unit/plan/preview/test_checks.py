@@ -1,5 +1,6 @@
 """Archives that do not exist and options that scripts do not have stop the plan, by file, line, key and value."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -115,12 +116,44 @@ def test_options_of_datasets_and_of_a_variants_data_are_checked(tmp_path):
     assert line.endswith("did you mean 'skip_trx'?")
 
 
-def test_script_of_the_user_is_asked_by_its_path(tmp_path, asked):
+PLAIN = 'sysbench.cmdline.options = {size = {"rows", 10}}\n'
+COMPUTED = "for _, name in ipairs(NAMES) do sysbench.cmdline.options[name] = {name, 1} end\n"
+
+
+def test_script_of_the_user_is_read_and_never_run(tmp_path, asked):
     script = tmp_path / "own.lua"
-    script.write_text("function event() end")
-    loads = {"mine": {"script": str(script), "dataset": "sbtest", "options": {"range_size": 1}}}
-    demanded(paths(tmp_path, workloads=loads))
-    assert str(script) in asked
+    script.write_text(f'os.execute("touch {tmp_path}/ran")\n{PLAIN}function event() end')
+    loads = {"mine": {"script": str(script), "dataset": "sbtest", "options": {"siz": 1}}}
+    (line,) = refusal(paths(tmp_path, workloads=loads), "siz:")
+    assert line.endswith(f"1 cannot be set, {script} has no such option, did you mean 'size'?")
+    assert str(script) not in asked
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
+def test_nothing_that_a_script_of_the_user_requires_is_run_by_a_plan(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "module.lua").write_text(f'os.execute("touch {tmp_path}/ran")\n')
+    (tmp_path / "oltp_read_only.lua").write_text(f'os.execute("touch {tmp_path}/ran")\n')
+    script = tmp_path / "own.lua"
+    script.write_text('require("oltp_common")\nrequire("module")\nfunction event() execute_point_selects() end\n')
+    loads = {
+        "mine": {"script": str(script), "dataset": "sbtest", "options": {"point_selects": 3}},
+        "theirs": {"script": "oltp_read_only", "dataset": "sbtest", "options": {"point_selects": 3}},
+    }
+    assert demanded(paths(tmp_path, workloads=loads)) == []
+    assert not (tmp_path / "ran").exists()
+
+
+def test_script_whose_text_does_not_tell_its_options_is_left_to_the_first_job(tmp_path, asked):
+    script = tmp_path / "own.lua"
+    script.write_text(COMPUTED + "function event() end")
+    loads = {"mine": {"script": str(script), "dataset": "sbtest", "options": {"any": 1}}}
+    (note,) = demanded(paths(tmp_path, workloads=loads))
+    assert note.startswith(f"options of {script} are not checked: ")
+    assert note.endswith("so the first job asks it")
+    assert str(script) not in asked
 
 
 def test_script_without_help_is_not_checked(tmp_path, monkeypatch):
