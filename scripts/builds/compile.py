@@ -110,7 +110,8 @@ def compile_server(
     configured = _step(configure, build, bare, log)
     with _progress(f"{recipe['server']} {recipe['build']}", log, records):
         environment = {**bare, **_compile_environment(family, build, records, flags)}
-        compiled = [_step(command, build, environment, log) for command in family.compile_commands(threads)]
+        commands = [*family.compile_commands(threads), *family.library_commands(recipe.get("libraries", ()))]
+        compiled = [_step(command, build, environment, log) for command in commands]
     steps_s = {"configure": configured.wall_s, "compile": sum(usage.wall_s for usage in compiled)}
     return Compiled(steps_s, _total([configured, *compiled]), configure, records)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts.config.mistakes import Mistake
 from scripts.servers import families
-from scripts.servers.families.family import FROM_CLIENT
+from scripts.servers.families.option_rules import FROM_CLIENT
 from scripts.sources.installed import find_program
 from scripts.sources.kinds import kind_of, prebuilt, source_path
 
@@ -38,7 +38,7 @@ class ServerOptions:
         family, sources = families.of(self.entry["family"]), self.entry["sources"]
         if kind_of(sources[0]) == INSTALLED:
             return _installed_libraries(family, source_path(sources[0][INSTALLED]))
-        return None if prebuilt(sources) else family.KNOWN_LIBRARIES
+        return None if prebuilt(sources) else family.BUILT_LIBRARIES | family.ADDED_LIBRARIES
 
     def _owner(self, family: families.Family, name: str) -> str:
         for_client = self.has_client and name in family.network_options("", 0)

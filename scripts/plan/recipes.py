@@ -178,7 +178,15 @@ class Plan:
             "published": declared.get("published"),
             "configure": self.study.entries["servers"][server].get("configure", []),
             "debug_information": declared.get("debug_information", False),
+            "libraries": self._libraries(server),
         }
+
+    def _libraries(self, server: str) -> list[str]:
+        """Return the libraries that a server's builds have because options of the study or of a training name them."""
+        family, variants = families.of(self.family(server)), self.study.variants
+        options = [self.options(name) for name, variant in variants.items() if variant["server"] == server]
+        options += [self.training_options(training) for training in self.study.entries["trainings"]]
+        return sorted(family.ADDED_LIBRARIES & set().union(*map(family.named_libraries, options)))
 
     def _tools(self, name: str) -> Recipe:
         entry = self.study.entries["toolchains"][name]

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from scripts.host.process import run
 from scripts.servers.endpoint import Endpoint
-from scripts.servers.families.family import FROM_CLIENT, FROM_STORAGE, Family, Options
+from scripts.servers.families.family import Family, Options
+from scripts.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE
 from scripts.sources.installed import Product, program_of
 
 # The server answers each connection with its settings, and ends at SIGTERM.

@@ -9,32 +9,20 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
 
 from scripts.servers.endpoint import Endpoint
-from scripts.servers.families.option_values import HARMLESS, KINDS_BY_NAME, Kind, refusal
+from scripts.servers.families.option_rules import OptionRules, Options
 from scripts.sources.installed import Product
-from scripts.wording import option_value
 
 # The release of an installed server, in a file of its install tree.
 RELEASE_FILE = "release.txt"
 # Spellings of true and false that option files accept, besides YAML's own.
 ON, OFF = frozenset({"on", "1", "yes", "true"}), frozenset({"off", "0", "no", "false"})
 
-# What a study uses instead of an option of `OWNED_OPTIONS`, as the end of a sentence.
-FROM_CLIENT = "it comes from `client`: without one the server listens on a private socket only"
-FROM_STORAGE = "it comes from `storage`, the place of data directories"
-FROM_SERVER = "it comes from the `server` and `build` of the variant"
-FROM_WORKFLOW = "the workflow sets it for each start"
-NO_ACCOUNTS = "the workflow makes the accounts of a server; put statements into the script of a workload"
-ONE_LOG = "the workflow reads the server's log and keeps it beside the records"
 
-Options = dict[str, Any]
-
-
-class Family(ABC):
+class Family(OptionRules, ABC):
     """A database product, in all its releases.
 
     Paths are absolute. `options` are server options as a study names them, laid over `default_options`. `connection`
@@ -62,12 +50,6 @@ class Family(ABC):
 
     # Server options that shape a data directory, so that they belong to a dataset.
     DATA_OPTIONS: ClassVar[frozenset[str]] = frozenset()
-    # Server options that a study cannot set: shell pattern of names -> what to use instead, as the end of a sentence.
-    OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {}
-    # What the server does with the values of the others: shell pattern of names -> kind; the first that matches counts.
-    OPTION_KINDS: ClassVar[Mapping[str, Kind]] = KINDS_BY_NAME
-    # Names of libraries that its options can name before it is compiled.
-    KNOWN_LIBRARIES: ClassVar[frozenset[str]] = frozenset()
     # The driver of sysbench, and the name of its option that holds the password of a load generator elsewhere.
     SYSBENCH_DRIVER: ClassVar[str]
     PASSWORD_OPTION: ClassVar[str]
@@ -133,6 +115,10 @@ class Family(ABC):
     def compile_commands(self, threads: int) -> list[list[str]]:
         """Return the commands that compile the server in the build tree with at most `threads` jobs."""
 
+    def library_commands(self, names: Collection[str]) -> list[list[str]]:
+        """Return the commands that compile some of `ADDED_LIBRARIES` in the build tree, after the server."""
+        return []
+
     @abstractmethod
     def install(self, source: Path, build: Path, target: Path, log: Path) -> None:
         """Install the compiled server and the files that it needs to run into `target`."""
@@ -165,39 +151,6 @@ class Family(ABC):
         """
         return []
 
-    def owned_option(self, name: str) -> str:
-        """Return what to use instead of an option that the workflow sets itself; an empty text for a free option."""
-        return next((instead for owned, instead in self.OWNED_OPTIONS.items() if self.means(name, owned)), "")
-
-    def bare_name(self, name: str) -> str:
-        """Return an option's name in small letters, with `_`, without what the server strips from it."""
-        return name.lower().replace("-", "_")
-
-    def means(self, name: str, pattern: str) -> bool:
-        """Return whether the server may take a name for one of a pattern, as `OWNED_OPTIONS` has them."""
-        return fnmatchcase(self.bare_name(name), pattern)
-
-    def option_kind(self, name: str) -> Kind:
-        """Return what the server does with the value of an option, by its name in any spelling."""
-        bare = self.bare_name(name)
-        for pattern, kind in self.OPTION_KINDS.items():
-            # A name that may mean a harmless option may mean another one too.
-            if fnmatchcase(bare, pattern) if kind in HARMLESS else self.means(name, pattern):
-                return kind
-        return Kind.LOCAL
-
-    def libraries(self, program: Path) -> frozenset[str] | None:
-        """Return the names of the libraries that an installed server can load; the default: None, they are unknown."""
-        return None
-
-    def refused_value(self, name: str, value: Any, libraries: Collection[str] | None) -> str:
-        """Return why an option cannot have a value, and what was expected; an empty text for a value that it can have.
-
-        Refused are values by which a server runs a command, loads a foreign library, connects, or names what is not in
-        its data directory. `libraries` are the names that its installation holds, None if they are unknown yet.
-        """
-        return refusal(self.option_kind(name), option_value(value), libraries)
-
     @abstractmethod
     def option_text(self, options: Options) -> str:
         """Return the content of the option file."""
@@ -210,7 +163,7 @@ class Family(ABC):
     ) -> None:
         """Make a data directory with an empty database `DATABASE`. Raises CommandFailed with the last lines."""
 
-    def fit_data(self, install: Path, data: Path, options: Options) -> None:  # noqa: B027
+    def fit_data(self, install: Path, data: Path, options: Options) -> None:
         """Change a cleanly stopped data directory so that the server starts on it; the default: leave it as it is."""
 
     @abstractmethod
@@ -232,10 +185,10 @@ class Family(ABC):
     def connect(self, sockets: Path) -> Any:
         """Connect to the server; raises the driver's errors while the server is not ready."""
 
-    def before_stop(self, connection: Any, keep_data: bool) -> None:  # noqa: B027
+    def before_stop(self, connection: Any, keep_data: bool) -> None:
         """Prepare the server's stop; `keep_data`: the data directory is used again. The default: nothing."""
 
-    def before_slow_stop(self, connection: Any) -> None:  # noqa: B027
+    def before_slow_stop(self, connection: Any) -> None:
         """Have the coming stop finish all work that the server put off. The default: nothing, a stop always does."""
 
     # Load generators

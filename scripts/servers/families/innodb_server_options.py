@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from scripts.servers.families.family import (
+from scripts.servers.families.option_rules import (
     FROM_CLIENT,
     FROM_SERVER,
     FROM_STORAGE,

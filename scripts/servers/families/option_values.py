@@ -73,12 +73,17 @@ def refusal(kind: Kind, text: str, libraries: Collection[str] | None) -> str:
 OWN_LIBRARIES = "a server loads the libraries of its own installation only"
 
 
+def library_names(text: str) -> dict[str, str]:
+    """Return part of a list of libraries -> the library's name without its suffix, empty for one with a path."""
+    named = {part: LIBRARY_NAME.fullmatch(part) for part in BETWEEN_NAMES.split(text) if part}
+    return {part: match[1].removesuffix(LIBRARY_SUFFIX) if match else "" for part, match in named.items()}
+
+
 def _wrong_library(text: str, libraries: Collection[str] | None) -> str:
-    for part in filter(None, BETWEEN_NAMES.split(text)):
-        named = LIBRARY_NAME.fullmatch(part)
-        if not named:
+    for part, name in library_names(text).items():
+        if not name:
             return f"names {part!r}, expected the name of a library without a path: {OWN_LIBRARIES}"
-        if libraries is not None and (name := named[1].removesuffix(LIBRARY_SUFFIX)) not in libraries:
+        if libraries is not None and name not in libraries:
             return f"names {name!r}, which its installation does not hold: {OWN_LIBRARIES}"
     return ""
 

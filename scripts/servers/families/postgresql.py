@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -73,7 +73,7 @@ class PostgreSQL(PostgreSQLStatus):
         name: instead for instead, names in postgresql_options.OWNED_BY.items() for name in names
     }
     OPTION_KINDS: ClassVar[Mapping[str, Kind]] = postgresql_options.KINDS
-    KNOWN_LIBRARIES = postgresql_options.OF_THE_SOURCES
+    BUILT_LIBRARIES, ADDED_LIBRARIES = postgresql_options.BUILT, postgresql_options.CONTRIB
     SYSBENCH_DRIVER = "pgsql"
     PASSWORD_OPTION = "pgsql-password"
     FORKS = True
@@ -115,10 +115,15 @@ class PostgreSQL(PostgreSQLStatus):
         headers = ["make", "-C", "src/backend", "generated-headers"]
         return [headers, *(["make", f"-j{threads}", "-C", part, "all"] for part in PARTS if part != "src/include")]
 
+    def library_commands(self, names: Collection[str]) -> list[list[str]]:
+        """Return the commands that compile some of `ADDED_LIBRARIES` in the build tree, after the server."""
+        return [["make", "-C", f"contrib/{name}", "all"] for name in names]
+
     def install(self, source: Path, build: Path, target: Path, log: Path) -> None:
         """Install the compiled parts into `target`; PostgreSQL finds its files relative to its programs."""
         staging = target.parent / "staging"
-        for part in PARTS:
+        added = sorted(f"contrib/{file.parent.name}" for file in build.glob("contrib/*/*.so"))
+        for part in [*PARTS, *added]:
             run(["make", "-C", part, "install", f"DESTDIR={staging}"], log, cwd=build)
         shutil.rmtree(staging / PREFIX.lstrip("/") / "include", ignore_errors=True)
         (staging / PREFIX.lstrip("/")).rename(target)

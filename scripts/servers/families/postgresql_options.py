@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from scripts.servers.families.family import FROM_CLIENT, FROM_STORAGE, FROM_WORKFLOW, NO_ACCOUNTS, ONE_LOG
+from scripts.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE, FROM_WORKFLOW, NO_ACCOUNTS, ONE_LOG
 from scripts.servers.families.option_values import KINDS_BY_NAME, LIBRARY_SUFFIX, Kind
 
 OWNED_BY = {
@@ -33,12 +33,12 @@ KINDS: Mapping[str, Kind] = KINDS_BY_NAME | {name: kind for kind, names in BY_KI
 # Where an installation keeps what its server loads, below the folder above the program's; each has SURE_LIBRARY.
 LIBRARY_FOLDERS = ("lib", "lib/postgresql", "lib64/pgsql", "lib/pgsql", "lib64/postgresql", "lib64")
 SURE_LIBRARY = "plpgsql.so"
-# Libraries of PostgreSQL's own sources that a preload list, archive_library or jit_provider can name (releases 10-18).
-OF_THE_SOURCES = frozenset(
+# What a preload list or archive_library can name: of every build, and of the sources' contrib (releases 10 to 18).
+BUILT = frozenset({"plpgsql"})
+CONTRIB = frozenset(
     {
-        *("auth_delay", "auto_explain", "basebackup_to_shell", "basic_archive", "isn", "llvmjit", "passwordcheck"),
-        *("pg_overexplain", "pg_prewarm", "pg_stat_statements", "pg_trgm", "pgcrypto", "plperl", "plpgsql"),
-        *("plpython3", "pltcl", "postgres_fdw", "sepgsql"),
+        *("auth_delay", "auto_explain", "basebackup_to_shell", "basic_archive", "isn", "passwordcheck"),
+        *("pg_overexplain", "pg_prewarm", "pg_stat_statements", "pg_trgm", "postgres_fdw"),
     }
 )
 

@@ -86,6 +86,7 @@ def failure_of_ninja(folder, step):
         PROFILE_SCOPE="objects",
         configure_command=lambda *_: ["cp", str(rules), "."],
         compile_commands=lambda _threads: [["ninja"]],
+        library_commands=lambda _names: [],
     )
     names = dict.fromkeys(("cc", "cxx", "ar", "ranlib", "nm"), "none")
     tools = SimpleNamespace(**names, search_path=lambda: os.environ["PATH"])

@@ -26,7 +26,7 @@ def told(arm, **options):
     ("arm", "options"),
     [
         (POSTGRESQL, {"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.max": 5000}),
-        (POSTGRESQL, {"archive_mode": True, "archive_command": "", "jit_provider": "llvmjit"}),
+        (POSTGRESQL, {"archive_mode": True, "archive_command": "", "archive_library": "basic_archive"}),
         (POSTGRESQL, {"timezone": "Europe/Berlin", "log_line_prefix": "%m /%a ", "temp_tablespaces": ""}),
         (POSTGRESQL, {"ssl_cert_file": "/etc/ssl/certs/own.pem"}),
         (MARIADB, {"log_bin": "binlog", "sync_binlog": 1}),

@@ -39,6 +39,30 @@ def changed(root=CHECKOUT, **changes):
     return {name for name in before if before[name] != after[name]}
 
 
+@pytest.mark.parametrize(
+    ("changes", "libraries"),
+    [
+        ({}, None),
+        ({"options": {"shared_preload_libraries": "", "jit": False}}, None),
+        ({"options": {"shared_preload_libraries": "plpgsql"}}, None),
+        (
+            {"options": {"shared_preload_libraries": "pg_stat_statements, auto_explain"}},
+            ["auto_explain", "pg_stat_statements"],
+        ),
+        (
+            {"variants": {**VARIANTS, "pgo": {**VARIANTS["pgo"], "options": {"archive_library": "basic_archive"}}}},
+            ["basic_archive"],
+        ),
+        ({"trainings": {"mixed": {"options": {"local_preload_libraries": "$libdir/pg_prewarm"}}}}, ["pg_prewarm"]),
+    ],
+)
+def test_builds_have_the_libraries_that_options_name(changes, libraries):
+    made = plan(**changes)
+    for build in ("baseline", "pgo", made.stages.profile("pgo").stage):
+        assert made.build(SERVER, build).get("libraries") == libraries
+    assert "libraries" not in made.build("mariadb-10.11", "baseline")
+
+
 LOADS = {"load baseline oltp", "load pgo oltp", "load aa oltp"}
 PLAIN = {"baseline", "variant baseline", "variant aa"}
 TRAINED = {"profile", "pgo", "variant pgo"}

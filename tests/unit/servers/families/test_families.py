@@ -59,6 +59,14 @@ def test_compile_commands_use_the_threads_they_are_given(family):
     assert all("-j3" in command for command in commands)
 
 
+def test_libraries_that_options_name_are_compiled_after_the_server():
+    commands = families.of("postgresql").library_commands(["auto_explain", "pg_stat_statements"])
+    assert [command[-2:] for command in commands] == [
+        ["contrib/auto_explain", "all"],
+        ["contrib/pg_stat_statements", "all"],
+    ]
+
+
 @pytest.mark.parametrize(("memory_mib", "pool_mib"), [(256, 128), (4096, 1024), (262144, 4096)])
 def test_default_pool_is_a_fourth_of_memory_within_bounds(family, memory_mib, pool_mib):
     options = family.default_options(memory_mib)
