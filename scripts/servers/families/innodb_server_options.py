@@ -38,7 +38,10 @@ OWNED_BY = {
     ONE_LOG: ("log_error", "console"),
 }
 BY_KIND = {
-    Kind.TEXT: ("init_connect", "init_slave", "init_replica", "ft_boolean_syntax", "report_password", "*_secret_key"),
+    Kind.TEXT: (
+        *("init_connect", "init_slave", "init_replica", "ft_boolean_syntax", "report_password", "*_secret_key"),
+        *("proxy_protocol_networks", "persist_only_admin_x509_subject"),
+    ),
     Kind.INPUT: (
         *("ssl_*", "admin_ssl_*", "clone_ssl_*", "*_private_key_path", "*_public_key_path", "ft_stopword_file"),
         *("des_key_file", "validate_password*dictionary_file", "cracklib_password_check_dictionary", "mecab_rc_file"),
