@@ -23,6 +23,7 @@ try:
     from scripts.plan.preview import text
     from scripts.plan.recipes import Plan
     from scripts.servers import credentials
+    from scripts.sources import addresses
     from scripts.workflow import announcing, code_digest, command_line, job_records, session
     from scripts.workflow.last_lines import last_lines
     from scripts.workflow.session import HOST, job_environment
@@ -57,6 +58,7 @@ os.environ.update(
     **{relinked.WANTED: record.canonical(relinks.wanted(PATHS))},
     **lua.job_environment(PLAN.study.config, PLAN.study.entries),
     **credentials.job_environment(PLAN.study.entries["servers"]),
+    **addresses.job_environment(PLAN.study.entries["servers"]),
 )
 
 RUNS_THERE = [path for path in PATHS.runs if Path(path).exists()] if PARTIAL else []

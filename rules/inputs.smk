@@ -80,7 +80,8 @@ def recipe_of(kind):
 # Snakemake does not compare a param whose function takes `output`: mirrors, numbers and folders may change, and nothing
 # is made again.
 def source_places(wildcards, output):
-    return record.canonical(PLAN.study.entries["servers"][wildcards.server]["sources"])
+    declared = PLAN.study.entries["servers"][wildcards.server]["sources"]
+    return record.canonical([addresses.without_logins(source) for source in declared])
 
 
 def diagnosis_place(wildcards, output):

@@ -12,8 +12,16 @@ from jsonschema import ValidationError
 
 from scripts.config.schema import Schema, Validator, expected, types_of
 from scripts.config.text import PRINTABLE_EXPECTED, Document, KeyPath, at, named_character
+from scripts.host.address import without_logins
 
-SHORT = reprlib.Repr()
+
+class _Short(reprlib.Repr):
+    def repr_str(self, x: str, level: int) -> str:
+        """Return a text shortened, after the logins in addresses, which the cut would hide from others, are out."""
+        return super().repr_str(without_logins(x), level)
+
+
+SHORT = _Short()
 SHORT.maxstring = SHORT.maxother = 80
 COMMAND_LINE = "--config"
 # Control characters but tab and the end of a line, and halves of a pair of UTF-16.

@@ -11,6 +11,8 @@ from typing import Any
 import yaml
 from yaml.reader import Reader
 
+from scripts.host.address import without_logins
+
 # The deepest key there is, servers.NAME.sources.0.url.0, has six parts.
 DEEPEST = 50
 # A thousand variants with their options are 15 000. A few lines of aliases of aliases can stand for 10**9.
@@ -39,7 +41,10 @@ HINTS = {
 
 
 class ConfigError(ValueError):
-    """A config file that cannot be used; the text holds one line per mistake."""
+    """A config file that cannot be used; the text holds one line per mistake, addresses without their logins."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(without_logins(text))
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,21 @@ from typing import Any
 from scripts.host import entry
 from scripts.loadgen import running
 from scripts.servers import families
-from scripts.sources import kinds, source
+from scripts.sources import addresses, kinds, source
 
 
-def log_to(log: Path) -> None:
-    """Send all messages to `log`, and those of level INFO and above to standard error as well."""
+def log_to(log: Path, sources: list[dict[str, Any]]) -> None:
+    """Send all messages, without the logins of `sources`, to `log`; those from INFO on to standard error as well."""
     log.parent.mkdir(parents=True, exist_ok=True)
     everything, seen = logging.FileHandler(log, mode="w", encoding="utf-8"), logging.StreamHandler(sys.stderr)
     seen.setLevel(logging.INFO)
+
+    def without_logins(message: logging.LogRecord) -> bool:
+        message.msg, message.args = addresses.redacted(message.getMessage(), sources), ()
+        return True
+
+    everything.addFilter(without_logins)
+    seen.addFilter(without_logins)
     style = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
     everything.setFormatter(style)
     logging.basicConfig(level=logging.DEBUG, handlers=[everything, seen], format="%(message)s")
@@ -27,7 +34,8 @@ def main(recipe: dict[str, Any], sources: list[dict[str, Any]], tree: Path, iden
     The first source that is available is used; a server that already runs is only asked for its release. Raises
     SourceError with the failure of each source.
     """
-    log_to(log)
+    sources = addresses.with_logins(recipe["server"], sources)
+    log_to(log, sources)
     if kinds.is_running(sources):
         running.describe_server(recipe, tree, identity)
         return

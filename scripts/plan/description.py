@@ -13,6 +13,7 @@ from scripts.plan import diagnoses, looks, stopping
 from scripts.plan.blocks import Block
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
+from scripts.sources import addresses
 from scripts.vocabulary import RELINKED
 
 Facts = dict[str, Any]
@@ -45,12 +46,19 @@ def describe(paths: Paths, files: list[Path], decided: list[Block], decision: Fa
         "trained_on": {name: loads_of(plan, trained[name]) for name in builds if trained[name]},
         **extras(study),
         **({"diagnose": asked} if (asked := diagnoses.settings(study)) else {}),
-        "config_text": "\n".join(file.read_text(encoding="utf-8") for file in files),
+        "config_text": config_text(study, files),
         "order": [
             [block.key.workload, block.key.clients, block.key.repetition, paths.order(block)] for block in decided
         ],
         "blocks": [block.name for block in decided],
     }
+
+
+def config_text(study: Study, files: list[Path]) -> str:
+    """Return the text of a study's files, without the logins in the addresses of its sources."""
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    servers = study.entries["servers"].values()
+    return addresses.redacted(text, [source for server in servers for source in server["sources"]])
 
 
 def shown(study: Study, decided: list[Block]) -> Iterator[tuple[str, Facts]]:

@@ -10,6 +10,7 @@ import pandas as pd
 from scripts import release
 from scripts.analysis import published, stats
 from scripts.analysis.blocks import block_names
+from scripts.host.address import without_logins
 from scripts.loadgen.run import FILL_SCRIPT
 from scripts.measure.record import Run
 from scripts.vocabulary import CELL, CONTROLS
@@ -108,7 +109,7 @@ def source_rows(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "server": source["server"],
             "product": f"{source.get('product')} {source.get('release')}",
-            "origin": str(source.get("origin")),
+            "origin": without_logins(str(source.get("origin"))),
             "tree": source.get("tree_sha256") or NOTHING,
             "files": [(entry["name"], entry["sha256"]) for entry in source.get("files") or []],
         }

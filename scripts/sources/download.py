@@ -5,11 +5,14 @@ import logging
 import os
 import time
 import urllib.request
-from http.client import HTTPException
+from http.client import HTTPException, HTTPMessage, HTTPResponse
 from pathlib import Path, PurePosixPath
 from typing import IO
+from urllib.error import URLError
 from urllib.parse import unquote, urlsplit
+from urllib.request import Request
 
+from scripts.host.address import Address
 from scripts.record import file_sha256
 from scripts.sources import SourceError
 
@@ -18,17 +21,52 @@ log = logging.getLogger(__name__)
 CHUNK_BYTES = 1 << 18
 PROGRESS_S = 2
 TIMEOUT_S = 60
+# The largest known, MySQL with its debugging symbols, has 2 GiB.
+DOWNLOAD_BYTES_MAX = 16 << 30
+SCHEMES = ("http://", "https://")
+AUTHORIZATION = "Authorization"
+FAILURES = (OSError, HTTPException, ValueError)
 
 
-def name_of(url: str) -> str:
+def name_of(address: Address) -> str:
     """Return the file name at the end of a URL's path."""
-    name = unquote(PurePosixPath(urlsplit(url).path).name)
-    if not name or "/" in name or name.startswith("."):
-        raise SourceError(f"{url}: no file name at its end")
+    name = unquote(PurePosixPath(urlsplit(address.real).path).name)
+    if not name or "/" in name or "\0" in name or name.startswith("."):
+        raise SourceError(f"{address}: no file name at its end")
     return name
 
 
-def fetch(mirrors: list[str], sha256: str, folder: Path) -> Path:
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Redirects, with the login only to the server that it is for."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        """Return urllib's request of a redirect, with the login if scheme, host and port stay the same."""
+        new = super().redirect_request(req, fp, code, msg, headers, newurl)
+        login = req.unredirected_hdrs.get(AUTHORIZATION)
+        if new and login and (new.type, new.host) == (req.type, req.host):
+            new.add_unredirected_header(AUTHORIZATION, login)
+        return new
+
+
+def opened(address: Address, method: str = "GET", timeout_s: float | None = None) -> HTTPResponse:
+    """Return the answer to a request. Raises one of FAILURES; SourceError for another scheme than http and https."""
+    if not address.real.startswith(SCHEMES):
+        raise SourceError(f"expected {' or '.join(SCHEMES)}; an archive on this machine is the source {{file: PATH}}")
+    url, login = address.basic_login or (address.real, "")
+    request = Request(url, method=method, headers={"User-Agent": "source-fetch/1"})
+    if login:
+        request.add_unredirected_header(AUTHORIZATION, login)
+    director = urllib.request.OpenerDirector()  # urllib's own would follow a redirect to an ftp: URL
+    for handler in ("Proxy", "Unknown", "HTTP", "HTTPS", "HTTPDefaultError", "HTTPErrorProcessor"):
+        name = handler if handler.endswith("Processor") else f"{handler}Handler"
+        director.add_handler(getattr(urllib.request, name)())
+    director.add_handler(_Redirects())
+    return director.open(request, timeout=timeout_s or TIMEOUT_S)
+
+
+def fetch(mirrors: list[Address], sha256: str, folder: Path) -> Path:
     """Return the file in `folder` whose content has this sha256 (hex), fetching it only if it is not there yet.
 
     Mirrors are tried in order. Raises SourceError with one line per mirror, and the path for a file brought by hand.
@@ -44,21 +82,22 @@ def fetch(mirrors: list[str], sha256: str, folder: Path) -> Path:
     for url in mirrors:
         try:
             return fetch_one(url, sha256, target)
-        except (OSError, HTTPException, ValueError) as error:
-            failures.append(f"{url}: {_why(error)}")
+        except FAILURES as error:
+            failures.append(f"{url}: {url.redacted(why(error))}")
             log.warning("%s", failures[-1])
     hint = f"to bring it by hand, put it at {target} (sha256 {sha256})"
     raise SourceError("\n".join([*failures, hint]))
 
 
-def fetch_one(url: str, sha256: str, target: Path) -> Path:
+def fetch_one(url: Address, sha256: str, target: Path) -> Path:
     part = target.with_name(f"{target.name}.part")
     log.info("fetching %s", url)
     try:
-        request = urllib.request.Request(url, headers={"User-Agent": "source-fetch/1"})
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer, part.open("wb") as out:
+        with opened(url) as answer, part.open("wb") as out:
             declared = answer.headers.get("Content-Length")
             size_bytes = int(declared) if declared else None
+            if size_bytes is not None and not 0 <= size_bytes <= DOWNLOAD_BYTES_MAX:
+                raise SourceError(f"has {size_bytes} bytes, expected at most {DOWNLOAD_BYTES_MAX}")
             digest, got_bytes = stream_through(answer, out, size_bytes, target.name)
         if size_bytes is not None and got_bytes != size_bytes:
             raise SourceError(f"broken off after {got_bytes} of {size_bytes} bytes")
@@ -71,9 +110,9 @@ def fetch_one(url: str, sha256: str, target: Path) -> Path:
     return target
 
 
-def _why(error: Exception) -> str:
+def why(error: Exception) -> str:
     """Return the cause of a mirror's failure; urllib keeps errors of the network in `reason`."""
-    cause = getattr(error, "reason", None) if isinstance(error, urllib.error.URLError) else error
+    cause = getattr(error, "reason", None) if isinstance(error, URLError) else error
     if isinstance(cause, TimeoutError):
         return f"no answer within {TIMEOUT_S} s"
     return str(error if isinstance(cause, str) else cause)
@@ -86,6 +125,8 @@ def stream_through(source: IO[bytes], out: IO[bytes], size_bytes: int | None, na
         digest.update(chunk)
         out.write(chunk)
         got_bytes += len(chunk)
+        if got_bytes > DOWNLOAD_BYTES_MAX:
+            raise SourceError(f"does not end after {got_bytes} bytes, expected at most {DOWNLOAD_BYTES_MAX}")
         if time.monotonic() - logged_s > PROGRESS_S:
             logged_s = time.monotonic()
             whole = f" of {size_bytes / 2**20:.0f} MiB ({got_bytes / size_bytes:.0%})" if size_bytes else " MiB"

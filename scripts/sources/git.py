@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 from scripts.host import process
+from scripts.host.address import Address
 from scripts.sources import SourceError, archive
 from scripts.sources.build_output import first_filtered
 from scripts.sources.git_command import in_ours, is_local, online
@@ -22,20 +23,20 @@ DEPTH_MAX = 5
 INSTEAD = "name a checkout that has the content as {directory: PATH}"
 
 
-def location(text: str) -> str:
+def location(text: str) -> Address:
     """Return a repository's path as an absolute one, a URL unchanged."""
     is_path = is_local(text) and "://" not in text
-    return str(Path(text).expanduser().resolve()) if is_path else text
+    return Address(str(Path(text).expanduser().resolve()) if is_path else text)
 
 
-def fetch(repository: str, commit: str, downloads: Path) -> Path:
+def fetch(repository: Address, commit: str, downloads: Path) -> Path:
     """Return a bare repository under `downloads` that has the commit.
 
     If the server gives no single commits, everything is fetched. Raises SourceError, or CommandFailed with git's words.
     """
     if not re.fullmatch("[0-9a-f]{40}", commit):
         raise SourceError(f"commit: {commit!r}: expected 40 hexadecimal digits (git: {repository})")
-    bare = downloads / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', repository).strip('-.')[-80:]}.git"
+    bare = downloads / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', str(repository)).strip('-.')[-80:]}.git"
     if not (bare / "HEAD").is_file():
         shutil.rmtree(bare, ignore_errors=True)
         bare.mkdir(parents=True)
@@ -54,7 +55,7 @@ def fetch(repository: str, commit: str, downloads: Path) -> Path:
     return bare
 
 
-def _fetch(bare: Path, repository: str, option: str, refs: str) -> None:
+def _fetch(bare: Path, repository: Address, option: str, refs: str) -> None:
     online(bare, "fetch", repository, refs, options=("--no-write-fetch-head", option))
 
 
@@ -67,7 +68,7 @@ def has(bare: Path, commit: str) -> bool:
     return True
 
 
-def unpack(repository: str, commit: str, downloads: Path, target: Path, depth: int = 0) -> None:
+def unpack(repository: Address, commit: str, downloads: Path, target: Path, depth: int = 0) -> None:
     """Write the files of a fetched commit into the new directory `target`, those of its submodules in their places.
 
     Submodules are fetched. Raises SourceError or CommandFailed naming the repository and the commit.
@@ -99,12 +100,12 @@ def _files(tree: Path) -> list[str]:
     return [os.fsdecode(name) for name, mode in entries(os.fsencode(tree)) if stat.S_ISREG(mode)]
 
 
-def _submodule(repository: str, path: str, url: str) -> str:
+def _submodule(repository: Address, path: str, url: str) -> Address:
     """Return a submodule's repository. Raises SourceError for one of this machine in a repository from elsewhere."""
     inner = joined(repository, url)
-    if is_local(inner) and not is_local(repository):
+    if is_local(inner.real) and not is_local(repository.real):
         raise SourceError(
-            f"git: {repository}: submodule {path}: {url!r} is a path of this machine, expected an address"
+            f"git: {repository}: submodule {path}: {inner} is a path of this machine, expected an address"
         )
     return inner
 
@@ -128,9 +129,9 @@ def submodule_urls(bare: Path, commit: str) -> dict[str, str]:
     return {path: stated[f"{name}.url"] for name, path in paths.items() if f"{name}.url" in stated}
 
 
-def joined(repository: str, url: str) -> str:
+def joined(repository: Address, url: str) -> Address:
     """Return a submodule's URL; `../name.git` is relative to the repository that has the submodule (gitmodules(5))."""
     if not url.startswith(("./", "../")):
         return location(url)
-    head, below = re.fullmatch(r"(\w+://[^/]*/|[^/:]+:)?(.*)", repository).groups()
-    return (head or "") + posixpath.normpath(posixpath.join(below, url))
+    head, below = re.fullmatch(r"(\w+://[^/]*/|[^/:]+:)?(.*)", repository.real).groups()
+    return Address((head or "") + posixpath.normpath(posixpath.join(below, url)))

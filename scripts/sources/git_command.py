@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 from scripts.host import process
+from scripts.host.address import Address
 from scripts.host.made_environment import download_variables, made_environment
 from scripts.sources import SourceError
 
@@ -36,6 +37,7 @@ OFFLINE_SETTINGS = {"core.sshCommand": "false", "core.gitProxy": "false", "crede
 OFFLINE = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 # A submodule's URL comes with the commit, so transports that run commands (ext::) are not allowed; nor are questions.
 ONLINE = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PROMPT": "0"}
+PAIR = ("KEY", "VALUE")
 LIST_FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
 
@@ -83,14 +85,31 @@ def in_ours(bare: Path, *arguments: str) -> str:
     return process.run(command(*arguments), cwd=bare, environment=OFFLINE).output
 
 
-def online(folder: Path, action: str, repository: str, *rest: str, options: tuple[str, ...] = ()) -> str:
+def online(folder: Path, action: str, repository: Address, *rest: str, options: tuple[str, ...] = ()) -> str:
     """Return the standard output of `git fetch` or `git ls-remote` with a repository, run in `folder`.
 
     Raises CommandFailed with git's words.
     """
-    served = ("--upload-pack", _upload_pack()) if is_local(repository) else ()
-    argv = command(action, "--quiet", *options, *served, "--", repository, *rest, online=True)
-    return process.run(argv, cwd=folder, environment={**download_variables(), **ONLINE}).output
+    served = ("--upload-pack", _upload_pack()) if is_local(repository.real) else ()
+    argv = command(action, "--quiet", *options, *served, "--", str(repository), *rest, online=True)
+    given = {**download_variables(), **ONLINE, **_connection(repository)}
+    try:
+        return process.run(argv, cwd=folder, environment=given).output
+    except process.CommandFailed as error:
+        raise type(error)(repository.redacted(str(error))) from None
+
+
+def _connection(repository: Address) -> dict[str, str]:
+    """Return the variables by which git connects to the real address where the command line holds the one shown."""
+    if not repository.is_secret:
+        return {}
+    # a helper of the user's would keep the login
+    settings = {f"url.{repository.real}.insteadOf": str(repository), "credential.helper": ""}
+    numbered = enumerate(settings.items())
+    given = {
+        f"GIT_CONFIG_{part}_{place}": text for place, pair in numbered for part, text in zip(PAIR, pair, strict=True)
+    }
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **given}
 
 
 def _upload_pack() -> str:

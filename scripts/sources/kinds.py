@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from scripts.host.address import Address
 from scripts.record import file_sha256
 from scripts.sources import SourceError, archive, debian, download, git, installed, maven, working_tree
+from scripts.sources.addresses import without_logins
 from scripts.sources.installed import Product
 
 Source = dict[str, Any]
@@ -94,7 +96,7 @@ class Url(Kind):
         if not self.stated_sha256:
             raise SourceError(f"{mirrors[0]}: sha256 is missing; a file from the network is used only if it is stated")
         file = download.fetch(mirrors, self.stated_sha256, downloads)
-        origin = mirrors[0] if len(mirrors) == 1 else f"one of {', '.join(mirrors)}"
+        origin = str(mirrors[0]) if len(mirrors) == 1 else f"one of {', '.join(map(str, mirrors))}"
         return _archived(self.key, origin, recipe, file)
 
 
@@ -266,7 +268,9 @@ def kind_of(source: Source) -> str:
         case [key]:
             return key
         case _:
-            raise ValueError(f"source {source}: expected exactly one of the keys {', '.join(SOURCE_KINDS)}")
+            raise ValueError(
+                f"source {without_logins(source)}: expected exactly one of the keys {', '.join(SOURCE_KINDS)}"
+            )
 
 
 def read_source(source: Source, product: Product) -> Kind:
@@ -310,7 +314,7 @@ def with_version(text: str, version: str) -> str:
     return text.replace("{version}", version)
 
 
-def mirrors_of(source: Source, version: str) -> list[str]:
+def mirrors_of(source: Source, version: str) -> list[Address]:
     """Return the URLs of a source of kind url."""
     declared = source["url"]
-    return [with_version(url, version) for url in ([declared] if isinstance(declared, str) else declared)]
+    return [Address(with_version(url, version)) for url in ([declared] if isinstance(declared, str) else declared)]

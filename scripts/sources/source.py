@@ -9,12 +9,14 @@ kinds.declared_source returns. A source is one of
 
 import logging
 import shutil
+import subprocess
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
 from scripts.host.process import CommandFailed
 from scripts.record import file_sha256, read, write
-from scripts.sources import SourceError, debian, installed
+from scripts.sources import SourceError, addresses, debian, installed
 from scripts.sources.installed import Product
 from scripts.sources.kinds import (
     PREFIX,
@@ -30,6 +32,8 @@ from scripts.sources.kinds import (
 from scripts.sources.tree import release_of, require_buildable, tree_sha256
 
 log = logging.getLogger(__name__)
+
+FAILURES = (SourceError, CommandFailed, subprocess.SubprocessError, OSError, ValueError, HTTPException)
 
 
 def satisfies(identity: dict[str, Any], recipe: Recipe, product: Product) -> bool:
@@ -62,9 +66,10 @@ def make(recipe: Recipe, tree: Path, identity: Path, product: Product) -> dict[s
     for source in source_candidates(recipe["sources"]):
         try:
             return make_from(source, recipe, tree, identity, product)
-        except (SourceError, CommandFailed, OSError, ValueError) as error:
-            failures.append(f"{source}:\n{error}")
-            log.warning("%s: %s", recipe["server"], error)
+        except FAILURES as error:
+            told = addresses.redacted(str(error), [source])
+            failures.append(f"{addresses.without_logins(source)}:\n{told}")
+            log.warning("%s: %s", recipe["server"], told)
     listed = "\n".join("  " + line for failure in failures for line in failure.splitlines())
     raise SourceError(
         f"no source of {recipe['server']} ({recipe['product']} {recipe['version']}) could be used:\n{listed}"

@@ -4,6 +4,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 
 class Quiet(BaseHTTPRequestHandler):
@@ -18,6 +19,26 @@ class Quiet(BaseHTTPRequestHandler):
 
     def log_message(self, *words: object) -> None:
         pass
+
+
+class Files(Quiet):
+    """A handler that serves the files below the server's `folder`, to who has the server's `login` if it has one."""
+
+    def do_GET(self) -> None:
+        """Answer with a file's content."""
+        file = self.server.folder / urlsplit(self.path).path.lstrip("/")
+        if (login := getattr(self.server, "login", None)) and self.headers["Authorization"] != login:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="files"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif file.is_file():
+            content = file.read_bytes()
+            self.answer(content, len(content))
+        else:
+            self.send_error(404)
+
+    do_HEAD = do_GET
 
 
 @contextlib.contextmanager

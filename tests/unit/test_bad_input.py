@@ -79,6 +79,7 @@ import pytest
 from scripts import record
 from scripts.builds import profiles, toolchain
 from scripts.host import locks, process, workplace
+from scripts.host.address import Address
 from scripts.loadgen import run, sysbench
 from scripts.loadgen.output import SysbenchFailed, SysbenchMisused, parse
 from scripts.servers import data_directory, families, server
@@ -186,7 +187,7 @@ def test_each_of_several_unreachable_mirrors_tells_why_and_the_place_for_the_fil
     places = ["http://mirror.invalid", f"http://127.0.0.1:{closed_port()}"]
     places += [f"{mirror}/{kind}" for kind in ("absent", "slow", "short", "page")]
     with pytest.raises(SourceError) as caught:
-        download.fetch([f"{place}/server.tar.gz" for place in places], "0" * 64, tmp_path)
+        download.fetch([Address(f"{place}/server.tar.gz") for place in places], "0" * 64, tmp_path)
     *told, hint = str(caught.value).splitlines()
     expected = ["Name or service not known", "Connection refused", "HTTP Error 404", "no answer within 0.3 s"]
     expected += ["broken off after 42 of 84 bytes", f"expected {'0' * 64} (42 bytes of text/html)"]

@@ -1,7 +1,6 @@
 """Whether the sources of the study's servers are available: asked for, not fetched."""
 
 import tempfile
-import urllib.request
 from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
@@ -11,9 +10,10 @@ from scripts import record
 from scripts.commands.doctor.finding import Finding, Findings, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.host import process
+from scripts.host.address import Address
 from scripts.plan.recipes import Plan
 from scripts.servers import families
-from scripts.sources import SourceError, debian, git, git_command, installed, maven
+from scripts.sources import SourceError, debian, download, git, git_command, installed, maven
 from scripts.sources.debian import write_configuration
 from scripts.sources.kinds import Source, kind_of, mirrors_of, source_candidates, source_path, with_version
 
@@ -97,15 +97,14 @@ def debian_package(package: str, series: str, folder: Path) -> str:
     raise SourceError("\n".join([offer, *failures]))
 
 
-def mirror(urls: list[str]) -> str:
+def mirror(urls: list[Address]) -> str:
     """Return the first URL that answers. Raises ValueError with the error of each."""
     failures = []
     for url in urls:
         try:
-            request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": "source-fetch/1"})
-            with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:
+            with download.opened(url, "HEAD", ANSWER_S) as answer:
                 size = answer.headers.get("Content-Length")
             return f"{url}" + (f" ({int(size) / 1e6:.0f} MB)" if size else "")
         except FAILURES as error:
-            failures.append(f"{url}: {error}")
+            failures.append(f"{url}: {url.redacted(str(error))}")
     raise ValueError("; ".join(failures))

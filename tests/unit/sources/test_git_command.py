@@ -9,6 +9,7 @@ import pytest
 
 from scripts import ROOT
 from scripts.host import process
+from scripts.host.address import Address
 from scripts.sources import git_command, working_tree
 from scripts.sources.git import unpack
 from tests.unit.sources.test_git import head
@@ -129,13 +130,13 @@ def test_lost_object_of_a_partial_clone_is_asked_for_nowhere(hostile):
 
 
 def test_fetching_and_unpacking_a_commit_runs_nothing(hostile, tmp_path):
-    unpack(str(hostile.root), hostile.commit, tmp_path / "downloads", tmp_path / "out")
+    unpack(Address(str(hostile.root)), hostile.commit, tmp_path / "downloads", tmp_path / "out")
     assert (tmp_path / "out/late.c").read_text() == "int late;\n"
     assert not hostile.ran.exists()
 
 
 def test_asking_a_repository_of_this_machine_runs_nothing(hostile, tmp_path):
-    assert hostile.commit in git_command.online(tmp_path, "ls-remote", str(hostile.root), "HEAD")
+    assert hostile.commit in git_command.online(tmp_path, "ls-remote", Address(str(hostile.root)), "HEAD")
     assert not hostile.ran.exists()
 
 
@@ -150,7 +151,7 @@ def test_filter_that_the_user_installed_is_not_run_on_a_commit(hostile, tmp_path
     (tmp_path / "template" / "hooks").mkdir(parents=True)
     (tmp_path / "template/hooks/reference-transaction").symlink_to(hostile.program)
     (tmp_path / "attributes").write_text("* filter=evil\n")
-    unpack(str(hostile.root), hostile.commit, tmp_path / "downloads", tmp_path / "out")
+    unpack(Address(str(hostile.root)), hostile.commit, tmp_path / "downloads", tmp_path / "out")
     assert (tmp_path / "out/late.c").read_text() == "int late;\n"
     assert not hostile.ran.exists()
 

@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from scripts.sources import working_tree as sources_working_tree
 from scripts.sources.kinds import declared_source
 from scripts.sources.source import make, satisfies
 from scripts.sources.tree import tree_sha256
+from tests.made.served import Files, served
 
 PRODUCTS = families.products()
 CHECKOUT = Path(__file__).parents[3]
@@ -50,10 +52,19 @@ def place(tmp_path) -> tuple[Path, Path]:
     return tmp_path / "sources" / "tree", tmp_path / "sources" / "source.json"
 
 
-def test_first_usable_source_makes_the_tree_and_its_record(tmp_path, place):
+@pytest.fixture
+def mirror(tmp_path, monkeypatch) -> Iterator[str]:
+    """The URL at which the files below `tmp_path` are served."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with served(Files) as server:
+        server.folder = tmp_path
+        yield server.url
+
+
+def test_first_usable_source_makes_the_tree_and_its_record(tmp_path, place, mirror):
     good = ball(tmp_path / "mirror" / "pg-15.18.tar.gz")
     missing = {"file": str(tmp_path / "absent.tar.gz")}
-    url = {"url": [(tmp_path / "none" / "pg.tar.gz").as_uri(), good.as_uri()], "sha256": sha256(good).upper()}
+    url = {"url": [f"{mirror}/none/pg.tar.gz", f"{mirror}/mirror/pg-15.18.tar.gz"], "sha256": sha256(good).upper()}
     facts = make(recipe(missing, url), *place, PRODUCTS)
     tree, identity = place
     assert (
@@ -92,8 +103,8 @@ def test_every_failure_is_told_with_where_to_put_the_file(tmp_path, place):
     sources = [
         {"file": "/nowhere/a.tar.gz"},
         {"file": str(wrong), "sha256": "0" * 64},
-        {"url": ["file:///nowhere/b.tar.gz"], "sha256": "1" * 64},
-        {"url": ["file:///nowhere/c.tar.gz"]},
+        {"url": ["http://127.0.0.1:9/nowhere/b.tar.gz"], "sha256": "1" * 64},
+        {"url": ["http://127.0.0.1:9/nowhere/c.tar.gz"]},
         {"debain": "mariadb"},
     ]
     with pytest.raises(SourceError) as caught:
@@ -116,9 +127,9 @@ def test_sources_of_another_release_are_refused(tmp_path, place):
     assert list(place[0].parent.iterdir()) == []
 
 
-def test_whole_tree_of_the_same_recipe_is_kept(tmp_path, place):
+def test_whole_tree_of_the_same_recipe_is_kept(tmp_path, place, mirror):
     good = ball(tmp_path / "pg.tar.gz")
-    wanted = recipe({"url": good.as_uri(), "sha256": sha256(good)})
+    wanted = recipe({"url": f"{mirror}/pg.tar.gz", "sha256": sha256(good)})
     first = make(wanted, *place, PRODUCTS)
     born = place[0].stat().st_ino
     good.unlink()
@@ -126,9 +137,9 @@ def test_whole_tree_of_the_same_recipe_is_kept(tmp_path, place):
     assert place[0].stat().st_ino == born
 
 
-def test_changed_tree_is_made_again_from_the_kept_download(tmp_path, place):
+def test_changed_tree_is_made_again_from_the_kept_download(tmp_path, place, mirror):
     good = ball(tmp_path / "pg.tar.gz")
-    wanted = recipe({"url": good.as_uri(), "sha256": sha256(good)})
+    wanted = recipe({"url": f"{mirror}/pg.tar.gz", "sha256": sha256(good)})
     first = make(wanted, *place, PRODUCTS)
     good.unlink()
     (place[0] / "src/main.c").write_text("int y;\n")
@@ -136,11 +147,11 @@ def test_changed_tree_is_made_again_from_the_kept_download(tmp_path, place):
     assert (place[0] / "src/main.c").read_text() == "int x;\n"
 
 
-def test_new_checksum_replaces_the_tree(tmp_path, place):
+def test_new_checksum_replaces_the_tree(tmp_path, place, mirror):
     good = ball(tmp_path / "pg.tar.gz")
-    make(recipe({"url": good.as_uri(), "sha256": sha256(good)}), *place, PRODUCTS)
+    make(recipe({"url": f"{mirror}/pg.tar.gz", "sha256": sha256(good)}), *place, PRODUCTS)
     ball(good, extra=" int patched;")
-    make(recipe({"url": good.as_uri(), "sha256": sha256(good)}), *place, PRODUCTS)
+    make(recipe({"url": f"{mirror}/pg.tar.gz", "sha256": sha256(good)}), *place, PRODUCTS)
     assert "patched" in (place[0] / "src/main.c").read_text()
 
 

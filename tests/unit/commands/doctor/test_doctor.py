@@ -30,6 +30,7 @@ from scripts.measure.warnings import THRESHOLDS
 from scripts.plan.preview.limits import Limit
 from scripts.sources import debian
 from tests.endtoend.folders import open_folder
+from tests.made.served import Files, served
 from tests.made.studies import CHECKOUT, config, paths
 
 CPU = "sys/devices/system/cpu"
@@ -438,20 +439,26 @@ def test_source_that_is_here_is_not_asked_for(tmp_path):
     expect(finding, "ok", "here already: source package postgresql-15 15.18")
 
 
-def test_source_of_each_kind_is_found_or_refused_by_name(tmp_path):
+def test_source_of_each_kind_is_found_or_refused_by_name(tmp_path, monkeypatch):
     archive = tmp_path / "x-15.tar.gz"
     archive.write_bytes(b"x")
     entry = {"version": "15"}
     assert sources.found({"file": f"{tmp_path}/x-{{version}}.tar.gz"}, entry, tmp_path) == str(archive)
     assert sources.found({"directory": str(tmp_path)}, entry, tmp_path) == str(tmp_path)
-    assert sources.found({"url": archive.as_uri()}, entry, tmp_path) == f"{archive.as_uri()} (0 MB)"
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with served(Files) as server:
+        server.folder = tmp_path
+        url = server.url.replace("//", "//user:t0ken@")
+        shown = f"{server.url.replace('//', '//***@')}/x-15.tar.gz"
+        assert sources.found({"url": f"{url}/x-15.tar.gz"}, entry, tmp_path) == f"{shown} (0 MB)"
+        with pytest.raises(ValueError, match=r"\*\*\*@.*nowhere\.tar: .*Not Found") as caught:
+            sources.found({"url": [f"{url}/nowhere.tar"]}, entry, tmp_path)
+    assert "t0ken" not in str(caught.value)
     subprocess.run(["git", "init", "-q", str(tmp_path / "repository")], check=True)
     assert "answers" in sources.found({"git": str(tmp_path / "repository"), "commit": "0" * 40}, entry, tmp_path)
     for kind in ("file", "directory", "git", "installed"):
         with pytest.raises(sources.FAILURES, match="nowhere"):
             sources.found({kind: str(tmp_path / "nowhere"), "commit": "0" * 40}, entry, tmp_path)
-    with pytest.raises(ValueError, match=r"nowhere\.tar: .*No such file"):
-        sources.found({"url": [f"file://{tmp_path}/nowhere.tar"]}, entry, tmp_path)
 
 
 def test_machine_without_apt_is_told_so(tmp_path, monkeypatch):
