@@ -279,6 +279,7 @@ def workload_sections(evidence: Evidence) -> Values:
     return {
         "by_workload": by_workload(study, tables),
         "workloads": workloads.workload_rows(study, tables, evidence.figures),
+        "undrawn_note": workloads.undrawn_note(study),
         "sent": workloads.sent_views(study, _in_planned_order(evidence.records)),
         "timed_sql": timed_sql.timed_sql_views(study, tables, evidence.records, evidence.figures),
         "operations": workloads.operation_tables(study, tables["operations"], tables["comparisons"]),

@@ -10,10 +10,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from scripts.analysis import held_out, stats
-from scripts.analysis.metrics import EVERY
+from scripts.analysis.metrics import EVERY, of_study
 from scripts.measure.record import Run
 from scripts.measure.run_parts import Statements
-from scripts.report.figures.naming import drawn_metrics, heat_names, seconds_names, value_metrics
+from scripts.report.figures.naming import CURVES, drawn_metrics, heat_names, seconds_names, value_metrics
 from scripts.report.pairs import pair_cell
 from scripts.report.value_tables import Cell, Lookup, measured_metrics, ratio_cell, value_cell
 from scripts.vocabulary import CONTROLS, WORKLOAD_CLIENTS, PairStatus
@@ -140,6 +140,17 @@ def workload_rows(
         }
         for name, load in study["workloads"].items()
     ]
+
+
+def undrawn_note(study: dict[str, Any]) -> str:
+    """Return that curves of some metrics are not drawn, an empty text where all are."""
+    drawn = {metric for name in study["workloads"] for metric in value_metrics(study, name)}
+    left = [EVERY[name].heading for name in CURVES if name in of_study(study) and name not in drawn]
+    if not drawn or not left:
+        return ""
+    shown = listing([EVERY[name].heading for name in CURVES if name in drawn])
+    amount = plural(len(study["workloads"]), "workload")
+    return f"The curves of {amount} show one metric: {shown}. The table above has the others ({'; '.join(left)})."
 
 
 def _command(load: dict[str, Any]) -> str:

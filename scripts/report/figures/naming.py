@@ -12,6 +12,8 @@ AA_COLOUR = "#a3a9b1"
 DRAWN = ("tps", "p95_ms", "cpu_us_per_tx", "slow_stop_s")
 LEAST_HEAT = 20  # workloads times client counts
 CURVES = ("tps", "p95_ms", "p99_ms", "cpu_us_per_tx")
+# Drawing takes 0.2 s of CPU time a figure, and nobody looks through more.
+MOST_CURVES = 60
 # Okabe and Ito 2008, without the black and the yellow that one of the two backgrounds swallows; then two that stay
 # apart from these to protanopes and deuteranopes too
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#9c6b3f", "#8f7ee0")
@@ -58,11 +60,12 @@ def statements_name(study: dict[str, Any], workload: str) -> str | None:
 def value_metrics(study: dict[str, Any], workload: str) -> tuple[str, ...]:
     """Return the metrics with a figure {metric}-{workload}: curves need several client counts.
 
-    Timed SQL has one figure of its statements instead.
+    Timed SQL has one figure of its statements instead. Of more than MOST_CURVES only the first metric's are drawn.
     """
     if len(study["clients"]) < 2 or statements_name(study, workload):
         return ()
-    return tuple(name for name in CURVES if name in of_study(study))
+    metrics = tuple(name for name in CURVES if name in of_study(study))
+    return metrics[:1] if len(metrics) * len(study["workloads"]) > MOST_CURVES else metrics
 
 
 def heat_names(study: dict[str, Any], metric: str) -> list[str]:

@@ -6,6 +6,7 @@ import pandas as pd
 
 from scripts.analysis import run_tables
 from scripts.report import workloads
+from scripts.report.figures import naming
 from scripts.wording import NOTHING
 
 STUDY = {"reference": "a", "variants": {"a": {}, "b": {}, "c": {}}, "clients": [4]}
@@ -48,3 +49,17 @@ def test_several_client_counts_are_told_apart():
 def test_study_whose_loads_tell_no_operations_has_no_table():
     pairs = pd.DataFrame(columns=["variant", "workload", "clients", "repetition", "status", "metric"])
     assert workloads.operation_tables(STUDY, pd.DataFrame(columns=run_tables.OPERATIONS.names), pairs) == {}
+
+
+def of_workloads(amount):
+    names = [f"w{number}" for number in range(amount)]
+    return {"workloads": {name: {} for name in names}, "clients": [1, 8]}
+
+
+def test_many_workloads_have_curves_of_the_first_metric_alone_and_the_page_says_so():
+    few, many = of_workloads(15), of_workloads(16)
+    assert sum(len(naming.value_metrics(few, name)) for name in few["workloads"]) == naming.MOST_CURVES
+    assert {naming.value_metrics(many, name) for name in many["workloads"]} == {("tps",)}
+    assert workloads.undrawn_note(few) == ""
+    for heading in ("p95", "p99", "CPU"):
+        assert heading in workloads.undrawn_note(many)
