@@ -18,6 +18,8 @@ from scripts.record import file_sha256
 from scripts.wording import option_value
 
 DEFAULTS = {"db-ps-mode": "disable"}
+# What the drivers' options about a connection end with.
+CONNECTION = ("host", "port", "socket", "user", "password", "db")
 # Option -> the key of a study that sets it; setting it in `options` as well could contradict that key.
 OWNED = {
     "threads": "clients",
@@ -31,6 +33,14 @@ OWNED = {
     "db-driver": "the server's family",
     "percentile": "the measuring itself",
     "histogram": "the measuring itself",
+    # Older names of the above.
+    "num-threads": "clients",
+    **dict.fromkeys(("max-time", "max-requests"), "the study's seconds"),
+    # By these sysbench reads other options, prints something else, or sends nothing.
+    **dict.fromkeys(("config-file", "luajit-cmd", "help", "version", "report-checkpoints"), "the measuring itself"),
+    **dict.fromkeys(("mysql-dry-run", "mysql-debug", "db-debug"), "the measuring itself"),
+    **dict.fromkeys((f"mysql-{part}" for part in CONNECTION), "the server"),
+    **dict.fromkeys((f"pgsql-{part}" for part in CONNECTION), "the server"),
 }
 MANY_CLIENTS, INIT_TIMEOUT_S = 128, 120
 LARGEST_SEED = 2**31 - 1

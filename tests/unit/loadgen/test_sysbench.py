@@ -90,7 +90,10 @@ class TestCommand:
         assert "--db_ps_mode=auto" in argv
         assert "--db-ps-mode=disable" not in argv
 
-    @pytest.mark.parametrize("name", ["threads", "rand_seed", "rand-seed", "table_size", "histogram"])
+    @pytest.mark.parametrize(
+        "name",
+        ["threads", "rand_seed", "rand-seed", "table_size", "histogram", "mysql-dry-run", "config_file", "num-threads"],
+    )
     def test_workload_cannot_set_what_the_study_decides(self, capabilities, name):
         with pytest.raises(ValueError, match=f"options: '{name}' cannot be set here"):
             command(capabilities, options={name: 1})
