@@ -13,7 +13,9 @@ from typing import Any
 
 from scripts.builds import toolchain as builds_toolchain
 from scripts.builds.stages import BOLTED, DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT, Stages, split_flags
+from scripts.config.mistakes import Mistake
 from scripts.config.study import Study
+from scripts.config.text import ConfigError
 from scripts.loadgen import lua
 from scripts.measure import pool
 from scripts.measure.disk_load import TURN_S
@@ -138,9 +140,21 @@ class Plan:
         """Return the recipe of a server's sources; its checksum is that of the first source."""
         entry = self.study.entries["servers"][server]
         names = {"server": server, "product": entry["product"], "version": entry["version"]}
-        declared = kinds.declared_source(entry["sources"], entry["version"], families.products())
+        declared = self._declared_source(server)
         asked = {"family": entry["family"]} if self.is_running(server) else {}
         return without_neutral_values({**names, **asked, **declared})
+
+    def _declared_source(self, server: str) -> Recipe:
+        """Return what the first source of a server declares. Raises ConfigError with the line that names it."""
+        entry = self.study.entries["servers"][server]
+        try:
+            return kinds.declared_source(entry["sources"], entry["version"], families.products())
+        except (OSError, ValueError) as error:
+            kind = kinds.kind_of(entry["sources"][0])
+            text, declared = str(error).removeprefix(f"{kind}: "), str(entry["sources"][0][kind])
+            shown = text if declared in text else f"{declared!r}: {text}"
+            mistake = Mistake(("servers", server, "sources", 0, kind), shown)
+            raise ConfigError(f"study {self.study.name}: {self.study.line(mistake)}") from error
 
     def is_running(self, server: str) -> bool:
         """Return whether a server already runs."""

@@ -2,12 +2,14 @@
 
 import os
 import re
+import stat
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.host.made_environment import made_environment
+from scripts.sources import local
 
 # Where a prefix has its server program.
 FOLDERS = ("bin", "sbin", "libexec")
@@ -65,10 +67,10 @@ def find_program(path: Path, key: str, product: Product) -> Path:
 
     Raises ValueError naming the config's `key` and the path if there is no server or more than one.
     """
-    if not path.exists():
-        raise ValueError(f"{key}: {path}: no such file or directory")
-    if path.is_file():
+    if not (problem := local.problem(path)):
         return path.resolve()
+    if local.problem(path, stat.S_IFDIR):
+        raise ValueError(f"{key}: {path}: {problem}, expected a server program or the prefix that holds one")
     # mysqld is often a link to mariadbd
     programs = sorted({place.resolve() for place in _programs_below(path, product.programs)})
     if len(programs) != 1:

@@ -1,5 +1,6 @@
 """Kinds of sources, one class per kind: its part of the recipe, how it is fetched, which trees were made from it."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Any, ClassVar
 
 from scripts.host.address import Address
 from scripts.record import file_sha256
-from scripts.sources import SourceError, archive, debian, download, git, installed, maven, working_tree
+from scripts.sources import SourceError, archive, debian, download, git, installed, local, maven, working_tree
 from scripts.sources.addresses import without_logins
 from scripts.sources.installed import Product
 
@@ -107,13 +108,14 @@ class File(Kind):
 
     def declared(self, version: str) -> dict[str, Any]:
         file = source_path(with_version(self.source["file"], version))
-        found = working_tree.digest_of_state(file) if not self.source.get("sha256") and file.is_file() else None
+        readable = not self.source.get("sha256") and not local.problem(file)
+        found = working_tree.digest_of_state(file) if readable else None
         return {"sha256": self.source.get("sha256") or found}
 
     def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
         file = Path(with_version(self.source["file"], recipe["version"])).expanduser()
-        if not file.is_file():
-            raise SourceError(f"{file}: no such file")
+        if problem := local.problem(file):
+            raise SourceError(f"{file}: {problem}, expected an archive")
         # The recipe's checksum is that of the first source: stated, or read from the archive when the workflow started.
         of_recipe = recipe.get("sha256") if self.source == recipe["sources"][0] else None
         expected = self.source.get("sha256") or of_recipe
@@ -305,8 +307,8 @@ def source_candidates(sources: list[Source]) -> list[Source]:
 
 
 def source_path(text: str) -> Path:
-    """Return a declared path with `~` filled in and links followed."""
-    return Path(text).expanduser().resolve()
+    """Return a declared path with `~` filled in and links followed, where they lead somewhere."""
+    return Path(os.path.realpath(os.path.expanduser(text)))  # noqa: PTH111, pathlib's raise for links in a circle
 
 
 def with_version(text: str, version: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scripts.host.cache import cache_directory
 from scripts.record import FORMAT, file_sha256, write_text
-from scripts.sources import SourceError
+from scripts.sources import SourceError, local
 from scripts.sources.build_output import first_built, first_filtered
 from scripts.sources.git_command import files_of
 from scripts.sources.tree import DEPTH_MAX, link_problem
@@ -120,8 +120,8 @@ def copy(root: Path, target: Path) -> str:
 
 def tree_content(root: Path) -> Content:
     """Return the content of a directory. Raises SourceError for others than files and links within it."""
-    if not root.is_dir():
-        raise SourceError(f"directory: {root}: no such directory")
+    if problem := local.problem(root, stat.S_IFDIR):
+        raise SourceError(f"directory: {root}: {problem}, expected a folder with the sources of a server")
     files, executables, links = {}, set(), {}
     for name, status in entries(f"{root}/"):
         if stat.S_ISREG(status.st_mode):

@@ -13,6 +13,7 @@ from scripts.loadgen.run import FILL_SCRIPT
 from scripts.plan.preview.compilers import refused_keys
 from scripts.plan.preview.due import Due
 from scripts.servers import environment
+from scripts.sources import local
 from scripts.sources.kinds import kind_of, source_path, with_version
 
 INTERLEAVE, INTERLEAVED = "innodb_numa_interleave", ("true", "on", "1")
@@ -76,21 +77,20 @@ def _preload_mistakes(key: tuple, given: Mapping[str, str]) -> Iterator[Mistake]
 
 
 def check_archives(server: str, entry: dict[str, Any], found: Found) -> None:
-    """Find declared archives that do not exist: a mistake, unless another source of the server may serve.
+    """Find declared archives that do not exist or are no files: a mistake, unless another source may serve instead.
 
     One that would only have stood in for another source is not mentioned.
     """
-    missing = {}
+    missing, problems = {}, {}
     for place, source in enumerate(entry["sources"]):
-        if (
-            kind_of(source) == "file"
-            and not (path := source_path(with_version(source["file"], entry["version"]))).is_file()
-        ):
-            missing[place] = path
+        if kind_of(source) == "file":
+            path = source_path(with_version(source["file"], entry["version"]))
+            if problem := local.problem(path):
+                missing[place], problems[place] = path, problem
     others = {place: kind_of(source) for place, source in enumerate(entry["sources"]) if place not in missing}
     for place, path in missing.items():
         key = ("servers", server, "sources", place, "file")
-        text = f"{str(path)!r} does not exist"
+        text = f"{str(path)!r} {problems[place]}"
         if others and place < min(others):
             found.notes.append(f"{'.'.join(map(str, key))}: {text}; {others[min(others)]} is used instead")
         elif not others:
@@ -99,7 +99,7 @@ def check_archives(server: str, entry: dict[str, Any], found: Found) -> None:
 
 def _nearest_file(path: Path) -> str:
     names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = nearest(path.name, names)
+    near = nearest(path.name, names) if path.name not in names else None
     return f", did you mean {near!r}?" if near else ""
 
 

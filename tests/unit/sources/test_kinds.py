@@ -72,7 +72,7 @@ def test_installed_server_is_declared_by_its_program(tmp_path):
 
 @pytest.mark.parametrize("key", ["directory", "installed"])
 def test_missing_path_is_told_with_its_key(key):
-    with pytest.raises(ValueError, match=f"{key}: /nowhere/server: no such"):
+    with pytest.raises(ValueError, match=f"{key}: /nowhere/server: does not exist, expected a "):
         declared_source([{key: "/nowhere/server"}], "15", PRODUCTS)
 
 

@@ -111,7 +111,7 @@ def test_every_failure_is_told_with_where_to_put_the_file(tmp_path, place):
         make(recipe(*sources), *place, PRODUCTS)
     text = str(caught.value)
     assert "postgresql-15 (PostgreSQL 15)" in text
-    assert "/nowhere/a.tar.gz: no such file" in text
+    assert "/nowhere/a.tar.gz: does not exist, expected an archive" in text
     assert f"sha256 is {sha256(wrong)}, expected {'0' * 64}" in text
     assert f"put it at {place[0].parent}/downloads/b.tar.gz (sha256 {'1' * 64})" in text
     assert "c.tar.gz: sha256 is missing" in text
@@ -331,7 +331,7 @@ def test_entry_script_ends_with_one_sentence_and_its_log(tmp_path):
     argv += ["--tree", str(tmp_path / "tree"), "--identity", str(tmp_path / "source.json")]
     ended = subprocess.run([*argv, "--log", str(tmp_path / "log")], cwd=CHECKOUT, capture_output=True, text=True)
     assert ended.returncode == 1
-    assert "/nowhere/x.tar: no such file" in ended.stderr
+    assert "/nowhere/x.tar: does not exist, expected an archive" in ended.stderr
     assert ended.stderr.endswith(f"(log: {tmp_path}/log)\n")
     assert "Traceback" not in ended.stderr
     assert "no source of postgresql-15" in (tmp_path / "log").read_text()

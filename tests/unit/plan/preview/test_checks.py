@@ -1,6 +1,9 @@
 """Archives that do not exist and options that scripts do not have stop the plan, by file, line, key and value."""
 
+import os
+import re
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
@@ -68,6 +71,48 @@ def test_archive_that_does_not_exist_stops_the_plan(tmp_path):
         f"servers.own.sources.0.file: '{tmp_path}/srver-15.1.tar.gz' does not exist, expected the path of an archive, "
         "did you mean 'server-15.1.tar.gz'?"
     ]
+
+
+def pipe(path):
+    os.mkfifo(path)
+
+
+def listening(path):
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def circle(path):
+    path.symlink_to(path)
+
+
+NO_FILES = {
+    "a named pipe": pipe,
+    "a socket": listening,
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "holds 0 bytes": lambda path: path.touch(),
+    "cannot be looked at: Too many levels": circle,
+    "does not exist": lambda path: None,
+}
+
+
+@pytest.mark.parametrize("kind", ["file", "directory", "installed"])
+@pytest.mark.parametrize("what", NO_FILES)
+def test_source_that_is_neither_file_nor_folder_stops_the_plan_with_its_line(tmp_path, monkeypatch, kind, what):
+    monkeypatch.chdir(tmp_path)
+    NO_FILES[what](tmp_path / "x")
+    made = own({kind: str(tmp_path / "x")})
+    if kind == "installed":
+        made["variants"] = {name: {**arm, "build": "prebuilt"} for name, arm in ARMS.items()}
+    with pytest.raises(ConfigError) as caught:
+        checks.demand(Due(paths(tmp_path, **made)))
+    text = Path("study.yaml").read_text(encoding="utf-8")
+    line = text[: text.index(f"{kind}: {tmp_path}/x")].count(chr(10)) + 1
+    assert f"study.yaml:{line}: servers.own.sources.0.{kind}: " in str(caught.value)
+    assert ("/dev/zero" if what == "a device" else f"{tmp_path}/x") in str(caught.value)
+    words = "is a file" if what == "holds 0 bytes" and kind == "directory" else what
+    assert re.search(words, str(caught.value))
+    assert "expected" in str(caught.value)
 
 
 def test_archive_that_another_source_replaces_is_a_note(tmp_path):
