@@ -78,6 +78,23 @@ def test_two_builds_of_a_source_never_share_the_tree(tmp_path):
     assert order == ["first", "second"]
 
 
+def test_libraries_of_a_recipe_are_compiled_after_the_server(tmp_path):
+    family = SimpleNamespace(
+        PROFILE_SCOPE="objects",
+        configure_command=lambda *_: ["sh", "-c", "echo configured > steps"],
+        compile_commands=lambda threads: [["sh", "-c", f"echo server with {threads} >> steps"]],
+        library_commands=lambda names: [["sh", "-c", f"echo {name} >> steps"] for name in names],
+    )
+    tools = SimpleNamespace(
+        **dict.fromkeys(("cc", "cxx", "ar", "ranlib", "nm"), "none"), search_path=lambda: os.defpath
+    )
+    recipe = {"server": "tiny", "build": "plain", "libraries": ["counted", "explained"]}
+    made = compile_server(family, tmp_path, tmp_path / "work/build", tools, Flags(), recipe, 3, tmp_path / "log")
+    steps = (tmp_path / "work/build/steps").read_text().splitlines()
+    assert steps == ["configured", "server with 3", "counted", "explained"]
+    assert made.steps_s.keys() == {"configure", "compile"}
+
+
 def failure_of_ninja(folder, step):
     """Compile with a ninja file whose one step is a shell command; returns the failure."""
     rules = folder / "build.ninja"

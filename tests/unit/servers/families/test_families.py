@@ -67,6 +67,24 @@ def test_libraries_that_options_name_are_compiled_after_the_server():
     ]
 
 
+def test_libraries_that_were_compiled_are_installed_with_the_server(tmp_path, monkeypatch):
+    installed = []
+
+    def run(command, log, cwd):
+        installed.append(command[2])
+        (tmp_path / "staging" / "usr" / "local" / "pgsql").mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setattr("scripts.servers.families.postgresql.run", run)
+    for name in ("pg_stat_statements", "isn"):
+        (tmp_path / "build" / "contrib" / name).mkdir(parents=True)
+    (tmp_path / "build" / "contrib" / "pg_stat_statements" / "pg_stat_statements.so").touch()
+    family = families.of("postgresql")
+    family.install(tmp_path / "source", tmp_path / "build", tmp_path / "install", tmp_path / "log")
+    assert (installed[0], installed[-1]) == ("src/backend", "contrib/pg_stat_statements")
+    assert "contrib/isn" not in installed
+    assert (tmp_path / "install").is_dir()
+
+
 @pytest.mark.parametrize(("memory_mib", "pool_mib"), [(256, 128), (4096, 1024), (262144, 4096)])
 def test_default_pool_is_a_fourth_of_memory_within_bounds(family, memory_mib, pool_mib):
     options = family.default_options(memory_mib)
