@@ -17,6 +17,7 @@ from pathlib import Path
 from scripts.host import ledger, lifetime, stopping, workplace
 from scripts.host.entry import say, say_waiting
 from scripts.host.locks import Busy, exclusive, refuse
+from scripts.host.made_environment import made_environment
 from scripts.wording import listing, plural, size
 
 ENDED_WITHIN_S, LOOK_S, COMMAND_WITHIN_S = 10, 0.02, 60
@@ -87,7 +88,8 @@ def end(leftover: Leftover) -> None:
     stopping.signal_all(leftover.processes, signal.SIGKILL)
     _wait_for_end(leftover)
     for command in leftover.commands:
-        subprocess.run(shlex.split(command), check=False, capture_output=True, timeout=COMMAND_WITHIN_S)
+        how = {"check": False, "capture_output": True, "timeout": COMMAND_WITHIN_S}
+        subprocess.run(shlex.split(command), env=made_environment(), **how)
     for folder in leftover.folders:
         workplace.remove(folder)
     leftover.ledger.unlink(missing_ok=True)

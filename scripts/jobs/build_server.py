@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import record
-from scripts.builds import binary, compiler_calls, profiles, relinked, toolchain
+from scripts.builds import binary, compiler_calls, foreign_flags, profiles, relinked, toolchain
 from scripts.builds.compile import Compiled, build_tree, compile_server, source_link
 from scripts.builds.flags import build_flags, published_options, require_fit
 from scripts.builds.relinking import Place, Relinks, relink_server
@@ -74,8 +74,9 @@ def make(
         keep_headers(build, out.headers)
         relink(recipe, _identity(recipe, described, link, out), out, calls, Place(build, chosen))
     declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": flags.facts()}
-    effort = {**_effort(compiled, steps_s, calls), "threads": threads}
-    _describe(recipe, described, link, out, {**declared, **effort})
+    made = {**declared, **_effort(compiled, steps_s, calls), "threads": threads}
+    foreign = foreign_flags.foreign_flags({**made, "family": recipe["family"]}, calls)
+    _describe(recipe, described, link, out, {**made, foreign_flags.FACT: foreign.facts()})
 
 
 def demand_fit(profile: Path | None, chosen: toolchain.Toolchain, link: Path) -> None:

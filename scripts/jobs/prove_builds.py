@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import record
-from scripts.builds import binary
+from scripts.builds import binary, foreign_flags
 from scripts.builds import proofs as builds_proofs
 from scripts.builds.compiler_calls import read_kept_calls
 from scripts.builds.proofs import Made
@@ -15,8 +15,9 @@ from scripts.host import entry, outcome
 def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None:
     """Inputs: `builds`, the facts of builds and stages; `calls` of the compiler, beside those that were compiled.
 
-    Output: `proofs`, a record. Failed builds are left out. Raises ValueError naming builds, units and arguments if a
-    proof does not hold; a proof about a build that may fail is only shown in the report.
+    Output: `proofs`, a record, which also names flags that no recipe gave. Failed builds are left out.
+    Raises ValueError naming builds, units and arguments if a proof does not hold; a proof about a build that may fail
+    is only shown in the report.
     """
     by_folder = {path.parent: path for path in calls}
     known = {path: facts for path in builds if not outcome.has_failed(facts := record.read(path))}
@@ -30,12 +31,19 @@ def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None
     ]
     spared = {(facts["server"], facts["build"]) for path, facts in known.items() if outcome.may_fail(path.parent)}
     builds_proofs.demand(proof for server, proof in found if not spared & {(server, name) for name in proof.builds})
-    record.write(proofs, {"proofs": [{"server": server, **proof.facts()} for server, proof in found]})
+    shown = [{"server": server, **proof.facts()} for server, proof in found]
+    record.write(proofs, {"proofs": shown, foreign_flags.FACT: [_foreign(each) for each in made if each.calls]})
 
 
 def _with_code(facts: dict[str, Any], file: Path) -> dict[str, Any]:
     program = file.parent / "install" / facts["server_file"]
     return {**facts, "text_sha256": binary.text_sha256(program)}
+
+
+def _foreign(made: Made) -> dict[str, Any]:
+    """Return the foreign flags of a build as text, with the names of server and build."""
+    text = foreign_flags.foreign_flags(made.facts, made.calls).text
+    return {"server": made.facts["server"], "build": made.name, "flags": text}
 
 
 def _calls(file: Path | None) -> tuple | None:

@@ -1,7 +1,7 @@
 """Findings on builds: failed ones, profiles used, equal answers, differences as declared."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from scripts.host.outcome import has_failed, sound_records
@@ -26,6 +26,11 @@ SAME_ANSWERS = Topic(
     "Same answers",
     "A build that answers differently, or that was not checked, may be fast because it is wrong.",
 )
+FOREIGN_FLAGS = Topic(
+    "foreign_flags",
+    "Flags from outside",
+    "A build with flags of somebody's shell is not the one that it is called. Remove its folder, and make it again.",
+)
 DECLARED_DIFFERENCES = Topic(
     "declared_differences",
     "Builds differ as declared",
@@ -42,12 +47,16 @@ PROVEN = {
 
 @dataclass(frozen=True)
 class Built:
-    """Records about builds: facts, audits of profiles, differential checks, proofs that builds differ as declared."""
+    """Records about builds: facts, audits of profiles, differential checks, proofs that builds differ as declared.
+
+    `foreign_flags` has server, build and `flags`, a text, of each compiled build that was judged; older records none.
+    """
 
     facts: list[dict[str, Any]]
     audits: list[dict[str, Any]]
     checks: list[dict[str, Any]]
     proofs: list[dict[str, Any]]
+    foreign_flags: list[dict[str, Any]] = field(default_factory=list)
 
 
 def used_builds(study: dict[str, Any], facts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -185,6 +194,21 @@ def proven(study: dict[str, Any], built: Built) -> Finding:
 def _pair(proof: dict[str, Any]) -> str:
     where = f" of {proof['server']}" if proof.get("server") else ""
     return listing(list(map(str, proof["builds"]))) + where
+
+
+def foreign_flags_finding(built: Built) -> Finding | None:
+    """Return the finding on flags that no recipe gave; None when no build was judged."""
+    if not (judged := built.foreign_flags):
+        return None
+    foreign = [build for build in judged if build["flags"]]
+    lines = [f"{name_of(build)}: {build['flags']}" for build in foreign]
+    if not foreign:
+        text = f"In the command lines of {plural(len(judged), 'build')} no flag of the kinds that are judged came from"
+        return FOREIGN_FLAGS.good(f"{text} outside of the recipe.")
+    text = (
+        f"{len(foreign)} of {plural(len(judged), 'build')} were compiled with flags that no recipe gave, as a shell's"
+    )
+    return FOREIGN_FLAGS.look(f"{text} CFLAGS or LDFLAGS do.", tuple(lines))
 
 
 def failure_stories(built: Built, profiles: Iterable[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -73,8 +73,10 @@ def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], b
     """
     of_builds = [audited(study, built), checked(study, built), proven(study, built)]
     failed = build_findings.failed_builds_finding(study, built)
+    foreign = build_findings.foreign_flags_finding(built)
     return [
         *([failed] if failed else []),
+        *([foreign] if foreign and foreign.state is State.LOOK else []),
         *(finding for finding in of_builds[:1] if finding.state is State.LOOK),
         aa_finding(runs, tables, study["reference"]),
         method_finding(study, runs),
@@ -83,6 +85,7 @@ def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], b
         *([warm] if (warm := warm_finding(runs, matters_of(study))) else []),
         *(finding for finding in of_builds[:1] if finding.state is not State.LOOK),
         *of_builds[1:],
+        *([foreign] if foreign and foreign.state is not State.LOOK else []),
         outcomes_finding(runs),
         blocks_finding(tables["comparisons"]),
         *statement_findings(tables["statements"]),

@@ -81,6 +81,7 @@ class Evidence:
             report_audits.known_audits(self.facts, self.audits),
             self.checks,
             [proof for record in self.proofs for proof in record["proofs"]],
+            [build for record in self.proofs for build in record.get("foreign_flags", [])],
         )
 
 

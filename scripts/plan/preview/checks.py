@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scripts import record
+from scripts.builds import foreign_flags
 from scripts.config.mistakes import Mistake, nearest, suggestion
 from scripts.config.text import ConfigError, KeyPath
-from scripts.host import facts
+from scripts.host import facts, outcome
 from scripts.loadgen import lua, sysbench
 from scripts.loadgen.run import FILL_SCRIPT
 from scripts.plan.preview.compilers import refused_keys
@@ -37,6 +39,7 @@ def demand(due: Due) -> list[str]:
         check_options(due, found)
         found.mistakes += preload_mistakes(due)
         found.notes += numa_notes(due, facts.numa_nodes())
+    found.notes += foreign_flag_notes(due)
     for refused in refused_keys(due):
         if refused.may_fail:
             found.notes.append(f"{study.line(refused.mistake)}; the build may fail, the study goes on")
@@ -57,6 +60,25 @@ def numa_notes(due: Due, nodes: int) -> list[str]:
         return []
     what = "this machine has a single NUMA node, so the option changes nothing here"
     return [f"options.{INTERLEAVE} is on: {what} ({', '.join(asking)})"]
+
+
+def foreign_flag_notes(due: Due) -> list[str]:
+    """Return a line per finished build whose command lines have flags that no recipe gave, or cannot be read."""
+    notes, paths = [], due.paths
+    for folder, (server, build) in {**paths.builds, **paths.stages}.items():
+        if not Path(folder, "facts.json").exists() or outcome.has_failed(
+            known := record.read(Path(folder, "facts.json"))
+        ):
+            continue
+        try:
+            foreign = foreign_flags.of_build(Path(folder), known)
+        except (OSError, ValueError, EOFError) as error:
+            notes.append(f"build {build} of {server}: its compiler's calls cannot be read ({error}; {folder})")
+            continue
+        if foreign and foreign.text:
+            text = f"build {build} of {server} was compiled with flags that no recipe gave: {foreign.text}"
+            notes.append(f"{text}; remove {folder} to make it again without them")
+    return notes
 
 
 def preload_mistakes(due: Due) -> Iterator[Mistake]:

