@@ -1,0 +1,52 @@
+"""PostgreSQL compiled by the workflow in a usual shell and in a hostile one: the same command lines, the same bytes."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scripts import record
+from scripts.builds.compiler_calls import CompilerCall, read_kept_calls
+from tests.made.hostile import BY_PROGRAM, VARIABLES
+from tests.made.studies import config, paths
+from tests.workflow.running import snakemake
+
+pytestmark = pytest.mark.real
+
+# Compiled in half the time of -O2.
+BUILDS = {"baseline": {"flags": "-O0"}}
+# With these of the loader in its environment nothing starts at all, Snakemake and its shell included.
+HOSTILE = {name: value for name, value in VARIABLES.items() if name not in BY_PROGRAM["ld.so"]}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory) -> Path:
+    file = tmp_path_factory.mktemp("study") / "small.yaml"
+    file.write_text(yaml.safe_dump(config(builds=BUILDS), sort_keys=False))
+    return file
+
+
+@pytest.fixture(scope="module")
+def build() -> Path:
+    """The folder of the baseline within a working directory."""
+    (folder,) = (folder for folder, (_, name) in paths(builds=BUILDS).builds.items() if name == "baseline")
+    return Path(folder)
+
+
+def made(directory: Path, study: Path, build: Path, **variables: str) -> tuple[str, list[CompilerCall]]:
+    """Make the build in a working directory; returns the checksum of the server, and the compiler's calls."""
+    answer = snakemake(directory, "--cores", "2", build / "identity.json", "--configfile", study, **variables)
+    assert answer.status == 0, answer.text
+    server = record.read(directory / build / "identity.json")["sha256"]
+    assert record.read(directory / build / "facts.json")["foreign_flags"] == {"compiles": [], "links": []}
+    return server, read_kept_calls(directory / build / "calls.json.gz")
+
+
+def test_server_and_command_lines_are_the_same_in_a_hostile_shell(tmp_path, study, build):
+    usual, hostile = tmp_path / "usual", tmp_path / "hostile"
+    usual.mkdir()
+    server, calls = made(usual, study, build)
+    assert len(calls) > 800
+    shutil.copytree(usual / "results" / "sources", hostile / "results" / "sources", symlinks=True)
+    assert made(hostile, study, build, **HOSTILE) == (server, calls)
