@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from scripts.host import handed
 from scripts.sources.kinds import RUNNING
 
 PLACES_VARIABLE = "RUNNING_SERVERS"
@@ -64,17 +65,15 @@ def job_environment(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     process, where a job that logs in reads them.
     """
     found = places(servers)
-    handed = _taken_out(place["environment"] for place in found.values() if "environment" in place)
-    return {**({PLACES_VARIABLE: json.dumps(found)} if found else {}), **handed}
+    logins = _taken_out(place["environment"] for place in found.values() if "environment" in place)
+    return {**({PLACES_VARIABLE: json.dumps(found)} if found else {}), **logins}
 
 
 def _taken_out(prefixes: Iterable[str]) -> dict[str, str]:
     names = [name for prefix in dict.fromkeys(prefixes) for name in _variables(prefix)]
     if not (logins := {name: os.environ.pop(name) for name in names if name in os.environ}):
         return {}
-    memory = os.memfd_create("logins")
-    os.write(memory, json.dumps(logins).encode())
-    return {HANDED_VARIABLE: f"/proc/{os.getpid()}/fd/{memory}"}
+    return {HANDED_VARIABLE: handed.hand("logins", logins)}
 
 
 def _variables(prefix: str) -> list[str]:
@@ -130,8 +129,8 @@ def _is_text(node: yaml.Node) -> bool:
 @cache
 def _of_environment(prefix: str, named: str) -> Login:
     """Return the login that the workflow took out of its environment, or take it out of that of this process."""
-    names, handed = _variables(prefix), _handed(named)
-    texts = [handed.get(name) or os.environ.pop(name, "") for name in names]
+    names, logins = _variables(prefix), _handed(named)
+    texts = [logins.get(name) or os.environ.pop(name, "") for name in names]
     if missing := [name for name, text in zip(names, texts, strict=True) if not text]:
         raise ValueError(f"{named}: environment: {' and '.join(missing)} not set, expected user and password in them")
     return _checked(*texts, f"{named}: environment: {prefix}")
@@ -141,7 +140,7 @@ def _handed(named: str) -> dict[str, str]:
     if not (memory := os.environ.get(HANDED_VARIABLE)):
         return {}
     try:
-        return json.loads(Path(memory).read_bytes())
+        return handed.take(memory)
     except OSError as error:
         text = f"{named}: the process that holds the login cannot be asked ({memory}: {error.strerror})"
         raise ValueError(f"{text}; expected the workflow on this machine, else use `credentials`, a file") from error

@@ -1,13 +1,13 @@
-"""Addresses with a login on their way from the config to the job that fetches: through one variable, in nothing else.
+"""Addresses with a login on their way from the config to the job that fetches, which reads them from the workflow.
 
 The rule's arguments, which Snakemake prints and records, hold the addresses without logins.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scripts.host import handed
 from scripts.host.address import Address
 
 VARIABLE = "SOURCE_ADDRESSES"
@@ -35,18 +35,27 @@ def without_logins(source: Source) -> Source:
 
 
 def job_environment(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the variable that brings addresses with logins to jobs; empty where no server of a study has any."""
+    """Return the variable by which jobs find addresses with logins; empty where no server of a study has any."""
     with_login = {
         name: server["sources"]
         for name, server in servers.items()
         if any(address.is_secret for source in server["sources"] for address in addresses(source))
     }
-    return {VARIABLE: json.dumps(with_login)} if with_login else {}
+    return {VARIABLE: handed.hand("addresses", with_login)} if with_login else {}
 
 
 def with_logins(server: str, sources: list[Source]) -> list[Source]:
-    """Return the sources of a server with the logins that the job's environment holds, as given where it holds none."""
-    return json.loads(os.environ.get(VARIABLE, "{}")).get(server, sources)
+    """Return the sources of a server with the logins that the workflow keeps, as given where it keeps none.
+
+    Raises ValueError if the workflow that keeps them cannot be asked.
+    """
+    if not (kept := os.environ.get(VARIABLE)):
+        return sources
+    try:
+        return handed.take(kept).get(server, sources)
+    except OSError as error:
+        text = f"sources of {server}: the process that keeps the login cannot be asked ({kept}: {error.strerror})"
+        raise ValueError(text) from error
 
 
 def redacted(text: str, sources: list[Source]) -> str:

@@ -172,10 +172,15 @@ def matching_versions(offered: list[str], series: str) -> list[str]:
 
 def dsc_files(dsc: Path) -> list[str]:
     """Return the names in a .dsc's Checksums-Sha256 field."""
-    section = re.search(r"^Checksums-Sha256:\n((?: .*\n?)+)", dsc.read_text(encoding="utf-8"), re.MULTILINE)
+    section = re.search(
+        r"^Checksums-Sha256:\n((?: .*\n?)+)", dsc.read_text(encoding="utf-8", errors="replace"), re.MULTILINE
+    )
     if not section:
         raise SourceError(f"{dsc}: no Checksums-Sha256 field")
-    return [line.split()[2] for line in section[1].splitlines()]
+    names = re.findall(r"^ [0-9a-f]{64} \d+ ([^/\s]+)$", section[1], re.MULTILINE)
+    if len(names) != len(section[1].splitlines()):
+        raise SourceError(f"{dsc}: a line of Checksums-Sha256 is not checksum, size and the name of a file")
+    return names
 
 
 class Progress:

@@ -79,6 +79,43 @@ def test_no_archive_writes_or_leads_out_of_its_tree(members, old_python):
         assert not Path("/tmp/out").exists()
 
 
+def sound(kind):
+    """Return the bytes of a sound archive of a kind."""
+    made = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as out:
+            for name in ("top/a", "top/b/c"):
+                out.writestr(name, b"content " * 40)
+        return made.getvalue()
+    with tarfile.open(fileobj=made, mode=f"w:{kind}", format=tarfile.PAX_FORMAT) as out:
+        for name in ("top/a", "top/b/c", "top/" + "long" * 60):
+            info, content = entry(name, content=b"content " * 40, mtime=1.5, pax_headers={"comment": "of a file"})
+            out.addfile(info, io.BytesIO(content))
+    return made.getvalue()
+
+
+SOUND = {kind: sound(kind) for kind in ("", "gz", "bz2", "xz", "zip")}
+CHANGES = st.lists(
+    st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=12)), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=scaled(1000, 300), deadline=10_000, database=None, derandomize=True)
+@given(st.sampled_from(sorted(SOUND)), CHANGES, st.floats(0, 1))
+def test_damage_anywhere_is_a_sentence_and_leaves_nothing(kind, changes, kept):
+    with tempfile.TemporaryDirectory() as name:
+        content = bytearray(SOUND[kind])
+        for where, written in changes:
+            start = int(where * len(content))
+            content[start : start + len(written)] = written
+        file = Path(name) / "damaged"
+        file.write_bytes(content[: int(len(content) * max(kept, 0.1))] if kept < 0.5 else content)
+        told = refusal(file, Path(name) / "in" / "tree")
+        assert told is None or (told.startswith(f"{file}: ") and "\n" not in told)
+        left = [path.name for path in (Path(name) / "in").iterdir()]
+        assert left == ([] if told else ["tree"])
+
+
 def test_zip_that_says_less_than_it_holds_is_refused(tmp_path):
     file = tmp_path / "liar.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as out:

@@ -186,3 +186,10 @@ def test_machine_without_apt_is_told_so(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match=r"apt-get, apt-cache, dpkg-source not found: needs Debian or Ubuntu"):
         debian.fetch_package("testserver", "1", tmp_path / "downloads")
+
+
+@pytest.mark.parametrize("line", [" 12", f" {'0' * 64} 12 ../x", f" {'0' * 64} 12 x y", " none 12 x"])
+def test_description_with_other_than_names_of_files_is_told(tmp_path, line):
+    (tmp_path / "x.dsc").write_text(f"Format: 1.0\nChecksums-Sha256:\n {'1' * 64} 5 good.tar\n{line}\nFiles:\n")
+    with pytest.raises(SourceError, match=r"x\.dsc: a line of Checksums-Sha256 is not checksum, size and the name"):
+        debian.dsc_files(tmp_path / "x.dsc")
