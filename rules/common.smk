@@ -89,7 +89,7 @@ if workflow.is_main_process:
 # Called by onstart, so not in a dry run, which may happen beside a run.
 def begin():
     if not PARTIAL and (refused := text.refusals(PATHS)):
-        raise WorkflowError("\n".join(["this machine cannot hold the clients of the study", *refused]))
+        raise WorkflowError("\n".join(["this machine cannot carry out the study", *refused]))
     try:
         session.begin(workflow)
         locks.hold_checkout(Path("results"))

@@ -34,6 +34,11 @@ class FileSystem:
     free_mib: float
     mount_options: str = ""
 
+    @property
+    def noexec(self) -> bool:
+        """Return whether no program can be run from it."""
+        return "noexec" in self.mount_options.split(",")
+
 
 def file_system_of(path: str | Path) -> FileSystem:
     """Return the file system that holds `path`, or will once it is made."""

@@ -14,6 +14,7 @@ from scripts.commands.doctor.needs import Needs
 from scripts.host import locks, workplace
 from scripts.host.cache import cache_path
 from scripts.host.storage import mount_of, nearest_folder
+from scripts.plan.preview import execution
 
 
 def check_account(needs: Needs, _machine: Machine) -> Findings:
@@ -102,13 +103,17 @@ class Place:
     free_mib: float
     writable: bool
     reflink: bool | None
+    noexec: bool = False
 
 
 def check_places(needs: Needs, machine: Machine) -> Findings:
     """Look at every place the study writes to."""
     cache = cache_path()
+    run = execution.programs(bool(needs.compiled), execution.runs_from_here(needs.servers.values()), RESULTS)
     for name, path in {"results": RESULTS, "cache": cache}.items():
-        yield writable(look_at_place(name, path, machine))
+        yield writable(place := look_at_place(name, path, machine))
+        if place.noexec:
+            yield runs_nothing(place, run.get(name, []))
     for name, folder in needs.storages.items():
         path = Path(folder).expanduser() if folder else cache / "data"
         place = look_at_place(f"storage {name}" if folder else name, path, machine)
@@ -119,11 +124,10 @@ def check_places(needs: Needs, machine: Machine) -> Findings:
 def look_at_place(name: str, path: Path, machine: Machine) -> Place:
     """Look at a folder, or at the nearest one above it that exists; `reflink` is about copies from the results."""
     there = nearest_folder(path)
-    kind, _ = mount_of(there, machine.text("proc/self/mountinfo") or "")
+    kind, options = mount_of(there, machine.text("proc/self/mountinfo") or "")
     writable = os.access(there, os.W_OK | os.X_OK)
-    return Place(
-        name, path, kind, shutil.disk_usage(there).free / MIB, writable, reflinks(nearest_folder(RESULTS), there)
-    )
+    noexec, free_mib = "noexec" in options.split(","), shutil.disk_usage(there).free / MIB
+    return Place(name, path, kind, free_mib, writable, reflinks(nearest_folder(RESULTS), there), noexec)
 
 
 def reflinks(source: Path, target: Path) -> bool | None:
@@ -148,6 +152,15 @@ def writable(place: Place) -> Finding:
         why, change = "the study writes there", f"sudo chown $USER {place.path}, or use a folder of yours"
         return Finding("problem", place.name, f"{place.path} cannot be written to", why, change)
     return ok(place.name, f"{place.path} ({place.filesystem}): {place.free_mib / 1024:.1f} GiB free")
+
+
+def runs_nothing(place: Place, programs: list[str]) -> Finding:
+    """Judge a place on a file system from which no program runs; `programs` are those that the study runs there."""
+    fact = f"{place.path} is on a file system mounted noexec ({place.filesystem})"
+    if not programs:
+        return ok(f"{place.name} noexec", f"{fact}; nothing of this study runs from there")
+    why = f"programs run from there: {' and '.join(programs)}"
+    return Finding("problem", f"{place.name} noexec", fact, why, execution.REMEDY[place.name])
 
 
 def file_system(place: Place) -> Finding:

@@ -8,6 +8,8 @@ from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, Dec
 from scripts.builds.toolchain import Toolchain
 from scripts.builds.trials import FAILURES, Keys, one_line, try_flags, try_keys
 from scripts.config.mistakes import Mistake
+from scripts.host.storage import file_system_of
+from scripts.host.workplace import cache_path
 from scripts.plan.preview.due import Due
 
 
@@ -51,8 +53,11 @@ class Refused:
 def refused_keys(due: Due) -> Iterator[Refused]:
     """Yield the keys and flags of the builds to be made that their toolchains cannot do.
 
-    All keys that are asked of a compiler are tried at once, and one by one only if that fails.
+    All keys that are asked of a compiler are tried at once, and one by one only if that fails. Nothing is tried where
+    no program runs.
     """
+    if file_system_of(cache_path()).noexec:
+        return
     builds = list(asked(due))
     failing = {compiler for compiler, keys in all_keys(builds) if failure_of(compiler, keys)}
     for one in builds:

@@ -20,6 +20,7 @@ from scripts.plan.preview import checks, limits
 from scripts.plan.preview.differences import Difference
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes
+from scripts.plan.preview.execution import noexec_limits
 from scripts.plan.preview.limits import Limit
 from scripts.plan.preview.pools import beyond_pool
 from scripts.plan.preview.reasons import Beside, Changed, Failed, New, Reason, Reasons, Remade, RunReasons
@@ -269,7 +270,7 @@ def plan_text(paths: Paths, cores: int, forced: Sequence[str] = ()) -> str:
         lines += looks_line(paths)
         lines += [f"  pool      {text}" for text in beyond_pool(due)]
         found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
-        lines += map(limit_line, [*found, *misplaced(paths)])
+        lines += map(limit_line, [*noexec_limits(due, str(cache_path())), *found, *misplaced(paths)])
         lines += [f"  note      {note}" for note in notes]
     return "\n".join(lines) + "\n\n"
 
@@ -289,10 +290,11 @@ def running_line() -> list[str]:
 
 
 def refusals(paths: Paths) -> list[str]:
-    """Return the limits, one per line, that would refuse clients what they need."""
+    """Return the limits, one per line, with which a study is not started."""
     due = Due(paths)
     sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
     found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
+    found = [*noexec_limits(due, str(cache_path())), *found]
     return [f"{limit.text}; {limit.remedy}" for limit in found if limit.refused]
 
 

@@ -293,6 +293,22 @@ def test_looking_at_a_place_leaves_nothing_behind(tmp_path):
     assert place.reflink in (True, False, None)
 
 
+@pytest.mark.parametrize(
+    ("study", "state", "parts"),
+    [
+        ({}, "problem", ["configure and other scripts of the sources", "mount -o remount,exec"]),
+        (variants("prebuilt", server="postgresql-installed"), "ok", ["nothing of this study runs from there"]),
+    ],
+)
+def test_results_on_a_file_system_that_runs_no_programs_are_told(tmp_path, monkeypatch, study, state, parts):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    mountinfo = f"22 1 0:21 / / rw - ext4 /dev/vda rw\n23 22 0:22 / {tmp_path}/results rw,noexec - tmpfs tmpfs rw\n"
+    looked_at = machine(tmp_path, {"proc/self/mountinfo": mountinfo})
+    findings = {each.name: each for each in places.check_places(needs(**study), looked_at)}
+    expect(findings["results noexec"], state, "results", "mounted noexec (tmpfs)", *parts)
+
+
 def test_folder_that_others_cannot_enter_is_named():
     with open_folder("doctor-") as folder:
         inner = folder / "closed" / "checkout"
