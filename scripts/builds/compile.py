@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts import record
+from scripts.builds import configure_logs
 from scripts.builds.flags import Flags
 from scripts.builds.toolchain import Toolchain
 from scripts.host.cache import cache_directory
@@ -96,9 +97,11 @@ def compile_server(
 ) -> Compiled:
     """Configure and compile a server in `build` with at most `threads` jobs; the log gets every command's output.
 
-    Raises CommandFailed with the first error lines of the step that failed, CommandKilled if one was killed.
+    Raises CommandFailed with the first error lines of the step that failed and the kept logs of configure or CMake,
+    CommandKilled if one was killed.
     """
     records = build.parent / "records"
+    configure_logs.clear(log)
     for folder in (build, records):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -158,7 +161,8 @@ def _step(command: list[str], build: Path, environment: dict[str, str], log: Pat
     except CommandKilled:
         raise
     except CommandFailed as failure:
-        raise CommandFailed(_first_errors(log, offset) or str(failure)) from failure
+        kept = "".join(f"\n(kept: {file})" for file in configure_logs.keep(build, log))
+        raise CommandFailed(f"{_first_errors(log, offset) or failure}{kept}") from failure
 
 
 def _first_errors(log: Path, offset: int, count: int = 6) -> str:

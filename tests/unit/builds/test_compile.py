@@ -13,6 +13,7 @@ from scripts.host import outcome
 from scripts.host.process import CommandFailed
 
 DIGEST = "4c939f9d67cfbc3d" + 48 * "0"
+TOOLS = dict.fromkeys(("cc", "cxx", "ar", "ranlib", "nm"), "none")
 
 
 def unpacked(folder):
@@ -105,8 +106,7 @@ def failure_of_ninja(folder, step):
         compile_commands=lambda _threads: [["ninja"]],
         library_commands=lambda _names: [],
     )
-    names = dict.fromkeys(("cc", "cxx", "ar", "ranlib", "nm"), "none")
-    tools = SimpleNamespace(**names, search_path=lambda: os.environ["PATH"])
+    tools = SimpleNamespace(**TOOLS, search_path=lambda: os.environ["PATH"])
     recipe = {"server": "tiny", "build": "fragile"}
     with pytest.raises(CommandFailed) as caught:
         compile_server(family, folder, folder / "work/build", tools, Flags(), recipe, 1, folder / "log")
@@ -117,6 +117,41 @@ def failure_of_ninja(folder, step):
 @pytest.mark.parametrize("step", ["kill -KILL $$PPID", "kill -TERM $$PPID; sleep 1", "kill -INT $$$$"])
 def test_build_tool_that_is_killed_says_nothing_about_the_build(tmp_path, step):
     assert outcome.of_host(failure_of_ninja(tmp_path, step))
+
+
+CONFIGURE = """#!/bin/sh
+mkdir -p CMakeFiles sub; echo conftest.c: undefined > config.log; echo none > CMakeFiles/CMakeError.log
+echo of a library > sub/config.log; echo 'configure: error: no library readline'; exit 1
+"""
+
+
+def failure_of_configure(folder, script):
+    configure = folder / "configure"
+    configure.write_text(script)
+    configure.chmod(0o755)
+    family = SimpleNamespace(configure_command=lambda *_: [str(configure)])
+    tools = SimpleNamespace(**TOOLS, search_path=lambda: os.environ["PATH"])
+    recipe, log = {"server": "tiny", "build": "fragile"}, folder / "logs" / "fragile-0123.log"
+    log.parent.mkdir(exist_ok=True)
+    with pytest.raises(CommandFailed) as caught, build_tree(DIGEST, folder) as build:
+        compile_server(family, folder, build, tools, Flags(), recipe, 1, log)
+    return str(caught.value), log.parent
+
+
+def test_logs_of_a_failed_configure_outlive_its_tree_and_are_named(tmp_path):
+    failure, logs = failure_of_configure(tmp_path, CONFIGURE)
+    kept = ["fragile-0123.CMakeError.log", "fragile-0123.config.log", "fragile-0123.sub-config.log"]
+    assert sorted(file.name for file in logs.iterdir()) == sorted([*kept, "fragile-0123.log"])
+    assert (logs / "fragile-0123.config.log").read_text() == "conftest.c: undefined\n"
+    assert "configure: error: no library readline" in failure
+    assert [name for name in kept if f"(kept: {logs / name})" in failure] == kept
+
+
+def test_logs_that_an_earlier_try_kept_are_not_taken_for_those_of_the_last(tmp_path):
+    failure_of_configure(tmp_path, CONFIGURE)
+    failure, logs = failure_of_configure(tmp_path, "#!/bin/sh\nexit 1\n")
+    assert "kept" not in failure
+    assert [file.name for file in logs.iterdir()] == ["fragile-0123.log"]
 
 
 @pytest.mark.real
