@@ -14,6 +14,7 @@ from scripts.analysis.columns import (
     LOG_RATIO,
     MICROSECONDS_PER_TX,
     MILLISECONDS,
+    NUMBER,
     PER_SECOND,
     SECONDS,
     SHARE,
@@ -34,6 +35,13 @@ DISK = {
     "synced_commits": ("commits that waited for a sync of the binary log", PER_SECOND),
     "pool_misses": ("pages read that were not in its pool", PER_SECOND),
     "written_bytes": ("bytes written", BYTES_PER_SECOND),
+}
+# What a server got of supplies that all servers of a machine share: what it is, and its unit.
+SUPPLIES = {
+    "huge_pages_mib": ("huge pages, MiB,", NUMBER),
+    "aio_contexts": ("contexts of asynchronous I/O", COUNT),
+    "io_urings": ("rings of io_uring", COUNT),
+    "locked_mib": ("locked memory, MiB,", NUMBER),
 }
 PHASE_NAMES = (
     *("startup", "wait_lock", "rest", "clone", "drain_clone", "fsync", "start", "load", "fill", "connect", "warmup"),
@@ -98,6 +106,10 @@ def _fsync(key: str, what: str, value: Callable[[Run], float | None]) -> Column:
 
 def _sliced(name: str, meaning: str, unit: str) -> Column:
     return Column(name, meaning, unit, lambda run: getattr(run.sliced, name))
+
+
+def _supply(name: str, run: Run) -> float | None:
+    return getattr(run.supplies, name)
 
 
 def _asked_of_disk(name: str, run: Run) -> float | None:
@@ -202,6 +214,8 @@ RUNS = Table(
                lambda run: run.io.write_bytes),
         Column("context_switches", "context switches of the server in the window", COUNT,
                lambda run: run.io.context_switches),
+        *(Column(name, f"{what} of the server when it was up; empty where unknown", unit,
+                 partial(_supply, name)) for name, (what, unit) in SUPPLIES.items()),
         Column("file_system", "type of the file system with the data directory", TEXT,
                lambda run: run.medium.file_system),
         _fsync("min", "shortest", lambda run: run.fsync_ms.min),

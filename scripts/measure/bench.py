@@ -78,7 +78,8 @@ class Bench:
             self.facts["files"] = {"before": observe.file_sizes(family, self._data, self._connection)}
         written = family.option_text(family.options_of_release(install, options))
         commands = {"server": self._server.command, "load": filled}
-        self.facts |= {**unread, **variables, "option_file": written, "commands": commands}
+        got = observe.supply_facts(self._server.process.pid)
+        self.facts |= {**unread, **variables, **got, "option_file": written, "commands": commands}
 
     def fill_pool(self) -> None:
         """Read the tables into the server's pool, unless the load says otherwise or they do not fit."""

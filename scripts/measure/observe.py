@@ -6,10 +6,11 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.host.supplies import got_by
 from scripts.loadgen.run import Finished
 from scripts.servers.families import Family
 
@@ -98,6 +99,11 @@ def edge_facts(before: Edge, after: Edge) -> dict[str, Any]:
     counters = {name: {"before": before.counters[name], "after": after.counters[name]} for name in known}
     reports = {"before": before.report, "after": after.report}
     return {"counters": counters, **({"engine_report": reports} if any(reports.values()) else {})}
+
+
+def supply_facts(pid: int) -> dict[str, Any]:
+    """Return the part `supplies` of a run's record: what a server has got that others on the machine may lack."""
+    return {"supplies": asdict(got_by(pid))}
 
 
 def variable_facts(family: Family, connection: Any, *private: Path) -> dict[str, dict[str, str]]:

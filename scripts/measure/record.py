@@ -69,6 +69,7 @@ class Run(Part):
     cpu: run_parts.Cpu = field(default_factory=run_parts.Cpu)
     pressure: run_parts.Pressure = field(default_factory=run_parts.Pressure)
     memory: run_parts.Memory = field(default_factory=run_parts.Memory)
+    supplies: run_parts.Supplies = field(default_factory=run_parts.Supplies)
     io: run_parts.Io = field(default_factory=run_parts.Io)
     fsync_ms: run_parts.FsyncTimes = field(default_factory=run_parts.FsyncTimes)
     medium: run_parts.Medium = field(default_factory=run_parts.Medium)

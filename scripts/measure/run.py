@@ -16,7 +16,7 @@ from scripts.host.leftovers import hold_machine
 from scripts.loadgen import client_host, run, sysbench
 from scripts.loadgen.lua import script_path
 from scripts.loadgen.output import SysbenchFailed
-from scripts.measure import load, timed_sql, warnings
+from scripts.measure import load, observe, timed_sql, warnings
 from scripts.measure.facts import planned_facts
 from scripts.measure.record import Run
 from scripts.measure.setting import Phases, Setting
@@ -160,7 +160,8 @@ def measure(settings: Sequence[Setting], phases: Phases, found: list[dict[str, A
             proven = environment.require(server, given)
             unread = servers_options.require_values(server, install, setting.recipe["variant"].get("options", {}))
             filled = fill(setting, server, phases)
-            common = {**place, "option_file": written, **unread, **proven}
+            got = observe.supply_facts(server.process.pid)
+            common = {**place, "option_file": written, **unread, **proven, **got}
             if "sql" in setting.load:
                 measured = iter([timed_sql.run(setting, server, data, phases)])
             else:

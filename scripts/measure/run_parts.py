@@ -162,6 +162,16 @@ class Memory(Part):
 
 
 @dataclass(frozen=True, slots=True)
+class Supplies(Part):
+    """What the server got of supplies that all servers of a machine share, as `host.supplies.Got` describes it."""
+
+    huge_pages_mib: float | None = None
+    aio_contexts: int | None = None
+    io_urings: int | None = None
+    locked_mib: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Io(Part):
     """Bytes that the server read from and wrote to storage in the window, and its context switches."""
 

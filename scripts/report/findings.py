@@ -12,6 +12,7 @@ from scripts.report.finding import Finding, State, Topic
 from scripts.report.measuring import method_finding, overlaps, own_share, phase_split, run_name, run_order
 from scripts.report.relinks import relinks_finding
 from scripts.report.slices import waiting_finding
+from scripts.report.supplies import supplies_finding
 from scripts.report.value_tables import repetitions
 from scripts.report.verdict import matters_of, measured
 from scripts.report.words import verdict_word
@@ -86,6 +87,7 @@ def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], b
         *(finding for finding in of_builds[:1] if finding.state is not State.LOOK),
         *of_builds[1:],
         *([foreign] if foreign and foreign.state is not State.LOOK else []),
+        *([supplies] if (supplies := supplies_finding(study, runs)) else []),
         outcomes_finding(runs),
         blocks_finding(tables["comparisons"]),
         *statement_findings(tables["statements"]),

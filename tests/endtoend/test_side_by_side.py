@@ -50,6 +50,13 @@ def test_sysbench_had_the_environment_of_the_study(measured):
         assert (facts["client_environment"], facts["client_preloaded"]) == (CLIENT_ENVIRONMENT, {})
 
 
+def test_both_arms_had_asynchronous_io_and_it_is_recorded(measured):
+    one, other = (facts["supplies"] for facts in measured[1].values())
+    assert one == other
+    assert one["aio_contexts"] + one["io_urings"] > 0
+    assert one["huge_pages_mib"] == 0
+
+
 def test_servers_and_clients_went_before_other_programs_where_they_may(measured):
     lowered = subprocess.run(["nice", "-n", str(priority.NICE), "nice"], stdout=subprocess.PIPE, check=True).stdout
     own = priority.nice()

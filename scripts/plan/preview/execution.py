@@ -11,7 +11,7 @@ from scripts.builds.stages import PREBUILT
 from scripts.host import storage, workplace
 from scripts.host.workplace import SERVER_USER
 from scripts.plan.preview.due import Due
-from scripts.plan.preview.limits import Limit
+from scripts.plan.preview.limit import Limit
 from scripts.sources.kinds import kind_of
 
 RESULTS = "results"

@@ -3,41 +3,31 @@
 import resource
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from scripts.config.run_time import connections_each
-from scripts.host import facts, storage
+from scripts.host import facts, storage, supplies
 from scripts.host.process_limits import FILE_SYSTEM_ROOT, bounded, number_in, read_processes
 from scripts.loadgen import many
 from scripts.measure.planned import TURNS
 from scripts.plan.blocks import Block
 from scripts.plan.preview.due import Due
 from scripts.plan.preview.estimates import Sizes
+from scripts.plan.preview.limit import Limit
+from scripts.plan.preview.supplies import Asking, supply_limits
 from scripts.plan.room import FEWEST_ARMS, OWN_PROCESSES, amount_text, fixed_mib, in_mib, options_of
 from scripts.servers import families
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A limit that would be hit: text, remedy, and whether it is certain to be hit.
-
-    A `refused` limit is a count, not an estimate: clients beyond it would be refused, so the study does not start.
-    """
-
-    text: str
-    remedy: str
-    certain: bool
-    refused: bool = False
+from scripts.servers.families.supplies import Supplies
 
 
 @dataclass(frozen=True)
 class Headroom:
     """MiB of memory, in all and to be had, `memory_limit` saying who leaves it; files one process may open, as it is
     and at most; processes, `process_limit` saying what limits them; connections that a socket keeps waiting. None: no
-    limit.
+    limit. `left` are the supplies that servers share.
     """
 
     total_mib: float
@@ -48,6 +38,7 @@ class Headroom:
     processes: int | None
     process_limit: str = "`ulimit -u`"
     waiting: int | None = None
+    left: supplies.Left = field(default_factory=supplies.Left)
 
 
 def read_headroom(root: Path = FILE_SYSTEM_ROOT) -> Headroom:
@@ -61,7 +52,8 @@ def read_headroom(root: Path = FILE_SYSTEM_ROOT) -> Headroom:
     limit, processes = read_processes(root)
     waiting = number_in(root / "proc/sys/net/core/somaxconn")
     total_mib = memory_mib["MemTotal"]
-    return Headroom(total_mib, available_mib, who, open_files, most_open_files, processes, limit, waiting)
+    left = supplies.read_left(root)
+    return Headroom(total_mib, available_mib, who, open_files, most_open_files, processes, limit, waiting, left)
 
 
 # What we connect with beside the load generator; files that are there without a client.
@@ -81,10 +73,12 @@ def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Calla
             alike.setdefault(limit, []).append(variant)
     joined = [replace(limit, text=f"{limit.text} ({', '.join(those)})") for limit, those in alike.items()]
     groups = up_together(due)
+    asking = [[demands[name].asking() for name in group] for group in groups]
     return [
         *file_limits(clients, connected, [*demands.values()], headroom),
         *process_limits(clients, connected, max(map(len, groups)), headroom),
         *joined,
+        *supply_limits(asking, headroom.left),
         *memory_limits([[demands[name] for name in group] for group in groups], headroom, system),
     ]
 
@@ -192,6 +186,13 @@ class Demands:
         if self.family.CONNECTING_FAILS and kept is not None and self.clients > kept:
             text = f"waiting connections: net.core.somaxconn is {kept}, {self.clients} clients connect at a time"
             yield Limit(text, f"`sysctl net.core.somaxconn={self.clients}`", certain=False)
+
+    def asking(self) -> Asking:
+        """Return what it asks of supplies that servers share."""
+        plan, pool_mib = self.due.paths.plan, in_mib(self.options[self.family.POOL_OPTION], self.family.POOL_UNIT_BYTES)
+        running = plan.is_running(plan.study.variants[self.variant]["server"])
+        asked = Supplies() if running else self.family.supplies(self.options)
+        return Asking(self.variant, asked, pool_mib, self.family.HUGE_PAGES_OPTION)
 
     def memory_mib(self, system: Callable) -> tuple[float, float]:
         """Return the least and the most it takes: a pool fills with data only; a tmpfs holds the data once more."""

@@ -21,7 +21,7 @@ from scripts.plan.preview.differences import Difference
 from scripts.plan.preview.due import Due, Thing
 from scripts.plan.preview.estimates import PHASES, Durations, Estimate, Sizes
 from scripts.plan.preview.execution import noexec_limits
-from scripts.plan.preview.limits import Limit
+from scripts.plan.preview.limit import Limit
 from scripts.plan.preview.pools import beyond_pool
 from scripts.plan.preview.reasons import Beside, Changed, Failed, New, Reason, Reasons, Remade, RunReasons
 from scripts.plan.room import amount_text

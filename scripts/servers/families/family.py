@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from scripts.servers.endpoint import Endpoint
 from scripts.servers.families.option_rules import OptionRules, Options
+from scripts.servers.families.supplies import Supplies
 from scripts.sources.installed import Product
 
 # The release of an installed server, in a file of its install tree.
@@ -99,6 +100,8 @@ class Family(OptionRules, ABC):
     # The option that sizes the buffer pool, and the bytes of that option's bare unit.
     POOL_OPTION: ClassVar[str]
     POOL_UNIT_BYTES: ClassVar[int] = 1
+    # The option that asks for huge pages.
+    HUGE_PAGES_OPTION: ClassVar[str]
     # MiB of a server without its pool, and of each connection.
     BASE_MIB: ClassVar[float]
     CONNECTION_MIB: ClassVar[float]
@@ -146,6 +149,10 @@ class Family(OptionRules, ABC):
     @abstractmethod
     def default_options(self, memory_mib: int) -> Options:
         """Return the options every study starts from, on a machine with so much memory."""
+
+    @abstractmethod
+    def supplies(self, options: Options) -> Supplies:
+        """Return what a server with these options asks of supplies that a whole machine shares."""
 
     def options_named(self, options: Options, release: str) -> Options:
         """Return options under the names that a release such as 10.11.18 has; the default: as they are written."""

@@ -16,6 +16,7 @@ from scripts.servers.families import innodb_server_options
 from scripts.servers.families.family import Options
 from scripts.servers.families.innodb_status import InnoDBStatus
 from scripts.servers.families.option_values import Kind
+from scripts.servers.families.supplies import Supplies, asked_by_innodb
 from scripts.wording import option_value
 
 # The account of a load generator on another host.
@@ -47,6 +48,7 @@ class InnoDB(InnoDBStatus):
         "innodb_lock_wait_timeout": 50,
     }
     POOL_OPTION = "innodb_buffer_pool_size"
+    HUGE_PAGES_OPTION = "large_pages"
     CONNECTION_MIB = 0.5
     TABLE_FILES = 810
 
@@ -71,6 +73,10 @@ class InnoDB(InnoDBStatus):
     def bare_name(self, name: str) -> str:
         """Return an option's name in small letters, with `_`, without prefixes such as `loose_` and `skip_`."""
         return innodb_server_options.without_prefixes(super().bare_name(name))
+
+    def supplies(self, options: Options) -> Supplies:
+        """Return what a server with these options asks of supplies that a whole machine shares."""
+        return asked_by_innodb(options)
 
     def means(self, name: str, pattern: str) -> bool:
         """Return whether a name is one of a pattern, with or without words such as `loose_`, or the beginning of one.

@@ -19,6 +19,7 @@ from scripts.servers.families import postgresql_options
 from scripts.servers.families.family import Options
 from scripts.servers.families.option_values import Kind
 from scripts.servers.families.postgresql_status import OWN_NAME, PostgreSQLStatus
+from scripts.servers.families.supplies import Supplies, asked_by_postgresql
 from scripts.sources.installed import Product, beside_program, program_of
 from scripts.wording import option_value
 
@@ -101,8 +102,13 @@ class PostgreSQL(PostgreSQLStatus):
     SOURCE_MIB, BUILD_MIB, INSTALL_MIB = 210, 300, 20
     EMPTY_MIB, LOGS_MIB, ROW_BYTES = 100, 4096, 260
     POOL_OPTION = "shared_buffers"
+    HUGE_PAGES_OPTION = "huge_pages"
     POOL_UNIT_BYTES = 8192
     BASE_MIB, CONNECTION_MIB = 50, 5
+
+    def supplies(self, options: Options) -> Supplies:
+        """Return what a server with these options asks of supplies that a whole machine shares."""
+        return asked_by_postgresql(options)
 
     def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
         """Return the configure call, the same for every build of a server; it runs in the build tree."""
