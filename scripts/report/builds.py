@@ -217,11 +217,15 @@ def _facts_text(value: Any) -> str:
     return str(value)
 
 
+THIN = "-flto=thin"
+
+
 def _lto(build: Facts) -> str:
     found = build.get("compile_arguments")
     if found is None:
         return UNKNOWN_TEXT
-    return "yes" if any(argument.startswith("-flto") for argument in found) else "no"
+    how = [argument for argument in found if argument.startswith("-flto")]
+    return ("thin" if THIN in how else "yes") if how else "no"
 
 
 COST_HEAD = ("what", "how", "time", "CPU time", "largest process, MiB", ".text", "server file", "disk")

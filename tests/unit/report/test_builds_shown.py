@@ -50,6 +50,13 @@ def test_values_that_differ_from_the_first_build_are_marked():
     assert fields(shown.measured, ".text")["pgo"].note.startswith("\u221216.3")
 
 
+def test_thin_lto_is_told_from_that_of_gcc():
+    thin = [{**one, "compile_arguments": ["-O2", "-flto=thin"]} if one["build"] == "lto" else one for one in FACTS]
+    (shown,) = report_builds.by_server(STUDY, thin)
+    found = fields(shown.measured, "link-time optimisation")
+    assert (found["lto"].text, found["pgo_lto"].text) == ("thin", "yes")
+
+
 def test_a_bolted_build_has_the_compiler_of_its_input():
     (shown,) = report_builds.by_server(STUDY, FACTS)
     assert fields(shown.measured, "compiler")["pgo_lto_bolt"].text == "gcc-12 12.2.0"
