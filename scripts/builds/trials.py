@@ -9,6 +9,7 @@ from scripts.builds.compiler_flags import flags_of
 from scripts.builds.flags import Flags, with_keys
 from scripts.builds.toolchain import Toolchain, probe_profile_flags
 from scripts.host import workplace
+from scripts.host.cache import cache_directory
 from scripts.host.process import CommandFailed, output_of
 
 TEXTS = {
@@ -40,7 +41,7 @@ def try_keys(compiler: Toolchain, keys: Keys) -> None:
 
     Raises one of FAILURES with the command that failed and what it printed.
     """
-    with workplace.temporary_directory(workplace.cache_directory()) as folder:
+    with workplace.temporary_directory(cache_directory()) as folder:
         trial = Trial(compiler, folder.resolve())
         counted = trial.counted() if keys.profile else ()
         program = trial.linked(with_keys(compiler, counted, keys.lto, keys.bolt is not None, JOBS))
@@ -50,7 +51,7 @@ def try_keys(compiler: Toolchain, keys: Keys) -> None:
 
 def try_flags(compiler: Toolchain, flags: tuple[str, ...]) -> None:
     """Compile a small unit with flags. Raises one of FAILURES."""
-    with workplace.temporary_directory(workplace.cache_directory()) as folder:
+    with workplace.temporary_directory(cache_directory()) as folder:
         trial = Trial(compiler, folder.resolve())
         (folder / "part.c").write_text(TEXTS["part.c"])
         trial.run(compiler.cc, *flags, "-c", "part.c", "-o", "part.o")

@@ -8,8 +8,8 @@ from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, Dec
 from scripts.builds.toolchain import Toolchain
 from scripts.builds.trials import FAILURES, Keys, one_line, try_flags, try_keys
 from scripts.config.mistakes import Mistake
+from scripts.host.cache import cache_path
 from scripts.host.storage import file_system_of
-from scripts.host.workplace import cache_path
 from scripts.plan.preview.due import Due
 
 
