@@ -126,7 +126,7 @@ echo of a library > sub/config.log; echo 'configure: error: no library readline'
 
 
 def failure_of_configure(folder, script):
-    configure = folder / "configure"
+    configure = folder / "checks.sh"
     configure.write_text(script)
     configure.chmod(0o755)
     family = SimpleNamespace(configure_command=lambda *_: [str(configure)])
