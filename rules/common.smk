@@ -27,6 +27,7 @@ try:
     from scripts.workflow import announcing, code_digest, command_line, job_records, session
     from scripts.workflow.last_lines import last_lines
     from scripts.workflow.session import HOST, job_environment
+    from scripts.visible import visible
     from scripts.vocabulary import Decision
 except ModuleNotFoundError as error:
     raise WorkflowError(
@@ -77,7 +78,7 @@ def announce(is_dry_run):
         return
     try:
         cores = command_line.planned_cores(workflow, is_dry_run, sys.argv[1:])
-        sys.stderr.write(text.plan_text(PATHS, cores, announcing.forced_steps(workflow)))
+        sys.stderr.write(visible(text.plan_text(PATHS, cores, announcing.forced_steps(workflow))))
     except ValueError as error:
         raise WorkflowError(str(error))
 

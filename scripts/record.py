@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import release, signals
+from scripts.visible import json_visible
 
 FORMAT = 1
 
@@ -57,7 +58,12 @@ def write_text(path: Path, text: str) -> None:
 
 def write(path: Path, facts: dict[str, Any]) -> None:
     """Write a record that other jobs depend on: the format number, then `facts`; equal facts give equal bytes."""
-    write_text(path, json.dumps({"format": FORMAT, **facts}, indent=1, ensure_ascii=False) + "\n")
+    write_text(path, json_text({"format": FORMAT, **facts}, indent=1) + "\n")
+
+
+def json_text(value: Any, **form: Any) -> str:
+    """Return a value as JSON for people, too: letters as letters, what nobody would see by JSON's own escapes."""
+    return json_visible(json.dumps(value, ensure_ascii=False, **form))
 
 
 def write_signed(path: Path, facts: dict[str, Any]) -> None:

@@ -35,8 +35,9 @@ INTRODUCTION = """# Tables of {study}
 
 Comma-separated, UTF-8, one header line. An empty field is a value that is missing: never zero. `results.json` holds the
 same tables, except `series.csv`, `counters.csv` and `files.csv` (the run files have their values too), with this text:
-each table is a list of rows,
-missing values are `null`. Everything is computed from the run files that the column `file` of `runs.csv` names.
+each table is a list of rows, missing values are `null`. A text that a spreadsheet would take for a formula, since it
+begins with `=`, `+`, `-` or `@` and is no number, has a `'` before it in the CSV files, and none in `results.json`.
+Everything is computed from the run files that the column `file` of `runs.csv` names.
 """
 DICTIONARY_HEAD = ("| column | unit | meaning |", "|---|---|---|")
 

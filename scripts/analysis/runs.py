@@ -1,6 +1,7 @@
 """Make tables of the records of runs; their columns are declared in `run_tables`."""
 
-from collections.abc import Collection, Iterable, Iterator
+import csv
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from scripts.measure.record import Run
 from scripts.record import file_sha256, write_text
 from scripts.record import read as read_json
 from scripts.sql import times
+from scripts.visible import csv_cell, csv_text
 from scripts.vocabulary import BLOCK_FILE, RUN
 
 # The columns of all tables that are read as text.
@@ -123,15 +125,33 @@ def series_rows(run: Run) -> list[dict[str, Any]]:
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table under a temporary name, then rename; missing values are empty fields."""
-    write_text(path, frame.to_csv(index=False))
+    """Write a table under a temporary name, then rename; missing values are empty fields.
+
+    A text that a spreadsheet would take for a formula has a `'` before it, which `read_csv` takes off again.
+    """
+    guarded = _replaced(frame, csv_cell)
+    text = guarded.to_csv(index=False)
+    # Python's writer leaves a lone carriage return without quotes, and readers begin a new line there.
+    write_text(path, guarded.to_csv(index=False, quoting=csv.QUOTE_ALL) if "\r" in text else text)
 
 
 def read_csv(path: Path) -> pd.DataFrame:
-    """Read a table; only an empty field is missing, so that a variant may be called `nan`."""
+    """Read a table that `write_csv` wrote; only an empty field is missing, so that a variant may be called `nan`."""
     types = dict.fromkeys(TEXT_COLUMNS, str)
+    table = _replaced(pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types), csv_text)
     # The parser makes a block of memory per column; the copy joins them, and pandas does not warn of their number.
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types).copy()
+    return table.copy()
+
+
+def _replaced(frame: pd.DataFrame, text_of: Callable[[str], str]) -> pd.DataFrame:
+    """Return a table with its texts replaced; each different text is looked at once."""
+    replaced = {}
+    for name, column in frame.items():
+        if not pd.api.types.is_numeric_dtype(column):
+            texts = {text: text_of(text) for text in column.unique() if isinstance(text, str)}
+            if changed := {text: other for text, other in texts.items() if text != other}:
+                replaced[name] = column.map(lambda value, changed=changed: changed.get(value, value))
+    return frame.assign(**replaced)
 
 
 def sample_table(records: Iterable[Run]) -> pd.DataFrame:

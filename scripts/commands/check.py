@@ -11,6 +11,7 @@ from typing import Any
 from scripts import record
 from scripts.analysis.expectations import State
 from scripts.host.entry import say
+from scripts.visible import visible
 
 STUDIES = Path("results/studies")
 CODES = {State.HELD: 0, State.BROKEN: 1, State.OPEN: 2}
@@ -24,7 +25,7 @@ def main(study: str) -> int:
     """
     facts = read_verdict(study)
     for each in facts["expectations"]:
-        sys.stdout.write(f"{each['text']}\n")
+        sys.stdout.write(f"{visible(each['text'])}\n")
     sys.stdout.write(f"{facts['word']}\n")
     return CODES[State(facts["word"])]
 

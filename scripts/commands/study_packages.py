@@ -9,6 +9,7 @@ from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
 from scripts.commands.arguments import study_of
 from scripts.config.study import Study
 from scripts.plan.diagnoses import settings
+from scripts.visible import visible
 
 MANAGERS = ("apt", "dnf")
 # Kind of source -> packages that fetch it, of the same name in both.
@@ -48,4 +49,4 @@ if __name__ == "__main__":
     try:
         main(**vars(parser.parse_args()))
     except ValueError as error:
-        sys.exit(str(error))
+        sys.exit(visible(str(error)))

@@ -16,6 +16,7 @@ from scripts import signals
 from scripts.host import lifetime
 from scripts.host.address import without_logins
 from scripts.host.process import die_with_parent
+from scripts.visible import visible
 
 
 def become_entry_script() -> None:
@@ -39,7 +40,7 @@ def entry(log: Path) -> Iterator[None]:
         yield
     except (subprocess.SubprocessError, ValueError, OSError, RuntimeError) as error:
         with log.open("a", encoding="utf-8") as stream:
-            stream.write(f"\nERROR {type(error).__name__}: {without_logins(str(error))}\n")
+            stream.write(visible(f"\nERROR {type(error).__name__}: {without_logins(str(error))}\n"))
         # Errors raised while terminating are consequences of the signal, not causes.
         signals.leave_if_signalled()
         say(f"{error}\n(log: {log})")
@@ -60,7 +61,7 @@ def user_command() -> Iterator[None]:
 
 def say(text: str) -> None:
     """Print a message to the user on standard error, addresses without their logins."""
-    sys.stderr.write(without_logins(text).rstrip("\n") + "\n")
+    sys.stderr.write(visible(without_logins(text).rstrip("\n")) + "\n")
     sys.stderr.flush()
 
 

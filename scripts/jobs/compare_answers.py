@@ -1,6 +1,5 @@
 """Compare a build's answers with those of its check reference, a build of the same server: all must be identical."""
 
-import json
 from pathlib import Path
 
 from scripts import record
@@ -26,7 +25,7 @@ def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
             outcome.demand_sound(each, file.parent)
         demand_comparable(given, expected)
         found = differences(given, expected)
-        log.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        log.write_text(record.json_text(found, indent=1) + "\n", encoding="utf-8")
         known |= facts(given, expected, found)
         if found:
             raise outcome.Refused(story(given, expected, found))

@@ -1,7 +1,6 @@
 """Describe the tables of a study in tables/README.md, export them as tables/results.json, and judge `expect:`."""
 
 import csv
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from scripts.analysis.columns import BOOLEAN, COUNT, TEXT, Table
 from scripts.analysis.expectations import whole_verdict
 from scripts.analysis.runs import read_csv
 from scripts.host import entry
-from scripts.record import FORMAT, read, write, write_text
+from scripts.record import FORMAT, json_text, read, write, write_text
+from scripts.visible import csv_text
 
 EXPORTED = tuple(name for name in dictionary.TABLES if name not in ("series", "counters", "files"))
 
@@ -25,7 +25,7 @@ def json_field(field: str, unit: str) -> Any:
     if field == "":
         return None
     if unit == TEXT:
-        return field
+        return csv_text(field)
     if unit == BOOLEAN:
         return {"True": True, "False": False}[field]
     number = float(field)
@@ -72,7 +72,7 @@ def main(study: Path, tables: Path) -> None:
     found = {name: read_rows(tables / f"{name}.csv") for name in (*EXPORTED, *own)}
     whole = {"format": FORMAT, **named, "columns": columns, "tables": found}
     write_text(tables / "README.md", dictionary.text(declared["study"], own))
-    write_text(tables / "results.json", json.dumps(whole, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(tables / "results.json", json_text(whole, allow_nan=False) + "\n")
     judged = whole_verdict(declared, {name: read_csv(tables / f"{name}.csv") for name in ("runs", "overall")})
     write(study.with_name("verdict.json"), judged)
 

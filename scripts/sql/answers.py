@@ -105,7 +105,7 @@ def write_answers(file: Path, answers: dict[str, Any]) -> None:
     """Write answers to a compressed JSON file, whole or not at all; `read` reads it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.part")
-    text = json.dumps({"format": record.FORMAT, **answers}, ensure_ascii=False)
+    text = record.json_text({"format": record.FORMAT, **answers})
     temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
     temporary.replace(file)
 

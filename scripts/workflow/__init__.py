@@ -29,6 +29,10 @@ forced
     why: a job whose input comes from a checkpoint that is not made yet is not checked for reasons to run, so a finished
         report would count as whole although the study asks for another precision.
     can go when: test_stopping_study.py passes without it.
+visible_messages
+    relies on: `DefaultFormatter.format` takes a record and returns its text without colours.
+    why: commands, errors and logs of failed jobs are printed as they are, and a terminal obeys what a server wrote.
+    can go when: Snakemake escapes control characters.
 announcing
     relies on: `Workflow.execute` takes `executor_plugin`, and is called for jobs alone; `Workflow.dag_settings`.
     why: while rules are read it is unknown whether jobs, a dry run or --dag is asked for.

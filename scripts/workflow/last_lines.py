@@ -4,7 +4,7 @@ import html
 import re
 from pathlib import Path
 
-ESCAPED = re.compile(r"\\([\\`*_|\[\]#~])")
+ESCAPED = re.compile(r"\\([\\`*_|\[\]#~$+=.)-])")
 END = re.compile(r"^\\\* ")  # the legend of the table closes what is shown
 FIELDS = re.compile(r"(?<!\\)\|")
 

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from snakemake.dag import DAG
+from snakemake.logging import DefaultFormatter
 
 from scripts.workflow import forced, job_records
 from scripts.workflow.ancient_inputs import patch_ancient_inputs
 from scripts.workflow.interrupts import forward_interrupts
 from scripts.workflow.release import expect, expect_parameters
+from scripts.workflow.visible_messages import make_visible
 
 HOST = 1000
 HARMLESS = {"PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONNOUSERSITE", "PYTHONUNBUFFERED"}
@@ -23,6 +25,7 @@ HARMLESS = {"PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONNOUSERSITE", "PY
 def prepare(workflow: Any, results: Path) -> None:
     """Change Snakemake while it reads the rules. Raises OtherSnakemake if it is not as expected."""
     patch_ancient_inputs(DAG)
+    make_visible(DefaultFormatter)
     register_host(workflow)
     # Snakemake opens its records after it has read the rules.
     job_records.follow(results)

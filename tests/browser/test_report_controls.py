@@ -224,6 +224,20 @@ def test_table_is_copied_as_tab_separated_text_with_plain_numbers(browser, small
         assert tab.complaints() == []
 
 
+def test_no_copied_field_is_a_formula_or_markup(browser, small_page):
+    written = ["=1+1", "-x", "+cmd|' /C calc'!A0", "@SUM(1)", "'=1", "-5", "+1.5", "\u22125 %", "a=b", "![x](//y)"]
+    with opened(browser, small_page) as tab:
+        tab.value(UNFOLD)
+        cells = "[...document.querySelectorAll('#where tbody tr')].map(row => row.cells[2])"
+        tab.value(f"{written!r}.forEach((text, place) => {{ {cells}[place].textContent = text; }})")
+        lines = copied_as(tab, "TSV").split("\n")[1:11]
+        assert [line.split("\t")[2] for line in lines] == [
+            *("'=1+1", "'-x", "'+cmd|' /C calc'!A0", "'@SUM(1)", "''=1", "-5", "+1.5", "-5 %", "a=b", "![x](//y)")
+        ]
+        assert r"| !\[x\](//y) |" in copied_as(tab, "Markdown")
+        assert tab.complaints() == []
+
+
 def test_table_is_copied_as_markdown_with_its_intervals(browser, small_page):
     with opened(browser, small_page) as tab:
         tab.value(UNFOLD)

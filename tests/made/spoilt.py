@@ -1,4 +1,4 @@
-"""A made-up study with markup in every text that comes from outside, names included."""
+"""A made-up study with markup in every text from outside, names included, and what a terminal obeys in all others."""
 
 import json
 import warnings
@@ -9,8 +9,10 @@ from scripts.vocabulary import AA
 from tests.made import synthetic
 from tests.made.rendering import rendered
 
-MARK = "<img src=x onerror=alert(1)></script><b id=odd>\"'&amp;&{{7*7}}"
-NAME_MARK = MARK.replace("/", "")  # a workload's name is part of a file's
+MARKUP = "<img src=x onerror=alert(1)></script><b id=odd>\"'&amp;&{{7*7}}"
+MARK = f"{MARKUP}\x1b[2J\x9bm\x07\x00\u202e"
+# A name is printable, and a workload's is part of a file's.
+NAME_MARK = MARKUP.replace("/", "")
 # What the workflow itself writes from a closed list and decides on.
 KEPT = {"outcome", "stage", "kind", "family", "tool", "mode", "origin_kind"}
 KEYS_FROM_OUTSIDE = {"options", "variables"}

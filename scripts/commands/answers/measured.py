@@ -17,6 +17,7 @@ from scripts.analysis.runs import read_csv
 from scripts.measure import record as run_record
 from scripts.measure.run_parts import Server
 from scripts.plan.listing import Listing
+from scripts.visible import csv_cell, csv_text
 from scripts.vocabulary import AA, COLD, CONTROLS, RELINKED
 from scripts.wording import missing
 
@@ -155,7 +156,7 @@ def read(file: Path) -> list[Measured]:
     with file.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     try:
-        return [Measured(**row) for row in rows]
+        return [Measured(**{name: csv_text(cell) for name, cell in row.items()}) for row in rows]
     except TypeError:
         names = ", ".join(each.name for each in fields(Measured))
         raise ValueError(f"{file}: expected the columns {names}") from None
@@ -166,7 +167,7 @@ def as_csv(rows: Iterable[Measured]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, [each.name for each in fields(Measured)], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(asdict, rows))
+    writer.writerows({name: csv_cell(text) for name, text in asdict(row).items()} for row in rows)
     return text.getvalue()
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from scripts.commands.arguments import study_of
+from scripts.commands.console import VisibleConsole
 from scripts.commands.doctor import left, load, memory, places, room, sources, tools
 from scripts.commands.doctor import machine as doctor_machine
 from scripts.commands.doctor.finding import STATES, Finding, Findings, Machine
@@ -18,6 +19,7 @@ from scripts.commands.doctor.needs import Needs
 from scripts.host import locks
 from scripts.host.cpus import read_topology
 from scripts.host.facts import read_host
+from scripts.visible import visible
 
 STYLES = dict(zip(STATES, ("green", "cyan", "yellow", "bold red"), strict=True))
 NAME_WIDTH = 26
@@ -104,6 +106,6 @@ if __name__ == "__main__":
     parser.add_argument("--scale", choices=("", "full", "small"), default="", help="the size of the study")
     arguments = parser.parse_args()
     try:
-        sys.exit(0 if main(arguments.config, Console(highlight=False), arguments.scale) else 1)
+        sys.exit(0 if main(arguments.config, VisibleConsole(highlight=False), arguments.scale) else 1)
     except (OSError, ValueError) as error:
-        sys.exit(str(error))
+        sys.exit(visible(str(error)))

@@ -1,7 +1,6 @@
 """Make a report, results/studies/<name>/, from a folder with plain output files of sysbench."""
 
 import argparse
-import json
 import os
 import re
 from collections import defaultdict
@@ -150,7 +149,7 @@ def _write_record(path: Path, facts: dict[str, Any]) -> None:
     # Not `record.write`, whose fsync per file takes minutes for 20 000 logs; the caller syncs once.
     if unknown := list(Run.unknown_keys(facts)):
         raise ValueError(f"{path}: {', '.join(unknown)} unknown")
-    path.write_text(json.dumps({"format": record.FORMAT, **facts}, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(record.json_text({"format": record.FORMAT, **facts}) + "\n", encoding="utf-8")
 
 
 def write_tables(folder: Path) -> None:

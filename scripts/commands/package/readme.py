@@ -8,6 +8,7 @@ from typing import Any
 
 from scripts.builds.binary import Library
 from scripts.report.audits import executed_share, units_text
+from scripts.visible import visible
 
 Facts = dict[str, Any]
 
@@ -36,7 +37,7 @@ class About:
 def text(about: About) -> str:
     """Return the README as Markdown."""
     identity = about.identity
-    return "\n".join(
+    lines = "\n".join(
         [
             f"# {identity['server']}, build {identity['build']}",
             "",
@@ -48,6 +49,7 @@ def text(about: About) -> str:
             *_libraries(about.libraries),
         ]
     )
+    return visible(lines)
 
 
 def _start(about: About) -> list[str]:

@@ -17,11 +17,10 @@ def main(config: Path, scale: str, once: bool) -> None:
         say("[watch] uses only idle CPU time: during a run, the first view may appear at its end")
     stand_back()
     # These imports take a second of CPU time, which must not come from a measurement.
-    from rich.console import Console
-
+    from scripts.commands.console import VisibleConsole
     from scripts.commands.watch.loop import show_progress
 
-    show_progress(config, scale, once, Console())
+    show_progress(config, scale, once, VisibleConsole())
 
 
 def stand_back() -> None:

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
+from scripts.visible import visible
 from scripts.wording import number, shortened
 
 INK_COLOUR = "#010203"  # stands for the reader's text colour until the SVG is written
@@ -123,7 +124,7 @@ def title(figure: Figure, text: str, aside: str = "") -> None:
 
 def label_text(name: str) -> str:
     """Return a name, shortened to what a figure has room for."""
-    return shortened(name, MOST_LABEL_LETTERS)
+    return shortened(visible(name), MOST_LABEL_LETTERS)
 
 
 def note(axes: Axes, notes: Sequence[str]) -> None:
@@ -167,4 +168,4 @@ def svg(figure: Figure, name: str) -> str:
     """Return a figure as an <svg> element: text as text, the reader's text colour, ids that no other figure has."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return compact(stream.getvalue(), name)
+    return visible(compact(stream.getvalue(), name))

@@ -2,6 +2,9 @@
 (() => {
   const made = (tag, text, name = "tool") => Object.assign(document.createElement(tag), { className: name, textContent: text });
   const plain = (text) => text.replace(/[\u202f\u00a0]/g, "").replace(/\u2212/g, "-").trim();
+  // As in our CSV files: a text that a spreadsheet would take for a formula has a quote before it.
+  const numeric = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?(\s?(×|%|µs|ms|s|min|h|d|[KMGT]iB|bytes))?$/i;
+  const guarded = (text) => (/^'*\s*[=+\-@\uff0b\uff0d\uff1d\uff20]/.test(text) && !numeric.test(text) ? `'${text}` : text);
   const units = {
     "": 1, "×": 1, "%": 1, "µs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86400,
     bytes: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40,
@@ -185,10 +188,11 @@
         const two = texts[0].map((_, column) => texts.some((fields) => fields[column].length > 1));
         const sides = (field, column, first) => (!two[column] || field.length > 1 ? field
           : first ? [`${field[0]}, reference`, field[0]] : ["", field[0]]);
-        return texts.map((fields, place) => fields.flatMap((field, column) => sides(field, column, !place)).join("\t"));
+        const halves = (fields, place) => fields.flatMap((field, column) => sides(field, column, !place));
+        return texts.map((fields, place) => halves(fields, place).map(guarded).join("\t"));
       },
       Markdown: (lines) => lines.flatMap((fields, place) => [
-        `| ${fields.map((field) => whole(field).replace(/[\\|*_`<]/g, "\\$&")).join(" | ")} |`,
+        `| ${fields.map((field) => whole(field).replace(/[\\|*_`<>[\]~$&]/g, "\\$&")).join(" | ")} |`,
         ...(place ? [] : [`|${"---|".repeat(fields.length)}`]),
       ]),
     };

@@ -191,3 +191,10 @@ def test_unfinished_study_and_a_page_without_marks_are_errors(tmp_path):
         measured.of_study(tmp_path)
     with pytest.raises(ValueError, match="expected one line <!-- answers -->"):
         readme.with_table("# Studies\n", "")
+
+
+def test_texts_that_a_spreadsheet_takes_for_formulas_are_written_as_texts_and_read_back(tmp_path):
+    row = measured.Measured("s", "v", "tps", "1.5", "1.2", "1.9", "far_above", "0.02", "5", "=CPU", "-x", "@w", "'=d")
+    (file := tmp_path / "measured.csv").write_text(measured.as_csv([row]))
+    assert file.read_text().splitlines()[1].endswith(",5,'=CPU,'-x,'@w,''=d")
+    assert measured.read(file) == [row]

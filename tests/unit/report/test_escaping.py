@@ -4,6 +4,7 @@ import shlex
 
 import pytest
 
+from scripts.visible import ODD, visible
 from tests.made import spoilt
 from tests.made.rendering import Elements
 from tests.made.spoilt import MARK, NAME_MARK
@@ -57,6 +58,16 @@ def test_no_element_or_attribute_comes_of_a_text(elements):
     assert [tag for tag, _ in elements.found].count("script") == 1
 
 
+def test_page_summary_and_figures_hold_nothing_that_a_terminal_obeys(odd):
+    tree, page, summary = odd
+    figures = [path.read_text(encoding="utf-8") for path in tree.figures.glob("*.svg")]
+    assert len(figures) > 5
+    for text in (page, summary, *figures):
+        assert not ODD.search(text)
+    assert r"\x1b[2J\x9bm\x07\x00\u202e" in page
+    assert r"\x1b\[2J\x9bm\x07\x00\u202e" in summary
+
+
 def test_no_link_leads_out_of_the_folder(elements):
     links = [found["href"] for tag, found in elements.found if tag == "a"]
     assert links
@@ -65,12 +76,12 @@ def test_no_link_leads_out_of_the_folder(elements):
 
 @pytest.mark.parametrize("place", TEXTS)
 def test_text_from_outside_is_shown_letter_by_letter(elements, place):
-    assert " ".join((TEXTS[place] + MARK).split()) in elements.said()
+    assert " ".join(visible(TEXTS[place] + MARK).split()) in elements.said()
 
 
 @pytest.mark.parametrize("place", ARGUMENTS)
 def test_argument_from_outside_is_shown_as_a_shell_takes_it(elements, place):
-    assert shlex.quote(ARGUMENTS[place] + MARK) in elements.said()
+    assert visible(shlex.quote(ARGUMENTS[place] + MARK)) in elements.said()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,5 +1,6 @@
 """Other people's sysbench logs become a report that says what they can show, and lists what could not be read."""
 
+import csv
 import os
 import re
 from pathlib import Path
@@ -258,3 +259,23 @@ def test_a_wrong_folder_or_name_is_refused(here, logs, name):
     (here / "logs").mkdir()
     with pytest.raises(ValueError, match=rf"(LOGS={logs}: no such folder|STUDY={name}: expected a name)"):
         import_logs.main(Path(logs), name, None)
+
+
+def test_names_that_a_spreadsheet_takes_for_formulas_are_texts_in_tables_and_names_everywhere_else(here):
+    names = ["baseline", "-O3", "=1+1", "'@x"]
+    logs = tree(here / "logs", {name: 0.1 * place for place, name in enumerate(names)}, repetitions=2)
+    import_logs.main(logs, "odd", write(here, "pattern.yaml", f'path: "{made_logs.LAID_OUT}"\n'))
+    tables = tables_of("odd")
+    assert set(tables["runs"]["variant"]) == set(tables["cells"]["variant"]) == set(names)
+    folder = import_logs.STUDIES / "odd"
+    cells = [
+        cell
+        for file in (folder / "tables").glob("*.csv")
+        for row in csv.reader(file.read_text().splitlines())
+        for cell in row
+    ]
+    assert {"'-O3", "'=1+1", "''@x"} <= set(cells)
+    assert not {cell for cell in cells if cell[:1] in tuple("=+-@") and not re.fullmatch(r"-?[\d.]+(e-\d+)?", cell)}
+    told = (folder / "summary.md").read_text()
+    assert all(f"| {name} | " in told for name in names[1:])
+    assert {row["variant"] for row in read(folder / "tables" / "results.json")["tables"]["cells"]} == set(names)
