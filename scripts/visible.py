@@ -1,13 +1,13 @@
 """Text from outside where it leaves us: on a terminal or a page, in JSON, in a cell of a table.
 
 What a terminal obeys or a reader cannot see is written as an escape: control characters but tab and the end of a line,
-marks of direction (bidi), separators of lines and paragraphs, and lone surrogates, which no file in UTF-8 can hold.
+marks of direction (bidi), separators of lines and paragraphs, and what no file in XML or UTF-8 can hold.
 """
 
 import re
 
 ODD = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
 )
 LINE_END = re.compile("\r\n")
 # What a spreadsheet takes for a formula, some after blanks or in full width; quotes before it are ours.

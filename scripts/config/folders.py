@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.config.mistakes import Mistake
+from scripts.host.storage import file_system_of
 
 KINDS = {
     stat.S_ISREG: "a file",
@@ -15,6 +16,8 @@ KINDS = {
     stat.S_ISFIFO: "a named pipe",
     stat.S_ISSOCK: "a socket",
 }
+# File systems of the kernel's that hold no files of users.
+WITHOUT_FILES = ("proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "devpts", "mqueue", "bpf")
 
 
 def folder_mistakes(config: Mapping[str, Any], toolchains: Mapping[str, Mapping[str, Any]]) -> Iterator[Mistake]:
@@ -24,7 +27,7 @@ def folder_mistakes(config: Mapping[str, Any], toolchains: Mapping[str, Mapping[
     """
     for name, path in config.get("storage", {}).items():
         folder = Path(path).expanduser()
-        if (text := _not_a_folder(folder)) or (text := _not_writable(folder)):
+        if text := _not_a_folder(folder) or _not_for_files(folder) or _not_writable(folder):
             yield Mistake(("storage", name), f"{path!r} {text}, expected a folder that can be written to")
     for name, toolchain in toolchains.items():
         for place, path in enumerate(toolchain.get("directories", ())):
@@ -43,6 +46,11 @@ def _not_a_folder(path: Path) -> str:
             kind = next((words for is_kind, words in KINDS.items() if is_kind(mode)), "no folder")
             return f"is {kind}" if part == path.absolute() else f"lies below {part}, which is {kind}"
     return ""
+
+
+def _not_for_files(folder: Path) -> str:
+    kind = file_system_of(folder).name
+    return f"lies on a file system of kind {kind}" if kind in WITHOUT_FILES else ""
 
 
 def _not_writable(folder: Path) -> str:

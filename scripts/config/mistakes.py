@@ -24,8 +24,8 @@ class _Short(reprlib.Repr):
 SHORT = _Short()
 SHORT.maxstring = SHORT.maxother = 80
 COMMAND_LINE = "--config"
-# Control characters but tab and the end of a line, and halves of a pair of UTF-16.
-UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# Control characters but tab and the end of a line, and what no file in XML or UTF-8 can hold.
+UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 PLAIN = re.compile(r"\S+( \S+)*")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,7 +19,7 @@ DEEPEST = 50
 # A thousand variants with their options are 15 000. A few lines of aliases of aliases can stand for 10**9.
 MOST_VALUES = 1_000_000
 STUDY_EXPECTED = "expected a study: lines of `key: value`, as in config.yaml"
-PRINTABLE_EXPECTED = "expected text without control characters and lone surrogates"
+PRINTABLE_EXPECTED = "expected text of characters that can be shown"
 NESTED = f"is nested too deep, {STUDY_EXPECTED}"
 
 
@@ -238,7 +239,7 @@ def _text(file: Path) -> str:
 
 def named_character(letter: str) -> str:
     """Return a character that cannot be printed by its kind and its code point."""
-    kind = "lone surrogate" if 0xD800 <= ord(letter) <= 0xDFFF else "control character"
+    kind = {"Cc": "control character", "Cs": "lone surrogate"}.get(unicodedata.category(letter), "character")
     return f"the {kind} U+{ord(letter):04X}"
 
 

@@ -58,6 +58,7 @@ TEXTS = [
         ("a\rb", r"a\rb".replace(r"\r", r"\x0d")),
         ("one\r\ntwo", "one\ntwo"),
         ("\ud800\udcff", r"\ud800\udcff"),
+        ("\ufffe\uffff", r"\ufffe\uffff"),
         ("a\u2028b\u2029c", r"a\u2028b\u2029c"),
         ("", ""),
     ],

@@ -148,9 +148,15 @@ def test_config_in_json_is_told_with_its_lines(tmp_path, indent):
     ("old", "new", "expected"),
     [
         ('"seed": 1', '"seed": 1,\n"seed": 2', "seed: written a second time, after line {before}"),
+        ('"seed": 1', '"se\\u0065d": 3,\n"seed": 2', "seed: written a second time, after line {before}"),
+        (
+            '"clients": [',
+            '"matrix": [{"a": 1,\n"a": 2}], "clients": [',
+            "matrix.0.a: written a second time, after line",
+        ),
         ('"build": "pgo"', '"build": "lto",\n"build": "pgo"', "variants.pgo.build: written a second time, after line"),
     ],
-    ids=["top", "depth"],
+    ids=["top", "escaped", "list", "depth"],
 )
 def test_key_that_stands_twice_in_json_is_told_with_its_line(tmp_path, old, new, expected):
     text = json.dumps(SMALL, indent=1)
