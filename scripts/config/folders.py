@@ -8,14 +8,8 @@ from typing import Any
 
 from scripts.config.mistakes import Mistake
 from scripts.host.storage import file_system_of
+from scripts.sources.local import TYPES
 
-KINDS = {
-    stat.S_ISREG: "a file",
-    stat.S_ISBLK: "a block device",
-    stat.S_ISCHR: "a character device",
-    stat.S_ISFIFO: "a named pipe",
-    stat.S_ISSOCK: "a socket",
-}
 # File systems of the kernel's that hold no files of users.
 WITHOUT_FILES = ("proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "devpts", "mqueue", "bpf")
 
@@ -43,7 +37,7 @@ def _not_a_folder(path: Path) -> str:
         except OSError:
             return ""
         if not stat.S_ISDIR(mode):
-            kind = next((words for is_kind, words in KINDS.items() if is_kind(mode)), "no folder")
+            kind = TYPES.get(stat.S_IFMT(mode), "a file")
             return f"is {kind}" if part == path.absolute() else f"lies below {part}, which is {kind}"
     return ""
 
