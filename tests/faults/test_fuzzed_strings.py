@@ -18,7 +18,9 @@ pytestmark = pytest.mark.slow
 NAMES = list(TEXTS)
 UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 LINES = [text for text in TEXTS.values() if text.strip() and len(text) < 200 and not UNFIT.search(text)]
-PLACES = [text for text in LINES if not text.startswith("~") and text.isprintable()]
+PLACES = [text for text in LINES if not text.startswith(("~", "-")) and text.isprintable()]
+# Values of server options lead to no place outside the data directory.
+VALUES = [text for text in LINES if not re.search(r"~|\.\./|/etc/", text)]
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +96,7 @@ def hostile_study(tmp_path_factory):
         builds={"odd": {"flags": LINES, "toolchain": "odd"}},
         toolchains={"odd": {"directories": PLACES, **dict.fromkeys(COMMANDS["gcc"], "gcc-12")}},
         variants={name: {"server": "own", "build": "odd", "storage": "odd"} for name in ("baseline", "other")},
-        options={f"odd.x{number}": text for number, text in enumerate(LINES)},
+        options={f"odd.x{number}": text for number, text in enumerate(VALUES)},
         storage={"odd": f"/tmp/{LINES[0]}"},
         workloads={
             "oltp": {
