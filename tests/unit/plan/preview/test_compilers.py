@@ -3,8 +3,9 @@
 import pytest
 
 from scripts.builds.trials import Keys
+from scripts.config.text import ConfigError
 from scripts.host.process import CommandFailed
-from scripts.plan.preview import compilers
+from scripts.plan.preview import checks, compilers
 from scripts.plan.preview.compilers import failure_of, refused_keys
 from scripts.plan.preview.due import Due
 from tests.made.studies import paths
@@ -85,3 +86,14 @@ def test_build_that_may_fail_is_a_note_of_the_plan(monkeypatch, tmp_path, tried)
     tried[0].add("lto")
     (refused,) = refused_keys(study(monkeypatch, tmp_path, lto={"lto": True, "may_fail": True}))
     assert refused.may_fail
+
+
+def test_gcc_without_the_flags_of_profiles_stops_the_plan_by_its_own_words(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    failure_of.cache_clear()
+    variants = {name: {"server": "postgresql-15", "build": name} for name in ("baseline", "pgo")}
+    toolchains = {"gcc-12": {"probe": ["-fno-such-flag-anywhere"]}}
+    with pytest.raises(ConfigError) as caught:
+        checks.demand(Due(paths(variants=variants, toolchains=toolchains)))
+    assert "builds.pgo.profile: 'mixed', expected what gcc-12 (12." in str(caught.value)
+    assert "does not know -fno-such-flag-anywhere" in str(caught.value)
