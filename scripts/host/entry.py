@@ -39,7 +39,7 @@ def entry(log: Path) -> Iterator[None]:
     try:
         yield
     except (subprocess.SubprocessError, ValueError, OSError, RuntimeError) as error:
-        with log.open("a", encoding="utf-8") as stream:
+        with log.open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(visible(f"\nERROR {type(error).__name__}: {without_logins(str(error))}\n"))
         # Errors raised while terminating are consequences of the signal, not causes.
         signals.leave_if_signalled()

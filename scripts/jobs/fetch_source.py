@@ -14,7 +14,10 @@ from scripts.sources import addresses, kinds, source
 def log_to(log: Path, sources: list[dict[str, Any]]) -> None:
     """Send all messages, without the logins of `sources`, to `log`; those from INFO on to standard error as well."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    everything, seen = logging.FileHandler(log, mode="w", encoding="utf-8"), logging.StreamHandler(sys.stderr)
+    everything, seen = (
+        logging.FileHandler(log, mode="w", encoding="utf-8", errors="backslashreplace"),
+        logging.StreamHandler(sys.stderr),
+    )
     seen.setLevel(logging.INFO)
 
     def without_logins(message: logging.LogRecord) -> bool:

@@ -37,6 +37,8 @@ OFFLINE_SETTINGS = {"core.sshCommand": "false", "core.gitProxy": "false", "crede
 OFFLINE = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 # A submodule's URL comes with the commit, so transports that run commands (ext::) are not allowed; nor are questions.
 ONLINE = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_TERMINAL_PROMPT": "0"}
+# Git lists the 80 000 files of a kernel in a second; from a pipe in place of .gitignore it reads for ever.
+ANSWER_S = 300
 PAIR = ("KEY", "VALUE")
 LIST_FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
@@ -70,10 +72,14 @@ def files_of(folder: str) -> set[str]:
             env=made_environment(**settings, **OFFLINE, **ceiling),
             stdin=subprocess.DEVNULL,
             capture_output=True,
+            timeout=ANSWER_S,
             check=False,
         )
     except FileNotFoundError as error:
         raise SourceError(f"directory: {folder} is a git working tree, and the command git is missing") from error
+    except subprocess.TimeoutExpired as error:
+        text = f"git did not list its files within {ANSWER_S} s; is a list of ignored files a pipe or on a slow disk?"
+        raise SourceError(f"directory: {folder}: {text}") from error
     if answer.returncode:
         reason = answer.stderr.decode(errors="replace").strip()
         raise SourceError(f"directory: {folder}: git cannot list its files: {reason}")

@@ -165,6 +165,15 @@ def test_damaged_repository_is_not_read_as_part_of_the_one_above(tmp_path):
         git_command.files_of(f"{inner}/")
 
 
+def test_git_that_waits_for_a_pipe_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(git_command, "ANSWER_S", 1)
+    root = repository(tmp_path / "tree")
+    os.mkfifo(tmp_path / "pipe")
+    git(root, "config", "core.excludesFile", str(tmp_path / "pipe"))
+    with pytest.raises(ValueError, match=r"tree/: git did not list its files within 1 s"):
+        git_command.files_of(f"{root}/")
+
+
 def test_no_other_module_starts_git():
     starts = re.compile(
         r"""[\[(]\s*["']git["'],|["'(`]git (-|fetch|ls-|clone|status|diff|add|log|rev-|config|init|archive)[^`]*["')]"""

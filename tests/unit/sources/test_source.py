@@ -155,6 +155,18 @@ def test_new_checksum_replaces_the_tree(tmp_path, place, mirror):
     assert "patched" in (place[0] / "src/main.c").read_text()
 
 
+def test_name_that_is_not_utf8_reaches_the_log_in_a_visible_form(tmp_path):
+    wanted = json.dumps({"server": "s", "product": "PostgreSQL", "version": "15"})
+    sources = json.dumps([{"file": f"{tmp_path}/caf\udce9.tar"}])
+    argv = [sys.executable, "-m", "scripts.jobs.fetch_source", "--recipe", wanted, "--sources", sources]
+    paths = ["--tree", tmp_path / "tree", "--identity", tmp_path / "source.json", "--log", tmp_path / "log"]
+    ended = subprocess.run([*argv, *paths], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert "Logging error" not in ended.stderr
+    assert r"caf\udce9.tar: does not exist" in (tmp_path / "log").read_text()
+
+
 def test_unpacking_that_breaks_off_leaves_no_tree_and_no_record(tmp_path, place, monkeypatch):
     ball(tmp_path / "pg.tar.gz")
 
