@@ -222,6 +222,18 @@ def of_study(study: dict[str, Any]) -> list[str]:
     return [*(of_sysbench if kinds != {True} else ()), *(SCRIPT if True in kinds else ())]
 
 
+def latency_of(study: dict[str, Any]) -> Metric:
+    """Return the latency that a study shows beside throughput: of imported logs the percentile that most have."""
+    return METRICS[(study.get("imported") or {}).get("latency") or "p95_ms"]
+
+
+def leading_of(study: dict[str, Any], names: Iterable[str]) -> Metric:
+    """Return the metric that the answer of a study begins with: of logs with a target rate the latency."""
+    imported, known = study.get("imported") or {}, set(names)
+    rated = imported.get("rates") and imported["rates"] == imported.get("measured")
+    return latency_of(study) if rated and latency_of(study).name in known else leading(known)
+
+
 def leading(names: Iterable[str]) -> Metric:
     """Return the metric that an answer begins with: transactions per second, of timed SQL alone the cold time."""
     known = set(names)

@@ -78,7 +78,7 @@ def missing_rows(study: dict[str, Any], known: set[tuple]) -> list[dict[str, Any
         for (*place, variants), name in zip(order, names, strict=True)
         for variant in variants
     ]
-    reason = "not measured yet" if study.get("partial") else "no run file"
+    reason = "not measured yet" if study.get("partial") else "no log" if study.get("imported") else "no run file"
     hole = {"study": study["study"], "outcome": "missing", "reason": reason}
     return [
         {**hole, **dict(zip((*RUN, "block"), run, strict=True)), "run_number": number}

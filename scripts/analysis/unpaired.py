@@ -8,7 +8,8 @@ import pandas as pd
 import scipy
 
 from scripts.analysis import stats
-from scripts.vocabulary import OPERATION_SHARES, WORKLOAD_CLIENTS
+from scripts.analysis.printed import rounding
+from scripts.vocabulary import WORKLOAD_CLIENTS
 
 Term = tuple[int, pd.DataFrame]
 
@@ -93,23 +94,39 @@ def estimate(terms: Sequence[Term]) -> Estimate:
     return Estimate(centre, centre - half, centre + half, min(int(wide.count(axis=1).min()) for wide in tables))
 
 
-# sysbench 1.0 and 1.1 round percentiles to buckets that are 1.8 % wide: 1024 of them from 0.001 ms to 100 s.
-PERCENTILE_STEP = 1e8 ** (1 / 1023)
+@dataclass(frozen=True)
+class Sides:
+    """A variant's values of one metric beside the reference's, as tables of `log_values`.
 
-
-def resolution(metric: str, runs: pd.DataFrame) -> float:
-    """Return the log ratio below which sysbench's rounding hides a difference: one bucket of a percentile, else 0.
-
-    sysbench 0.5 rounds to 0.02 %, which counts as 0.
+    `rounded` holds tables of `printed.rounding`: how far the values are rounded.
     """
-    exact = metric not in OPERATION_SHARES or runs["sysbench_version"].dropna().astype(str).str.startswith("0.").all()
-    return 0.0 if exact else float(np.log(PERCENTILE_STEP))
+
+    terms: tuple[Term, Term]
+    rounded: tuple[pd.DataFrame, pd.DataFrame]
+
+    @property
+    def of_cells(self) -> dict[tuple, Estimate]:
+        """Return (workload, clients) -> Welch's estimate, of the cells that both sides have."""
+        (_, ours), (_, theirs) = self.terms
+        return {cell: self._widened(found, [cell]) for cell, found in cell_estimates(ours, theirs).items()}
+
+    def over(self, cells: Sequence[tuple]) -> Estimate:
+        """Return the estimate over these cells."""
+        return self._widened(estimate(over(cells, self.terms)), cells)
+
+    def _widened(self, found: Estimate, cells: Sequence[tuple]) -> Estimate:
+        """Return the estimate with an interval of at least the rounding; one without interval stays without."""
+        if not len(cells):
+            return found
+        ours, theirs = (rounded.loc[list(cells)].mean() for rounded in self.rounded)
+        low, high = found.log_ratio + ours["low"] - theirs["high"], found.log_ratio + ours["high"] - theirs["low"]
+        return replace(found, low=float(np.minimum(found.low, low)), high=float(np.maximum(found.high, high)))
 
 
-def widened(found: Estimate, least: float) -> Estimate:
-    """Return the estimate with an interval of at least `least` to both sides; one without interval stays without."""
-    low, high = found.log_ratio - least, found.log_ratio + least
-    return replace(found, low=float(np.minimum(found.low, low)), high=float(np.maximum(found.high, high)))
+def sides(runs: pd.DataFrame, variant: str, reference: str, metric: str) -> Sides:
+    """Return both sides of a comparison from rows of runs.csv."""
+    ours, theirs = (log_values(runs, name, metric) for name in (variant, reference))
+    return Sides(((1, ours), (-1, theirs)), (rounding(runs, variant, metric), rounding(runs, reference, metric)))
 
 
 def cell_estimates(ours: pd.DataFrame, theirs: pd.DataFrame) -> dict[tuple, Estimate]:

@@ -90,7 +90,6 @@ def _grouped(parts: list[Part], lead: Metric, study: Mapping[str, Any]) -> dict[
         Verdict.SAME: f"the same within {share(matters_of(study))}",
         Verdict.OPEN: "open",
         Verdict.TOO_FEW_BLOCKS: f"no verdict with under {MIN_BLOCKS} whole blocks in a cell",
-        Verdict.UNPAIRED: "not measured in blocks, so without a verdict",
     }
     groups: dict[str, list[Part]] = {word.capitalize(): [] for word in words.values()}
     for part in parts:

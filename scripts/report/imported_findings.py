@@ -1,26 +1,33 @@
 """The findings of an imported study: what logs made elsewhere can show, and what they cannot."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
+from scripts.analysis.lacks import LIMIT_TEXTS
 from scripts.analysis.metrics import METRICS, TPS
-from scripts.analysis.unpaired import PERCENTILE_STEP, resolution
+from scripts.analysis.printed import PERCENTILE_STEP, is_rounded, limits
 from scripts.report.finding import Finding, Topic
 from scripts.report.findings import outcomes_finding
-from scripts.report.levels import COMPARED
+from scripts.report.levels import compared
 from scripts.vocabulary import CELL, WORKLOAD_CLIENTS, Verdict
-from scripts.wording import NARROW, interval, listing, missing, plural, times
+from scripts.wording import NARROW, duration, interval, listing, missing, number, plural, times
 
 VERDICTS = Topic("verdicts", "Verdicts")
 PAIRS = Topic("pairs", "Pairs")
 ORDER = Topic("order", "Order")
 FILES = Topic("files", "Files")
 SYSBENCH = Topic("sysbench", "sysbench")
-WARNINGS = Topic("warnings", "Warnings")
+ERRORS = Topic("errors", "Errors")
+RECONNECTS = Topic("reconnects", "Reconnects")
+DRIFT = Topic("drift", "Drift")
+RATE = Topic("rate", "Target rate")
+LENGTH = Topic("length", "Length")
+NOTE_TITLES = {"impossible": "Impossible intervals", "unread_reports": "Unread intervals",
+               "other_form": "Other forms", "checkpoints": "Checkpoints"}  # fmt: skip
 LATENCY = Topic("latency", "Latency")
 SPAN = Topic("span", "Span")
 ABSENT = Topic("absent", "Not in these logs")
@@ -29,9 +36,12 @@ WORSE = Topic("worse", "Worse")
 LEFT_OUT = Topic("left_out", "Left out")
 HOLES = Topic("holes", "Cells")
 MOST_NAMED = 4
+MOST_APART = 1.05
+ROUNDED = 1e-9  # of floating point: an interval that ends at 1 holds 1
 DRIFT_TEXT = "a drift of the machine would look like an effect."
 VERDICT_TEXT = (
-    "The runs were not made in blocks, so nothing is called faster or slower. Ratios are shown with their intervals."
+    "Nothing in the logs checks their intervals, as a reference measured twice would, so nothing is called faster or "
+    "slower. Ratios are shown with their intervals."
 )
 PAIRS_TEXT = (
     "Which runs were made next to each other is unknown. Intervals come from the spread between the repetitions of "
@@ -51,17 +61,19 @@ def findings(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Fin
     """Return the findings in the order to show; `study["imported"]` holds how the logs were read, see `import_logs`."""
     imported, runs, cells = study["imported"], tables["runs"], tables["cells"]
     return [
-        VERDICTS.look(VERDICT_TEXT),
+        *([VERDICTS.look(VERDICT_TEXT)] if len(study["variants"]) > 1 else []),
         *worse_findings(study, cells),
-        PAIRS.look(PAIRS_TEXT),
-        order_finding(runs, imported.get("dates")),
+        *([PAIRS.look(PAIRS_TEXT), order_finding(runs, imported.get("dates"))] if len(study["variants"]) > 1 else []),
         unread_finding(imported),
         *left_out_findings(imported),
         *holes_findings(runs),
         failures_finding(runs[runs["outcome"] != "missing"]),
         releases_finding(runs),
-        warnings_finding(runs),
-        percentiles_finding(runs, cells),
+        *event_findings(runs[runs["outcome"] != "missing"], imported.get("drift_judged", 0)),
+        *notes_findings(imported.get("notes", {})),
+        *rate_findings(imported),
+        length_finding(runs),
+        percentiles_finding(imported, runs, cells),
         SPAN.plain(SPAN_TEXT),
         ABSENT.plain(ABSENT_TEXT),
     ]
@@ -69,13 +81,13 @@ def findings(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Fin
 
 def worse_findings(study: dict[str, Any], cells: pd.DataFrame) -> list[Finding]:
     """Report the cells whose interval lies on the worse side of 1, in TPS or p95, with the other of the two."""
-    chosen = cells[cells["metric"].isin(COMPARED) & (cells["variant"] != study["reference"])]
+    chosen = cells[cells["metric"].isin(compared(study)) & (cells["variant"] != study["reference"])]
     known = chosen[chosen["ratio_low"].notna()]
     tps = {(row.variant, row.workload, row.clients): row for row in chosen.itertuples() if row.metric == TPS.name}
     lines = []
     for row in known.itertuples():
         metric = METRICS[row.metric]
-        if row.ratio_low > 1 if metric.worse is Verdict.ABOVE else row.ratio_high < 1:
+        if row.ratio_low > 1 + ROUNDED if metric.worse is Verdict.ABOVE else row.ratio_high < 1 - ROUNDED:
             place = row.variant, row.workload, row.clients
             beside = f", TPS there {_ratio(tps[place])}" if metric is not TPS and place in tps else ""
             where = f"{row.variant}, {row.workload}, {plural(int(row.clients), 'client')}"
@@ -106,8 +118,10 @@ def order_finding(runs: pd.DataFrame, dates: str | None = None) -> Finding:
         return ORDER.look(f"When the runs were made is unknown: {DRIFT_TEXT}{why}")
     overlaps = int((timed["started_at"].to_numpy()[1:] < timed["ended_at"].cummax().to_numpy()[:-1] - 1).sum())
     if overlaps:
-        text = f"The dates cannot be trusted: {plural(overlaps, 'run')} would have begun before another one ended"
-        return ORDER.look(f"{text}. When the runs were made is unknown: {DRIFT_TEXT}")
+        text = (
+            f"Runs overlap: several machines, or wrong dates. {plural(overlaps, 'run')} began before another one ended"
+        )
+        return ORDER.look(f"{text}, so that the order of the variants is unknown: {DRIFT_TEXT}")
     if _apart(list(timed["variant"])):
         return ORDER.look(f"By their dates, all runs of one variant were made before those of the next: {DRIFT_TEXT}")
     cells = [
@@ -193,36 +207,112 @@ def releases_finding(runs: pd.DataFrame) -> Finding:
     return SYSBENCH.look(f"{text}; {mixed}. A ratio is given only within one release.")
 
 
-def warnings_finding(runs: pd.DataFrame) -> Finding:
-    """Count the warnings: a log can show only errors, reconnects and drift within a call."""
-    codes = runs["warning_codes"].astype(object).fillna("").str.split(";").explode()
-    counted = codes[codes != ""].value_counts()
-    if counted.empty:
-        return WARNINGS.good("No log shows errors, reconnects or a drift of throughput.")
-    text = listing([f"{code} in {plural(int(amount), 'run')}" for code, amount in counted.items()])
-    names = {code: [_run(runs.loc[place]) for place in codes.index[codes == code]] for code in counted.index}
-    lines = tuple(_group(code, each) for code, each in names.items())
-    return WARNINGS.look(f"{text[0].upper()}{text[1:]}. None was dropped.", lines)
+def event_findings(runs: pd.DataFrame, drift_judged: int) -> list[Finding]:
+    """Report errors, reconnects and drifts of throughput, each with the number of logs that can show it.
+
+    `runs` holds no holes.
+    """
+    ok = runs[runs["outcome"] == "ok"]
+    codes = ok["warning_codes"].astype(object).fillna("").str.split(";")
+    drifted = ok[codes.map(lambda each: "unsteady" in each).astype(bool)]
+    events = ((ERRORS, "errors"), (RECONNECTS, "reconnects"))
+    counted = [_event_finding(topic, name, len(runs), int(ok[name].notna().sum()), _counts(ok, name))
+               for topic, name in events]  # fmt: skip
+    return [*counted, _event_finding(DRIFT, "drift", len(runs), drift_judged, log_names(drifted))]
 
 
-def _run(row: pd.Series) -> str:
-    return f"{_cell(tuple(row[list(CELL)]))} #{row['repetition']}"
+def _event_finding(topic: Topic, what: str, logs: int, judged: int, lines: list[str]) -> Finding:
+    """Return what the judged logs show: a check passes only if it judged every log and found nothing."""
+    could = f"{what.capitalize()} could be judged in {judged} of {plural(logs, 'log')}"
+    if lines:
+        show = "shows" if len(lines) == 1 else "show"
+        return topic.look(f"{could}; {len(lines)} of them {show} some.", tuple(lines))
+    if not judged:
+        return topic.look(f"{could}: the others could have had any.")
+    return (topic.good if judged == logs else topic.plain)(f"{could}; none of them shows any.")
 
 
-def percentiles_finding(runs: pd.DataFrame, cells: pd.DataFrame) -> Finding:
+def _counts(ok: pd.DataFrame, column: str) -> list[str]:
+    rows = ok[ok[column].fillna(0) > 0]
+    texts = []
+    for name, count, transactions in zip(log_names(rows), rows[column], rows["transactions"], strict=True):
+        texts.append(f"{name}: {number(int(count))} in {plural(int(transactions), 'transaction')}")
+    return texts
+
+
+def log_names(runs: pd.DataFrame) -> list[str]:
+    """Return the names of logs in words, of rows of runs.csv."""
+    rows = runs[[*CELL, "repetition"]].itertuples(index=False, name=None)
+    return [f"{_cell(cell)}, repetition {int(repetition)}" for *cell, repetition in rows]
+
+
+NOTE_TEXTS = {
+    "impossible": "Intervals with more transactions than the whole call are left out of the figures by second.",
+    "unread_reports": "Some lines of intervals could not be read.",
+    "other_form": "Some logs have intervals in another form than sysbench's text; their totals are read.",
+    "checkpoints": "Some logs have several summaries, by checkpoints.",
+}
+
+
+def notes_findings(notes: dict[str, list[list[str]]]) -> Iterator[Finding]:
+    """Yield what was left out of logs that were read, by kind."""
+    for code, text in NOTE_TEXTS.items():
+        if files := notes.get(code):
+            yield Topic(code, NOTE_TITLES[code]).look(f"{text} Logs: {len(files)}.", _by_reason(files))
+
+
+def rate_findings(imported: dict[str, Any]) -> list[Finding]:
+    """Report logs with a target rate: their throughput is what was asked for, so that latency is the answer."""
+    files = imported.get("notes", {}).get("target_rate")
+    if not files:
+        return []
+    every = len(files) == imported["measured"]
+    text = f"{'All' if every else len(files)} of {plural(imported['measured'], 'log')} have a target rate: their TPS "
+    text = text.replace("All of", "All") + "cannot exceed it, and the latency is the answer."
+    return [RATE.judged(every, text, _by_reason(files)) if not every else RATE.plain(text, _by_reason(files))]
+
+
+def length_finding(runs: pd.DataFrame) -> Finding:
+    """Report how long the calls were, and the cells whose sides differ in it by more than MOST_APART."""
+    ok = runs[runs["outcome"] == "ok"]
+    if ok.empty:
+        return LENGTH.plain("No log has a duration.")
+    lines = []
+    for cell, rows in ok.groupby(list(WORKLOAD_CLIENTS), sort=False):
+        means = rows.groupby("variant", sort=False)["duration_s"].mean()
+        if means.max() > means.min() * MOST_APART and rows["transactions"].nunique() > 1:
+            each = ", ".join(f"{variant} {duration(seconds)}" for variant, seconds in means.items())
+            lines.append(f"{cell[0]}, {plural(int(cell[1]), 'client')}: {each}")
+    ends = [duration(ok["duration_s"].min()), duration(ok["duration_s"].max())]
+    text = f"Calls last {ends[0]}" if ends[0] == ends[1] else f"Calls last {ends[0]} to {ends[1]}"
+    if not lines:
+        return LENGTH.plain(f"{text}.")
+    return LENGTH.look(f"{text}; in {plural(len(lines), 'cell')} the variants differ in it.", tuple(lines))
+
+
+def percentiles_finding(imported: dict[str, Any], runs: pd.DataFrame, cells: pd.DataFrame) -> Finding:
     """List the percentiles of latency that are known, in how many cells, and how far sysbench rounds them."""
     known = [name for name in ("p50_ms", "p95_ms", "p99_ms") if runs[name].notna().any()]
+    others = _by_reason(
+        [(file, f"{text}, not compared") for file, text in imported.get("notes", {}).get("other_percentile", [])]
+    )
     if not known:
-        return LATENCY.plain("No percentile of latency is in these logs.")
+        return LATENCY.judged(not others, "No percentile of latency that is compared is in these logs.", others)
     planned = len(cells[list(CELL)].drop_duplicates())
-    texts = []
+    beyond = limits(runs)
+    texts, whole = [], True
     for name in known:
-        there = int(cells[cells["metric"] == name]["value"].notna().sum())
+        lost = sum(metric == name for *_, metric in beyond)
+        there = int(cells[cells["metric"] == name]["value"].notna().sum()) - lost
+        whole &= there == planned
         texts.append(METRICS[name].label + (f" (in {there} of {planned} cells)" if there < planned else ""))
     text = f"{listing(texts)}: of the whole call, as sysbench printed it or from its histogram."
-    if resolution(known[0], runs):
-        text += (
-            f" sysbench rounds to {100 * (PERCENTILE_STEP - 1):.1f}{NARROW}%: no interval is narrower to either side."
-        )
-    whole = all(int(cells[cells["metric"] == name]["value"].notna().sum()) == planned for name in known)
-    return LATENCY.plain(text) if whole else LATENCY.look(f"{text} Means over p95 or p99 leave out the other cells.")
+    if is_rounded(known[0], runs):
+        step = f"{100 * (PERCENTILE_STEP - 1):.1f}{NARROW}%"
+        text += f" sysbench rounds to {step} and to 0.01 ms: no interval is narrower to either side."
+    lines = [f"{_cell(place[:3])}: {METRICS[place[3]].label}: {LIMIT_TEXTS[limit]}" for place, limit in beyond.items()
+             if place[3] in known]  # fmt: skip
+    if whole and not others:
+        return LATENCY.plain(text)
+    end = " A percentile of 100 s is the end of sysbench's histogram." if lines else ""
+    return LATENCY.look(f"{text}{end} Means leave out the other cells.", (*lines, *others))

@@ -7,11 +7,10 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis.levels import ALL, levels_of
+from scripts.analysis.metrics import TPS, latency_of
 from scripts.report.value_tables import Cell
 from scripts.wording import NARROW, NOTHING, by_width, missing, plural
 
-# Metric -> its heading.
-COMPARED = {"tps": "TPS", "p95_ms": "p95"}
 # Percentage points from which the two kinds of means are explained.
 LEAST_APART = 0.1
 ARITHMETIC_TEXT = (
@@ -30,15 +29,22 @@ class LevelTable:
     explained: str
 
 
+def compared(study: dict[str, Any]) -> dict[str, str]:
+    """Return the metrics whose means an import shows, with their headings."""
+    latency = latency_of(study)
+    return {TPS.name: "TPS", latency.name: latency.label.removesuffix(" latency")}
+
+
 def level_means(study: dict[str, Any], levels: pd.DataFrame) -> LevelTable | None:
     """Return the means per level of an import from levels.csv; None if nothing is compared.
 
     A level with the cells of an earlier one is left out.
     """
-    table = levels[levels["metric"].isin(COMPARED)].fillna({"level": ""})
+    heading = compared(study)
+    table = levels[levels["metric"].isin(heading)].fillna({"level": ""})
     if table.empty:
         return None
-    shown = [name for name in COMPARED if name in set(table["metric"])]
+    shown = [name for name in heading if name in set(table["metric"])]
     found = {(row.axis, row.level, row.variant, row.metric): row for row in table.itertuples()}
     variants = list(dict.fromkeys(table["variant"]))
     rows = []
@@ -46,7 +52,7 @@ def level_means(study: dict[str, Any], levels: pd.DataFrame) -> LevelTable | Non
         for variant in variants:
             each = [found.get((axis, level, variant, metric)) for metric in shown]
             rows.append((level_name(axis, level), variant, tuple(_cells(each))))
-    heads = [head for metric in shown for head in (COMPARED[metric], "in per cent", "arithmetic mean")]
+    heads = [head for metric in shown for head in (heading[metric], "in per cent", "arithmetic mean")]
     apart = (table["arithmetic_change"] - table["change"]).abs().max()
     return LevelTable(tuple(heads), tuple(rows), ARITHMETIC_TEXT if apart >= LEAST_APART else "")
 
@@ -73,8 +79,9 @@ def _cells(rows: list[Any]) -> Iterator[Cell]:
             yield from (Cell(NOTHING, (), "hole"),) * 3
             continue
         text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
-        lost = f"{row.n_cells} of {plural(row.n_cells_planned, 'cell')}"
-        yield Cell(text, (bounds, *([lost] if row.n_cells < row.n_cells_planned else [])))
+        lost = f"{row.n_cells} of " if row.n_cells < row.n_cells_planned else ""
+        known = () if bounds == NOTHING else (bounds,)
+        yield Cell(text, (*known, f"{lost}{plural(row.n_cells_planned, 'cell')}"))
         yield Cell(signed(row.change))
         yield Cell(signed(row.arithmetic_change))
 

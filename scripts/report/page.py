@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scripts import release
-from scripts.analysis import held_out, run_tables, stats
+from scripts.analysis import held_out, stats
 from scripts.analysis.bounds import FULL
 from scripts.analysis.metrics import METRICS
 from scripts.host.outcome import sound_records
@@ -22,6 +22,7 @@ from scripts.report import (
     efforts,
     engine,
     first_screen,
+    imported_answers,
     imported_findings,
     ladder,
     machine,
@@ -36,6 +37,7 @@ from scripts.report import findings as report_findings
 from scripts.report import runs as report_runs
 from scripts.report.figures.naming import answer_names, look_of, machine_name
 from scripts.report.finding import Finding, State
+from scripts.report.imported_columns import columns_of
 from scripts.report.levels import level_means
 from scripts.report.measuring import looks_text, method_text, stopping_text
 from scripts.report.results import Results, results, summary_rows
@@ -159,7 +161,7 @@ def head_section(evidence: Evidence, split: Mapping[str, held_out.Split]) -> Val
         "running": running_servers.sentences(evidence.records),
         "machine_line": first_screen.machine_line(study, evidence.records, evidence.sources, evidence.datasets),
         "measured_at": _measured_at(found["runs"]),
-        "extent": _extent(study, found["runs"]),
+        "extent": (imported_answers.extent if study.get("imported") else _extent)(study, found["runs"]),
         "method": " ".join(filter(None, (method_text(found["runs"]), stopping_text(study), looks_text(study)))),
     }
 
@@ -168,10 +170,14 @@ def answer_values(evidence: Evidence, split: Mapping[str, held_out.Split]) -> Va
     """Return the answer in words and numbers, what to doubt, and the figure with its rows as a table."""
     study, found, built = evidence.study, evidence.tables, evidence.built
     lost = build_findings.lost_profiles(study, built) | build_findings.failure_reasons(study, built)
-    answers, shown = study_answer(study, found, lost, split), results(study, found)
-    bad, plain = first_screen.doubts(study, found, answers)
+    shown = results(study, found)
+    if study.get("imported"):
+        answers, answer, bad, plain = imported_answers.first_answers(study, found)
+    else:
+        answers = study_answer(study, found, lost, split)
+        answer, (bad, plain) = (of(study, found, answers) for of in (first_screen.answer_sentence, first_screen.doubts))
     return {
-        "answer": first_screen.answer_sentence(study, found, answers),
+        "answer": answer,
         "answers": answers,
         "doubts": bad,
         "powers": plain,
@@ -225,7 +231,8 @@ def trust_section(evidence: Evidence) -> Values:
     study, found = evidence.study, evidence.tables
     limits = report_runs.warning_rows(_in_planned_order(evidence.records))
     if study.get("imported"):
-        noise, every = imported_findings.VERDICT_TEXT, imported_findings.findings(study, found)
+        every = imported_findings.findings(study, found)
+        noise = imported_findings.VERDICT_TEXT if len(study["variants"]) > 1 else ""
     else:
         noise = noise_sentence(found["overall"])
         every = report_findings.findings(study, found["runs"], found, evidence.built)
@@ -337,9 +344,10 @@ def run_section(evidence: Evidence) -> Values:
     unfold = len(evidence.records) <= report_runs.MOST_UNFOLDED
     records = _in_planned_order(evidence.records)
     base = None if evidence.archive else evidence.folder
+    figures = report_runs.log_figures(evidence.study)
     return {
         "run_head": report_runs.run_head(evidence.study),
-        "runs": [report_runs.run_view(run, base, unfold) for run in records],
+        "runs": [report_runs.run_view(run, base, unfold, figures) for run in records],
         "archive": evidence.archive,
         "unfold": unfold,
     }
@@ -391,6 +399,6 @@ def method_section(evidence: Evidence) -> Values:
         "alpha": stats.ALPHA,
         "matters": share(matters_of(evidence.study)),
         "metrics": list(METRICS.values()),
-        "columns": {column.name: column.meaning for column in run_tables.RUNS},
+        "columns": columns_of(evidence.study, evidence.tables["runs"]),
         "sources": machine.source_rows(evidence.sources),
     }

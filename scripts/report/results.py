@@ -9,16 +9,15 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis.metrics import COLD_TIME, METRICS, TPS, WARM_TIME, Metric, leading
+from scripts.analysis.metrics import COLD_TIME, METRICS, TPS, WARM_TIME, Metric, latency_of, leading_of
 from scripts.report.words import side
-from scripts.vocabulary import AA, CONTROLS, RELINKED
+from scripts.vocabulary import AA, CONTROLS, RELINKED, Verdict
 from scripts.wording import NARROW, NOTHING, by_width, missing, percent
 
 # The end of the label of A/A.
 AGAIN = " again (A/A)"
-COLUMNS = (TPS, METRICS["cpu_us_per_tx"], METRICS["p95_ms"], COLD_TIME, WARM_TIME)
-HEADS = {"tps": "TPS", "cpu_us_per_tx": "CPU / transaction", "p95_ms": "p95 latency", "cold_s": "cold time",
-         "warm_s": "warm time"}  # fmt: skip
+HEADS = {"tps": "TPS", "cpu_us_per_tx": "CPU / transaction", "p50_ms": "median latency", "p95_ms": "p95 latency",
+         "p99_ms": "p99 latency", "cold_s": "cold time", "warm_s": "warm time"}  # fmt: skip
 GOOD, BAD, PLAIN, QUIET = "good", "bad", "plain", "quiet"
 
 
@@ -74,8 +73,9 @@ def results(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Results:
     overall, cells = tables["overall"], tables["cells"]
     compared = overall[overall["n_cells"] > 0]
     known = set(compared["metric"])
-    lead = leading(known or set(overall["metric"]))
-    metrics = [lead, *(metric for metric in COLUMNS if metric.name in known and metric is not lead)]
+    lead = leading_of(study, known or set(overall["metric"]))
+    columns = (TPS, METRICS["cpu_us_per_tx"], latency_of(study), COLD_TIME, WARM_TIME)
+    metrics = [lead, *(metric for metric in columns if metric.name in known and metric is not lead)]
     names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     names += [name for name in study["variants"] if name == AA]
     rows = [_row(name, study, overall, cells, metrics) for name in names]
@@ -105,6 +105,8 @@ def _field(row: Any, metric: Metric) -> Field:
     if row is None:
         return Field(NOTHING, "", QUIET)
     text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+    if row.verdict == Verdict.UNPAIRED and row.n_cells < row.n_cells_planned:
+        bounds = f"{'' if bounds == NOTHING else f'{bounds}, '}{int(row.n_cells)} of {int(row.n_cells_planned)} cells"
     found = side(row)
     state = (BAD if metric.is_worse(found) else GOOD) if found else QUIET if row.variant == AA else PLAIN
     return Field(text, "" if bounds == NOTHING else bounds, state)

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from scripts.analysis.comparison import warning_set
+from scripts.analysis.metrics import latency_of
 from scripts.analysis.runs import run_row
 from scripts.measure.record import Run
 from scripts.measure.warnings import THRESHOLDS
@@ -42,10 +43,20 @@ SQL_FIGURES = {"cold_s": "cold s", "warm_s": "warm s", "duration_s": "in all s"}
 
 def run_head(study: dict[str, Any]) -> tuple[str, ...]:
     """Return the headings of a row's fields; with both kinds of loads, a figure has two names."""
+    if figures := log_figures(study):
+        return ("variant", "workload", "clients", "rep.", *figures.values(), "warnings")
     kinds = {"sql" in load for load in study["workloads"].values()}
     sides = [*([FIGURES.values()] if kinds != {True} else []), *([SQL_FIGURES.values()] if True in kinds else [])]
     figures = [" / ".join(each) for each in zip(*sides, strict=True)]
     return ("#", "variant", "workload", "clients", "rep.", "place", *figures, "warnings")
+
+
+def log_figures(study: dict[str, Any]) -> dict[str, str]:
+    """Return column of runs.csv -> heading of the figures of an imported log; empty for a measured study."""
+    if not study.get("imported"):
+        return {}
+    latency = latency_of(study)
+    return {"tps": "TPS", latency.name: f"{latency.label.removesuffix(' latency')} {latency.unit}"}
 
 
 def run_link(path: Path, base: Path) -> str:
@@ -53,15 +64,18 @@ def run_link(path: Path, base: Path) -> str:
     return quote(os.path.relpath(path, base))
 
 
-def run_view(run: Run, base: Path | None, unfold: bool) -> RunView:
+def run_view(run: Run, base: Path | None, unfold: bool, imported: dict[str, str] | None = None) -> RunView:
     """Return one run; `unfold` adds commands, phases, warnings and the per-second line.
+
+    `imported` holds the figures of an imported log, see `log_figures`.
 
     The links to the run's files are relative to the folder `base`, and empty where it is None.
     """
     row, text_file = run_row(run), run.sysbench.text_file
     shown = FIGURES if missing(row["cold_s"]) else SQL_FIGURES
-    figures = tuple(count(row[name]) for name in shown)
-    fields = [row[name] for name in ("run_number", "variant", "workload", "clients", "repetition", "position")]
+    figures = tuple(count(row[name]) for name in imported or shown)
+    names = ("variant", "workload", "clients", "repetition")
+    fields = [row[name] for name in (names if imported else ("run_number", *names, "position"))]
     view = RunView(
         fields=(*map(_field, fields), *figures, ", ".join(sorted(warning_set(row["warning_codes"])))),
         ok=row["outcome"] == "ok",
@@ -107,7 +121,7 @@ def _lines(run: Run, row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     cpu = f"user {count(row['cpu_user_us_per_tx'])} µs, system {count(row['cpu_system_us_per_tx'])} µs per transaction"
     lines = (
         ("window", window if row["transactions"] is not None else ""),
-        ("latency", ", ".join(latency) if row["p95_ms"] is not None else ""),
+        ("latency", ", ".join(latency) if row["latency_mean_ms"] is not None else ""),
         (
             "server CPU",
             f"{cpu}{exact}; steal {percent(row['steal_share'])}" if row["cpu_us_per_tx"] is not None else "",

@@ -6,7 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.analysis.lacks import lacks
 from scripts.analysis.metrics import EVERY, Metric
+from scripts.analysis.printed import Limit, limits
 from scripts.analysis.verdicts import MATTERS
 from scripts.report.words import arm_word, side
 from scripts.vocabulary import CELL, Verdict
@@ -35,10 +37,13 @@ class Row:
 class Lookup:
     """Rows of cells.csv by variant, workload, clients and metric, and the reasons of failed runs."""
 
-    def __init__(self, cells: pd.DataFrame, runs: pd.DataFrame) -> None:
+    def __init__(self, cells: pd.DataFrame, runs: pd.DataFrame, study: dict[str, Any]) -> None:
         self.metrics = measured_metrics(cells)
         self.rows = cells
         self.cells = {(row.variant, row.workload, row.clients, row.metric): row for row in cells.itertuples()}
+        self.limits = limits(runs)
+        self.imported = bool(study.get("imported"))
+        self.lacks = lacks(study, runs, cells) if self.imported else {}
         self.reasons: dict[tuple, list[str]] = {}
         self.failed: set[tuple] = set()
         lost = runs[runs["outcome"] != "ok"]
@@ -68,16 +73,28 @@ def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
         return Cell(NOTHING, (), "hole", "not measured")
     if not cell.n_ok:
         return Cell("failed" if key in found.failed else "missing", (), "hole", reasons)
-    if not missing(cell.reference_value):
-        return Cell(before_after(cell.reference_value, cell.value), (), "", reasons)
+    noun = "log" if found.imported else "run"
     of = f"of {int(cell.n_runs)} " if cell.n_ok < cell.n_runs else ""
-    runs = f"{int(cell.n_ok)} {of}runs" if of else plural(int(cell.n_ok), "run")
+    runs = f"{int(cell.n_ok)} {of}{noun}s" if of else plural(int(cell.n_ok), noun)
+    if limit := found.limits.get((*key, metric.name)):
+        return Cell(_beyond(limit, cell.value), (runs,), "", reasons)
+    if not missing(cell.reference_value):
+        return Cell(
+            before_after(cell.reference_value, cell.value), (runs,) if of and found.imported else (), "", reasons
+        )
     return Cell(count(cell.value), (runs,), "", reasons)
+
+
+def _beyond(limit: Limit, least_ms: float) -> str:
+    """Return the words for a latency without a value; `least_ms` is a mean with the end of the histogram in it."""
+    return f"at least {count(least_ms / 1000)} s" if limit is Limit.CAPPED else "not known"
 
 
 def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
     """Return the field of a ratio: the interval under it, and the blocks that are left if some are lost."""
     cell = found.cells.get((*key, metric.name))
+    if found.imported and (why := found.lacks.get((*key, metric.name))):
+        return Cell(NOTHING, (why,), "hole", "; ".join(found.reasons.get(key, [])))
     if cell is None or missing(cell.ratio):
         lost = cell is not None and not missing(cell.n_blocks)
         return Cell(NOTHING, ("no whole block",) if lost else (), "hole", "; ".join(found.reasons.get(key, [])))
@@ -126,9 +143,18 @@ def blocks_text(row: tuple, planned: int) -> str:
     return f"n {int(row.n_repetitions)}{of}"
 
 
+def _mean_of_logs(row: Any) -> Cell:
+    lost = f"{int(row.n_cells)} of " if row.n_cells < row.n_cells_planned else ""
+    text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+    known = () if bounds == NOTHING else (bounds,)
+    return Cell(text, (*known, f"{lost}{plural(int(row.n_cells_planned), 'cell')}, n {int(row.n_repetitions)}"))
+
+
 def _overall_cell(row: tuple | None, metric: Metric, study: dict) -> Cell:
     if row is None or not row.n_cells:
-        return Cell(NOTHING, ("no whole block",), "hole")
+        return Cell(NOTHING, ("no cell" if study.get("imported") else "no whole block",), "hole")
+    if row.verdict == Verdict.UNPAIRED:
+        return _mean_of_logs(row)
     word = arm_word(row.variant, metric, row.verdict, study.get("matters", MATTERS))
     blocks = blocks_text(row, study["repetitions"])
     text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)

@@ -130,7 +130,7 @@ def answer_sentences(variant: str, study: dict, overall: pd.DataFrame, cells: pd
         if metric is not lead and metric.name in rows
     ]
     known = [metric for metric in others if rows[metric.name].n_cells]
-    sentences = [_range(rows[lead.name], lead, matters_of(study))]
+    sentences = [range_sentence(rows[lead.name], lead, matters_of(study))]
     sentences += [_other(rows[metric.name], metric, ours) for metric in known]
     sentences += [*_could_find(rows[lead.name], matters_of(study)), *_lost(rows[lead.name], ours, lead)]
     return Answer(variant, headline(variant, study, rows[lead.name], lead), tuple(sentences))
@@ -161,9 +161,7 @@ def headline(variant: str, study: dict, row: tuple, lead: Metric = TPS) -> str:
     """Return the sentence to quote, on the leading metric over all cells."""
     reference, planned, matters = study["reference"], study["repetitions"], matters_of(study)
     noun = "workload" if len(study.get("clients", ())) == 1 else "cell"
-    fewer = row.verdict == Verdict.UNPAIRED and row.n_blocks_least < row.n_repetitions
-    least = f"{int(row.n_blocks_least)} to " if fewer else ""
-    over = f"geometric mean over {plural(row.n_cells, noun)}, {least}{plural(row.n_repetitions, 'repetition')}"
+    over = f"geometric mean over {plural(row.n_cells, noun)}, {plural(row.n_repetitions, 'repetition')}"
     value = f"{measured(row)} the {lead.label.lower()} of {reference}, {over}"
     match row.verdict:
         case Verdict.FAR_ABOVE | Verdict.FAR_BELOW as verdict:
@@ -179,8 +177,6 @@ def headline(variant: str, study: dict, row: tuple, lead: Metric = TPS) -> str:
             return f"No verdict over all cells, since {few}: {variant} gave {value}."
         case Verdict.TOO_FEW_BLOCKS:
             return f"Smoke test, no verdict under {MIN_BLOCKS} repetitions: {variant} gave {value}."
-        case Verdict.UNPAIRED:
-            return f"{variant} gave {value}; the runs were not made in blocks, so no verdict is given."
         case _:
             return f"{OPEN.capitalize()}: {variant} is {_open_text(row, lead)}: {value}."
 
@@ -209,7 +205,8 @@ def _where(row: tuple, end: str) -> str:
     return f"{times(getattr(row, f'{end}_ratio'))} ({name}, {plural(clients, 'client')})"
 
 
-def _range(row: tuple, lead: Metric, matters: float) -> Sentence:
+def range_sentence(row: tuple, lead: Metric, matters: float = MATTERS) -> Sentence:
+    """Return the lowest and the highest cell of a row of overall.csv, and how many have which verdict."""
     spread = f"Cell by cell it ranges from {_where(row, 'lowest')} to {_where(row, 'highest')}"
     if row.n_cells == 1:
         return Sentence(f"The only cell is {_where(row, 'lowest')}.")

@@ -6,7 +6,7 @@ from scripts.analysis.metrics import Metric
 from scripts.vocabulary import AA, CONTROLS, DIFFERENCES, MIN_BLOCKS, Verdict
 from scripts.wording import NARROW, distance, missing, share
 
-UNDECIDED_WORDS = {Verdict.TOO_FEW_BLOCKS: "too few blocks", Verdict.UNPAIRED: "not in blocks"}
+UNDECIDED_WORDS = {Verdict.TOO_FEW_BLOCKS: "too few blocks", Verdict.UNPAIRED: "no verdict"}
 OPEN = "open"
 INTERACTION, NO_INTERACTION = "interaction shown", "no interaction"
 

@@ -10,18 +10,21 @@ import pandas as pd
 from markupsafe import Markup
 
 from scripts.analysis import held_out, stats
-from scripts.analysis.metrics import EVERY, of_study
+from scripts.analysis.levels import cells_of
+from scripts.analysis.metrics import EVERY, latency_of, of_study
 from scripts.measure.record import Run
 from scripts.measure.run_parts import Statements
 from scripts.report.figures.naming import CURVES, drawn_metrics, heat_names, seconds_names, value_metrics
 from scripts.report.pairs import pair_cell
 from scripts.report.value_tables import Cell, Lookup, measured_metrics, ratio_cell, value_cell
-from scripts.vocabulary import CONTROLS, WORKLOAD_CLIENTS, PairStatus
+from scripts.vocabulary import CONTROLS, OPERATION_SHARES, WORKLOAD_CLIENTS, PairStatus
 from scripts.wording import NOTHING, count, listing, missing, number, option_value, percent, plural
 
 SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms": "p99 latency"}
-SHOWN = {"tps": "TPS", "p95_ms": "p95, ms", "cpu_us_per_tx": "CPU per transaction, µs", "slow_stop_s": "slow stop, s",
-         "cold_s": "cold, s", "warm_s": "warm, s"}  # fmt: skip
+SHOWN = {
+    "tps": "TPS", "p50_ms": "median, ms", "p95_ms": "p95, ms", "p99_ms": "p99, ms",
+    "cpu_us_per_tx": "CPU per transaction, µs", "slow_stop_s": "slow stop, s", "cold_s": "cold, s", "warm_s": "warm, s",
+}  # fmt: skip
 MOST_UNFOLDED = 40
 
 
@@ -124,7 +127,7 @@ def workload_rows(
     study: dict[str, Any], tables: dict[str, pd.DataFrame], figures: dict[str, str]
 ) -> list[dict[str, Any]]:
     """Return the values of the page per workload; metrics without any value are left out."""
-    lookup = Lookup(tables["cells"], tables["runs"])
+    lookup = Lookup(tables["cells"], tables["runs"], study)
 
     def known(name: str) -> list[str]:
         return [metric for metric in value_metrics(study, name) if metric in lookup.metrics]
@@ -209,19 +212,26 @@ class ByWorkload:
         return len(self.rows) <= MOST_UNFOLDED
 
 
+def places(study: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return the workloads with their client counts in the order to show: of an import those that some variant has."""
+    if study.get("imported"):
+        return cells_of(study)
+    return [(workload, clients) for workload in study["workloads"] for clients in sorted(study["clients"])]
+
+
 def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> ByWorkload:
     """Return the table of a study; `tables` holds cells and runs. Metrics without any value have no columns.
 
     The reference has a row of its own only where some value of it stands beside no other variant's.
     """
-    found = Lookup(tables["cells"], tables["runs"])
-    metrics = [name for name in SHOWN if name in found.metrics]
+    found = Lookup(tables["cells"], tables["runs"], study)
+    hidden = set(OPERATION_SHARES) - {latency_of(study).name}
+    metrics = [name for name in SHOWN if name in found.metrics and name not in hidden]
     names = [name for name in study["variants"] if name not in CONTROLS]
     names += [name for name in study["variants"] if name in CONTROLS and name in set(found.rows["variant"])]
     rows = tuple(
         WorkloadRow(workload, str(clients), name, not place, _fields((name, workload, clients), metrics, found, study))
-        for workload in study["workloads"]
-        for clients in sorted(study["clients"])
+        for workload, clients in places(study)
         for place, name in enumerate(_shown_variants(names, (workload, clients), metrics, found, study["reference"]))
     )
     heads = tuple(text for name in metrics for text in (SHOWN[name], f"/ {study['reference']}"))

@@ -19,6 +19,7 @@ from scripts.measure.record import Run
 
 STARTED = re.compile(r"^Threads started!$", re.MULTILINE)
 THREADS = re.compile(r"^Number of threads: (\d+)$", re.MULTILINE)
+KEPT_RANKS = {round(100 * share) for share in SHARES.values()}
 SLACK = 1.1  # an interval is a little longer or shorter than its line says
 
 
@@ -30,6 +31,7 @@ class Note(StrEnum):
     OTHER_FORM = "other_form"
     CHECKPOINTS = "checkpoints"
     TARGET_RATE = "target_rate"
+    OTHER_PERCENTILE = "other_percentile"
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,9 @@ def _notes(text: str, output: Output, dropped: list[Report]) -> Iterator[tuple[s
         yield Note.OTHER_FORM, f"its intervals: {form}; the totals are"
     if output.summaries > 1:
         yield Note.CHECKPOINTS, f"{output.summaries} summaries, by checkpoints: counts added up, no percentile"
+    rank = output.latency.percentile
+    if not output.histogram and output.summaries == 1 and rank not in KEPT_RANKS:
+        yield Note.OTHER_PERCENTILE, f"percentile {rank}" if rank else "no percentile"
     if output.target_rate:
         yield Note.TARGET_RATE, f"{output.target_rate} per second"
 

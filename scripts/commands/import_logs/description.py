@@ -10,7 +10,7 @@ from scripts.commands.import_logs.calls import Note
 from scripts.commands.import_logs.logs import Log, Tree
 from scripts.commands.import_logs.pattern import Pattern, natural_key
 from scripts.measure.warnings import drift_is_judged
-from scripts.vocabulary import CELL, CONTROLS, WORKLOAD_CLIENTS
+from scripts.vocabulary import CELL, CONTROLS, OPERATION_SHARES, WORKLOAD_CLIENTS
 from scripts.wording import listing
 
 DEFAULT_REFERENCE = "baseline"
@@ -65,7 +65,8 @@ def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> d
 def _contents(logs: list[Log], workloads: list[str]) -> dict[str, Any]:
     """Return what the logs contain: cells, metrics, the notes by code, and in how many a drift can be judged.
 
-    `rates` counts the logs with a target rate. A cell is one that some variant has.
+    `rates` counts the logs with a target rate, `latency` is the percentile that most logs have. A cell is one that some
+    variant has.
     """
     ok = [log for log in logs if log.facts["outcome"] == "ok"]
     windows = [log.facts["window"] for log in ok]
@@ -77,7 +78,13 @@ def _contents(logs: list[Log], workloads: list[str]) -> dict[str, Any]:
         "notes": {str(code): files for code, files in notes.items() if files},
         "drift_judged": sum(drift_is_judged(log.facts["series"]["tps"]) for log in ok),
         "rates": sum(Note.TARGET_RATE in log.notes for log in ok),
+        "measured": len(ok),
+        "latency": max(OPERATION_SHARES, key=lambda name: (_held(windows, name), name == "p95_ms", name)),
     }
+
+
+def _held(windows: list[dict[str, Any]], metric: str) -> int:
+    return sum(window.get(metric) is not None for window in windows)
 
 
 def _question(variants: list[str]) -> str:

@@ -8,16 +8,12 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis.levels import level_table
+from scripts.analysis.printed import Limit, limits, without_limits
 from scripts.analysis.runs import read_csv, write_csv
 from scripts.analysis.unpaired import (
     NONE,
     Estimate,
-    cell_estimates,
-    estimate,
-    log_values,
-    over,
-    resolution,
-    widened,
+    sides,
 )
 from scripts.record import read
 from scripts.vocabulary import WORKLOAD_CLIENTS, PairStatus, Verdict
@@ -33,9 +29,10 @@ def write_imported_tables(study: Path, tables: Path) -> None:
     overall_unflagged.csv is left without rows: it compares blocks.
     """
     declared = read(study)
-    runs = read_csv(tables / "runs.csv")
+    printed = read_csv(tables / "runs.csv")
+    runs = without_limits(printed)
     comparisons = unpaired(read_csv(tables / "comparisons.csv"))
-    cells = compared_cells(read_csv(tables / "cells.csv"), runs, declared["reference"])
+    cells = _with_values(compared_cells(read_csv(tables / "cells.csv"), runs, declared["reference"]), printed)
     write_csv(comparisons, tables / "comparisons.csv")
     write_csv(cells, tables / "cells.csv")
     overall = read_csv(tables / "overall.csv")
@@ -73,17 +70,23 @@ def _cells(
     if variant == reference:
         yield from part.to_dict("records")
         return
-    ours, theirs = log_values(runs, variant, metric), log_values(runs, reference, metric)
-    found, means = cell_estimates(ours, theirs), [np.exp(side.mean(axis=1)) for side in (ours, theirs)]
-    least = resolution(metric, runs)
+    both = sides(runs, variant, reference, metric)
+    found, means = both.of_cells, [np.exp(side.mean(axis=1)) for _, side in both.terms]
     for row in part.to_dict("records"):
         cell = row["workload"], row["clients"]
         one = releases.get((variant, *cell), set()) | releases.get((reference, *cell), set())
-        here = widened(found[cell], least) if cell in found and len(one) == 1 else NONE
+        here = found[cell] if cell in found and len(one) == 1 else NONE
         counts = {"n_blocks": here.n, "n_split": 0, "n_incomplete": 0}
         values = {"value": means[0].get(cell, row["value"])}
         values["reference_value"] = float("nan") if here is NONE else means[1].get(cell)
         yield {**row, **NOTHING, **values, **_ratio_columns(here), **counts, "verdict": Verdict.UNPAIRED}
+
+
+def _with_values(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return cells.csv without values that were rounded to 0; that of a capped percentile is the least it can be."""
+    rounded = {place for place, limit in limits(runs).items() if limit is Limit.ROUNDED}
+    keys = cells[["variant", *WORKLOAD_CLIENTS, "metric"]].itertuples(index=False, name=None)
+    return cells.assign(value=cells["value"].mask([key in rounded for key in keys]))
 
 
 def _releases(runs: pd.DataFrame) -> dict[tuple, set[str]]:
@@ -105,8 +108,7 @@ def _mean(row: dict[str, Any], cells: pd.DataFrame, runs: pd.DataFrame, referenc
     ours = cells[(cells["variant"] == row["variant"]) & (cells["metric"] == row["metric"])]
     present = ours[ours["n_blocks"] > 0]
     shared = list(present[list(WORKLOAD_CLIENTS)].itertuples(index=False, name=None))
-    sides = [(1, log_values(runs, row["variant"], row["metric"])), (-1, log_values(runs, reference, row["metric"]))]
-    found = widened(estimate(over(shared, sides)), resolution(row["metric"], runs))
+    found = sides(runs, row["variant"], reference, row["metric"]).over(shared)
     planned = len(runs[list(WORKLOAD_CLIENTS)].drop_duplicates())
     counts = {"n_cells": len(present), "n_cells_planned": planned, "n_pairs": int(present["n_blocks"].sum())}
     most = int(present["n_blocks"].max()) if len(present) else 0

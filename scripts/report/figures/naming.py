@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scripts.analysis.metrics import SCRIPT, of_study
+from scripts.analysis.metrics import SCRIPT, latency_of, of_study
 from scripts.vocabulary import CONTROLS
 
 REFERENCE_COLOUR = "#6e747c"
@@ -44,7 +44,8 @@ def look_of(variants: Sequence[str], reference: str) -> Look:
 
 def drawn_metrics(study: dict[str, Any]) -> list[str]:
     """Return the metrics whose ratios are drawn, of sysbench's loads, of timed SQL, or of both."""
-    return [name for name in of_study(study) if name in DRAWN or name in SCRIPT]
+    latency = latency_of(study).name
+    return [name for name in of_study(study) if name in DRAWN or name in SCRIPT or name == latency]
 
 
 def answer_names(study: dict[str, Any]) -> list[str]:

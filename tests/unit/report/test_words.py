@@ -25,7 +25,7 @@ TWO = 0.02
         (words.short_verdict_word(TPS, "far_below", TWO), "over 2\u202f% slower"),
         (words.short_verdict_word(TPS, "same", TWO), "same\u202f±2\u202f%"),
         (words.short_verdict_word(TPS, "too_few_blocks", TWO), "too few"),
-        (words.verdict_word(TPS, "unpaired", TWO), "not in blocks"),
+        (words.verdict_word(TPS, "unpaired", TWO), "no verdict"),
         (words.arm_word("aa", TPS, None, TWO), "A/A"),
         (words.arm_word("pgo", TPS, "open", TWO), "open"),
         (words.arm_word("pgo", TPS, None, TWO), ""),

@@ -71,4 +71,4 @@ def test_the_page_has_the_means_and_no_method_that_was_not_used(example):
     for word in ("Holm", "A/A", "seed", "first and last"):
         assert word not in method[: method.index("Columns of tables/runs.csv")]
     assert "In the order of measuring" not in page
-    assert "The dates cannot be trusted" in page
+    assert "Runs overlap: several machines, or wrong dates." in page

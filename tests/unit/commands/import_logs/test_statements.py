@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.analysis import unpaired
+from scripts.analysis import printed
 from scripts.analysis.metrics import METRICS
 from scripts.analysis.runs import read_csv
 from scripts.commands.import_logs import __main__ as import_logs
@@ -18,11 +18,11 @@ from scripts.commands.import_logs.pattern import natural_key
 from scripts.commands.import_logs.pattern_file import read_pattern
 from scripts.host.pool import in_batches
 from scripts.jobs import plot_figures
-from scripts.loadgen.output import BUCKET_RATIO
+from scripts.loadgen.output import BUCKET_RATIO, HISTOGRAM_END_MS
 from scripts.record import read
 from scripts.report import imported_findings, levels
 from scripts.report.figures.naming import figure_names
-from scripts.report.verdict import headline
+from scripts.report.imported_answers import imported_answers
 from tests.made.logs import LAID_OUT, OF_0_5, log, tree, write
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,9 @@ def test_logs_unpacked_at_one_moment_show_no_order(here):
     tree(here / "logs")
     dated(here, lambda pgo, turn: 0)
     found = imported_findings.order_finding(tables(here, "date: mtime")["runs"], "mtime")
-    assert found.text.startswith("The dates cannot be trusted: 9 runs would have begun before another one ended.")
+    assert found.text.startswith(
+        "Runs overlap: several machines, or wrong dates. 9 runs began before another one ended"
+    )
 
 
 def test_single_runs_one_variant_after_the_other_were_not_made_in_turns(here):
@@ -88,7 +90,8 @@ def test_dates_that_cannot_be_read_are_counted(here):
 
 
 def test_the_step_of_percentiles_is_that_of_sysbench():
-    assert pytest.approx(BUCKET_RATIO) == unpaired.PERCENTILE_STEP
+    assert pytest.approx(BUCKET_RATIO) == printed.PERCENTILE_STEP
+    assert HISTOGRAM_END_MS == printed.HISTOGRAM_END_MS
 
 
 def test_an_interval_of_p95_reaches_as_far_as_sysbench_rounds(here):
@@ -103,7 +106,9 @@ def test_an_interval_of_p95_reaches_as_far_as_sysbench_rounds(here):
 
 def test_logs_of_sysbench_0_5_are_not_rounded(here):
     tree(here / "logs", like=OF_0_5)
-    assert unpaired.resolution("p95_ms", tables(here)["runs"]) == 0
+    runs = tables(here)["runs"]
+    assert not printed.is_rounded("p95_ms", runs)
+    assert printed.rounding(runs, "pgo", "p95_ms")["high"].max() < 0.001
 
 
 def test_cells_on_the_worse_side_are_named_with_both_quantities(here):
@@ -190,7 +195,8 @@ def test_one_log_that_was_cut_short_takes_no_repetition_from_the_headline(here):
     found = tables(here)
     row = found["overall"].query("metric == 'tps' and variant == 'pgo'").iloc[0]
     assert (row["n_repetitions"], row["n_blocks_least"]) == (3, 2)
-    assert ", 2 to 3 repetitions;" in headline("pgo", read(FOLDER / "study.json"), row)
+    (answer,) = imported_answers(read(FOLDER / "study.json"), found)
+    assert "geometric mean over 2 cells, 2 to 3 logs of each;" in answer.headline
 
 
 def test_only_metrics_that_some_log_holds_are_in_tables_and_figures(here):
