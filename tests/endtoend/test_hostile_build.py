@@ -16,8 +16,10 @@ pytestmark = pytest.mark.real
 
 # Compiled in half the time of -O2.
 BUILDS = {"baseline": {"flags": "-O0"}}
-# With these of the loader in its environment nothing starts at all, Snakemake and its shell included.
-HOSTILE = {name: value for name, value in VARIABLES.items() if name not in BY_PROGRAM["ld.so"]}
+# With these of the loader and of Python in its environment Snakemake itself would not start.
+HOSTILE = {
+    name: value for name, value in VARIABLES.items() if name not in {**BY_PROGRAM["ld.so"], **BY_PROGRAM["python"]}
+}
 
 
 @pytest.fixture(scope="module")
