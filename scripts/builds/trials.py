@@ -85,12 +85,12 @@ class Trial:
     def counted(self) -> tuple[str, ...]:
         """Make a profile of the program, and return the flags that use it."""
         probe_profile_flags(self.compiler)
-        own, tool = flags_of(self.compiler.kind), profiles.TOOLS[self.compiler.kind]
+        compiler, tool = flags_of(self.compiler.kind), profiles.TOOLS[self.compiler.kind]
         written, counters = self.folder / "written", self.folder / "counters"
         written.mkdir()
-        self.linked(Flags(profile=own.instrument(self.folder)), **tool.environment(written))
+        self.linked(Flags(profile=compiler.instrument(self.folder)), **tool.environment(written))
         profiles.keep(written, counters, self.compiler, self.folder / "log")
-        return own.use(self.folder, counters)
+        return compiler.use(self.folder, counters)
 
     def lay_out(self, program: Path, tool: Toolchain) -> None:
         """Take the program through BOLT: instrumented, run, laid out anew, run."""

@@ -46,7 +46,9 @@ def supplies_finding(study: dict[str, Any], runs: pd.DataFrame) -> Finding | Non
 
 def _lines(study: dict[str, Any], runs: pd.DataFrame, column: str) -> Iterator[str]:
     """Yield a line on each group of arms that should have got the same of a supply, and did not."""
-    keys = runs["variant"].map({name: canonical([one["server"], one["options"]]) for name, one in _variants(study)})
+    keys = runs["variant"].map(
+        {name: canonical([variant["server"], variant["options"]]) for name, variant in _variants(study)}
+    )
     for _, group in runs.assign(alike=keys).groupby("alike", sort=False):
         uneven = [rows for _, rows in group.groupby("block", sort=False) if _differ(rows[column])]
         if uneven:
@@ -60,17 +62,18 @@ def _variants(study: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _differ(values: pd.Series) -> bool:
-    known = values.dropna()
-    return len(known) > 1 and known.max() > (1 + ALIKE) * known.min()
+    amounts = values.dropna()
+    return len(amounts) > 1 and amounts.max() > (1 + ALIKE) * amounts.min()
 
 
 def _text(rows: pd.DataFrame, column: str) -> str:
     """Return each amount with the arms that got it, and in how many blocks."""
     unit = " MiB" if column.endswith("_mib") else ""
-    found: dict[str, Counter[str]] = {}
+    amounts: dict[str, Counter[str]] = {}
     for variant, value in zip(rows["variant"], rows[column], strict=True):
         amount = "not known" if missing(value) else f"{value:.0f}{unit}" if value else "none"
-        found.setdefault(amount, Counter())[variant] += 1
+        amounts.setdefault(amount, Counter())[variant] += 1
     return "; ".join(
-        f"{amount}: {', '.join(f'{name} ({count})' for name, count in arms.items())}" for amount, arms in found.items()
+        f"{amount}: {', '.join(f'{name} ({count})' for name, count in arms.items())}"
+        for amount, arms in amounts.items()
     )

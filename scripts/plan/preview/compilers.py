@@ -60,13 +60,13 @@ def refused_keys(due: Due) -> Iterator[Refused]:
         return
     builds = list(asked(due))
     failing = {compiler for compiler, keys in all_keys(builds) if failure_of(compiler, keys)}
-    for one in builds:
-        found = list(one.mistakes()) if one.compiler in failing else []
-        flags = tuple(split_flags(one.declared.get("flags", [])))
-        if flags and (why := failure_of(one.compiler, flags)):
-            found.append(one.mistake(("flags",), repr(" ".join(flags)), why))
-        for mistake in found:
-            yield Refused(mistake, bool(one.declared.get("may_fail")))
+    for build in builds:
+        mistakes = list(build.mistakes()) if build.compiler in failing else []
+        flags = tuple(split_flags(build.declared.get("flags", [])))
+        if flags and (why := failure_of(build.compiler, flags)):
+            mistakes.append(build.mistake(("flags",), repr(" ".join(flags)), why))
+        for mistake in mistakes:
+            yield Refused(mistake, bool(build.declared.get("may_fail")))
 
 
 def asked(due: Due) -> Iterator[Asked]:
@@ -84,10 +84,10 @@ def asked(due: Due) -> Iterator[Asked]:
 
 def all_keys(builds: list[Asked]) -> Iterator[tuple[Toolchain, Keys]]:
     """Yield each compiler with all keys that are asked of it, once for each BOLT."""
-    for compiler in dict.fromkeys(one.compiler for one in builds):
-        keys = [one.keys for one in builds if one.compiler == compiler]
-        profile, lto = (any(getattr(one, key) for one in keys) for key in ("profile", "lto"))
-        bolts = list(dict.fromkeys(one.bolt for one in keys if one.bolt)) or [None]
+    for compiler in dict.fromkeys(build.compiler for build in builds):
+        keys = [build.keys for build in builds if build.compiler == compiler]
+        profile, lto = (any(getattr(asked_for, key) for asked_for in keys) for key in ("profile", "lto"))
+        bolts = list(dict.fromkeys(asked_for.bolt for asked_for in keys if asked_for.bolt)) or [None]
         yield from ((compiler, Keys(profile, lto, bolt)) for bolt in bolts if profile or lto or bolt)
 
 

@@ -31,14 +31,14 @@ REMEDY = {
 
 def programs(compiling: bool, serving: bool, results: Path = Path(RESULTS)) -> dict[str, list[str]]:
     """Return what runs from `results` and from the cache, by folder, when servers are compiled, or run from here."""
-    found: dict[str, list[str]] = {RESULTS: [], "cache": []}
+    running: dict[str, list[str]] = {RESULTS: [], "cache": []}
     if compiling:
         for name, what in COMPILING.items():
-            found[name].append(what)
+            running[name].append(what)
     if serving:
         copied = not workplace.reachable(storage.nearest_folder(results) / "program")
-        found["cache" if copied else RESULTS].append(COPIES if copied else SERVING)
-    return {name: what for name, what in found.items() if what}
+        running["cache" if copied else RESULTS].append(COPIES if copied else SERVING)
+    return {name: what for name, what in running.items() if what}
 
 
 def runs_from_here(servers: Iterable[Mapping[str, Any]]) -> bool:
@@ -57,6 +57,6 @@ def noexec_limits(due: Due, cache: str, system: Callable = storage.file_system_o
     starting |= {due.paths.plan.study.variants[run.variant]["server"] for run in due.runs.values()}
     for name, what in programs(compiling, runs_from_here(entries[server] for server in starting)).items():
         folder = cache if name == "cache" else name
-        if (place := system(folder)).noexec:
-            text = f"noexec: {folder} is on a file system ({place.name}) that runs no programs, expected one for"
+        if (file_system := system(folder)).noexec:
+            text = f"noexec: {folder} is on a file system ({file_system.name}) that runs no programs, expected one for"
             yield Limit(f"{text} {' and '.join(what)}", REMEDY[name], certain=True, refused=True)

@@ -10,12 +10,15 @@ from scripts.plan.room import amount_text
 from scripts.servers.families.supplies import HugePages, Supplies
 from scripts.wording import plural
 
+# Shared memory beside the pool: PostgreSQL 15 with 1100 connections has 64 MiB more for 128 MiB, 166 more for 4 GiB.
+BESIDE_POOL_MIB, BESIDE_POOL_SHARE = 64, 0.03
+
 
 @dataclass(frozen=True)
 class Asking:
     """An arm of a block, what its server asks for, the size of its pool, and the option about huge pages."""
 
-    arm: str
+    name: str
     supplies: Supplies
     pool_mib: float
     huge_pages_option: str
@@ -28,12 +31,12 @@ def supply_limits(groups: Sequence[Sequence[Asking]], left: Left) -> Iterator[Li
 
 def _of_group(group: Sequence[Asking], left: Left) -> Iterator[Limit]:
     yield from _huge_pages(group, left)
-    slots = {each.arm: each.supplies.aio_slots for each in group if each.supplies.aio_slots}
+    slots = {arm.name: arm.supplies.aio_slots for arm in group if arm.supplies.aio_slots}
     if left.aio_slots is not None and (asked := sum(slots.values())) > left.aio_slots:
         text = f"asynchronous I/O: {left.aio_slots} slots (fs.aio-max-nr) are left, up to {asked} may be asked for"
         remedy = f"`sysctl fs.aio-max-nr={asked - left.aio_slots + 65536}`, or `innodb_use_native_aio: false`"
         yield Limit(f"{text} {_by(slots)}", remedy, certain=False)
-    locked = {each.arm: each.pool_mib for each in group if each.supplies.locks_pool}
+    locked = {arm.name: arm.pool_mib for arm in group if arm.supplies.locks_pool}
     if left.lockable_mib is not None and any(pool_mib > left.lockable_mib for pool_mib in locked.values()):
         text = f"locked memory: a process may lock {amount_text(left.lockable_mib)} (`ulimit -l`), "
         text += f"pools of up to {amount_text(max(locked.values()))} are to be locked"
@@ -42,17 +45,21 @@ def _of_group(group: Sequence[Asking], left: Left) -> Iterator[Limit]:
 
 def _huge_pages(group: Sequence[Asking], left: Left) -> Iterator[Limit]:
     """Yield the limit on huge pages: nobody gets any where none are left, which is no difference between arms."""
-    asking = [each for each in group if each.supplies.huge_pages is not HugePages.NOT]
-    needing = [each.arm for each in asking if each.supplies.huge_pages is HugePages.ONLY]
-    asked_mib = sum(each.pool_mib for each in asking)
-    if left.huge_pages_mib is None or asked_mib <= left.huge_pages_mib or not (left.huge_pages_mib or needing):
+    asking = [arm for arm in group if arm.supplies.huge_pages is not HugePages.NOT]
+    needing = [arm.name for arm in asking if arm.supplies.huge_pages is HugePages.ONLY]
+    asked_mib = sum(arm.pool_mib for arm in asking)
+    if left.huge_pages_mib is None or not (left.huge_pages_mib or needing):
         return
-    text = f"huge pages: {amount_text(left.huge_pages_mib)} are left, more than {amount_text(asked_mib)} are asked for"
+    needed_mib = asked_mib * (1 + BESIDE_POOL_SHARE) + BESIDE_POOL_MIB * len(asking)
+    if needed_mib <= left.huge_pages_mib:
+        return
+    text = f"huge pages: {amount_text(left.huge_pages_mib)} are left, about {amount_text(needed_mib)} are asked for"
     what = f"does not start: {', '.join(needing)}" if needing else "some servers of a block would get them, others not"
-    options = " or ".join(dict.fromkeys(f"`{each.huge_pages_option}: false`" for each in asking))
-    pages = math.ceil(asked_mib * 1.1 / (left.huge_page_mib or 2))
+    options = " or ".join(dict.fromkeys(f"`{arm.huge_pages_option}: false`" for arm in asking))
+    pages = math.ceil(needed_mib / (left.huge_page_mib or 2))
     remedy = f"`sysctl vm.nr_hugepages={pages}` beyond those in use, or {options} under `options`"
-    yield Limit(f"{text} {_by([each.arm for each in asking])}; {what}", remedy, bool(needing), refused=bool(needing))
+    certain = bool(needing) and asked_mib > left.huge_pages_mib
+    yield Limit(f"{text} {_by([arm.name for arm in asking])}; {what}", remedy, certain, refused=certain)
 
 
 def _by(arms: Sequence[str]) -> str:

@@ -21,14 +21,19 @@ def found(group, **left):
 def test_huge_pages_for_some_servers_only_are_a_limit_of_all_arms_together():
     (limit,) = found(asking("postgresql"), huge_pages_mib=300)
     assert limit.text == (
-        "huge pages: 300 MiB are left, more than 384 MiB are asked for by 3 servers at the same time (baseline, aa, "
+        "huge pages: 300 MiB are left, about 588 MiB are asked for by 3 servers at the same time (baseline, aa, "
         "pgo); some servers of a block would get them, others not"
     )
-    assert limit.remedy == "`sysctl vm.nr_hugepages=212` beyond those in use, or `huge_pages: false` under `options`"
+    assert limit.remedy == "`sysctl vm.nr_hugepages=294` beyond those in use, or `huge_pages: false` under `options`"
     assert (limit.certain, limit.refused) == (False, False)
 
 
-@pytest.mark.parametrize("left_mib", [0, 400, None])
+def test_huge_pages_for_the_pools_alone_may_not_suffice():
+    (limit,) = found(asking("postgresql", huge_pages="on"), huge_pages_mib=400)
+    assert (limit.certain, limit.refused) == (False, False)
+
+
+@pytest.mark.parametrize("left_mib", [0, 588, None])
 def test_huge_pages_for_all_or_for_nobody_are_no_limit(left_mib):
     assert found(asking("postgresql"), huge_pages_mib=left_mib) == []
 
