@@ -219,6 +219,11 @@ def places(study: dict[str, Any]) -> list[tuple[str, int]]:
     return [(workload, clients) for workload in study["workloads"] for clients in sorted(study["clients"])]
 
 
+def is_alone(study: dict[str, Any]) -> bool:
+    """Return whether an import has one variant, so that there is no ratio."""
+    return bool(study.get("imported")) and len(study["variants"]) == 1
+
+
 def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> ByWorkload:
     """Return the table of a study; `tables` holds cells and runs. Metrics without any value have no columns.
 
@@ -234,7 +239,8 @@ def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> ByWor
         for workload, clients in places(study)
         for place, name in enumerate(_shown_variants(names, (workload, clients), metrics, found, study["reference"]))
     )
-    heads = tuple(text for name in metrics for text in (SHOWN[name], f"/ {study['reference']}"))
+    ratios = [] if is_alone(study) else [f"/ {study['reference']}"]
+    heads = tuple(text for name in metrics for text in (SHOWN[name], *ratios))
     return ByWorkload(heads, rows, len(study["clients"]) > 1)
 
 
@@ -255,5 +261,6 @@ def _fields(key: tuple, metrics: list[str], found: Lookup, study: dict[str, Any]
     fields = []
     for name in metrics:
         fields.append(value_cell(key, EVERY[name], found))
-        fields.append(Cell("") if key[0] == study["reference"] else ratio_cell(key, EVERY[name], found))
+        if not is_alone(study):
+            fields.append(Cell("") if key[0] == study["reference"] else ratio_cell(key, EVERY[name], found))
     return tuple(fields)
