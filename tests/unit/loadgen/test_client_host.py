@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
@@ -22,6 +23,7 @@ from scripts.host.cpus import Cpu, Topology
 from scripts.host.facts import read_host
 from scripts.loadgen import client_host
 from scripts.loadgen.run import ClientHostFailed, reject_failed
+from scripts.measure import load
 from scripts.measure.warnings import warnings_of
 from scripts.report import machine
 from scripts.servers import families
@@ -360,3 +362,14 @@ def test_agent_ends_when_nobody_listens(told):
         assert agent.stdout.readline().startswith(b"ogiven")
         agent.stdin.close()
         assert json.loads(agent.stdout.read().splitlines()[-1][1:]) == {"status": -signal.SIGKILL}
+
+
+@pytest.mark.parametrize(("remote", "inherited"), [(object(), True), (None, False)])
+def test_only_the_command_that_reaches_a_client_host_has_the_users_environment(monkeypatch, remote, inherited):
+    """ssh needs its agent, and `client_proxy` where its modules are; sysbench on this host needs neither."""
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
+    given = {}
+    monkeypatch.setattr(load.many, "run_processes", lambda commands, text, **how: given.update(how))
+    setting = SimpleNamespace(cpus=SimpleNamespace(client_cpus=(1,)), client_environment={}, remote=remote)
+    load.run_load(setting, [["sysbench"]], Path("text"), timeout_s=1)
+    assert ("SSH_AUTH_SOCK" in given["environment"]) is inherited
