@@ -32,6 +32,13 @@ MIN_BLOCKS = 5
 COLD, WARM = "cold", "warm"
 
 
+class CountedBy(StrEnum):
+    """Whose counts of transactions and latency a run has: our gate's, or those that sysbench printed."""
+
+    GATE = "gate"
+    SYSBENCH = "sysbench"
+
+
 class PairStatus(StrEnum):
     """Whether a run counts beside the reference of its block; the tables hold these codes."""
 

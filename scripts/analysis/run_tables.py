@@ -181,6 +181,8 @@ RUNS = Table(
         _metric("p99_ms", MILLISECONDS, lambda run: run.window.p99_ms),
         Column("errors", "errors sysbench ignored, in the window", COUNT, lambda run: run.window.errors),
         Column("reconnects", "reconnects in the window", COUNT, lambda run: run.window.reconnects),
+        Column("counted_by", "whose counts of transactions and latency: gate or sysbench", TEXT,
+               lambda run: run.counts_of),
         Column("cpus", "CPUs of the host", COUNT, lambda run: run.cpu.cpus),
         Column("server_user_s", "user CPU time of the server in the window, seconds", SECONDS,
                lambda run: run.cpu.server_user_s),

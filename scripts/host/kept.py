@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from scripts.host import process as host_process
+from scripts.host import stopping
 
 KEEPER = Path(__file__).with_name("keeper.py")
 KEEPER_ENDS_S = 20
@@ -40,6 +41,11 @@ class Kept:
     def wait(self, timeout: float | None = None) -> int:
         """Return the status with which the program ended. Raises subprocess.TimeoutExpired."""
         return self.keeper.wait(timeout)
+
+    def end_helpers(self) -> None:
+        """End what the program has started, not the program."""
+        if self.poll() is None:
+            stopping.signal_all(stopping.descendants(self.program)[1:], signal.SIGKILL)
 
     def end(self) -> None:
         """End the program and all that it left behind."""

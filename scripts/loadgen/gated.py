@@ -9,13 +9,21 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+from scripts.host import workplace
 from scripts.host.kept import Kept
 from scripts.loadgen import many, run
-from scripts.loadgen.output import SysbenchFailed, Totals, parse
+from scripts.loadgen.output import SysbenchFailed, parse
 from scripts.loadgen.slice_gate import PRELUDE, NeverParked, SliceCounts, SliceGate, made
 
 # Connections of thousands of clients take seconds to come up on one CPU.
 CONNECTED_WITHIN_S, ENDED_WITHIN_S, READ_WITHIN_S = 300, 60, 0.2
+HELPERS_END_WITHIN_S = 5
+# The gate is a shared file: in memory, so that no disk writes it back during a slice.
+SHARED_MEMORY = Path("/dev/shm")
+
+
+class CountsDisagree(ValueError):
+    """Two counts of the same transactions differ, so that neither can be trusted: nothing is recorded."""
 
 
 @dataclass
@@ -55,28 +63,41 @@ class GatedLoad:
             self.gate.wait_parked(within_s, self._is_alive)
 
     def slice(
-        self, slice_s: float, skip_s: float, within_s: float, serving: Callable[[], bool] = lambda: True
+        self,
+        slice_s: float,
+        skip_s: float,
+        within_s: float,
+        serving: Callable[[], bool] = lambda: True,
+        at_second: Callable[[int], None] | None = None,
     ) -> SliceCounts:
-        """Let the clients through for a slice and return what they did.
+        """Let the clients through for a slice and return what they did; `at_second` is called as by the gate.
 
         Raises SysbenchFailed when they hang or end, or when `serving` says that their server has ended, and OSError
         when their output cannot be written.
         """
         self._demand_written()
         with self._named_failures():
-            return self.gate.slice(slice_s, skip_s, within_s, lambda: self._is_alive() and serving())
+            return self.gate.slice(slice_s, skip_s, within_s, lambda: self._is_alive() and serving(), at_second)
 
     def demand_alive(self) -> None:
         """Raise SysbenchFailed with its last lines if sysbench has ended."""
         if not self._is_alive():
             raise self._failure("sysbench ended by itself")
 
-    def end(self) -> Totals:
-        """Let every client leave, wait for sysbench's totals and return their sum. Raises SysbenchFailed."""
+    def end(self) -> None:
+        """Let every client leave, and wait until sysbench has ended.
+
+        Raises SysbenchFailed, and CountsDisagree when sysbench counted other transactions than the gate.
+        """
         self.gate.leave()
         deadline_s = time.monotonic() + ENDED_WITHIN_S
         outputs = [self._ended(each, deadline_s) for each in self.processes]
-        return many.total([parse(text).totals for text in outputs])
+        theirs = _printed_transactions(outputs) if self.gate.events is None else self.gate.events
+        if theirs not in (None, self.gate.completed):
+            raise CountsDisagree(
+                f"the gate counted {self.gate.completed} transactions, sysbench {theirs}; expected the same number "
+                f"(log: {self.log})"
+            )
 
     def keep_output(self) -> None:
         """Write what several processes printed to `log`, one after the other; a single one printed there itself."""
@@ -84,6 +105,10 @@ class GatedLoad:
             self.log.write_bytes(b"\n".join(each.text.read_bytes() for each in self.processes))
 
     def _ended(self, one: Process, deadline_s: float) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            one.process.wait(timeout=HELPERS_END_WITHIN_S)
+        # A script may wait for a program that it started (io.popen).
+        one.process.end_helpers()
         try:
             status = one.process.wait(timeout=max(deadline_s - time.monotonic(), 0))
         except subprocess.TimeoutExpired as error:
@@ -120,10 +145,34 @@ class GatedLoad:
         return SysbenchFailed("\n".join([f"{what}; its last lines (log: {self.log}):", *lines[-5:]]))
 
 
+def _printed_transactions(outputs: Sequence[str]) -> int | None:
+    """Return the transactions that several processes printed; None where their script prints reports of its own."""
+    try:
+        return sum(parse(text).totals.transactions for text in outputs)
+    except SysbenchFailed:
+        return None
+
+
 def gated_command(argv: Sequence[str], script: str) -> list[str]:
     """Return a measuring command whose script is the prelude and which runs until its clients are let go."""
     without_time = ["--time=0" if word.startswith("--time=") else word for word in argv]
     return [str(PRELUDE) if word == script else word for word in without_time]
+
+
+@contextlib.contextmanager
+def connected(
+    commands: Sequence[Sequence[str]],
+    script: str,
+    log: Path,
+    cpus: Iterable[int] | None = None,
+    own_environment: Mapping[str, str] | None = None,
+) -> Iterator[GatedLoad]:
+    """Run a load as `gated` does, with its gate in memory."""
+    with (
+        workplace.temporary_directory(SHARED_MEMORY if SHARED_MEMORY.is_dir() else None) as folder,
+        gated(commands, script, folder, log, cpus, own_environment) as load,
+    ):
+        yield load
 
 
 @contextlib.contextmanager

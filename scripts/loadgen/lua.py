@@ -3,11 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from scripts import ROOT
+from scripts.loadgen.script_options import tokens
 from scripts.record import digest, file_sha256
 
 # The environment variable of all jobs that holds the paths of the scripts.
@@ -105,10 +106,39 @@ def script_path(script: str) -> str:
     return declared_path(script) or (str(ours) if ours.is_file() else script)
 
 
+LOOP = "thread_run"
+REPORTS = ("report_intermediate", "report_cumulative")
+
+
 def own_loop(script: str) -> bool:
     """Return whether a script that the workflow can read defines sysbench's loop over events itself."""
+    return LOOP in _words(script)
+
+
+def own_reports(script: str) -> list[str]:
+    """Return the hooks by which a script that the workflow can read prints reports in the place of sysbench's."""
+    return [name for name in REPORTS if name in _words(script)]
+
+
+def _words(script: str) -> set[str]:
+    """Return the names and texts in a script and its modules, outside comments."""
     path = outside_path(script) if is_outside(script) else OUR_SCRIPTS / script
     try:
-        return any("thread_run" in file.read_text(encoding="utf-8") for file in script_files(path).values())
+        texts = [file.read_text(encoding="utf-8", errors="replace") for file in script_files(path).values()]
     except OSError:
-        return False  # one of sysbench's own, none of which has such a loop
+        return set()  # one of sysbench's own, none of which has a loop or reports
+    return {token.text for text in texts for token in tokens(text) if token.kind in ("name", "text")}
+
+
+def why_no_gate(load: Mapping[str, Any]) -> str:
+    """Return why the clients of a load cannot be held at a gate, which would count them too; empty if they can.
+
+    `load` has the script's name or path, and `options` and `client` where a study sets them.
+    """
+    if load.get("client"):
+        return "the load generator runs on another host"
+    if "rate" in (load.get("options") or {}):
+        return "the load has a rate of its own"
+    if own_loop(load["script"] if is_outside(load["script"]) else script_path(load["script"])):
+        return f"{load['script']} has a loop of its own (thread_run)"
+    return ""

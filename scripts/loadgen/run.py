@@ -32,6 +32,8 @@ from scripts.loadgen.output import (
 
 FILL_SCRIPT = "oltp_read_write"
 MOST_LOADERS = 16
+# So long after its time sysbench can only wait for a program that its script started (io.popen).
+HELPERS_END_WITHIN_S = 30
 # The exit status of `client_proxy` when the client host or its connection to the server is lost; sysbench's is 0 or 1.
 CLIENT_HOST_LOST = errno.EHOSTUNREACH
 
@@ -159,15 +161,50 @@ def run(
     SysbenchKilled when a signal from outside ended it.
     """
     begin_s = time.monotonic()
-    with started(argv, cpus, environment) as process, watchdog(process.end, timeout_s) as timed_out:
+    with _named(argv, log_path):
+        text, moments = _ended(argv, log_path, timeout_s, on_report, cpus, environment)
+        return Finished(parse(text), moments, time.monotonic() - begin_s)
+
+
+def run_unread(argv: Sequence[str], log_path: Path, *, timeout_s: float) -> None:
+    """Run `sysbench … run` as `run` does, whatever its script prints in the place of sysbench's reports."""
+    with _named(argv, log_path):
+        _ended(argv, log_path, timeout_s, lambda moment: None, None, None)
+
+
+@contextlib.contextmanager
+def _named(argv: Sequence[str], log_path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (SysbenchFailed, SysbenchMisused) as error:
+        raise type(error)(f"{error}\n(command: {shlex.join(argv)}; log: {log_path})") from error
+
+
+def _ended(
+    argv: Sequence[str],
+    log_path: Path,
+    timeout_s: float,
+    on_report: Callable[[Moment], None],
+    cpus: Iterable[int] | None,
+    environment: Mapping[str, str] | None,
+) -> tuple[str, tuple[Moment, ...]]:
+    """Run a call to its successful end; return what it printed, and the arrival of each report."""
+    helped_s = _time_of(argv) + HELPERS_END_WITHIN_S
+    with (
+        started(argv, cpus, environment) as process,
+        watchdog(process.end, timeout_s) as timed_out,
+        watchdog(process.end_helpers, helped_s),
+    ):
         moments = follow(process, log_path, on_report)
         status = process.wait()
     text = log_path.read_text(encoding="utf-8", errors="replace")
-    try:
-        reject_failed(status, text, timeout_s if timed_out.is_set() else None)
-        return Finished(parse(text), moments, time.monotonic() - begin_s)
-    except (SysbenchFailed, SysbenchMisused) as error:
-        raise type(error)(f"{error}\n(command: {shlex.join(argv)}; log: {log_path})") from error
+    reject_failed(status, text, timeout_s if timed_out.is_set() else None)
+    return text, moments
+
+
+def _time_of(argv: Sequence[str]) -> int:
+    """Return the seconds that sysbench is told to work, 0 where only its events are limited."""
+    return next((int(word.removeprefix("--time=")) for word in argv if word.startswith("--time=")), 0)
 
 
 @contextlib.contextmanager

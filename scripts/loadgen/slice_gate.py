@@ -29,23 +29,29 @@ HEAD = np.dtype(
     [
         ("word", "<i4"),
         ("skip_us", "<i4"),
+        # Grows when clients shall note sysbench's counters behind their next transaction.
+        ("look", "<i4"),
+        ("unused", "<i4"),
         *((name, "<i8") for name in ("opened_ns", "slice_ns", "slots_at", "slot_bytes", "buckets", "positions")),
         ("bucket_step", "<f8"),
     ]
 )
 SENT = ("queries", "errors", "reconnects")
-COUNTS = [(name, "<i8") for name in ("held_at", "completed", "counted", "first_ns", "last_ns", *SENT)]
-SLOT_BYTES = -(-(CACHE_LINE_BYTES + 4 * (POSITIONS + BUCKETS)) // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
+COUNTS = [(name, "<i8") for name in ("held_at", "completed", "counted", "first_ns", "last_ns", *SENT, "events")]
+COUNTS_BYTES = -(-8 * len(COUNTS) // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
+SLOT_BYTES = -(-(COUNTS_BYTES + 4 * (POSITIONS + BUCKETS)) // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
 SLOT = np.dtype(
     {
         "names": [*(name for name, _ in COUNTS), "positions", "histogram"],
         "formats": [*(kind for _, kind in COUNTS), ("<u4", POSITIONS), ("<u4", BUCKETS)],
-        "offsets": [*range(0, 8 * len(COUNTS), 8), CACHE_LINE_BYTES, CACHE_LINE_BYTES + 4 * POSITIONS],
+        "offsets": [*range(0, 8 * len(COUNTS), 8), COUNTS_BYTES, COUNTS_BYTES + 4 * POSITIONS],
         "itemsize": SLOT_BYTES,
     }
 )
 FUTEX, WAKE = 202, 1
 LOOK_S = 0.0002
+# Clients are asked for sysbench's counters so long before each second.
+NOTED_WITHIN_S = 0.1
 
 
 class NeverParked(RuntimeError):
@@ -79,6 +85,11 @@ def rates(counted: np.ndarray, busy_ns: np.ndarray) -> tuple[int, float, int]:
     """
     active = (counted > 0) & (busy_ns > 0)
     return int(counted.sum()), float((counted[active] / busy_ns[active]).sum() * 1e9), int(active.sum())
+
+
+def bucket_ms(place: int) -> float:
+    """Return the middle of a bucket of latency, in milliseconds."""
+    return round(BUCKET_STEP ** (place + 0.5) / 1e3, 6)
 
 
 def file_bytes(clients: int) -> int:
@@ -143,20 +154,46 @@ class SliceGate:
             time.sleep(LOOK_S)
 
     def slice(
-        self, slice_s: float, skip_s: float, within_s: float, alive: Callable[[], bool] = lambda: True
+        self,
+        slice_s: float,
+        skip_s: float,
+        within_s: float,
+        alive: Callable[[], bool] = lambda: True,
+        at_second: Callable[[int], None] | None = None,
     ) -> SliceCounts:
         """Open the gate for `slice_s`, close it, wait until all clients are held, and return what they did.
 
-        Raises NeverParked as `wait_parked` does.
+        `at_second` is called with each full second since the opening, of the end too. Raises NeverParked as
+        `wait_parked` does, and what `at_second` raises.
         """
         before, completed = self._slots["counted"].copy(), self.completed
         self.open(slice_s, skip_s)
-        time.sleep(slice_s)
+        if at_second:
+            self._tell_seconds(int(slice_s), at_second)
+        _sleep_until(self.opened_s + slice_s)
         self.close()
         self.wait_parked(within_s, alive)
         open_ns = time.monotonic_ns() - int(self._head["opened_ns"][0])
         counted, busy_ns = self._slots["counted"] - before, self._slots["last_ns"] - self._slots["first_ns"]
         return SliceCounts(*rates(counted, busy_ns), open_ns, self.completed - completed, counted, busy_ns)
+
+    def _tell_seconds(self, number: int, at_second: Callable[[int], None]) -> None:
+        for second in range(1, number + 1):
+            _sleep_until(self.opened_s + second - NOTED_WITHIN_S)
+            self._head["look"] += 1
+            _sleep_until(self.opened_s + second)
+            at_second(second)
+
+    @property
+    def opened_s(self) -> float:
+        """When the gate was last opened, in seconds of the monotonic clock."""
+        return int(self._head["opened_ns"][0]) / 1e9
+
+    @property
+    def events(self) -> int | None:
+        """Transactions since the start by sysbench's own counters, of parked clients; None where it shows none."""
+        counts = self._slots["events"]
+        return None if (counts < 0).any() else int(counts.sum())
 
     @property
     def completed(self) -> int:
@@ -165,9 +202,9 @@ class SliceGate:
 
     @property
     def sent(self) -> dict[str, int] | None:
-        """Queries, ignored errors and reconnects of parked clients since the start, as sysbench counts them.
+        """Queries, ignored errors and reconnects since the start, as sysbench counts them, of clients that are parked.
 
-        None where sysbench does not show its counters to scripts.
+        Of clients at work, as of the last time they were asked. None where sysbench shows its counters to no script.
         """
         counts = {name: self._slots[name] for name in SENT}
         if any((each < 0).any() for each in counts.values()):
@@ -187,8 +224,7 @@ class SliceGate:
         """Return (milliseconds, transactions) of the buckets that are not empty; a bucket stands at its middle."""
         counts = self.histogram()
         (there,) = np.nonzero(counts)
-        middles_ms = BUCKET_STEP ** (there + 0.5) / 1e3
-        return [round(float(one), 6) for one in middles_ms], [int(count) for count in counts[there]]
+        return [bucket_ms(int(place)) for place in there], [int(count) for count in counts[there]]
 
     def positions(self) -> np.ndarray:
         """Return the transactions completed in each sixteenth of a slice, over all slices; the last holds the rest."""
@@ -202,6 +238,10 @@ class SliceGate:
         self._head["word"] = word
         everyone = ctypes.c_int(2**31 - 1)
         self._libc.syscall(FUTEX, ctypes.c_void_p(self._address), WAKE, everyone, None, None, 0)
+
+
+def _sleep_until(moment_s: float) -> None:
+    time.sleep(max(moment_s - time.monotonic(), 0.0))
 
 
 @contextlib.contextmanager

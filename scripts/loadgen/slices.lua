@@ -6,12 +6,12 @@ local ffi = require("ffi")
 
 ffi.cdef[[
 typedef struct {
-   int32_t word, skip_us;
+   int32_t word, skip_us, look, unused;
    int64_t opened_ns, slice_ns, slots_at, slot_bytes, buckets, positions;
    double bucket_step;
 } gate_head;
 typedef struct {
-   int64_t held_at, completed, counted, first_ns, last_ns, queries, errors, reconnects;
+   int64_t held_at, completed, counted, first_ns, last_ns, queries, errors, reconnects, events, unused[7];
 } gate_slot;
 typedef struct { long sec, nsec; } gate_time;
 int open(const char *path, int flags, ...);
@@ -24,7 +24,7 @@ uint64_t sb_counter_val(int thread_id, int counter);
 -- The head's word is a number that only grows: even while the gate is closed, odd while it is open.
 local LEAVE, GONE = -1, -2
 -- Numbers of sysbench's own counters (sb_counter.h of 1.0.20).
-local OTHER, READ, WRITE, ERRORS, RECONNECTS = 0, 1, 2, 4, 5
+local OTHER, READ, WRITE, EVENTS, ERRORS, RECONNECTS = 0, 1, 2, 3, 4, 5
 local READ_WRITE, SHARED, MONOTONIC, FUTEX, WAIT = 2, 1, 1, 202, 0
 
 local own_loop = thread_run
@@ -54,6 +54,7 @@ end
 local function note_counters(slot, thread_id)
    slot.queries = counter(thread_id, OTHER) + counter(thread_id, READ) + counter(thread_id, WRITE)
    slot.errors, slot.reconnects = counter(thread_id, ERRORS), counter(thread_id, RECONNECTS)
+   slot.events = counter(thread_id, EVENTS)
 end
 
 -- Return the shared file's memory and its size.
@@ -97,6 +98,7 @@ function thread_run(thread_id)
    local histogram = positions + tonumber(head.positions)
    local most, last_position = tonumber(head.buckets) - 1, tonumber(head.positions) - 1
    local per_step = 1 / math.log(head.bucket_step)
+   local look = 0
 
    while ffi.C.sb_more_events(thread_id) do
       if not passed(head, slot, thread_id) then break end
@@ -135,6 +137,10 @@ function thread_run(thread_id)
          local bucket = math.floor(math.log(math.max((ended_ns - begun_ns) / 1e3, 1)) * per_step)
          bucket = math.min(bucket, most)
          histogram[bucket] = histogram[bucket] + 1
+      end
+      if head.look ~= look then
+         look = head.look
+         note_counters(slot, thread_id)
       end
    end
    note_counters(slot, thread_id)

@@ -10,6 +10,7 @@ from scripts.loadgen.run import Finished, Moment
 from scripts.measure.record import NOT_MEASURED, Run
 from scripts.sources.kinds import RUNNING
 from scripts.sql.times import totals_s
+from scripts.vocabulary import CountedBy
 
 SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
 
@@ -44,13 +45,14 @@ def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> 
     if len(samples) != 2:
         raise SysbenchFailed(
             f"sysbench printed {len(finished.moments)} per-second reports, expected one for each second: it stopped "
-            "early, or left seconds out because it could not keep up with so many clients"
+            "early, could not keep up with so many clients, or its script prints into these lines"
         )
     (first, before), (last, after) = samples
     output = finished.output
     stamps_s = [moment.monotonic_s for moment in finished.moments]
     stretch = window(output.reports, stamps_s, first.number - 1, last.number - 1)
     return {
+        "counted_by": CountedBy.SYSBENCH,
         "times": {"window_started_at": first.epoch_s, "window_ended_at": last.epoch_s},
         "window": {
             **asdict(stretch),

@@ -2,16 +2,18 @@
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from scripts.host import priority, usage
-from scripts.loadgen import client_host, many, output, run
-from scripts.measure import client_environment, observe, pool
+from scripts.loadgen import client_host, many, output, printed, run
+from scripts.loadgen.gated import CountsDisagree
+from scripts.measure import client_environment, observe, pool, turn
 from scripts.measure.counter_series import with_machine
 from scripts.measure.facts import measured
 from scripts.measure.setting import Phases, Setting
+from scripts.measure.side_by_side import PARKED_WITHIN_S
 from scripts.servers.server import Server
 
 # The first statements of an event, and the first characters of a statement, that a record keeps.
@@ -44,7 +46,7 @@ def statements_of_one_event(server: Server, connection: Any, command: Sequence[s
     """
     read = server.log.stat().st_size
     server.family.log_statements(connection)
-    run.run(one_event_command(command), text, timeout_s=DONE_WITHIN_S)
+    run.run_unread(one_event_command(command), text, timeout_s=DONE_WITHIN_S)
     with server.log.open("rb") as log:
         log.seek(read)
         every = server.family.logged_statements(connection, log.read().decode(errors="replace"))
@@ -98,6 +100,23 @@ def _called_s(setting: Setting) -> int:
 
 def measure_sysbench(setting: Setting, server: Server, connection: Any, commands: list[list[str]]) -> dict[str, Any]:
     """Run the measuring call; returns the facts of the window, and the server's counters before and after the call."""
+
+    def read() -> dict[str, float]:
+        return with_machine(setting.family.counters(connection), server.process.pid)
+
+    ask = read if setting.load.get("series") else None
+    how = _as_printed if setting.why_printed else turn.measured
+    return how(setting, server, connection, commands, ask)
+
+
+def _as_printed(
+    setting: Setting,
+    server: Server,
+    connection: Any,
+    commands: list[list[str]],
+    read: Callable[[], dict[str, float]] | None,
+) -> dict[str, Any]:
+    """Measure a load that no gate can hold, by what sysbench prints; see `turn.measured`."""
     samples: list[tuple[run.Moment, usage.Sample]] = []
     proven: dict[str, Any] = {}
 
@@ -111,29 +130,41 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
 
     patience_s = setting.patience_s(setting.measure_s)
     before = observe.read_edge(setting.family, connection)
-
-    def read() -> dict[str, float]:
-        return with_machine(setting.family.counters(connection), server.process.pid)
-
-    ask = read if setting.load.get("series") else None
-    with observe.sampled_counters(ask) as counted:
+    with observe.sampled_counters(read) as counted:
         finished = run_load(setting, commands, setting.text, timeout_s=patience_s, on_report=on_report)
     after = observe.read_edge(setting.family, connection)
+    _demand_agreement(setting, finished)
+    facts = measured(finished, samples)
+    begin_s = finished.moments[0].monotonic_s - finished.output.reports[0].second
     return {
-        **measured(finished, samples),
+        **facts,
         **client_host.used_on_client(setting.remote, server, samples),
         **observe.edge_facts(before, after),
         **output.operation_facts(setting.text),
         **proven,
-        "counter_series": observe.sample_columns(counted, finished),
+        "counter_series": observe.sample_columns(counted, begin_s),
     }
+
+
+def _demand_agreement(setting: Setting, finished: run.Finished) -> None:
+    try:
+        text = setting.text.read_text(encoding="utf-8", errors="replace")
+        printed.demand_agreement(finished, text, _called_s(setting))
+    except CountsDisagree as error:
+        raise CountsDisagree(f"{error} (log: {setting.text})") from error
 
 
 def warm_up(setting: Setting, server: Server) -> list[str]:
     """Run the workload unmeasured, with another seed than the measuring call's; returns the first command."""
-    commands = setting.commands(server, setting.load["warmup_s"], seed=setting.place["repetition"] + 1_000_000)
-    text, patience_s = setting.log.with_suffix(".warmup.txt"), setting.patience_s(setting.load["warmup_s"])
-    run_load(setting, commands, text, timeout_s=patience_s)
+    seconds = setting.load["warmup_s"]
+    commands = setting.commands(server, seconds, seed=setting.place["repetition"] + 1_000_000)
+    text = setting.log.with_suffix(".warmup.txt")
+    if setting.why_printed:
+        run_load(setting, commands, text, timeout_s=setting.patience_s(seconds))
+    elif seconds:
+        with setting.gated(commands, text) as load:
+            load.slice(seconds, 0.0, PARKED_WITHIN_S, lambda: server.process.poll() is None)
+            load.end()
     return commands[0]
 
 

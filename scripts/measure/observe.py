@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from scripts.host.supplies import got_by
-from scripts.loadgen.run import Finished
 from scripts.servers.families import Family
 
 EVERY_S = 1.0
@@ -65,14 +64,13 @@ def _sample(
         failed.append(error)
 
 
-def sample_columns(samples: list[Sample], finished: Finished) -> dict[str, list]:
-    """Return samples as columns; `second` is on the clock of sysbench's per-second reports of the same call.
+def sample_columns(samples: list[Sample], begin_s: float) -> dict[str, list]:
+    """Return samples as columns; `second` counts from `begin_s` of the monotonic clock, as the run's `series` does.
 
     A counter that a sample lacks is None. Empty without samples.
     """
     if not samples:
         return {}
-    begin_s = finished.moments[0].monotonic_s - finished.output.reports[0].second
     names = dict.fromkeys(name for sample in samples for name in sample.counters)
     return {
         "second": [round(sample.monotonic_s - begin_s, 3) for sample in samples],

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 from scripts import record
 from scripts.measure import run_parts
+from scripts.measure.planned import SLICES
 from scripts.parts import Part
+from scripts.vocabulary import CountedBy
 
 FAILED = "failed"
 NOT_MEASURED = "not_measured"  # the code of the warning that names what this machine does not report
@@ -26,6 +28,7 @@ class Run(Part):
     holds the server's variables, but for those in the shared file, see `server_variables`. `slow_stop_s`, of a study
     with `stop: slow`, is the time from the request to stop to the server's end. `nice` is the nice value of what this
     machine started, below 0 where it went before other programs. `left_s` stands in older records only.
+    `counted_by` says whose counts of transactions and latency the run has, see `counts_of`.
     """
 
     path: Path | None = None
@@ -47,6 +50,7 @@ class Run(Part):
     outcome: str | None = None
     reason: str | None = None
     imported: Any = None
+    counted_by: str | None = None
     recipe: dict[str, Any] = field(default_factory=dict)
     server: run_parts.Server = field(default_factory=run_parts.Server)
     sysbench: run_parts.Sysbench = field(default_factory=run_parts.Sysbench)
@@ -94,6 +98,15 @@ class Run(Part):
     def failed(self) -> bool:
         """Whether the server or sysbench failed; such a run has a reason and no measurement."""
         return self.outcome == FAILED
+
+    @property
+    def counts_of(self) -> CountedBy | None:
+        """Whose counts the run has; records that do not say have sysbench's by turns, the gate's in slices."""
+        if self.counted_by is not None:
+            return CountedBy(self.counted_by)
+        if self.failed or self.timed_sql or self.window.tps is None:
+            return None
+        return CountedBy.GATE if self.sliced.method == SLICES else CountedBy.SYSBENCH
 
     @property
     def key(self) -> tuple[str, str, int, int]:

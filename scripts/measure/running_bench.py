@@ -9,10 +9,10 @@ from scripts import record
 from scripts.host import facts as host_facts
 from scripts.host import priority, usage, workplace
 from scripts.loadgen import encryption, many, output
-from scripts.loadgen.gated import gated
+from scripts.loadgen.gated import connected
 from scripts.loadgen.lua import script_path
 from scripts.measure import observe, pool
-from scripts.measure.bench import SHARED_MEMORY, Bench
+from scripts.measure.bench import Bench
 from scripts.measure.side_by_side import Arm, Slice
 from scripts.servers import own_database
 from scripts.servers.endpoint import endpoint_of
@@ -96,13 +96,11 @@ class RunningBench(Bench):
     def attach_load(self) -> None:
         """Start sysbench with all its clients connected and held at their gate."""
         setting = self.setting
-        base = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
-        place = self.stack.enter_context(workplace.temporary_directory(base))
         flags = self._server.sysbench_flags
         commands = setting.commands_by(flags, setting.load["measure_s"], seed=setting.place["repetition"])
         script, own = script_path(setting.load["script"]), self._server.environment
         with self._server.blamed():
-            held = gated(commands, script, place, setting.text, setting.cpus.client_cpus, own)
+            held = connected(commands, script, setting.text, setting.cpus.client_cpus, own)
             self.arm = RunningArm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
         priority.carry_over(*self.arm.load.pids)
         self.facts["commands"] |= many.named_commands(commands)

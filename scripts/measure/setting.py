@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scripts import record
 from scripts.host import cpus as host_cpus
-from scripts.loadgen import client_host, many, run, sysbench
+from scripts.loadgen import client_host, gated, lua, many, run, sysbench
 from scripts.loadgen.lua import script_path
 from scripts.servers import families
 from scripts.servers.server import Server
@@ -94,6 +95,11 @@ class Setting:
         return families.of(self.recipe["variant"]["family"])
 
     @property
+    def why_printed(self) -> str:
+        """Why no gate can count the load, so that what sysbench prints is taken; empty where a gate counts."""
+        return lua.why_no_gate(self.load)
+
+    @property
     def client_environment(self) -> dict[str, str]:
         """Return the environment variables of sysbench."""
         return self.load.get("client_environment", {})
@@ -141,6 +147,11 @@ class Setting:
             seconds,
             seed=seed,
         )
+
+    def gated(self, commands: list[list[str]], text: Path) -> AbstractContextManager[gated.GatedLoad]:
+        """Run the commands with all clients held at a gate; their output goes to `text`."""
+        script = script_path(self.load["script"])
+        return gated.connected(commands, script, text, self.cpus.client_cpus, self.client_environment)
 
     def patience_s(self, seconds: float) -> float:
         """Return the time limit in seconds of a sysbench call that should take so many seconds."""

@@ -11,6 +11,7 @@ from scripts.loadgen.output import Histogram, percentile
 from scripts.loadgen.slice_gate import SliceGate
 from scripts.measure.facts import SHARES
 from scripts.measure.side_by_side import Slice
+from scripts.vocabulary import CountedBy
 
 TRIMMED_SHARE = 0.1
 
@@ -77,21 +78,28 @@ def by_round(slices: Sequence[Slice], arms: Sequence[str]) -> list[list[float]]:
     return [[each[arm] for arm in arms] for each in found.values() if each.keys() >= set(arms)]
 
 
-def window_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> dict[str, Any]:
-    """Return `times`, `window`, `series` and `histogram` of an arm; percentiles are those of its open time."""
+def latency_facts(gate: SliceGate) -> tuple[dict[str, float | None], Histogram]:
+    """Return the mean and the percentiles of latency that a gate counted, None without transactions; the histogram."""
     latency_ms, count = gate.latencies()
     histogram = Histogram(tuple(latency_ms), tuple(count))
-    duration_s = sum(one.open_ns for one in slices) / 1e9
     mean_ms = float(np.average(latency_ms, weights=count)) if count else None
+    shares = {name: percentile(histogram, share) if count else None for name, share in SHARES.items()}
+    return {"latency_mean_ms": mean_ms, **shares}, histogram
+
+
+def window_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> dict[str, Any]:
+    """Return `times`, `window`, `series` and `histogram` of an arm; percentiles are those of its open time."""
+    latency, histogram = latency_facts(gate)
+    duration_s = sum(one.open_ns for one in slices) / 1e9
     elapsed_s = np.cumsum([one.open_ns for one in slices]) / 1e9
     return {
+        "counted_by": CountedBy.GATE,
         "times": {"window_started_at": rounds.begin_s, "window_ended_at": rounds.end_s},
         "window": {
             "duration_s": duration_s,
             "transactions": sum(one.completed for one in slices),
             "tps": total_tps(slices),
-            "latency_mean_ms": mean_ms,
-            **{name: percentile(histogram, share) if count else None for name, share in SHARES.items()},
+            **latency,
         },
         "series": {
             "second": [round(float(second), 3) for second in elapsed_s],

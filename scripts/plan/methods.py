@@ -68,12 +68,8 @@ class Methods:
             return "together: 1"
         if is_ladder(self.plan.study):
             return "restart: never, so one server at a time goes through all client counts"
-        if "client" in config:
-            return "the load generator runs on another host"
-        if "rate" in (load.get("options") or {}):
-            return "the load has a rate of its own"
-        if "script" in load and lua.own_loop(load["script"]):
-            return f"{load['script']} has a loop of its own (thread_run)"
+        if "script" in load and (why := lua.why_no_gate({**load, "client": config.get("client")})):
+            return why
         if fitting_arms(self.plan, workload, clients, self.memory_mib) < FEWEST_ARMS:
             return f"{FEWEST_ARMS} servers at the same time do not fit into {self.memory_mib / 1024:.1f} GiB of memory"
         if self._fitting(workload, clients) < FEWEST_ARMS:

@@ -32,6 +32,12 @@ SAME_ROWS = Topic(
     "A statement with another answer did other work: it gets no ratio, and totals that include it mislead.",
 )
 WARNINGS = Topic("warnings", "Warnings", "The table of warnings below says what each one means and what helps.")
+COUNTS = Topic(
+    "counts",
+    "Whose counts",
+    "Both ways agree within 0.5 % on scripts that print nothing of their own (tests/bench/counts.csv). A new campaign "
+    "measures all runs in one way.",
+)
 STEAL = Topic("steal", "Steal")
 ONE_MACHINE = Topic(
     "one_machine",
@@ -83,6 +89,7 @@ def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], b
         method_finding(study, runs),
         *([relinks] if (relinks := relinks_finding(study, tables["relinked"])) else []),
         *([waiting] if (waiting := waiting_finding(runs)) else []),
+        *([counts] if (counts := counts_finding(runs)) else []),
         *([warm] if (warm := warm_finding(runs, matters_of(study))) else []),
         *(finding for finding in of_builds[:1] if finding.state is not State.LOOK),
         *of_builds[1:],
@@ -203,6 +210,23 @@ def _restricted(row: tuple, every: tuple, lead: Metric, matters: float) -> str:
     words = ["none" if missing(each.verdict) else verdict_word(lead, each.verdict, matters) for each in (row, every)]
     word = "" if row.verdict == every.verdict else f"; the verdict is then {words[0]}, not {words[1]}"
     return f"{row.variant}: {without}, with them {measured(every)}{word}"
+
+
+def counts_finding(runs: pd.DataFrame) -> Finding | None:
+    """Name the cells whose runs have counts of the gate and counts of sysbench; None where each has one kind."""
+    if "counted_by" not in runs:
+        return None
+    cells = runs.dropna(subset="counted_by").groupby([*CELL], sort=False)["counted_by"]
+    mixed = [
+        f"{variant}, {workload}, {plural(int(clients), 'client')}: "
+        + listing([f"{plural(amount, 'run')} counted by {whose}" for whose, amount in counted.value_counts().items()])
+        for (variant, workload, clients), counted in cells
+        if counted.nunique() > 1
+    ]
+    if not mixed:
+        return None
+    text = f"In {plural(len(mixed), 'cell')} the transactions of runs were counted in two ways."
+    return COUNTS.look(text, tuple(mixed))
 
 
 def steal_finding(runs: pd.DataFrame) -> Finding:

@@ -37,7 +37,7 @@ def demand(due: Due) -> list[str]:
         check_archives(thing.server, study.entries["servers"][thing.server], found)
     if due.runs:
         check_options(due, found)
-        found.mistakes += preload_mistakes(due)
+        found.mistakes += [*preload_mistakes(due), *report_mistakes(due)]
         found.notes += numa_notes(due, facts.numa_nodes())
     found.notes += foreign_flag_notes(due)
     for refused in refused_keys(due):
@@ -173,11 +173,32 @@ def option_mistakes(
             yield Mistake((*path, name), line.removeprefix(f"{name}: "))
 
 
+def report_mistakes(due: Due) -> Iterator[Mistake]:
+    """Yield scripts that print reports of their own where only what sysbench prints could be counted."""
+    study = due.paths.plan.study
+    for name in dict.fromkeys([*study.workloads, *trained_workloads(due)]):
+        load = study.entries["workloads"][name]
+        if "script" not in load or not (hooks := lua.own_reports(load["script"])):
+            continue
+        if why := lua.why_no_gate({**load, "client": study.config.get("client")}):
+            text = f"{load['script']!r} sets sysbench.hooks.{hooks[0]}, and {why}, so that only sysbench's own reports"
+            yield Mistake(
+                ("workloads", name, "script"), f"{text} could be counted; expected a script without such hooks"
+            )
+
+
+def trained_workloads(due: Due) -> list[str]:
+    """Return the names of the workloads that the trainings of a study run."""
+    trainings = due.paths.plan.study.entries["trainings"]
+    return sorted({load for _, name, _ in due.paths.profiles.values() for load in trainings[name]["workloads"]})
+
+
 def used_scripts(due: Due) -> Iterator[ScriptOptions]:
     """Yield (key path of the options, script, options) of the workloads and datasets that a study uses."""
-    study, trained = due.paths.plan.study, due.paths.profiles.values()
-    trainings = {workload for _, name, _ in trained for workload in study.entries["trainings"][name]["workloads"]}
-    loads = {name: study.entries["workloads"][name] for name in dict.fromkeys([*study.workloads, *sorted(trainings)])}
+    study = due.paths.plan.study
+    loads = {
+        name: study.entries["workloads"][name] for name in dict.fromkeys([*study.workloads, *trained_workloads(due)])
+    }
     for name, load in loads.items():
         if "script" in load:
             yield ("workloads", name, "options"), load["script"], load.get("options", {})

@@ -3,6 +3,7 @@
 import re
 import shutil
 import stat
+import time
 from pathlib import Path
 
 import numpy as np
@@ -38,14 +39,19 @@ def load(tmp_path):
     return started
 
 
-def test_clients_wait_at_a_closed_gate_and_all_counts_are_those_of_sysbench(load):
+def printed(tmp_path):
+    """Return the transactions that sysbench printed."""
+    return parse((tmp_path / "log.txt").read_text()).totals.transactions
+
+
+def test_clients_wait_at_a_closed_gate_and_all_counts_are_those_of_sysbench(load, tmp_path):
     with load() as held:
         assert held.gate.completed == 0
         slices = [held.slice(0.05, 0.005, within_s=10) for _ in range(5)]
         between = held.gate.completed
         assert held.gate.completed == between  # nobody works while the gate is closed
-        totals = held.end()
-        assert totals.transactions == held.gate.completed == held.gate.positions().sum()
+        held.end()
+        assert printed(tmp_path) == held.gate.events == held.gate.completed == held.gate.positions().sum()
         assert held.gate.sent == dict.fromkeys(slice_gate.SENT, 0)
     counted = sum(one.transactions for one in slices)
     assert counted == held.gate.histogram().sum() < held.gate.completed
@@ -92,14 +98,13 @@ def test_several_processes_share_a_gate_and_their_counts_add_up(load, tmp_path):
         counts = [held.slice(0.05, 0, within_s=10) for _ in range(5)]
         assert len(held.pids) == 2
         assert all(len(one.counted) == 5 for one in counts)
-        totals = held.end()
-    assert totals.transactions == held.gate.completed
+        held.end()
     assert np.all(np.sum([one.counted for one in counts], axis=0) > 0)  # each client has a slot of its own
     text = (tmp_path / "log.txt").read_text()
     assert text.count("Number of threads: ") == 2
     parts = [part for part in re.split("^(?=sysbench 1)", text, flags=re.MULTILINE) if part.startswith("sysbench 1")]
     assert [parse(part).clients for part in parts] == [3, 2]
-    assert sum(parse(part).totals.transactions for part in parts) == totals.transactions
+    assert sum(parse(part).totals.transactions for part in parts) == held.gate.completed
 
 
 def test_script_with_a_loop_of_its_own_is_refused_in_words(load):
@@ -136,7 +141,7 @@ def test_output_that_cannot_be_written_is_the_error_of_the_disk(load, tmp_path):
         held.end()
 
 
-def test_restarted_events_are_one_transaction(load):
+def test_restarted_events_are_one_transaction(load, tmp_path):
     text = """
 calls = 0
 function event()
@@ -146,5 +151,52 @@ end
 """
     with load(text, clients=2) as held:
         held.slice(0.02, 0, within_s=5)
-        totals = held.end()
-    assert totals.transactions == held.gate.completed
+        held.end()
+    assert printed(tmp_path) == held.gate.completed > 0
+
+
+LIES = """
+function thread_init() print("sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)") end
+function thread_done() print("    transactions:                        7      (1.00 per sec.)") end
+"""
+REPORTS = """
+sysbench.hooks.report_intermediate = sysbench.report_csv
+sysbench.hooks.report_cumulative = sysbench.report_json
+"""
+
+
+@pytest.mark.parametrize("text", [LIES, REPORTS], ids=["prints totals", "has reports of its own"])
+def test_what_a_script_prints_does_not_touch_the_counts(load, text):
+    with load(SPIN + text, clients=2) as held:
+        counts = held.slice(0.05, 0, within_s=10)
+        held.end()
+    assert held.gate.events == held.gate.completed == counts.completed > 0
+
+
+def test_counts_that_differ_are_no_result(load):
+    with load(clients=2) as held:
+        held.slice(0.05, 0, within_s=10)
+        held.gate._slots["completed"][0] += 1
+        with pytest.raises(gated.CountsDisagree, match=r"the gate counted \d+ transactions, sysbench \d+; expected"):
+            held.end()
+
+
+def test_each_full_second_is_told_with_the_counts_of_sysbench_up_to_it(load):
+    text = 'ffi.cdef("int usleep(unsigned int us);"); function event() ffi.C.usleep(5000) end'
+    told = []
+    with load(f'ffi = require("ffi"); {text}', clients=2) as held:
+        held.slice(2, 0, 10, at_second=lambda second: told.append((second, held.gate.completed, held.gate.events)))
+        held.end()
+    assert [second for second, _, _ in told] == [1, 2]
+    for _, completed, events in told:
+        assert 0.7 * completed < events <= completed
+    assert told[0][1] < told[1][1]
+
+
+@pytest.mark.parametrize("left", ['io.popen("exec sleep 987")', 'os.execute("setsid sleep 987 &")'])
+def test_programs_that_a_script_started_do_not_hold_its_end(load, left):
+    begin_s = time.monotonic()
+    with load(f"function thread_init() held = {left} end\n" + SPIN, clients=2) as held:
+        held.slice(0.05, 0, within_s=10)
+        held.end()
+    assert time.monotonic() - begin_s < gated.ENDED_WITHIN_S

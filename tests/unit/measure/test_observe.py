@@ -2,7 +2,6 @@
 
 import time
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 
@@ -63,15 +62,11 @@ def test_error_of_the_load_comes_before_that_of_a_reading():
         raise RuntimeError("the load failed")
 
 
-def test_samples_stand_on_the_clock_of_the_reports_and_lack_what_was_not_read():
-    # The first report, of second 1, came at 101.2: the call began at 100.2.
-    finished = SimpleNamespace(
-        moments=[SimpleNamespace(monotonic_s=101.2)], output=SimpleNamespace(reports=[SimpleNamespace(second=1)])
-    )
+def test_samples_stand_on_the_clock_of_the_series_and_lack_what_was_not_read():
     samples = [Sample(101.7, {"commits": 5.0}), Sample(102.7004, {"commits": 9.0, "dirty_pages": 3.0})]
-    assert sample_columns(samples, finished) == {
+    assert sample_columns(samples, 100.2) == {
         "second": [1.5, 2.5],
         "commits": [5.0, 9.0],
         "dirty_pages": [None, 3.0],
     }
-    assert sample_columns([], finished) == {}
+    assert sample_columns([], 100.2) == {}

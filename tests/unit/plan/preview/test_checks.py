@@ -192,6 +192,25 @@ def test_nothing_that_a_script_of_the_user_requires_is_run_by_a_plan(tmp_path, m
     assert not (tmp_path / "ran").exists()
 
 
+REPORTING = """
+function event() end
+-- sysbench.hooks.report_intermediate is not set
+sysbench.hooks.report_cumulative = sysbench.report_json
+"""
+
+
+def test_reports_of_a_scripts_own_stop_the_plan_only_where_no_gate_counts(tmp_path):
+    script = tmp_path / "own.lua"
+    script.write_text(REPORTING)
+    gated = {"mine": {"script": str(script), "dataset": "sbtest"}}
+    assert demanded(paths(tmp_path, workloads=gated)) == []
+    rated = {"mine": {"script": str(script), "dataset": "sbtest", "options": {"rate": 50}}}
+    lines = refusal(paths(tmp_path, workloads=rated), "script:")
+    (line,) = (line for line in lines if "report_" in line)
+    assert line.startswith(f"workloads.mine.script: '{script}' sets sysbench.hooks.report_cumulative, and the load has")
+    assert line.endswith("expected a script without such hooks")
+
+
 def test_script_whose_text_does_not_tell_its_options_is_left_to_the_first_job(tmp_path, asked):
     script = tmp_path / "own.lua"
     script.write_text(COMPUTED + "function event() end")
