@@ -76,6 +76,7 @@ def without_twins() -> dict[str, str]:
 TINY = SimpleNamespace(
     configure_command=lambda source, compiler, recipe: innodb.cmake_command(source, compiler, "-O2", []),
     compile_commands=lambda threads: [["ninja", f"-j{threads}", "server"]],
+    library_commands=lambda _names: [],
     PROFILE_SCOPE=families.of("mysql").PROFILE_SCOPE,
 )
 
