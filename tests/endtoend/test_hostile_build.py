@@ -1,6 +1,7 @@
 """PostgreSQL compiled by the workflow in a usual shell and in a hostile one: the same command lines, the same bytes."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,11 @@ from scripts import record
 from scripts.builds.compiler_calls import CompilerCall, read_kept_calls
 from tests.made.hostile import BY_PROGRAM, VARIABLES
 from tests.made.studies import config, paths
-from tests.workflow.running import snakemake
+from tests.workflow.running import command_line, environment
 
 pytestmark = pytest.mark.real
 
+BUILT_WITHIN_S = 1800
 # Compiled in half the time of -O2.
 BUILDS = {"baseline": {"flags": "-O0"}}
 # With these of the loader and of Python in its environment Snakemake itself would not start.
@@ -38,8 +40,10 @@ def build() -> Path:
 
 def made(directory: Path, study: Path, build: Path, **variables: str) -> tuple[str, list[CompilerCall]]:
     """Make the build in a working directory; returns the checksum of the server, and the compiler's calls."""
-    answer = snakemake(directory, "--cores", "2", build / "identity.json", "--configfile", study, **variables)
-    assert answer.status == 0, answer.text
+    words = command_line(directory, "--cores", "2", build / "identity.json", "--configfile", study)
+    how = {"capture_output": True, "text": True, "timeout": BUILT_WITHIN_S, "check": False}
+    done = subprocess.run(words, env=environment(**variables), **how)
+    assert done.returncode == 0, done.stderr
     server = record.read(directory / build / "identity.json")["sha256"]
     assert record.read(directory / build / "facts.json")["foreign_flags"] == {"compiles": [], "links": []}
     return server, read_kept_calls(directory / build / "calls.json.gz")
