@@ -3,6 +3,7 @@
 import html
 import itertools
 import re
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ NAMES = list(TEXTS)
 UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 LINES = [text for text in TEXTS.values() if text.strip() and len(text) < 200 and not UNFIT.search(text)]
 PLACES = [text for text in LINES if not text.startswith(("~", "-")) and text.isprintable()]
+FOLDERS = [text for text in PLACES if not Path(text).is_file()]
 # Values of server options lead to no place outside the data directory.
 VALUES = [text for text in LINES if not re.search(r"~|\.\./|/etc/", text)]
 
@@ -93,8 +95,8 @@ def hostile_study(tmp_path_factory):
         title=" ".join(LINES)[:200],
         question=QUESTION,
         servers={"own": {**own, "sources": [{"directory": str(tree)}]}},
-        builds={"odd": {"flags": LINES, "toolchain": "odd"}},
-        toolchains={"odd": {"directories": PLACES, **dict.fromkeys(COMMANDS["gcc"], "gcc-12")}},
+        builds={"odd": {"flags": LINES, "toolchain": "odd", "may_fail": True}},
+        toolchains={"odd": {"directories": FOLDERS, **dict.fromkeys(COMMANDS["gcc"], "gcc-12")}},
         variants={name: {"server": "own", "build": "odd", "storage": "odd"} for name in ("baseline", "other")},
         options={f"odd.x{number}": text for number, text in enumerate(VALUES)},
         storage={"odd": f"/tmp/{LINES[0]}"},
