@@ -38,7 +38,6 @@ def row_of(verdict, low, high, ratio=1.01, repetitions=5, cells=1):
         (row_of("too_few_blocks", 1.2, 1.6, 1.4, 3), 3, "Smoke test, no verdict under 5 repetitions: pgo gave 1.40"),
         (row_of("too_few_blocks", 1.2, 1.6, 1.4, 4), 7, "a cell has 4 whole blocks of 7 and 5 are needed"),
         (row_of("too_few_blocks", float("nan"), float("nan"), 1.4, 1), 1, "no interval: a cell has 1 block"),
-        (row_of("unpaired", 1.2, 1.6, 1.4), 5, "the runs were not made in blocks, so no verdict is given"),
     ],
 )
 def test_the_headline_says_no_more_than_the_data(row, repetitions, said):

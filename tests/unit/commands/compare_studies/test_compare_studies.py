@@ -19,7 +19,7 @@ from scripts.commands.compare_studies.studies import load_finished, refusals, wi
 from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs.description import study_description
 from scripts.commands.import_logs.logs import read_tree
-from scripts.commands.import_logs.pattern import read_pattern
+from scripts.commands.import_logs.pattern_file import read_pattern
 from scripts.jobs import collect_runs, compare_variants
 from scripts.measure.record import Run
 from tests.made import logs as made_logs
