@@ -72,6 +72,14 @@ class Decision(StrEnum):
     TIME_IS_UP = "time_is_up"
 
 
+class FailureKind(StrEnum):
+    """Failures that come again until the study is changed; records of failed runs hold these codes."""
+
+    OPTION = "option"  # the server refuses an option, and does not start
+    VALUE = "value"  # it runs, with another value of an option than it was given
+    NOT_STARTED = "not_started"  # it ends before it is ready, for another reason
+
+
 ABOVE, BELOW = (Verdict.FAR_ABOVE, Verdict.ABOVE), (Verdict.FAR_BELOW, Verdict.BELOW)
 DIFFERENCES = ABOVE + BELOW
 UNDECIDED = (Verdict.TOO_FEW_BLOCKS, Verdict.UNPAIRED)

@@ -153,6 +153,14 @@ RUNS = Table(
         Column("outcome", "ok, failed (the server failed), or missing (planned, no file)", TEXT,
                lambda run: run.outcome),
         Column("reason", "why the run failed", TEXT, lambda run: run.reason),
+        Column(
+            "failure",
+            "option: the server refuses an option; value: it runs with another value of one; not_started: it ends "
+            "before it is ready; empty for other failures",
+            TEXT,
+            lambda run: run.failure.kind,
+        ),
+        Column("cause", "what the server said of such a failure", TEXT, lambda run: run.failure.cause),
         Column("server", "server that was measured", TEXT, lambda run: run.server.name),
         Column("family", "mysql, mariadb or postgresql", TEXT, lambda run: run.server.family),
         Column("release", "release of the server", TEXT, lambda run: run.server.release),

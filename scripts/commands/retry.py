@@ -13,23 +13,28 @@ from scripts.host.entry import say, user_command
 from scripts.host.outcome import has_failed
 from scripts.plan.diagnoses import Diagnoses
 from scripts.plan.paths import Paths
-from scripts.vocabulary import BLOCK_FILE
-from scripts.wording import brief, plural
+from scripts.reasons import alike
+from scripts.vocabulary import BLOCK_FILE, FailureKind
+from scripts.wording import brief, listing, plural
 
 RESULTS = Path("results")
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A record with the outcome `failed`, its reason, and the paths to remove with it."""
+    """A record with the outcome `failed`, its reason, and the paths to remove with it.
+
+    `refuses` is the variant whose server refuses an option, empty for other failures.
+    """
 
     record: Path
     reason: str
     removed: tuple[Path, ...]
+    refuses: str = ""
 
 
 def main(config: Path, scale: str = "") -> None:
-    """Remove the failed results of the study in `config` at a scale, and print each with its reason.
+    """Remove the failed results of the study in `config` at a scale, and print them by their reasons.
 
     Raises ValueError, with nothing removed, while a Snakemake works in this directory, or naming an unreadable record.
     """
@@ -42,12 +47,16 @@ def main(config: Path, scale: str = "") -> None:
         return
     for path in made_of_results(paths):
         discard(path)
-    for failure in found:
-        say(f"  {failure.record}: {failure.reason}")
-        for path in failure.removed:
-            discard(path)
+    for group in alike(found, lambda failure: failure.reason):
+        say(f"  {group.reason}")
+        for failure in group.things:
+            say(f"    {failure.record}")
+    for path in (path for failure in found for path in failure.removed):
+        discard(path)
     what = f"{plural(len(found), 'failed result')} and the report"
     say(f"[retry] removed {what}; `{report_command(config, scale)}` makes them again")
+    if refusing := list(dict.fromkeys(filter(None, (failure.refuses for failure in found)))):
+        say(f"[retry] {listing(refusing)}: the server refuses an option, and will again; correct it in the study first")
 
 
 def made_of_results(paths: Paths) -> list[Path]:
@@ -83,7 +92,9 @@ def failed(paths: Paths) -> Iterator[Failure]:
 
 def _failed(file: Path, *removed: Path) -> Iterator[Failure]:
     if file.is_file() and has_failed(facts := scripts_record.read(file)):
-        yield Failure(file, brief(str(facts.get("reason"))), removed)
+        of_option = (facts.get("failure") or {}).get("kind") in (FailureKind.OPTION, FailureKind.VALUE)
+        variant = str(facts.get("variant")) if of_option else ""
+        yield Failure(file, brief(str(facts.get("reason"))), removed, variant)
 
 
 def _arguments() -> argparse.Namespace:

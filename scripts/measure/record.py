@@ -49,6 +49,7 @@ class Run(Part):
     log_statements: bool | None = None
     outcome: str | None = None
     reason: str | None = None
+    failure: run_parts.Failure = field(default_factory=run_parts.Failure)
     imported: Any = None
     counted_by: str | None = None
     recipe: dict[str, Any] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from scripts.loadgen.lua import script_path
 from scripts.loadgen.output import SysbenchFailed
 from scripts.measure import load, observe, timed_sql, warnings
 from scripts.measure.facts import planned_facts
+from scripts.measure.failures import facts_of_failure
 from scripts.measure.record import Run
 from scripts.measure.setting import Phases, Setting
 from scripts.servers import data_directory, environment
@@ -126,7 +127,7 @@ def measure_alone(settings: Sequence[Setting], known: Sequence[dict[str, Any]], 
                 raise
             # A server that does not stop cleanly takes its last level with it.
             del found[len(settings) - 1 :]
-            found += _failures(settings[len(found) :], str(failure))
+            found += _failures(settings[len(found) :], facts_of_failure(failure))
         phases.add("drain", data_directory.drain())
     for facts, planned in zip(found, known, strict=True):
         if not outcome.has_failed(facts):
@@ -134,11 +135,12 @@ def measure_alone(settings: Sequence[Setting], known: Sequence[dict[str, Any]], 
     return found
 
 
-def _failures(settings: Sequence[Setting], reason: str) -> list[dict[str, Any]]:
-    """Return the facts of levels of which the first one failed."""
+def _failures(settings: Sequence[Setting], first: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the facts of levels of which the first one failed, with the facts `first`."""
     failed, *behind = settings
-    after = f"not measured: with {plural(failed.place['clients'], 'client')}, before this in the same start, {reason}"
-    return [outcome.failure_facts(reason), *(outcome.failure_facts(after) for _ in behind)]
+    clients = plural(failed.place["clients"], "client")
+    after = f"not measured: with {clients}, before this in the same start, {first['reason']}"
+    return [first, *({**first, "reason": after} for _ in behind)]
 
 
 def measure(settings: Sequence[Setting], phases: Phases, found: list[dict[str, Any]]) -> None:

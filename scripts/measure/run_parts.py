@@ -30,6 +30,14 @@ class Server(Part):
 
 
 @dataclass(frozen=True, slots=True)
+class Failure(Part):
+    """Of a failed run that would fail again: a code of `vocabulary.FailureKind`, and what the server said of it."""
+
+    kind: str | None = None
+    cause: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sysbench(Part):
     """The load generator; `text_file` is the name of the file beside the record with what it printed."""
 

@@ -20,6 +20,7 @@ from scripts.loadgen.output import SysbenchFailed
 from scripts.measure import disk_load, rounds, side_by_side, slice_facts
 from scripts.measure.bench import Bench
 from scripts.measure.disk_load import Bound, WarmUp
+from scripts.measure.failures import facts_of_failure
 from scripts.measure.held import waiting
 from scripts.measure.running_bench import RunningBench
 from scripts.measure.setting import Phases, Setting
@@ -284,5 +285,5 @@ def _step(bench: Bench, step: Callable[[Bench], None]) -> None:
 
 def _outcome(bench: Bench) -> dict[str, Any]:
     if bench.failure is not None:
-        return outcome.failure_facts(str(bench.failure))
+        return facts_of_failure(bench.failure)
     return {"outcome": "ok", "reason": None, **bench.facts}

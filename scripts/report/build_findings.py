@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scripts.host.outcome import has_failed, sound_records
+from scripts.reasons import alike
 from scripts.record import part
 from scripts.report.audits import audit_of, executed_share, is_lost, units_text
 from scripts.report.finding import Finding, Topic
@@ -247,4 +248,8 @@ def failed_builds_finding(study: dict[str, Any], built: Built) -> Finding | None
         return None
     arms = [name for name in study["variants"] if name not in CONTROLS]
     text = f"{len(found)} of {plural(len(arms), 'variant')} were not measured, since their build failed."
-    return FAILED_BUILDS.look(text, tuple(f"{name}: {sentence}" for name, sentence in found.items()))
+    lines = [
+        f"{listing([name for name, _ in group.things])}: {group.reason}"
+        for group in alike(found.items(), lambda item: item[1])
+    ]
+    return FAILED_BUILDS.look(text, tuple(lines))

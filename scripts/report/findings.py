@@ -1,31 +1,34 @@
 """Whether the figures can be trusted: findings on runs, blocks, noise, builds, and servers that were not warm."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from scripts.analysis import stats
 from scripts.analysis.comparison import warning_set
 from scripts.analysis.metrics import EVERY, SCRIPT, Metric, leading
-from scripts.report import build_findings
+from scripts.report import build_findings, failures
 from scripts.report.build_findings import Built, audited, checked, proven
+from scripts.report.failures import failure_lines
 from scripts.report.finding import Finding, State, Topic
 from scripts.report.measuring import method_finding, overlaps, own_share, phase_split, run_name, run_order
 from scripts.report.relinks import relinks_finding
 from scripts.report.slices import waiting_finding
 from scripts.report.supplies import supplies_finding
-from scripts.report.value_tables import repetitions
 from scripts.report.verdict import matters_of, measured
 from scripts.report.words import verdict_word
-from scripts.vocabulary import AA, BLOCK, CELL, CONTROLS, PairStatus, Verdict
-from scripts.wording import brief, interval, listing, missing, percent, plural, ratio, size
+from scripts.vocabulary import AA, BLOCK, CONTROLS, PairStatus, Verdict
+from scripts.wording import interval, listing, missing, percent, plural, ratio, size
 
 AA_TOPIC = Topic(
     "aa",
     "The same build against itself",
     "Intervals that are too narrow were widened, so that the answers stand; other programs on the machine are a cause.",
 )
-RUNS = Topic("runs", "Runs", "Cells without runs are left out of the means. `make retry` measures failed runs again.")
-BLOCKS = Topic("blocks", "Blocks", "Intervals are wider without these runs. A new campaign measures them again.")
+RUNS = Topic("runs", "Runs", "Cells without runs are left out of the means.")
+BLOCKS = Topic("blocks", "Blocks", "Intervals are wider without these runs.")
+ANEW = "A new campaign measures those of another host, boot or program again."
 SAME_ROWS = Topic(
     "same_rows",
     "Same rows",
@@ -140,17 +143,15 @@ def _widened_text(row: tuple) -> str:
 
 
 def outcomes_finding(runs: pd.DataFrame, topic: Topic = RUNS) -> Finding:
-    """Count the runs that are ok; list the others by cell with their reasons."""
+    """Count the runs that are ok; list the others with their reasons, equal ones of a variant in one line."""
     lost = runs[runs["outcome"] != "ok"]
-    groups = lost.groupby([*CELL, "outcome", "reason"], sort=False)
-    holes = [
-        f"{variant}, {workload}, {plural(int(clients), 'client')}, {repetitions(rows)}: {outcome}, {brief(reason)}"
-        for (variant, workload, clients, outcome, reason), rows in groups
-    ]
+    holes = failure_lines(lost)
     counts = [f"{amount} {outcome}" for outcome, amount in lost["outcome"].value_counts().items()]
     text = f"{len(runs) - len(lost)} of {plural(len(runs), 'planned run')} gave a measurement"
     text += f"; {listing(counts)}." if counts else "."
-    return topic.judged(not holes, text, tuple(holes))
+    if topic is RUNS and (lost["outcome"] == "failed").any():
+        topic = replace(topic, remedy=failures.remedy(runs))
+    return topic.judged(not holes, text, holes)
 
 
 def blocks_finding(comparisons: pd.DataFrame) -> Finding:
@@ -167,7 +168,8 @@ def blocks_finding(comparisons: pd.DataFrame) -> Finding:
     )
     text += "."
     notes = tuple(f"{run_name(row)}: {row.note}" for row in split.itertuples())
-    return BLOCKS.judged(paired == len(pairs), text, notes)
+    remedy = " ".join([BLOCKS.remedy, *([ANEW] if len(split) else []), *(["See Runs."] if incomplete else [])])
+    return replace(BLOCKS, remedy=remedy).judged(paired == len(pairs), text, notes)
 
 
 def warnings_finding(runs: pd.DataFrame, tables: dict[str, pd.DataFrame], matters: float) -> Finding:

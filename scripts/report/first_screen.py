@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from scripts.analysis.comparison import warning_set
 from scripts.analysis.effects import effect_label
 from scripts.analysis.metrics import Metric, leading
 from scripts.measure.record import Run
+from scripts.reasons import alike
+from scripts.report.failures import refusals
 from scripts.report.machine import written_options
 from scripts.report.relinks import of_builds, relinked_sentence
 from scripts.report.verdict import Answer, Sentence, matters_of
@@ -35,7 +38,7 @@ def answer_sentence(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
     """Return the answer to the study's question in words and numbers.
 
     It names the effects of a matrix, what each factor brings, or the variants. `tables` holds overall, factors and
-    effects; `answers` are those of the variants.
+    effects, and runs; `answers` are those of the variants.
     """
     if not answers:
         return ONLY_REFERENCE
@@ -45,8 +48,10 @@ def answer_sentence(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
     parts = _parts(study, tables, lead)
     known = [part for part in parts if part.row is not None and part.row.n_cells]
     groups = _grouped(known, lead, study)
-    lost = [part.name for part in parts if part not in known]
+    refused = refusals(tables["runs"])
+    lost = [part.name for part in parts if part not in known and part.name not in refused]
     ends = [f"{listing(lost)} cannot be compared: no block has all runs"] if lost else []
+    ends += [f"{part.name}: {refused[part.name].text}" for part in parts if part not in known and part.name in refused]
     texts = [f"{word}: {_listed(own, lead, first=not place)}" for place, (word, own) in enumerate(groups.items())]
     return " ".join(f"{text}." for text in (*texts, *ends))
 
@@ -119,7 +124,10 @@ def doubts(
 
     `tables` holds runs, overall, cells and relinked.
     """
-    bad = [f"{each.variant}: {text.brief or text.text}" for each in answers for text in each.sentences if text.bad]
+    told = [(each.variant, text.brief or text.text) for each in answers for text in each.sentences if text.bad]
+    bad = [
+        f"{listing([name for name, _ in group.things])}: {group.things[0][1]}" for group in alike(told, itemgetter(1))
+    ]
     if len(bad) > MOST_BAD:
         bad = [*bad[: MOST_BAD - 1], f"{plural(len(bad) - MOST_BAD + 1, 'more remark')} of this kind below."]
     shown = [Sentence(text, bad=True) for text in bad]

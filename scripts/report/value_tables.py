@@ -1,6 +1,6 @@
 """Fields of tables: values and ratios of cells, and the table of the means over all cells."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from scripts.analysis.lacks import lacks
 from scripts.analysis.metrics import EVERY, Metric
 from scripts.analysis.printed import Limit, limits
 from scripts.analysis.verdicts import MATTERS
+from scripts.reasons import alike
 from scripts.report.words import arm_word, side
 from scripts.vocabulary import CELL, Verdict
 from scripts.wording import NOTHING, before_after, by_width, count, listing, missing, plural
@@ -47,8 +48,10 @@ class Lookup:
         self.reasons: dict[tuple, list[str]] = {}
         self.failed: set[tuple] = set()
         lost = runs[runs["outcome"] != "ok"]
-        for (*key, outcome, reason), rows in lost.groupby([*CELL, "outcome", "reason"], sort=False):
-            self.reasons.setdefault(tuple(key), []).append(f"{repetitions(rows)}: {reason}")
+        for (*key, outcome), rows in lost.groupby([*CELL, "outcome"], sort=False):
+            groups = alike(rows.itertuples(), lambda row: str(row.reason))
+            texts = [f"{repetitions(group.things)}: {group.reason}" for group in groups]
+            self.reasons.setdefault(tuple(key), []).extend(texts)
             self.failed |= {tuple(key)} if outcome == "failed" else set()
 
 
@@ -57,9 +60,9 @@ def measured_metrics(cells: pd.DataFrame) -> set[str]:
     return set(cells.loc[cells["value"].notna(), "metric"]) or set(cells["metric"])
 
 
-def repetitions(rows: pd.DataFrame) -> str:
-    """Return the numbers of the repetitions of these rows in words."""
-    numbers = [str(int(number)) for number in sorted(rows["repetition"])]
+def repetitions(rows: Iterable[Any]) -> str:
+    """Return the numbers of the repetitions of these rows of runs.csv in words."""
+    numbers = [str(number) for number in sorted({int(row.repetition) for row in rows})]
     return f"repetition{'s' if len(numbers) > 1 else ''} {listing(numbers)}"
 
 

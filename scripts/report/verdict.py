@@ -9,7 +9,9 @@ import pandas as pd
 from scripts.analysis.held_out import Split
 from scripts.analysis.metrics import COLD_TIME, EVERY, METRICS, TPS, WARM_TIME, Metric, leading
 from scripts.analysis.verdicts import MATTERS
+from scripts.reasons import alike
 from scripts.report.engine import TABLE_KINDS, AllocatedTable
+from scripts.report.failures import Refusal, refusals
 from scripts.report.relinks import of_builds, relinked_sentence
 from scripts.report.words import OPEN, open_range, side, verdict_word
 from scripts.vocabulary import AA, CONTROLS, MIN_BLOCKS, Verdict
@@ -84,20 +86,33 @@ def study_answer(
 ) -> list[Answer]:
     """Return one answer per variant that is neither the reference nor a control, in the study's order.
 
-    `tables` holds overall, cells, comparisons and relinked; `doubts` has a sentence per variant to come first, `split`
-    its gains by training.
+    `tables` holds runs, overall, cells, comparisons and relinked; `doubts` has a sentence per variant to come first,
+    `split` its gains by training.
     """
     names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     more = {name: [_by_training(split[name])] if name in split and name not in doubts else [] for name in names}
     first = {name: [Sentence(doubts[name], bad=True)] if name in doubts else [] for name in names}
     made = [answer_sentences(name, study, tables["overall"], tables["cells"]) for name in names]
-    lost = [each.variant for each in made if not each.sentences and each.variant not in doubts]
-    more |= {name: _why(tables["comparisons"], name) for name in lost}
-    layout = Sentence(relinked_sentence(study, tables["relinked"]))
     compared = {each.variant for each in made if each.sentences}
+    refused = refusals(tables["runs"])
+    made = [
+        each if each.variant in compared or each.variant in doubts else _lost_answer(each, refused, tables)
+        for each in made
+    ]
+    layout = Sentence(relinked_sentence(study, tables["relinked"]))
     for name in compared.intersection(of_builds(study)):
         more[name] = [layout, *more[name]]
     return [replace(each, sentences=(*first[each.variant], *each.sentences, *more[each.variant])) for each in made]
+
+
+def _lost_answer(answer: Answer, refused: Mapping[str, Refusal], tables: Mapping[str, pd.DataFrame]) -> Answer:
+    """Return the answer about a variant that could not be compared, with the reason."""
+    variant = answer.variant
+    if variant not in refused:
+        return replace(answer, sentences=tuple(_why(tables["comparisons"], variant)))
+    found = refused[variant]
+    why = Sentence(f"All {plural(found.runs, 'run')} failed in this way. {found.remedy}", bad=True)
+    return replace(answer, headline=f"{variant}: {found.text}.", sentences=(why,))
 
 
 def matters_of(study: Mapping[str, Any]) -> float:
@@ -106,11 +121,11 @@ def matters_of(study: Mapping[str, Any]) -> float:
 
 
 def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
-    """Return why a variant could not be compared: the reasons of its blocks."""
+    """Return why a variant could not be compared: the reasons of its blocks, those that are the same as one."""
     lead = leading(comparisons["metric"]).name
     ours = comparisons[(comparisons["variant"] == variant) & (comparisons["metric"] == lead)]
-    notes = ours["note"].dropna().map(brief).value_counts()
-    reasons = [f"in {plural(int(blocks), 'block')} {note}" for note, blocks in notes.items()]
+    groups = alike(ours["note"].dropna(), str)
+    reasons = [f"in {plural(len(group.things), 'block')} {brief(group.reason)}" for group in groups]
     if not reasons:
         return []
     rest = [plural(len(reasons) - 3, "other reason")] if len(reasons) > 3 else []

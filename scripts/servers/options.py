@@ -8,6 +8,7 @@ from scripts.host import facts
 from scripts.servers import families
 from scripts.servers.families import Family
 from scripts.servers.server import Server, ServerFailed
+from scripts.vocabulary import FailureKind
 
 
 def server_options(family: families.Family, recipe: dict[str, Any]) -> dict[str, Any]:
@@ -33,7 +34,8 @@ def require_values(server: Server, install: Path, given: dict[str, Any]) -> dict
             f"options.{name}: {asked[name]!r}, but it runs with {_shown(settings, name)}" for name in changed
         )
         program = Path(server.command[0]).name
-        raise ServerFailed(f"{program} did not take {changes}; write what it can take (log: {server.log})")
+        text = f"{program} did not take {changes}; write what it can take (log: {server.log})"
+        raise ServerFailed(text, FailureKind.VALUE, changes)
     unread = sorted(name for name, answer in answers.items() if answer is None)
     return {"options_unread": unread} if unread else {}
 

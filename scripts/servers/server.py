@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from scripts.host import lifetime, usage, workplace
 from scripts.host.made_environment import made_environment
 from scripts.host.process import die_with_parent
 from scripts.servers.families import Family
+from scripts.vocabulary import FailureKind
 
 FIRST_COMPLAINTS, LAST_LINES = 5, 15
 
@@ -35,13 +37,18 @@ def failure_message(program: Path, what: str, log: Path, family: Family) -> str:
 
     A server that stops in an orderly way logs more after its complaint than fits into the last lines.
     """
-    lines = since_start(log)
-    found = [(line, match) for line in lines if (match := family.COMPLAINT.search(line))]
-    why = next(filter(None, found[0][1].groups()), "").replace(f"{program}: ", "") if found else ""
+    lines, why = since_start(log), complaint(program, log, family)
     last = lines[-LAST_LINES:] or ["(it logged nothing)"]
-    earlier = [line for line, _ in found[:FIRST_COMPLAINTS] if line not in last]
+    complaints = filter(family.COMPLAINT.search, lines)
+    earlier = [line for line in islice(complaints, FIRST_COMPLAINTS) if line not in last]
     head = f"{program.name} {what}{': ' if why else ''}{why}; its last lines (log: {log}):"
     return "\n".join([head, *earlier, *last])
+
+
+def complaint(program: Path, log: Path, family: Family) -> str:
+    """Return the first reason for its end that a server's log states; empty where it states none."""
+    found = next(filter(None, map(family.COMPLAINT.search, since_start(log))), None)
+    return next(filter(None, found.groups()), "").replace(f"{program}: ", "") if found else ""
 
 
 def options_not_taken(log: Path, family: Family) -> Iterator[tuple[str, str]]:
@@ -57,7 +64,14 @@ STOPPED_WITHIN_S, SLOWLY_STOPPED_WITHIN_S = 600, 7200
 
 
 class ServerFailed(RuntimeError):
-    """The server under test did not start, ended early, or did not stop cleanly; the text holds its last lines."""
+    """The server under test did not start, ended early, or did not stop cleanly; the text holds its last lines.
+
+    `kind` is set where every further attempt would fail in the same way, for the `cause` that the server states.
+    """
+
+    def __init__(self, text: str, kind: FailureKind | None = None, cause: str = "") -> None:
+        super().__init__(text)
+        self.kind, self.cause = kind, cause
 
 
 @dataclass(frozen=True)
@@ -105,7 +119,7 @@ class Server:
         deadline_s = time.monotonic() + READY_WITHIN_S
         while True:
             if self.process.poll() is not None:
-                raise ServerFailed(self._story(f"did not start: it ended with status {self.process.returncode}"))
+                raise self._not_started()
             try:
                 self.family.connect(self.sockets).close()
                 return
@@ -113,6 +127,14 @@ class Server:
                 if time.monotonic() > deadline_s:
                     raise ServerFailed(self._story(f"was not ready after {READY_WITHIN_S} s ({error})")) from error
             time.sleep(0.02)
+
+    def _not_started(self) -> ServerFailed:
+        text = self._story(f"did not start: it ended with status {self.process.returncode}")
+        if self.process.returncode < 0:  # killed from outside, which says nothing about the next attempt
+            return ServerFailed(text)
+        cause = complaint(Path(self.command[0]), self.log, self.family)
+        kind = FailureKind.OPTION if self.family.OPTION_REFUSED.search(cause) else FailureKind.NOT_STARTED
+        return ServerFailed(text, kind, cause)
 
     def demand_options(self, options: dict[str, Any]) -> None:
         """Raise ServerFailed naming each option whose value the server replaced, by its log."""
@@ -124,7 +146,8 @@ class Server:
         ]
         if refused:
             name = Path(self.command[0]).name
-            raise ServerFailed(f"{name} did not take {'; '.join(refused)} (log: {self.log})")
+            changes = "; ".join(refused)
+            raise ServerFailed(f"{name} did not take {changes} (log: {self.log})", FailureKind.VALUE, changes)
 
     @contextlib.contextmanager
     def blamed(self, when: str = "under load") -> Iterator[None]:

@@ -258,6 +258,7 @@ def test_first_line_about_a_server_that_did_not_start_says_why(tmp_path, family,
     head, *rest = server.failure_message(Path("/b/mysqld"), "did not start", log, families.of(family)).splitlines()
     assert head == f"mysqld did not start: {why}; its last lines (log: {log}):"
     assert any(why in line for line in rest)
+    assert bool(families.of(family).OPTION_REFUSED.search(why)) == ("shared memory" not in why)
     assert rest[-1] == lines[-1]
     assert "earlier start" not in "".join(rest)
 

@@ -15,8 +15,9 @@ from scripts.analysis.comparison import NOT_MEASURED
 from scripts.commands.watch.progress import Progress, SoFar
 from scripts.config.study import Study
 from scripts.measure.run_parts import RunWarning
-from scripts.vocabulary import MIN_BLOCKS
-from scripts.wording import count, duration, interval, missing, plural, ratio
+from scripts.reasons import alike
+from scripts.vocabulary import MIN_BLOCKS, FailureKind
+from scripts.wording import count, duration, interval, listing, missing, plural, ratio
 
 PHASES = {
     "sources": "fetching sources",
@@ -163,12 +164,25 @@ def _warnings(progress: Progress) -> list[RenderableType]:
 
 
 def _failures(progress: Progress) -> list[RenderableType]:
+    """Return one line per reason, those that are the same but for paths and times as one, the newest last."""
     reasons = {**progress.failed, **progress.unreadable}
-    lines = [
-        f"failed: {path}: {(reason.splitlines() or [''])[0]}" for path, reason in list(reasons.items())[-LAST_FAILURES:]
+    groups = alike(reasons.items(), lambda item: item[1])
+    groups.sort(key=lambda group: list(reasons).index(group.things[-1][0]))
+    lines = [_failure(*group.things[-1], len(group.things)) for group in groups[-LAST_FAILURES:]]
+    if rest := sum(len(group.things) for group in groups[:-LAST_FAILURES]):
+        lines.append(f"failed: {rest} more, for other reasons")
+    refusing = [
+        row["variant"] for row in progress.rows.values() if row["failure"] in (FailureKind.OPTION, FailureKind.VALUE)
     ]
-    if len(reasons) > LAST_FAILURES:
-        lines.append(f"failed: {len(reasons) - LAST_FAILURES} more")
-    if progress.failed:
+    if refusing:
+        who = listing(list(dict.fromkeys(refusing)))
+        lines.append(f"{who}: the server refuses an option; correct it in the study, since it does so again")
+    elif progress.failed:
         lines.append("`make retry` removes failed results, so that the next run makes them again")
     return [Text(line, "red") for line in lines]
+
+
+def _failure(path: str, reason: str, amount: int) -> str:
+    """Return the line of the failures of one reason, the last of which is that of `path`."""
+    alike_text = f"{plural(amount, 'result')} alike, the last " if amount > 1 else ""
+    return f"failed: {alike_text}{path}: {(reason.splitlines() or [''])[0]}"

@@ -69,6 +69,8 @@ class Family(OptionRules, ABC):
     STOP_SIGNAL: ClassVar[str] = "SIGTERM"
     # Matches a line of the server's log that states why the server ends; a group holds the reason.
     COMPLAINT: ClassVar[re.Pattern[str]]
+    # Matches such a reason that names an option the server does not know, or whose value it refuses.
+    OPTION_REFUSED: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
     # Matches a line of the log about an option whose value was replaced: the first group is the text, another the name.
     NOT_TAKEN: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
     # Patterns of paths in a data directory and the kind of such files, tried in order. A `table` needs a group of that

@@ -38,6 +38,10 @@ class InnoDB(InnoDBStatus):
     SYSBENCH_DRIVER = "mysql"
     PASSWORD_OPTION = "mysql-password"
     COMPLAINT = re.compile(r"\[ERROR\](?: \[MY-\d+\] \[\w+\])? (.*)")
+    OPTION_REFUSED = re.compile(
+        r"(?i)unknown (?:variable|option|suffix)|unrecogni[sz]ed option|error while setting value|ambiguous option|"
+        r"option '.*' (?:requires|cannot|is ambiguous)|error while parsing|invalid value"
+    )
     # Servers change values out of bounds, and MariaDB ignores removed options (seen with 5.5, 5.6, 8.0, 10.11).
     NOT_TAKEN = re.compile(r"\[Warning\] .*?(option '([\w-]+)': .* adjusted to .*|'([\w-]+)' was removed\..*)")
     # Nothing outlives a check, so nothing waits for a disk; small files are quick to make.

@@ -89,6 +89,7 @@ class PostgreSQL(PostgreSQLStatus):
     COMPLAINT = re.compile(
         r"(?:FATAL|PANIC):  (?!the database system is starting up)(.*)|LOG:  (.*\bparameter\b.*|syntax error.*)"
     )
+    OPTION_REFUSED = re.compile(r"\bparameter \"|syntax error in file")
     DIALECT = "postgresql"
     # Nothing outlives a check, so nothing waits for a disk; deadlocks are found quickly.
     CHECK_OPTIONS: ClassVar[Options] = {

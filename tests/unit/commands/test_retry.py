@@ -54,8 +54,15 @@ def test_blocks_with_failed_runs_go_and_all_others_stay(study, retried):
     folders = tuple(f"{Path(path).parent}/" for path in lost)
     assert before - files() == {path for path in before if path.startswith(folders)}
     for path in lost:
-        assert f"  {path}: server died with signal 11 during warm-up LOG:  starting LOG:  ready" in text
+        assert f"\n    {path}\n" in text
+    assert text.count("server died with signal 11 during warm-up LOG:  starting LOG:  ready") == 1
     assert "[retry] removed 2 failed results and the report; `make report STUDY=small` makes" in text
+
+
+def test_option_that_a_server_refuses_is_to_be_corrected_first(study, retried):
+    path = next(path for path, run in study.runs.items() if run.variant == "pgo")
+    laid_out.measure(study, path, **DIED, failure={"kind": "option", "cause": "unknown variable 'x=64M'"})
+    assert "[retry] pgo: the server refuses an option, and will again; correct it in the study first" in retried()
 
 
 def test_report_and_tables_go_or_snakemake_would_miss_nothing(study, retried):
@@ -107,7 +114,8 @@ def test_failed_build_goes_with_its_checks_and_the_runs_that_missed_it(study, re
     gone = (folder, stage, profile, study.answers(SERVER, "pgo"), blocks)
     assert before - files() == {path for path in before if path.startswith(gone)}
     assert not any(Path(each).exists() for each in (folder, stage, profile, study.answers(SERVER, "pgo")))
-    assert text.count("server died") == len(lost) + 4
+    assert text.count("server died") == 1
+    assert text.count("\n    results/") == len(lost) + 4
 
 
 def test_failed_check_or_audit_leaves_its_build_alone(study, retried):

@@ -69,7 +69,8 @@ def test_results_are_grouped_by_word_better_first():
             overall_row("d", 1.0, "same"), overall_row("e", 1.1, "above")]  # fmt: skip
     study = {"reference": "r", "variants": {name: {} for name in "rabcde"}, "repetitions": 5}
     empty = pd.DataFrame({"metric": [], "workload": [], "n_factors": [], "interaction": [], "server": []})
-    tables = {"overall": pd.DataFrame(rows), "factors": empty, "effects": empty}
+    runs = pd.DataFrame(columns=["variant", "outcome", "failure", "cause"])
+    tables = {"overall": pd.DataFrame(rows), "factors": empty, "effects": empty, "runs": runs}
     said = first_screen.answer_sentence(study, tables, ["two", "answers"])
     words = [part.split(":")[0] for part in said.split(". ")]
     assert words == ["Faster", "Slower", "The same within 2\u202f%", "Open"]

@@ -90,7 +90,7 @@ def test_lost_repetition_is_seen_beside_the_mean_it_is_missing_from(tmp_path):
     plan = synthetic.Plan(workloads=("oltp",), failures=frozenset([("pgo", "oltp", 8, 2)]), repetitions=6)
     _, page, summary = worded(plan, tmp_path)
     for text in (said(page), re.sub(r"[\u00a0\u202f]", " ", summary)):
-        assert "5 of 6 runs" in text
+        assert "5 blocks, 1 incomplete" in text
         assert "1 have none or failed" in text
     assert "n 5 of 6, over 2 % faster" in said(page)
 
@@ -185,7 +185,7 @@ def test_partial_report_says_so_at_the_very_top_and_missing_runs_are_holes(tmp_p
     found = findings_of(tree)["runs"]
     assert found.text == "17 of 30 planned runs gave a measurement; 13 missing."
     assert all(line.endswith("missing, not measured yet") for line in found.details)
-    assert "3 of 5 runs" in said(page)
+    assert "3 blocks, 2 incomplete" in said(page)
     runs = read_csv(tree.tables / "runs.csv")
     assert runs["run_number"].tolist() == list(range(1, 31))
 

@@ -7,8 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from scripts.host import usage, workplace
+from scripts.measure.failures import facts_of_failure
+from scripts.measure.record import Run
 from scripts.servers import server
 from scripts.servers.families.innodb import InnoDB
+from scripts.vocabulary import FailureKind
 
 READY = """import signal, sys, time, pathlib
 def leave(*_): sys.exit({status})
@@ -39,6 +42,7 @@ def made_family(tmp_path, program):
         SERVER="bin/made",
         STOP_SIGNAL="SIGTERM",
         COMPLAINT=InnoDB.COMPLAINT,
+        OPTION_REFUSED=InnoDB.OPTION_REFUSED,
         NOT_TAKEN=InnoDB.NOT_TAKEN,
         options_of_release=lambda install, options: options,
         option_text=lambda options: f"{options}\n",
@@ -86,6 +90,35 @@ def test_server_that_ends_at_once_is_told_with_its_last_lines(tmp_path, place):
     with pytest.raises(server.ServerFailed, match=r"(?s)did not start: it ended with status 7.*no such option"):
         with started(tmp_path, place, program):
             pytest.fail("a dead server was called ready")
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("0 [ERROR] [MY-000067] [Server] unknown variable 'x=64M'.", FailureKind.OPTION),
+        ("0 [ERROR] /b/mysqld: Error while setting value 'y' to 'x'", FailureKind.OPTION),
+        ("0 [ERROR] Can't start server: Bind on TCP/IP port", FailureKind.NOT_STARTED),
+        ("it said nothing that counts", FailureKind.NOT_STARTED),
+    ],
+)
+def test_server_that_ends_at_once_has_a_kind_of_failure_and_its_own_words(tmp_path, place, line, kind):
+    with pytest.raises(server.ServerFailed) as failed:
+        with started(tmp_path, place, f"import sys; print({line!r}); sys.exit(1)"):
+            pytest.fail("a dead server was called ready")
+    assert failed.value.kind is kind
+    assert failed.value.cause in line
+    facts = facts_of_failure(failed.value)
+    assert facts["failure"] == {"kind": kind, "cause": failed.value.cause}
+    assert list(Run.unknown_keys(facts)) == []
+    assert Run.of(facts).failure.kind == kind
+
+
+def test_server_that_was_killed_as_it_started_has_no_kind_of_failure(tmp_path, place):
+    with pytest.raises(server.ServerFailed) as failed:
+        with started(tmp_path, place, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"):
+            pytest.fail("a dead server was called ready")
+    assert failed.value.kind is None
+    assert "failure" not in facts_of_failure(failed.value)
 
 
 def test_unclean_stop_is_a_failure(tmp_path, place):

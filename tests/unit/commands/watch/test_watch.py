@@ -27,7 +27,7 @@ from scripts.commands.watch.progress import SHOWN, Progress, last_line, ratios_s
 from scripts.host import locks
 from scripts.measure import record as run_record
 from scripts.record import digest, read
-from tests.made import laid_out
+from tests.made import laid_out, refused
 from tests.made import run as made_run
 from tests.made.run import record_of
 from tests.made.studies import CHECKOUT, config, paths
@@ -215,6 +215,19 @@ def test_warnings_of_the_last_runs_are_told_with_how_many_runs_have_them(study):
     assert "warning: steal in 2 of 20 runs: the hypervisor took 5.1 %" in text
     assert "not_measured" not in text
     assert "warning: swap" not in text, "no run shown has it"
+
+
+def test_equal_failures_are_one_line_with_advice_that_fits(study):
+    lost = list(study.runs)[:9]
+    laid_out.make(study, runs=9)
+    for number, path in enumerate(lost, start=1):
+        known = {"kind": "option", "cause": "x"}
+        laid_out.measure(study, path, outcome="failed", reason=refused.reason(number), failure=known)
+    text = shown(study)
+    assert text.count("failed:") == 1
+    assert "failed: 9 results alike, the last results/" in text
+    assert "the server refuses an option; correct it in the study" in text
+    assert "make retry" not in text
 
 
 def test_failures_are_named_with_their_reason(study):
