@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CPU_DIRECTORY = "sys/devices/system/cpu"
-# Of cgroup version 2 and 1; without a limit, the first says "max" and the second nearly 2^63.
+# Of cgroup version 2 and 1; without a limit, the first says "max" and the second 2^63 less one page, or less one byte.
 MEMORY_LIMITS = ("memory.max", "memory.limit_in_bytes")
+NO_LIMIT_BYTES = 2**62
 
 
 @dataclass(frozen=True)
@@ -88,32 +89,38 @@ def numa_nodes(root: Path = Path("/")) -> int:
 
 def meminfo_mib(root: Path = Path("/")) -> dict[str, float]:
     """Return the entries of /proc/meminfo, in MiB."""
-    lines = re.findall(r"^(\w+): +(\d+) kB$", (root / "proc/meminfo").read_text(), re.MULTILINE)
+    lines = re.findall(r"^(\w+): +(\d+) kB$", _text(root, "proc/meminfo") or "", re.MULTILINE)
     return {name: int(kib) / 1024 for name, kib in lines}
 
 
 def read_cpu_quota(root: Path = Path("/")) -> float | None:
     """Return how many CPUs this process's cgroup and those above it may use (version 2 or 1), None if not limited."""
-    quotas = [_quota(folder) for folder in _cgroup_folders(root, "cpu")]
+    quotas = [_quota(folder) for folder in cgroup_folders(root, "cpu")]
     return min((quota for quota in quotas if quota is not None), default=None)
 
 
 def read_memory_limit_mib(root: Path = Path("/")) -> float | None:
-    """Return the memory this process's cgroup and those above it may use (version 2 or 1), None if not limited."""
-    files = [folder / name for folder in _cgroup_folders(root, "memory") for name in MEMORY_LIMITS]
+    """Return the memory this process's cgroup and those above it may use (version 2 or 1), None if not limited.
+
+    A limit that the machine's memory does not reach is none.
+    """
+    files = [folder / name for folder in cgroup_folders(root, "memory") for name in MEMORY_LIMITS]
     texts = [_text(file.parent, file.name) or "" for file in files]
-    return min((int(text) / 2**20 for text in texts if text.isdecimal()), default=None)
+    most_mib = meminfo_mib(root).get("MemTotal", NO_LIMIT_BYTES / 2**20)
+    limits_mib = [int(text) / 2**20 for text in texts if text.isdecimal()]
+    return min((limit for limit in limits_mib if limit < most_mib), default=None)
 
 
-def _cgroup_folders(root: Path, controller: str) -> set[Path]:
-    """Return the files that may limit this process: a container sees its own cgroup as the root."""
+def cgroup_folders(root: Path, controller: str) -> set[Path]:
+    """Return the folders that may limit this process (version 2 or 1): a container sees its own cgroup as the root."""
     base = root / "sys/fs/cgroup"
     found = {base, base / controller}
     for _, controllers, path in (line.split(":", 2) for line in (_text(root, "proc/self/cgroup") or "").splitlines()):
         parts = Path(path.lstrip("/")).parts
         if ".." not in parts and controller in (controllers or controller).split(","):
-            top = base / controller if controllers else base
-            found |= {top.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)}
+            # Of version 1, several controllers may share a folder that has no link of a single one's name.
+            tops = (base / controller, base / controllers) if controllers else (base,)
+            found |= {top.joinpath(*parts[:depth]) for top in tops for depth in range(len(parts) + 1)}
     return found
 
 

@@ -3,6 +3,8 @@
 import resource
 from pathlib import Path
 
+from scripts.host.facts import cgroup_folders
+
 FILE_SYSTEM_ROOT = Path("/")
 
 
@@ -22,24 +24,14 @@ def read_processes(root: Path = FILE_SYSTEM_ROOT, *, left: bool = True) -> tuple
 
 
 def read_pids(root: Path = FILE_SYSTEM_ROOT, *, left: bool = True) -> int | None:
-    """Return how many processes this process's cgroup and those above it allow (version 2), None without a limit.
+    """Return how many processes this process's cgroup and those above it allow (version 2 or 1), None without a limit.
 
-    `left`: how many more. A container sees its own cgroup as the root of /sys/fs/cgroup.
+    `left`: how many more.
     """
-    top = root / "sys/fs/cgroup"
-    own = top / _own_cgroup(root)
-    folders = [folder for folder in (own, *own.parents) if folder.is_relative_to(top)]
-    limits = {folder: most for folder in folders if (most := number_in(folder / "pids.max"))}
+    folders = cgroup_folders(root, "pids")
+    limits = {folder: most for folder in folders if (most := number_in(folder / "pids.max")) is not None}
     used = {folder: (number_in(folder / "pids.current") or 0) if left else 0 for folder in limits}
     return min((most - used[folder] for folder, most in limits.items()), default=None)
-
-
-def _own_cgroup(root: Path) -> str:
-    try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return ""
-    return next((line.removeprefix("0::").strip("/") for line in lines if line.startswith("0::")), "")
 
 
 def number_in(path: Path) -> int | None:

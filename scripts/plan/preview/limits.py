@@ -47,7 +47,7 @@ def read_headroom(root: Path = FILE_SYSTEM_ROOT) -> Headroom:
     available_mib, who = memory_mib["MemAvailable"], "the machine"
     limit_mib = facts.read_memory_limit_mib(root)
     if limit_mib is not None and limit_mib < available_mib:
-        available_mib, who = limit_mib, "the cgroup's memory.max"
+        available_mib, who = limit_mib, "the cgroup's memory limit"
     open_files, most_open_files = map(bounded, resource.getrlimit(resource.RLIMIT_NOFILE))
     limit, processes = read_processes(root)
     waiting = number_in(root / "proc/sys/net/core/somaxconn")

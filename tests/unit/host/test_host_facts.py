@@ -115,6 +115,12 @@ def test_cpu_quota_of_both_cgroup_versions(tmp_path, files, expected):
             {f"cpu/a/cpu.cfs_{n}_us": s for n, s in (("quota", "5"), ("period", "2"))},
             2.5,
         ),
+        (
+            "4:cpu,cpuacct:/a",
+            {f"cpu,cpuacct/a/cpu.cfs_{n}_us": s for n, s in (("quota", "5"), ("period", "2"))},
+            2.5,
+        ),
+        ("0::/", {"cpu.max": "max"}, None),
     ],
 )
 def test_cpu_quota_is_the_smallest_of_own_cgroup_and_those_above(tmp_path, own, files, expected):

@@ -232,11 +232,24 @@ def test_room_without_the_tools_is_not_estimated(monkeypatch, tmp_path):
         ({"memory.max": str(512 * 2**20)}, 512),
         ({"memory/memory.limit_in_bytes": str(256 * 2**20)}, 256),
         ({"memory.max": str(512 * 2**20), "a/memory.max": str(128 * 2**20)}, 128),
+        ({"memory/memory.limit_in_bytes": str(2**63 - 4096)}, None),
+        ({"memory/memory.limit_in_bytes": str(2**63 - 65536)}, None),
+        ({"memory/memory.limit_in_bytes": str(2**63 - 1)}, None),
+        ({"memory.max": "9223372036854771712", "a/memory.max": str(128 * 2**20)}, 128),
+        ({"memory.max": str(2**50)}, None),
     ],
 )
 def test_memory_limit_is_the_smallest_of_own_cgroup_and_those_above(tmp_path, files, limit_mib):
     cgroup = {f"sys/fs/cgroup/{name}": text for name, text in files.items()}
-    assert read_memory_limit_mib(machine(tmp_path, cgroup | {"proc/self/cgroup": "0::/a"}).root) == limit_mib
+    root = machine(tmp_path, cgroup | {"proc/self/cgroup": "0::/a", "proc/meminfo": "MemTotal: 8388608 kB"}).root
+    assert read_memory_limit_mib(root) == limit_mib
+    known_mib = {"MemAvailable": 1024, "MemTotal": 8192}
+    assert ("cgroup" in memory.memory_text(known_mib, read_memory_limit_mib(root))) == (limit_mib is not None)
+
+
+def test_memory_limit_is_none_where_neither_limit_nor_memory_is_known(tmp_path):
+    root = machine(tmp_path, {"sys/fs/cgroup/memory/memory.limit_in_bytes": str(2**63 - 4096)}).root
+    assert read_memory_limit_mib(root) is None
 
 
 PLACE = Place("storage", Path("/fast"), "xfs", 10_000, True, True)

@@ -203,6 +203,26 @@ def test_blocks_are_shared_on_one_file_system_that_can():
     assert not can_reflink(DISK, DISK)
 
 
+@pytest.mark.parametrize(
+    ("own", "files", "left"),
+    [
+        ("8:pids:/user/mine\n4:memory:/", {"pids/user/pids.max": "300", "pids/user/pids.current": "100"}, 200),
+        ("8:pids:/", {"pids/pids.max": "max"}, None),
+        ("0::/a", {"a/pids.max": "0"}, 0),
+        ("0::/a", {"a/pids.max": "max"}, None),
+        ("", {}, None),
+    ],
+)
+def test_limit_on_processes_is_read_of_both_cgroup_versions(tmp_path, own, files, left):
+    for name, text in {
+        "proc/self/cgroup": own,
+        **{f"sys/fs/cgroup/{name}": text for name, text in files.items()},
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert process_limits.read_pids(tmp_path) == left
+
+
 def test_headroom_of_this_machine_and_of_a_container_is_read(tmp_path):
     mine = limits.read_headroom()
     assert mine.total_mib >= mine.available_mib > 0
