@@ -40,7 +40,7 @@ help: ## explain the targets
 	@echo '  A study: make report STUDY=quick. Fewer cores: make report CORES=4. Some tests: make test TESTS=tests/unit'
 	@echo '  A published experiment at the scale of a small machine: make report STUDY=x SCALE=small'
 
-setup: ## install missing packages of the distribution, and make .venv; STUDY=x: those that study x needs
+setup: study ## install missing packages of the distribution, and make .venv; STUDY=x: those that study x needs
 	@scripts/setup.sh run $(strip $(CONFIG) $(SCALE))
 
 report: study setup ## build, measure and write the report of config.yaml; STUDY=x: of studies/x.yaml
@@ -49,8 +49,7 @@ report: study setup ## build, measure and write the report of config.yaml; STUDY
 quick: ## the same for studies/quick.yaml, a first look
 	@$(MAKE) --no-print-directory report STUDY=quick
 
-package: study setup ## pack the build of VARIANT=pgo for another machine
-	@test -n '$(VARIANT)' || { echo 'VARIANT= is missing: make package VARIANT=pgo' >&2; exit 2; }
+package: variant study setup ## pack the build of VARIANT=pgo for another machine
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.package $(OF_STUDY) --variant $(VARIANT)
 
 plan: export PYTHONDONTWRITEBYTECODE := 1
@@ -81,11 +80,15 @@ import: ## make a report of sysbench logs: LOGS=folder STUDY=name; PATTERN=file.
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.import_logs --logs "$$LOGS" --study "$$STUDY" $${PATTERN:+--pattern "$$PATTERN"}
 
+compare: export A := $(value A)
+compare: export B := $(value B)
 compare: ## show two finished studies side by side: A=results/studies/x B=elsewhere/results/studies/y
+	@test -n "$$A" -a -n "$$B" || { \
+	    echo 'expected: make compare A=results/studies/x B=elsewhere/results/studies/y, two finished studies' >&2; exit 2; }
 	@scripts/setup.sh run
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.compare_studies --a '$(A)' --b '$(B)'
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.compare_studies --a "$$A" --b "$$B"
 
-check: ## compare a finished study with its `expect:`; prints held, broken or open
+check: study ## compare a finished study with its `expect:`; prints held, broken or open
 	@test -x $(PYTHON_BIN) || { echo 'there is no .venv; make setup makes it' >&2; exit 2; }
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.check '$(NAME)'
 
@@ -93,10 +96,16 @@ doctor: study ## check whether this machine can run a study, and how well it wou
 	@test -x $(PYTHON_BIN) || { echo 'there is no .venv; make setup makes it' >&2; exit 2; }
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.doctor $(OF_STUDY)
 
+.PHONY: variant
+variant:
+	@test -n '$(VARIANT)' || { echo 'VARIANT= is missing, expected a variant of the study: make package VARIANT=pgo' >&2; exit 2; }
+
 .PHONY: study
+study: export STUDY := $(value STUDY)
+study: export SCALE := $(value SCALE)
 study:
-	@test -z '$(STUDY)' || test -f 'studies/$(STUDY).yaml' || { \
-	    echo "STUDY=$(STUDY): no file studies/$(STUDY).yaml; there are:" $$(cd studies && ls *.yaml) >&2; exit 2; }
+	@test -z "$$STUDY$$SCALE" || $(firstword $(wildcard $(PYTHON_BIN)) python3) -B scripts/commands/study_names.py \
+	    --target '$(firstword $(MAKECMDGOALS))' --study="$$STUDY" --scale="$$SCALE" $(if $(filter check,$(MAKECMDGOALS)),--finished)
 
 config-doc: ## write docs/config.md, the reference of all keys, from the schema
 	@scripts/setup.sh run

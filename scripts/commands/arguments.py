@@ -1,11 +1,13 @@
 """Command-line arguments that name a study, shared by the commands beside the workflow."""
 
+import difflib
 from argparse import ArgumentParser
 from pathlib import Path
 
 from scripts import ROOT
 from scripts.config import expansion, study
 from scripts.config.text import ConfigError
+from scripts.host.entry import WrongCall
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
 
@@ -19,7 +21,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def study_of(config: Path, size: str = "") -> study.Study:
-    """Return the study of a config file at a scale. Raises ConfigError naming the file and every mistake in it."""
+    """Return the study of a config file at a scale.
+
+    Raises ConfigError naming the file and every mistake in it, WrongCall with the nearest file for one that is missing.
+    """
+    if not config.exists():
+        near = difflib.get_close_matches(config.name, [file.name for file in config.parent.glob("*.yaml")], n=1)
+        hint = f", did you mean {config.with_name(near[0])}?" if near else ""
+        raise WrongCall(f"{config}: no such file, expected a study such as studies/quick.yaml{hint}")
     try:
         return study.read(config, ROOT, **({expansion.SCALE: size} if size else {}))
     except OSError as error:

@@ -16,6 +16,7 @@ from scripts.visible import visible
 STUDIES = Path("results/studies")
 CODES = {State.HELD: 0, State.BROKEN: 1, State.OPEN: 2}
 ERROR = 3
+SMALL = "-small"  # ends the name of a study at its small scale
 
 
 def main(study: str) -> int:
@@ -34,10 +35,16 @@ def read_verdict(study: str) -> dict[str, Any]:
     """Return verdict.json of a study. Raises ValueError naming the file, or the key that its config lacks."""
     file = STUDIES / study / "verdict.json"
     if not file.is_file():
-        raise ValueError(f"{file}: missing; `make report STUDY={study}` makes it")
+        raise ValueError(f"{file}: missing; `{_report_command(study)}` makes it")
     if (facts := record.read(file)).get("word") is None:
         raise ValueError(f"{file}: study {study} states no `expect:`, so there is nothing to check")
     return facts
+
+
+def _report_command(study: str) -> str:
+    name = study.removesuffix(SMALL)
+    named = "" if name == "default" else f" STUDY={name}"
+    return f"make report{named}{' SCALE=small' if name != study else ''}"
 
 
 class _Parser(argparse.ArgumentParser):

@@ -1,5 +1,6 @@
 """Write docs/config.md, the reference page of the config language, from its schema and the catalog's names."""
 
+import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -154,4 +155,5 @@ def main(root: Path) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(prog="python -m scripts.commands.config_doc", description=__doc__).parse_args()
     main(ROOT)

@@ -50,7 +50,7 @@ def databases_of(paths: Paths) -> dict[str, tuple[str, str]]:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.drop_tables", description=__doc__)
     add_arguments(parser)
     return parser.parse_args()
 

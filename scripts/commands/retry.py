@@ -98,7 +98,7 @@ def _failed(file: Path, *removed: Path) -> Iterator[Failure]:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.retry", description=__doc__)
     add_arguments(parser)
     return parser.parse_args()
 

@@ -88,7 +88,7 @@ def draw(page: Path, picture: Path) -> str:
 
 def main() -> int:
     """Render the page that the command line names, and its picture; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.sample", description=__doc__)
     parser.add_argument("--archive", type=Path, required=True, help="the records of a finished study, .tar.xz")
     parser.add_argument("--output", type=Path, required=True, help="the page to write")
     parser.add_argument("--picture", type=Path, help="the PNG of its top to write")

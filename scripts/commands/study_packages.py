@@ -42,7 +42,7 @@ def main(config: Path, manager: str, scale: str = "") -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.study_packages", description=__doc__)
     parser.add_argument("config", type=Path, help="the study's config file")
     parser.add_argument("--manager", choices=MANAGERS, required=True)
     parser.add_argument("--scale", default="", help="the size of the study")

@@ -44,16 +44,23 @@ def entry(log: Path) -> Iterator[None]:
         # Errors raised while terminating are consequences of the signal, not causes.
         signals.leave_if_signalled()
         say(f"{error}\n(log: {log})")
-        raise SystemExit(1) from error
+        raise SystemExit(2 if isinstance(error, WrongCall) else 1) from error
     # The outputs are complete: ending by a signal from here on would make Snakemake discard them.
     lifetime.ignore_signals()
 
 
+class WrongCall(ValueError):
+    """What a command was called with does not exist, or does not fit; the text has the value and what is expected."""
+
+
 @contextlib.contextmanager
 def user_command() -> Iterator[None]:
-    """Run the body of a command that a user types; print its errors and end with status 1."""
+    """Run the body of a command that a user types; print its errors and end with status 1, for a wrong call 2."""
     try:
         yield
+    except WrongCall as error:
+        say(str(error))
+        raise SystemExit(2) from error
     except (ValueError, OSError) as error:
         say(str(error))
         raise SystemExit(1) from error

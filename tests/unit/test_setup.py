@@ -473,13 +473,59 @@ def test_packages_that_the_distribution_lacks_are_left_out_of_the_tests(machine)
 def test_unknown_study_is_refused_naming_those_there_are(tmp_path):
     (tmp_path / "studies").mkdir()
     (tmp_path / "studies/quick.yaml").touch()
+    (tmp_path / "scripts").symlink_to(CHECKOUT / "scripts")
     ended = make(tmp_path, "report", "STUDY=quik")
-    assert ended.returncode != 0
-    assert "no file studies/quik.yaml; there are: quick.yaml" in ended.stderr
+    assert ended.returncode == 2
+    assert "STUDY=quik: no file studies/quik.yaml, did you mean quick?; there are: quick\n" in ended.stderr
+    assert "usage: make report [STUDY=name] [SCALE=small]" in ended.stderr
+
+
+OF_A_STUDY = ("setup", "report", "package", "plan", "watch", "retry", "drop", "check", "doctor")
+
+
+@pytest.mark.parametrize("target", OF_A_STUDY)
+def test_every_target_of_a_study_refuses_a_study_and_a_scale_that_do_not_exist(tmp_path, target):
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies/quick.yaml").touch()
+    (tmp_path / "scripts").symlink_to(CHECKOUT / "scripts")
+    more = ("VARIANT=pgo",) if target == "package" else ()
+    ended = make(tmp_path, target, "STUDY=studies/quick.yaml", "SCALE=smal", *more)
+    assert ended.returncode == 2
+    assert "STUDY=studies/quick.yaml: no file " in ended.stderr
+    assert ", did you mean quick?; there are: quick\n" in ended.stderr
+    assert "SCALE=smal: expected small or full, did you mean small?\n" in ended.stderr
+    assert f"usage: make {target} " in ended.stderr
+    assert "set-up" not in ended.stderr
+
+
+def test_targets_of_a_study_are_those_that_ask_for_it():
+    rules = re.findall(r"^([a-z-]+):(.*?)(?:##.*)?$", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)
+    assert {name for name, needs in rules if "study" in needs.split()} == set(OF_A_STUDY)
+
+
+def test_imported_study_can_be_checked_though_no_file_describes_it(tmp_path):
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "results/studies/theirs").mkdir(parents=True)
+    (tmp_path / "scripts").symlink_to(CHECKOUT / "scripts")
+    told = [make(tmp_path, target, "STUDY=theirs").stderr for target in ("check", "doctor")]
+    assert ["no file studies/theirs.yaml" in text for text in told] == [False, True]
+
+
+@pytest.mark.parametrize("given", [(), ("A=x",), ("B=x",)])
+def test_compare_without_two_studies_says_what_it_expects(tmp_path, given):
+    ended = make(tmp_path, "compare", *given)
+    assert ended.returncode == 2
+    assert "expected: make compare A=results/studies/x B=elsewhere/results/studies/y" in ended.stderr
+
+
+def test_package_without_a_variant_says_so_before_anything_else(tmp_path):
+    ended = make(tmp_path, "package")
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("VARIANT= is missing, expected a variant of the study: make package VARIANT=pgo")
 
 
 def test_bare_make_explains_every_target(tmp_path):
-    targets = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)) - {"study"}
+    targets = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)) - {"study", "variant"}
     assert targets == set(re.findall(r"^  make ([\w-]+)", make(tmp_path).stdout, re.MULTILINE))
 
 

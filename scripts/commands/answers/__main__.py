@@ -9,7 +9,7 @@ from pathlib import Path
 from scripts import ROOT
 from scripts.commands.answers.measured import MEASURED, as_csv, merged, of_study, read
 from scripts.commands.answers.readme import README, SMALL, of_config, table, with_table
-from scripts.host.entry import say
+from scripts.host.entry import WrongCall, say, user_command
 from scripts.record import write_text
 from scripts.wording import plural
 
@@ -18,11 +18,11 @@ def main(root: Path, folders: list[Path], answered: str = "", beside: bool = Fal
     """Take finished studies in, under their own names or as answers of one study, and write both files of a checkout.
 
     With `beside`, answers of variants, releases and CPUs that these studies lack are kept.
-    Raises ValueError for an `answered` that is not a study of the checkout.
+    Raises WrongCall for an `answered` that is not a study of the checkout.
     """
     known = root / "studies"
     if answered and not (known / f"{of_config(answered)}.yaml").is_file():
-        raise ValueError(f"--answers {answered}: expected a study of {known}, with {SMALL} for its small scale")
+        raise WrongCall(f"--answers {answered}: expected a study of {known}, with {SMALL} for its small scale")
     new = [row for folder in folders for row in of_study(folder, answered)]
     rows = merged(read(root / MEASURED), new, beside)
     write_text(root / MEASURED, as_csv(rows))
@@ -41,4 +41,5 @@ if __name__ == "__main__":
         "--beside", action="store_true", help="keep the answers of variants, releases and CPUs that they lack"
     )
     given = parser.parse_args()
-    main(ROOT, given.studies, given.answers, given.beside)
+    with user_command():
+        main(ROOT, given.studies, given.answers, given.beside)

@@ -11,7 +11,7 @@ from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, headline, sentences, shared_cells, side_table
 from scripts.commands.compare_studies.figure import speedup_charts
 from scripts.commands.compare_studies.studies import Finished, load_finished
-from scripts.host.entry import say, user_command
+from scripts.host.entry import WrongCall, say, user_command
 from scripts.record import write_text
 from scripts.report.render import render
 
@@ -22,9 +22,12 @@ SHOWN = ("tps", "p95_ms", "cpu_us_per_tx")
 def main(a: Path, b: Path) -> None:
     """Write report.html and summary.md of two studies into results/comparisons/<a>-<b>/.
 
-    Raises ValueError naming a folder without a finished study, or if the two have no variant in common.
+    Raises ValueError naming a folder without a finished study, or if the two have no variant in common, WrongCall for
+    two names of one folder.
     """
     first, second = load_finished(a), load_finished(b)
+    if first.folder.resolve() == second.folder.resolve():
+        raise WrongCall(f"A={a} and B={b}: both are {first.folder.resolve()}, expected two studies")
     folder = COMPARISONS / f"{first.name}-{second.name}"
     values = comparison_view(first, second)
     write_text(folder / "summary.md", render("comparison.md.j2", values))
@@ -72,7 +75,7 @@ def _side(study: Finished) -> dict[str, Any]:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.compare_studies", description=__doc__)
     for side in ("a", "b"):
         parser.add_argument(
             f"--{side}", type=Path, required=True, help="folder of a study, or a results folder with one"

@@ -12,7 +12,7 @@ from scripts.analysis import stats
 from scripts.analysis.comparison import Comparison, compare, terms_of
 from scripts.analysis.metrics import TPS, Metric
 from scripts.analysis.unpaired import NONE, Estimate, Term, estimate, log_ratios, log_values, over
-from scripts.commands.compare_studies.studies import Finished, Refusals
+from scripts.commands.compare_studies.studies import Finished, Refusals, runs_of_both
 from scripts.report.value_tables import Cell
 from scripts.vocabulary import WORKLOAD_CLIENTS
 from scripts.wording import NARROW, NOTHING, before_after, count, interval, listing, missing, plural, ratio, times
@@ -55,6 +55,11 @@ class Cells:
     def one_reference(self) -> bool:
         """Whether both speedups are over a variant of one name."""
         return self.a.study["reference"] == self.b.study["reference"]
+
+    @property
+    def copied_runs(self) -> tuple[int, int]:
+        """How many ok runs of A are in B too, and of how many."""
+        return runs_of_both(self.a, self.b), len(self.a.records)
 
     def compared(self, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> Compared:
         """Return the values and ratios of a variant over some of the shared cells.
@@ -141,6 +146,9 @@ def _mean(terms: list[Term]) -> float:
 
 def headline(cells: Cells) -> str:
     """Return the sentence on reading B over A as an effect; without interleaving it is never a speedup."""
+    copied, of = cells.copied_runs
+    if copied and copied == of:
+        return "A and B are copies of the same runs: every ratio of the two is 1, and says nothing."
     if not any(cells.shared.values()):
         return "A and B have no cell in common: no value of one is set against a value of the other."
     differing = cells.refusals.kinds()
@@ -155,6 +163,9 @@ def headline(cells: Cells) -> str:
 def sentences(cells: Cells) -> list[str]:
     """Return a sentence a variant on transactions per second: over A where that is not refused, and the speedups."""
     texts = [_change(cells, name) for name in cells.shared] + [_speedups(cells, name) for name in cells.shared]
+    copied, of = cells.copied_runs
+    if 0 < copied < of:
+        texts.insert(0, f"{copied} of {plural(of, 'run')} of A are in B too: the two were not measured apart.")
     return [sentence for sentence in texts if sentence]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis.runs import read_csv
+from scripts.host.entry import WrongCall
 from scripts.measure.record import RECORD_FOLDERS, Run
 from scripts.measure.record import read as read_run
 from scripts.record import canonical, part, read
@@ -17,6 +18,19 @@ from scripts.vocabulary import CONTROLS
 from scripts.wording import NOTHING
 
 TABLES = ("runs", "comparisons")
+RESULTS = Path("results/studies")
+# What tells a run from every other one: two runs never have the same times and figures.
+IDENTITY = (
+    "workload",
+    "clients",
+    "variant",
+    "repetition",
+    "started_at",
+    "ended_at",
+    "tps",
+    "p95_ms",
+    "latency_mean_ms",
+)
 ValueOf = Callable[[Run], Any]
 
 
@@ -57,7 +71,7 @@ class Finished:
 def load_finished(path: Path) -> Finished:
     """Return the finished study in a study's folder, or in a results folder that has only one.
 
-    Raises ValueError naming the folder and its missing files, or the studies to choose from.
+    Raises ValueError naming the folder and its missing files, WrongCall naming the studies to choose from.
     """
     folder = _study_folder(path)
     lacking = [
@@ -70,15 +84,24 @@ def load_finished(path: Path) -> Finished:
     return Finished(folder, read(folder / "study.json"), tables, records, _builds(folder, records))
 
 
+def runs_of_both(a: Finished, b: Finished) -> int:
+    """Return how many ok runs of A are in B too: copies of one record, whatever folder or name they lie under."""
+    sides = [each.tables["runs"].query("outcome == 'ok'").reindex(columns=IDENTITY) for each in (a, b)]
+    rows = [set(side.astype(object).where(side.notna(), None).itertuples(index=False, name=None)) for side in sides]
+    return len(rows[0] & rows[1])
+
+
 def _study_folder(path: Path) -> Path:
     if not path.is_dir():
-        raise ValueError(f"{path}: no such folder; expected that of a study, such as results/studies/quick")
+        named = RESULTS / path
+        hint = f"; did you mean {named}?" if len(path.parts) == 1 and named.is_dir() else ""
+        raise WrongCall(f"{path}: no such folder; expected that of a study, such as results/studies/quick{hint}")
     if (path / "study.json").is_file() or not (path / "studies").is_dir():
         return path
     known = sorted(file.parent.parent for file in (path / "studies").glob("*/tables/runs.csv"))
     if len(known) != 1:
         names = ", ".join(map(str, known)) or "none"
-        raise ValueError(f"{path}: expected one finished study or the folder of one; found {names}")
+        raise WrongCall(f"{path}: expected one finished study or the folder of one; found {names}")
     return known[0]
 
 

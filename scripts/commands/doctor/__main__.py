@@ -18,6 +18,7 @@ from scripts.commands.doctor.finding import STATES, Finding, Findings, Machine
 from scripts.commands.doctor.needs import Needs
 from scripts.host import locks
 from scripts.host.cpus import read_topology
+from scripts.host.entry import user_command
 from scripts.host.facts import read_host
 from scripts.visible import visible
 
@@ -101,11 +102,9 @@ def main(config: Path, console: Console, scale: str = "") -> bool:
 if __name__ == "__main__":
     # Failures are findings; their log lines would repeat them.
     logging.disable()
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.doctor", description=__doc__)
     parser.add_argument("--config", type=Path, default=Path("config.yaml"), help="the study's config file")
     parser.add_argument("--scale", choices=("", "full", "small"), default="", help="the size of the study")
     arguments = parser.parse_args()
-    try:
+    with user_command():
         sys.exit(0 if main(arguments.config, VisibleConsole(highlight=False), arguments.scale) else 1)
-    except (OSError, ValueError) as error:
-        sys.exit(visible(str(error)))

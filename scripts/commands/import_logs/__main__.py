@@ -170,7 +170,7 @@ def write_report(folder: Path) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.import_logs", description=__doc__)
     parser.add_argument("--logs", type=Path, required=True, help="folder with output files of sysbench")
     parser.add_argument("--study", required=True, help="name of the report: results/studies/<name>")
     parser.add_argument(

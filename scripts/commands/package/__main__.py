@@ -15,7 +15,7 @@ from scripts.commands.arguments import add_arguments, paths_of, report_command
 from scripts.commands.package import readme
 from scripts.config.mistakes import suggestion
 from scripts.host import outcome, workplace
-from scripts.host.entry import entry, say
+from scripts.host.entry import WrongCall, entry, say
 from scripts.host.workplace import SNAKEMAKE_STAMP
 from scripts.plan.paths import Paths
 from scripts.servers import families
@@ -55,7 +55,7 @@ def built(paths: Paths, variant: str, config: Path, scale: str) -> Path:
     """Return the folder of a variant's finished build; raise ValueError naming the command that makes it."""
     variants = paths.plan.study.variants
     if variant not in variants:
-        raise ValueError(f"VARIANT={variant}: unknown in {config}{suggestion(variant, variants)}")
+        raise WrongCall(f"VARIANT={variant}: unknown in {config}{suggestion(variant, variants)}")
     folder = Path(paths.build(variants[variant]["server"], variants[variant]["build"]))
     if not (folder / "identity.json").is_file():
         command = report_command(config, scale)
@@ -160,7 +160,7 @@ def _info(name: str, mode: int, size_bytes: int) -> tarfile.TarInfo:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.package", description=__doc__)
     add_arguments(parser)
     parser.add_argument("--variant", required=True)
     parser.add_argument("--log", type=Path, default=Path("results/logs/package_build.log"))

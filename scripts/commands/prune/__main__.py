@@ -152,7 +152,7 @@ def default_configs() -> list[Path]:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.prune", description=__doc__)
     about = "config files whose results are kept; default: config.yaml and studies/*.yaml of the checkout"
     parser.add_argument("configs", type=Path, nargs="*", default=default_configs(), metavar="CONFIG", help=about)
     parser.add_argument("--force", action="store_true", help="remove without asking")

@@ -34,7 +34,7 @@ def stand_back() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.watch", description=__doc__)
     parser.add_argument("--config", type=Path, required=True, help="the study: config.yaml or studies/x.yaml")
     parser.add_argument("--scale", choices=("", "full", "small"), default="", help="the size of the study")
     parser.add_argument("--once", action="store_true", help="show it once; the default without a terminal")

@@ -42,6 +42,9 @@ def test_count_that_failed_has_the_time_left_and_those_behind_it_none(phases):
 
 def test_counts_behind_a_failure_say_what_failed_before_them():
     settings = [SimpleNamespace(place={"clients": clients}) for clients in (16, 64)]
-    first, second = run._failures(settings, "server died")
+    first, second = run._failures(
+        settings, {"outcome": "failed", "reason": "server died", "failure": {"kind": "option"}}
+    )
     assert (first["outcome"], first["reason"]) == ("failed", "server died")
     assert second["reason"] == "not measured: with 16 clients, before this in the same start, server died"
+    assert second["failure"] == first["failure"] == {"kind": "option"}

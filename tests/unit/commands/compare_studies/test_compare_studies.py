@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.analysis.runs import read_csv
+from scripts.analysis.runs import read_csv, write_csv
 from scripts.commands.compare_studies import __main__ as compare_studies
 from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, headline, shared_cells, whole_speedup
@@ -20,6 +20,7 @@ from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs.description import study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
+from scripts.host.entry import WrongCall
 from scripts.jobs import collect_runs, compare_variants
 from scripts.measure.record import Run
 from tests.made import logs as made_logs
@@ -224,7 +225,10 @@ def test_builds_are_told_apart(tmp_path):
 
 def test_page_and_summary_are_written_and_escape_what_they_show(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    a, b = made(tmp_path / "one", "a"), made(tmp_path / "other", "b", study={"title": "<b>bold</b>", "warmup_s": 9})
+    a, b = (
+        made(tmp_path / "one", "a"),
+        made(tmp_path / "other", "b", study={"title": "<b>bold</b>", "warmup_s": 9}, seed=8),
+    )
     compare_studies.main(a, b)
     folder = compare_studies.COMPARISONS / "a-b"
     page, summary = ((folder / name).read_text() for name in ("report.html", "summary.md"))
@@ -273,3 +277,35 @@ def test_studies_without_a_common_variant_are_refused(tmp_path, view):
     pair = together(tmp_path, variants={"plain": 0.0, "lto": 0.3, "aa": 0.0})
     with pytest.raises(ValueError, match=r"no variant in common: .* has baseline, pgo; .* has plain, lto"):
         view(pair)
+
+
+def test_a_study_is_not_compared_with_itself_whatever_its_folder_is_called(tmp_path, monkeypatch):
+    folder = made(tmp_path / "one", "x")
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    monkeypatch.chdir(folder.parent)
+    for other in (folder, link, Path("x"), folder / ".." / "x"):
+        with pytest.raises(WrongCall, match=f"^A={folder} and B=.*: both are .*, expected two studies"):
+            compare_studies.main(folder, other)
+    assert not Path("results/comparisons").exists()
+
+
+def test_copies_of_the_same_runs_are_named_and_not_called_a_difference(tmp_path):
+    folder = made(tmp_path / "one", "x")
+    shutil.copytree(tmp_path / "one", tmp_path / "copy")
+    sides = [load_finished(each) for each in (folder, tmp_path / "copy" / folder.relative_to(tmp_path / "one"))]
+    assert compare_studies.comparison_view(*sides)["headline"].startswith("A and B are copies of the same runs")
+
+
+def test_runs_that_both_studies_hold_are_counted(tmp_path):
+    folders = [made(tmp_path / name, "x") for name in ("one", "two")]
+    table = folders[1] / "tables/runs.csv"
+    runs = read_csv(table)
+    runs.loc[runs["repetition"] > 2, "started_at"] += 100.0
+    write_csv(runs, table)
+    a, b = map(load_finished, folders)
+    view = compare_studies.comparison_view(a, b)
+    assert view["sentences"][0] == "12 of 30 runs of A are in B too: the two were not measured apart."
+    assert studies.runs_of_both(a, b) == 12
+    other = made(tmp_path / "three", "x", seed=99)
+    assert studies.runs_of_both(a, load_finished(other)) == 0
