@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from scripts.measure.record import Diagnosis
+from scripts.reasons import alike
 from scripts.report import diagnosis_tables
 from scripts.report.diagnosis_tables import DiagnosedCell, FieldTable, diagnosed_cells
 from scripts.report.figures.flames import change_text, draw_flame_graph, profile_difference
@@ -68,9 +70,9 @@ def _cell_view(study: dict[str, Any], cell: DiagnosedCell, place: int) -> CellVi
 
 def _cpu_sentences(cell: DiagnosedCell) -> Iterator[str]:
     """Yield one sentence per variant on the functions whose CPU time differs most from the reference's."""
-    theirs = cell.samples.get(cell.reference)
     for variant, ours in cell.samples.items():
-        if theirs is None or variant == cell.reference or math.isnan(ours.cpu_us + theirs.cpu_us):
+        theirs = cell.reference_samples(variant)
+        if theirs is None or math.isnan(ours.cpu_us + theirs.cpu_us):
             continue
         found = {
             name: profile_difference(ours, ours.own[name], theirs, theirs.own[name])
@@ -106,16 +108,13 @@ def _wait_sentences(cell: DiagnosedCell) -> Iterator[str]:
 
 def _lost(cell: DiagnosedCell) -> Iterator[tuple[str, str]]:
     """Yield (tools and variants, reason) of failed diagnoses, once per reason."""
-    reasons: dict[str, list[str]] = {}
-    for tool, variant, reason in cell.failed():
-        reasons.setdefault(reason, []).append(f"{tool} of {variant}")
-    yield from ((listing(names), brief(reason)) for reason, names in reasons.items())
+    for group in alike(cell.failed(), itemgetter(2)):
+        yield listing([f"{tool} of {variant}" for tool, variant, _ in group.things]), brief(group.reason)
 
 
 def _flames(cell: DiagnosedCell) -> Iterator[Flames]:
-    theirs = cell.samples.get(cell.reference)
     for variant, ours in cell.samples.items():
-        beside = theirs if variant != cell.reference else None
+        beside = cell.reference_samples(variant)
         made = cell.of("perf")[variant]
         program = Path(made.commands["server"][0]).name
         named = ours.total and 1 - sum(n for name, n in ours.own.items() if name.startswith("[")) / ours.total

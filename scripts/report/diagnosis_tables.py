@@ -14,7 +14,7 @@ from scripts.measure.record import Diagnosis
 from scripts.report.figures.flames import Samples, change_text, profile_difference, samples_of
 from scripts.report.value_tables import Cell as Field
 from scripts.servers import families
-from scripts.wording import NARROW, NOTHING, count, missing, percent, times
+from scripts.wording import NARROW, NOTHING, before_after, count, missing, percent, times
 
 DIAGNOSIS_TOOLS = {
     "perf": "perf, call stacks",
@@ -26,7 +26,11 @@ DIAGNOSIS_TOOLS = {
 
 @dataclass(frozen=True)
 class DiagnosedCell:
-    """The diagnoses of one workload at one client count; `measured` returns a value of the study's own runs, if any."""
+    """The diagnoses of one workload at one client count.
+
+    `measured` returns a value of the study's own runs, if any, `reference_us` the reference's CPU time per transaction
+    over the blocks of a variant.
+    """
 
     workload: str
     clients: int
@@ -34,6 +38,7 @@ class DiagnosedCell:
     variants: tuple[str, ...]
     reference: str
     measured: Callable[[str, str], float | None]
+    reference_us: Callable[[str], float | None]
 
     def of(self, tool: str) -> dict[str, Diagnosis]:
         """Return variant -> record of a tool, in the study's order, without failed diagnoses."""
@@ -51,6 +56,14 @@ class DiagnosedCell:
         """Return variant -> perf's samples."""
         found = self.of("perf")
         return {name: samples_of(made.diagnosis, self.cpu_us(name, made)) for name, made in found.items()}
+
+    def reference_samples(self, variant: str) -> Samples | None:
+        """Return the reference's samples with its CPU time over the blocks of a variant; None for itself."""
+        theirs = self.samples.get(self.reference)
+        if theirs is None or variant == self.reference:
+            return None
+        known = self.reference_us(variant)
+        return theirs if known is None else replace(theirs, cpu_us=known)
 
     def cpu_us(self, variant: str, made: Diagnosis) -> float:
         """Return the server's CPU time per transaction: that of the study's own runs, else that of the diagnosis."""
@@ -72,6 +85,12 @@ def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Di
         if not missing(row.value)
     }
 
+    sides = {
+        (row.variant, row.workload, row.clients): row.reference_value
+        for row in table[table["metric"] == "cpu_us_per_tx"].itertuples()
+        if not missing(row.reference_value)
+    }
+
     def measured(workload: str, clients: int) -> Callable[[str, str], float | None]:
         return lambda variant, metric: values.get((variant, workload, clients, metric))
 
@@ -84,6 +103,7 @@ def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Di
             tuple(study["variants"]),
             study["reference"],
             measured(*key),
+            lambda variant, key=key: sides.get((variant, *key)),
         )
         for key in ordered
     ]
@@ -132,7 +152,8 @@ def function_tables(cell: DiagnosedCell) -> list[FieldTable]:
     if not samples:
         return []
     note = (
-        "Share of the samples, and µs of server CPU per transaction. Differences to the reference with 95 % intervals "
+        "Share of the samples, and µs of server CPU per transaction, the reference's over the same blocks first. "
+        "Differences to it with 95 % intervals "
         "from counting samples only: they do not include how one run differs from the next."
     )
     return [
@@ -158,13 +179,14 @@ def _counted(
 
 
 def _time(cell: DiagnosedCell, variant: str, name: str, counts: Callable[[Samples], Counter[str]]) -> Field:
-    ours, theirs = cell.samples[variant], cell.samples.get(cell.reference)
+    ours, theirs = cell.samples[variant], cell.reference_samples(variant)
     number = counts(ours)[name]
-    notes = [percent(ours.share(number))]
-    if theirs is not None and variant != cell.reference and not math.isnan(ours.cpu_us + theirs.cpu_us):
-        found = profile_difference(ours, number, theirs, counts(theirs)[name])
-        notes.append(f"{change_text(found.us)} ± {count(found.half_us)}")
-    return Field(f"{count(ours.microseconds(number))} µs", tuple(notes))
+    share, us = percent(ours.share(number)), ours.microseconds(number)
+    if theirs is None or math.isnan(ours.cpu_us + theirs.cpu_us):
+        return Field(f"{count(us)} µs", (share,))
+    found = profile_difference(ours, number, theirs, counts(theirs)[name])
+    change = f"{change_text(found.us)} ± {count(found.half_us)}"
+    return Field(f"{before_after(theirs.microseconds(counts(theirs)[name]), us)} µs", (share, change))
 
 
 def wait_tables(cell: DiagnosedCell) -> list[FieldTable]:

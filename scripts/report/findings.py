@@ -18,7 +18,7 @@ from scripts.report.slices import waiting_finding
 from scripts.report.supplies import supplies_finding
 from scripts.report.verdict import matters_of, measured
 from scripts.report.words import verdict_word
-from scripts.vocabulary import AA, BLOCK, CONTROLS, PairStatus, Verdict
+from scripts.vocabulary import AA, BLOCK, CELL, CONTROLS, PairStatus, Verdict
 from scripts.wording import interval, listing, missing, percent, plural, ratio, size
 
 AA_TOPIC = Topic(

@@ -20,7 +20,6 @@ from scripts.host import locks
 from scripts.host.cpus import read_topology
 from scripts.host.entry import user_command
 from scripts.host.facts import read_host
-from scripts.visible import visible
 
 STYLES = dict(zip(STATES, ("green", "cyan", "yellow", "bold red"), strict=True))
 NAME_WIDTH = 26

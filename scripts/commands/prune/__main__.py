@@ -15,7 +15,7 @@ from scripts.config import expansion
 from scripts.config.study import Study
 from scripts.config.text import ConfigError
 from scripts.host import locks
-from scripts.host.entry import say, user_command
+from scripts.host.entry import WrongCall, say, user_command
 from scripts.host.locks import Busy
 from scripts.plan.paths import Paths
 from scripts.plan.recipes import Plan
@@ -57,7 +57,7 @@ def checked_studies(configs: list[Path]) -> dict[str, Study]:
             studies[str(config)] = full = study_of(config, expansion.FULL)
             for size in expansion.declared_scales(full.config)[1:]:
                 studies[f"{config} at the scale {size}"] = study_of(config, size)
-        except ConfigError as error:
+        except (ConfigError, WrongCall) as error:
             mistakes.append(str(error))
     if mistakes:
         listed = "\n".join(mistakes)

@@ -12,7 +12,7 @@ from scripts.commands import study_names
 
 CHECKOUT = Path(__file__).parents[3]
 COMMANDS = sorted(
-    {file.stem for file in (CHECKOUT / "scripts/commands").glob("*.py")} - {"__init__", "arguments"}
+    {file.stem for file in (CHECKOUT / "scripts/commands").glob("*.py") if "__main__" in file.read_text()}
     | {file.parent.name for file in (CHECKOUT / "scripts/commands").glob("*/__main__.py")}
 )
 # The exit codes of `check` are words: 2 says that an expectation is open.

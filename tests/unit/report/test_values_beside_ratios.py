@@ -12,13 +12,16 @@ from scripts.analysis.runs import read_csv
 from scripts.commands.compare_studies.cells import Cells, shared_cells, side_table
 from scripts.commands.compare_studies.studies import load_finished, refusals
 from scripts.jobs import export_tables
-from scripts.record import read
+from scripts.measure.record import read_diagnosis
+from scripts.record import read, write
 from scripts.report import machine
+from scripts.report.diagnosis_tables import diagnosed_cells, function_tables
 from scripts.report.efforts import efforts
 from scripts.report.pairs import pair_cell
 from scripts.report.workloads import by_workload
 from scripts.wording import size
 from tests.made import added_later
+from tests.made.diagnoses import diagnosed
 from tests.made.rendering import worded
 
 PAIR = re.compile(r"([\d.\u202f]+)(?: MiB)? → ([\d.\u202f]+)")
@@ -120,6 +123,30 @@ def test_sizes_on_disk_and_operations_are_means_over_the_blocks_that_both_have()
     assert cell.notes[0].endswith("n 2")
     assert_quotient(cell.text, cell.notes[0])
     assert pair_cell(ours, theirs * np.nan) is None
+
+
+def test_cpu_time_of_functions_is_set_against_the_reference_of_the_same_blocks(later, tmp_path):
+    tree, *_ = later
+    study, cells = read(tree.study), tables_of(tree)["cells"]
+    records = []
+    for variant in ("baseline", "pgo", "work_mem"):
+        place = {"study": "made_up", "variant": variant, "workload": "oltp", "clients": 8}
+        write(tmp_path / f"{variant}.json", diagnosed(place, "perf"))
+        records.append(read_diagnosis(tmp_path / f"{variant}.json"))
+    (cell,) = diagnosed_cells(study, cells, records)
+    known = cells.query("metric == 'cpu_us_per_tx' and workload == 'oltp'").set_index("variant")["reference_value"]
+    for variant in ("pgo", "work_mem"):
+        assert cell.reference_samples(variant).cpu_us == known[variant]
+    assert cell.reference_samples("baseline") is None
+    fields = [
+        field for table in function_tables(cell) for _, _, row in table.rows for field in row[1:] if "→" in field.text
+    ]
+    assert fields
+    for field in fields:
+        change = field.notes[1].partition(" ±")[0].replace("\u2212", "-").replace("\u202f", "")
+        before, after = (text.replace("\u202f", "") for text in PAIR.search(field.text).groups())
+        within = rounding(before) + rounding(after) + rounding(change) + 1e-9
+        assert float(after) - float(before) == pytest.approx(float(change), abs=within)
 
 
 def test_no_sentence_excuses_values_that_contradict_ratios(later):

@@ -23,6 +23,7 @@ from scripts.config.text import ConfigError
 from scripts.host import locks
 from scripts.host import storage as host_storage
 from scripts.host.cpus import Cpu, Topology
+from scripts.host.entry import WrongCall
 from scripts.host.facts import read_memory_limit_mib
 from scripts.host.usage import CpuTimes
 from scripts.loadgen.sysbench import Capabilities
@@ -580,18 +581,22 @@ def test_it_does_not_disturb_a_measurement(quick, tmp_path):
             "reference: basline\n" + SMALL_TEXT,
             "study.yaml:1: reference: 'basline' is unknown, did you mean 'baseline'?",
         ),
-        (None, ": cannot be read: No such file or directory"),
     ],
-    ids=["not YAML", "nested", "unknown name", "missing"],
+    ids=["not YAML", "nested", "unknown name"],
 )
 def test_config_with_mistakes_is_refused_by_file(tmp_path, text, message):
     file = tmp_path / "study.yaml"
-    if text:
-        file.write_text(text)
+    file.write_text(text)
     with pytest.raises(ConfigError) as caught:
         doctor.main(file, Console(file=io.StringIO()))
     assert str(caught.value).startswith(f"{file}:")
     assert message in str(caught.value)
+
+
+def test_config_that_is_missing_is_named_with_the_nearest_there_is(tmp_path):
+    (tmp_path / "studies.yaml").touch()
+    with pytest.raises(WrongCall, match=r"study\.yaml: no such file, expected a study .*did you mean .*/studies\.yaml"):
+        doctor.main(tmp_path / "study.yaml", Console(file=io.StringIO()))
 
 
 def open_to_others(*paths: Path) -> bool:
