@@ -11,7 +11,7 @@ from scripts.analysis.tables import LEVELS
 from scripts.analysis.unpaired import Estimate, Sides, sides
 from scripts.vocabulary import WORKLOAD_CLIENTS
 
-ALL = "all"
+ALL, MEANS = "all", "means"
 Cell = tuple[str, int]
 
 
@@ -19,7 +19,7 @@ def levels_of(study: dict[str, Any]) -> dict[tuple[str, str], set[Cell]]:
     """Return (axis, level) -> its cells, (`all`, ``) first; axes of one level are left out.
 
     `study["imported"]` holds the cells that some variant has, and in `axes`, per further axis of the paths, its levels
-    and the level of each workload.
+    and the level of each workload. Its `means` are names of means over chosen client counts.
     """
     cells = cells_of(study)
     found: dict[tuple[str, str], set[Cell]] = {(ALL, ""): set(cells)}
@@ -31,6 +31,8 @@ def levels_of(study: dict[str, Any]) -> dict[tuple[str, str], set[Cell]]:
         levels = sorted(levels) if axis == "clients" else levels
         if len(levels) > 1:
             found |= {(axis, str(level)): {cell for cell in cells if cell[place] == level} for level in levels}
+    for name, counts in (study["imported"].get("means") or {}).items():
+        found[MEANS, name] = {cell for cell in cells if cell[1] in counts}
     return found
 
 

@@ -205,7 +205,24 @@ SLOW_STOP = _time(
     "Time of the slow stop",
     "seconds from the request to stop until the server has finished what it put off, written all pages, and ended",
 )
-EVERY = METRICS | SCRIPT | {SLOW_STOP.name: SLOW_STOP}
+# Compared in reports of imported logs alone: measured studies count transactions, and have percentiles of every run.
+OF_LOGS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            "qps",
+            "Queries per second",
+            "",
+            "faster",
+            "slower",
+            Verdict.BELOW,
+            "queries in the window, over its length; one statement of a transaction is a query",
+        ),
+        _lower_is_better("latency_mean_ms", "Mean latency", "ms", "mean latency, milliseconds"),
+    )
+}
+MEASURED = METRICS | SCRIPT | {SLOW_STOP.name: SLOW_STOP}
+EVERY = MEASURED | OF_LOGS
 COLD_TIME, WARM_TIME = SCRIPT["cold_s"], SCRIPT["warm_s"]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scripts.analysis import stats
 from scripts.analysis.comparison import over_workloads
-from scripts.analysis.metrics import EVERY
+from scripts.analysis.metrics import MEASURED
 from scripts.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.wording import listing
 
@@ -81,7 +81,7 @@ def _row(fields: list[str], columns: list[str], where: str) -> dict[str, Any]:
 
 def is_known(metric: str) -> bool:
     """Return whether a published quantity has the name and the unit of one of ours."""
-    return metric.partition("/")[0] in (*EVERY, *SIZES, *OF_STORAGE)
+    return metric.partition("/")[0] in (*MEASURED, *SIZES, *OF_STORAGE)
 
 
 def _clients(row: dict[str, Any], where: str) -> int:

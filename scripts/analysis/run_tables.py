@@ -4,6 +4,7 @@ A column of runs.csv has the function that takes its value from a record.
 """
 
 import math
+import statistics
 from collections.abc import Callable
 from functools import partial
 
@@ -122,6 +123,18 @@ def _in_half(half: int, run: Run) -> int | None:
     return sum(counts[half * len(counts) // 2 : (half + 1) * len(counts) // 2]) if counts else None
 
 
+def _queries_per_s(run: Run) -> float | None:
+    queries, duration_s = run.window.queries, run.window.duration_s
+    return queries / duration_s if queries is not None and duration_s else None
+
+
+def _interval_cv(run: Run) -> float | None:
+    """Return the standard deviation of TPS between a run's slices, or seconds by turns, over their mean."""
+    tps = run.series.tps or []
+    mean = statistics.fmean(tps) if len(tps) > 1 else 0.0
+    return statistics.stdev(tps) / mean if mean > 0 else None
+
+
 def _rise(run: Run) -> float | None:
     """Return log of TPS in the second half of a run's slices, or seconds by turns, over the first; None without one."""
     tps = run.series.tps
@@ -183,7 +196,8 @@ RUNS = Table(
         Column("duration_s", "length of the measured window, seconds", SECONDS, lambda run: run.window.duration_s),
         Column("transactions", "transactions in the window", COUNT, lambda run: run.window.transactions),
         _metric("tps", PER_SECOND, lambda run: run.window.tps),
-        Column("latency_mean_ms", "mean latency, milliseconds", MILLISECONDS, lambda run: run.window.latency_mean_ms),
+        _metric("qps", PER_SECOND, _queries_per_s),
+        _metric("latency_mean_ms", MILLISECONDS, lambda run: run.window.latency_mean_ms),
         _metric("p50_ms", MILLISECONDS, lambda run: run.window.p50_ms),
         _metric("p95_ms", MILLISECONDS, lambda run: run.window.p95_ms),
         _metric("p99_ms", MILLISECONDS, lambda run: run.window.p99_ms),
@@ -268,6 +282,8 @@ RUNS = Table(
         *(Column(f"{half}_transactions", f"transactions completed in the {which} half of the run's slices", COUNT,
                  partial(_in_half, place))
           for place, (half, which) in enumerate((("early", "first"), ("late", "second")))),
+        Column("interval_cv", "standard deviation over mean of TPS of the run's slices, or of its seconds by turns",
+               SHARE, _interval_cv),
         Column("rise", "log of TPS in the second half of the run's slices, or of its seconds by turns, over the first",
                LOG_RATIO, _rise),
         Column("pool_bytes", "size of the server's buffer pool, bytes", BYTES, lambda run: run.pool.pool_bytes),
@@ -281,6 +297,8 @@ RUNS = Table(
         Column("warning_codes", "codes of the warnings, separated by ;", TEXT,
                lambda run: ";".join(str(warning.code) for warning in run.warnings)),
         Column("file", "the run's JSON", TEXT, lambda run: str(run.path)),
+        Column("log", "the log that was imported, below the folder of the logs", TEXT,
+               lambda run: run.imported["file"] if run.imported else None),
     ),
 )  # fmt: skip
 

@@ -22,7 +22,7 @@ from scripts.vocabulary import BLOCK_FILE, RUN
 TEXT_COLUMNS = {
     "study", "variant", "workload", "block", "outcome", "reason", "server", "family", "release", "build", "build_id",
     "server_sha256", "sysbench_version", "sysbench_sha256", "machine_id", "boot_id", "warning_codes", "file", "metric",
-    "status", "note", "verdict", "file_system", "generator_boot_id", "lowest_workload", "highest_workload",
+    "log", "status", "note", "verdict", "file_system", "generator_boot_id", "lowest_workload", "highest_workload",
     "virtualisation", "bound", "basis", "method", "why", "turned_by", "operation", "statement", "cache",
     "answer_sha256", "axis", "level",
 }  # fmt: skip

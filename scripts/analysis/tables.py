@@ -227,7 +227,9 @@ LEVELS = Table(
     (
         VARIANT,
         METRIC,
-        Column("axis", "all, workload, clients, or a further part of the logs' paths", TEXT),
+        Column(
+            "axis", "all, workload, clients, a further part of the logs' paths, or means for chosen client counts", TEXT
+        ),
         Column("level", "level of the axis; empty over all cells", TEXT),
         Column("log_ratio", "mean over cells of the difference of the two sides' mean logs", LOG_RATIO),
         RATIO_OF_LOGS,

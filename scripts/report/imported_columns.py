@@ -20,16 +20,19 @@ MEANINGS = {
     "duration_s": "length of the whole call, seconds",
     "transactions": "transactions of the whole call, or events where there is none",
     "tps": "transactions over the length of the call",
+    "qps": "queries over the length of the call",
     "latency_mean_ms": "mean latency, milliseconds",
     "p50_ms": "50th percentile of latency, as printed or from the histogram, milliseconds",
     "p95_ms": "95th percentile of latency, as printed or from the histogram, milliseconds",
     "p99_ms": "99th percentile of latency, as printed or from the histogram, milliseconds",
     "errors": "ignored errors of the whole call; before sysbench 1.0 deadlocks",
     "reconnects": "reconnects of the whole call",
+    "interval_cv": "standard deviation of TPS of the intervals over their mean: the spread within the call",
     "rise": "log of TPS in the second half of the intervals over the first half",
     "warnings": "number of warnings about the log",
     "warning_codes": "codes of these warnings, separated by ;",
     "file": "the record of the log",
+    "log": "the log, below the folder of the logs",
 }
 
 

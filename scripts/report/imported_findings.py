@@ -27,7 +27,7 @@ DRIFT = Topic("drift", "Drift")
 RATE = Topic("rate", "Target rate")
 LENGTH = Topic("length", "Length")
 NOTE_TITLES = {"impossible": "Impossible intervals", "unread_reports": "Unread intervals",
-               "other_form": "Other forms", "checkpoints": "Checkpoints"}  # fmt: skip
+               "other_form": "Other forms", "events": "Events", "checkpoints": "Checkpoints"}  # fmt: skip
 LATENCY = Topic("latency", "Latency")
 SPAN = Topic("span", "Span")
 ABSENT = Topic("absent", "Not in these logs")
@@ -74,9 +74,19 @@ def findings(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Fin
         *rate_findings(imported),
         length_finding(runs),
         percentiles_finding(imported, runs, cells),
-        SPAN.plain(SPAN_TEXT),
+        SPAN.plain(span_text(imported.get("skip_s") or 0)),
         ABSENT.plain(ABSENT_TEXT),
     ]
+
+
+def span_text(skip_s: float) -> str:
+    """Return which seconds of a call the figures cover."""
+    if not skip_s:
+        return SPAN_TEXT
+    return (
+        f"The figures cover the intervals that begin {skip_s:g} s or later after the start of a call, by `skip_s` of "
+        "the pattern. Latencies are left out: sysbench prints those of the whole call."
+    )
 
 
 def worse_findings(study: dict[str, Any], cells: pd.DataFrame) -> list[Finding]:
@@ -250,6 +260,7 @@ NOTE_TEXTS = {
     "impossible": "Intervals with more transactions than the whole call are left out of the figures by second.",
     "unread_reports": "Some lines of intervals could not be read.",
     "other_form": "Some logs have intervals in another form than sysbench's text; their totals are read.",
+    "events": "Some logs have no transactions: their TPS counts events of the script.",
     "checkpoints": "Some logs have several summaries, by checkpoints.",
 }
 

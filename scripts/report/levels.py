@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis.levels import ALL, levels_of
+from scripts.analysis.levels import ALL, MEANS, levels_of
 from scripts.analysis.metrics import TPS, latency_of
 from scripts.report.value_tables import Cell
 from scripts.wording import NARROW, NOTHING, by_width, missing, plural
@@ -69,7 +69,7 @@ def level_name(axis: str, level: str) -> str:
     """Return the name of a level as a reader knows it: all cells, tier 2 GB, 16 clients."""
     if axis == "clients":
         return plural(int(level), "client")
-    return "all cells" if axis == ALL else level if axis == "workload" else f"{axis} {level}"
+    return "all cells" if axis == ALL else level if axis in ("workload", MEANS) else f"{axis} {level}"
 
 
 def _cells(rows: list[Any]) -> Iterator[Cell]:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import published
-from scripts.analysis.metrics import EVERY, OPERATIONS
+from scripts.analysis.metrics import MEASURED, OPERATIONS
 from scripts.analysis.published import FINDINGS, IN_BYTES, SIZES
 from scripts.measure.record import Diagnosis, Run
 from scripts.report.engine import CHANGE_BUFFER_PREFIX, grown
@@ -28,7 +28,7 @@ COLUMNS = {
     "packets sent": "server_tx_packets_per_s",
     "bytes received": "server_rx_bytes_per_s",
     "bytes sent": "server_tx_bytes_per_s",
-    **{name: name for name in EVERY},
+    **{name: name for name in MEASURED},
 }
 
 

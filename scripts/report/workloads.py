@@ -24,6 +24,7 @@ SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms"
 SHOWN = {
     "tps": "TPS", "p50_ms": "median, ms", "p95_ms": "p95, ms", "p99_ms": "p99, ms",
     "cpu_us_per_tx": "CPU per transaction, µs", "slow_stop_s": "slow stop, s", "cold_s": "cold, s", "warm_s": "warm, s",
+    "latency_mean_ms": "mean latency, ms", "qps": "QPS",
 }  # fmt: skip
 MOST_UNFOLDED = 40
 

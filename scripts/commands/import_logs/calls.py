@@ -19,7 +19,10 @@ from scripts.measure.record import Run
 
 STARTED = re.compile(r"^Threads started!$", re.MULTILINE)
 THREADS = re.compile(r"^Number of threads: (\d+)$", re.MULTILINE)
+TRANSACTIONS = re.compile(r"^ +transactions: +[1-9]", re.MULTILINE)
 KEPT_RANKS = {round(100 * share) for share in SHARES.values()}
+# What a window counts, and the rate of an interval's line that it is the sum of.
+RATES = {"transactions": "tps", "queries": "qps", "errors": "errors_per_s", "reconnects": "reconnects_per_s"}
 SLACK = 1.1  # an interval is a little longer or shorter than its line says
 
 
@@ -29,6 +32,7 @@ class Note(StrEnum):
     IMPOSSIBLE = "impossible"
     UNREAD_REPORTS = "unread_reports"
     OTHER_FORM = "other_form"
+    EVENTS = "events"
     CHECKPOINTS = "checkpoints"
     TARGET_RATE = "target_rate"
     OTHER_PERCENTILE = "other_percentile"
@@ -86,8 +90,8 @@ class Reading:
     duration_s: float | None = None
 
 
-def read_call(call: Call) -> Reading:
-    """Return what a call of sysbench gives; one without a result has the outcome `failed`.
+def read_call(call: Call, skip_s: float = 0) -> Reading:
+    """Return what a call of sysbench gives, without its first seconds; one without a result has the outcome `failed`.
 
     Raises NotRead if sysbench refused its command line, or if the text is no text of sysbench's.
     """
@@ -97,6 +101,8 @@ def read_call(call: Call) -> Reading:
         output = parse(call.text)
         dropped, kept = _sound_reports(output)
         window = measured_window(output)
+        if skip_s:
+            window, kept = window_after(skip_s, kept), tuple(report for report in kept if report.second > skip_s)
     except SysbenchMisused as error:
         raise NotRead(str(error)) from error
     except SysbenchFailed as error:
@@ -104,7 +110,7 @@ def read_call(call: Call) -> Reading:
             raise NotRead(f"it {other}") from error
         return Reading({"outcome": "failed", "reason": str(error)}, {})
     facts = {"outcome": "ok", "reason": None, "window": window, "series": run_series(kept),
-             "histogram": asdict(output.histogram) if output.histogram else None}  # fmt: skip
+             "histogram": asdict(output.histogram) if output.histogram and not skip_s else None}  # fmt: skip
     return Reading(facts, dict(_notes(call.text, output, dropped)), output.totals.duration_s)
 
 
@@ -119,6 +125,8 @@ def _notes(text: str, output: Output, dropped: list[Report]) -> Iterator[tuple[s
         yield Note.UNREAD_REPORTS, f"{output.unread_reports} lines of intervals are in a form that is not read"
     if not output.reports and (form := other_form(text)):
         yield Note.OTHER_FORM, f"its intervals: {form}; the totals are"
+    if not TRANSACTIONS.search(text):
+        yield Note.EVENTS, "it prints events, and no transactions"
     if output.summaries > 1:
         yield Note.CHECKPOINTS, f"{output.summaries} summaries, by checkpoints: counts added up, no percentile"
     rank = output.latency.percentile
@@ -166,11 +174,35 @@ def measured_window(output: Output) -> dict[str, Any]:
         **counted,
         "errors": totals.errors,
         "reconnects": totals.reconnects,
+        "queries": totals.queries,
     }
     for name, value in window.items():
         if value is not None and not _sound(value):
             raise SysbenchFailed(f"sysbench printed impossible totals: {name} {value:g}")
     return window
+
+
+def window_after(skip_s: float, reports: tuple[Report, ...]) -> dict[str, Any]:
+    """Return the figures of the intervals that begin after the first `skip_s` seconds of a call.
+
+    Latencies are unknown: those printed are of the whole call. Raises NotRead where no interval begins so late.
+    """
+    begins_s = [0.0, *(report.second for report in reports)]
+    counted = [(report, report.second - begin_s) for begin_s, report in zip(begins_s, reports, strict=False)
+               if begin_s >= skip_s and report.second > begin_s]  # fmt: skip
+    if not counted:
+        raise NotRead(
+            f"skip_s: no line of an interval begins after {skip_s:g} s; sysbench prints them with --report-interval"
+        )
+
+    def total(rates: list[float | None]) -> float | None:
+        return None if None in rates else sum(rate * step_s for rate, (_, step_s) in zip(rates, counted, strict=True))
+
+    duration_s = sum(step_s for _, step_s in counted)
+    sums = {name: total([getattr(report, rate) for report, _ in counted]) for name, rate in RATES.items()}
+    counts = {name: None if value is None else round(value) for name, value in sums.items()}
+    latencies = dict.fromkeys(("latency_mean_ms", *SHARES))
+    return {"duration_s": duration_s, "tps": sums["transactions"] / duration_s, **counts, **latencies}
 
 
 def run_series(reports: tuple[Report, ...]) -> dict[str, list]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scripts.analysis.metrics import METRICS
+from scripts.analysis.metrics import METRICS, OF_LOGS
 from scripts.commands.import_logs.calls import Note
 from scripts.commands.import_logs.logs import Log, Tree
 from scripts.commands.import_logs.pattern import Pattern, natural_key
@@ -14,6 +14,7 @@ from scripts.vocabulary import CELL, CONTROLS, OPERATION_SHARES, WORKLOAD_CLIENT
 from scripts.wording import listing
 
 DEFAULT_REFERENCE = "baseline"
+IN_WINDOW = {"qps": "queries"}
 UNKNOWN_KEYS = ("seed", "campaign", "warmup_s", "measure_s", "placement", "published")
 
 
@@ -43,6 +44,7 @@ def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> d
     """
     facts = [log.facts for log in tree.logs]
     variants, workloads = _variants(facts, rules), _workloads(tree.logs, rules)
+    _demand_clients(facts, rules)
     read = {"folder": folder.name, "files": len(facts), "pattern": rules.written, "dates": rules.date}
     lost = {"unread": tree.unread, "left_out": tree.left_out}
     return {
@@ -58,7 +60,14 @@ def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> d
         **{key: {} for key in ("datasets", "trainings", "builds", "trained_on")},
         "config_text": rules.text,
         "order": list(_holes(facts, variants, workloads)),
-        "imported": {**read, **lost, "axes": _axes(tree.logs, rules), **_contents(tree.logs, workloads)},
+        "imported": {
+            **read,
+            **lost,
+            "axes": _axes(tree.logs, rules),
+            "means": rules.means,
+            "skip_s": rules.skip_s,
+            **_contents(tree.logs, workloads),
+        },
     }
 
 
@@ -74,13 +83,23 @@ def _contents(logs: list[Log], workloads: list[str]) -> dict[str, Any]:
     cells = {(log.facts["workload"], log.facts["clients"]) for log in logs}
     return {
         "cells": sorted(cells, key=lambda cell: (workloads.index(cell[0]), cell[1])),
-        "metrics": [name for name in METRICS if any(window.get(name) is not None for window in windows)],
+        "metrics": [name for name in (*METRICS, *OF_LOGS) if _held(windows, IN_WINDOW.get(name, name))],
         "notes": {str(code): files for code, files in notes.items() if files},
         "drift_judged": sum(drift_is_judged(log.facts["series"]["tps"]) for log in ok),
         "rates": sum(Note.TARGET_RATE in log.notes for log in ok),
         "measured": len(ok),
         "latency": max(OPERATION_SHARES, key=lambda name: (_held(windows, name), name == "p95_ms", name)),
     }
+
+
+def _demand_clients(facts: list[dict[str, Any]], rules: Pattern) -> None:
+    """Raise ValueError naming a client count of `means` that no log has."""
+    there = sorted({run["clients"] for run in facts})
+    for name, counts in rules.means.items():
+        for number in (number for number in counts if number not in there):
+            raise ValueError(
+                f"means: {name}: {number} clients match no log; there are {listing(list(map(str, there)))}"
+            )
 
 
 def _held(windows: list[dict[str, Any]], metric: str) -> int:

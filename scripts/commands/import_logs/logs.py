@@ -249,7 +249,7 @@ def read_content(path: Path, file: str, content: Content, pattern: Pattern, part
         name = content.name if call.of == 1 else f"{content.name}, call {call.number} of {call.of}"
         try:
             clients = _clients(place.clients, call)
-            reading = read_call(call)
+            reading = read_call(call, pattern.skip_s)
         except NotRead as error:
             outcomes.append(Refused(name, str(error)))
             continue

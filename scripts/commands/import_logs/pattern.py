@@ -71,6 +71,8 @@ class Pattern:
     order: Names
     only: Names
     leave_out: Names
+    means: dict[str, list[int]]
+    skip_s: float
     text: str
 
     def parts(self, *paths: str) -> Parts | None:

@@ -15,6 +15,7 @@ from scripts.wording import listing
 
 KNOWN_AXES = TEXT_AXES + NUMBER_AXES
 TEXT_KEYS = ("path", "regex", "variant", "workload", "reference", "title", "question", "date")
+KEYS = (*TEXT_KEYS, *MAPPING_KEYS, "means", "skip_s")
 DATE_FORMATS = ("mtime", "first_line")
 DEFAULT_PATTERN = """\
 # How the paths of sysbench logs are read. They are relative to the folder of the logs; the whole path must match, with
@@ -38,6 +39,10 @@ reference: baseline
 # Logs to compare, and logs to leave out, by parts as they are in the path, or by `path` itself; * is anything:
 # only: {product: [mysql]}
 # leave_out: {path: ["old/*", "*.md"]}
+# Means over chosen client counts, each with a name of its own:
+# means: {"8 and more": [8, 16, 32]}
+# Seconds at the beginning of each log that do not count; it needs lines of intervals:
+# skip_s: 60
 # title: The title of the report
 # question: The question that the measurement answers
 # The time of a run: mtime (the time of the log's last write, if logs were copied with their times), or first_line (the
@@ -94,9 +99,11 @@ def _pattern(given: dict[str, Any], text: str) -> Pattern:
     joined["workload"] = " ".join([joined["workload"], *(f"{{{name}}}" for name in groups if name not in used)])
     described = {key: given.get(key) for key in ("title", "question", "date")}
     chosen = {key: _names(given.get(key)) for key in ("order", "only", "leave_out")}
-    rename = _of(given, "rename")
+    rename, means = _of(given, "rename"), {name: list(map(int, counts)) for name, counts in _of(given, "means").items()}
+    skip_s = float(given.get("skip_s", 0))
     written = given.get("path") or given["regex"]
-    return Pattern(compiled, written, given.get("reference"), **joined, **described, rename=rename, **chosen, text=text)
+    return Pattern(compiled, written, given.get("reference"), **joined, **described, rename=rename, **chosen,
+                   means=means, skip_s=skip_s, text=text)  # fmt: skip
 
 
 def _of(given: dict[str, Any], key: str) -> dict[str, Any]:
@@ -113,14 +120,32 @@ def _fields(template: str) -> list[str]:
 
 def _key_mistakes(given: dict[str, Any]) -> Iterator[str]:
     for key, value in given.items():
-        if key not in TEXT_KEYS + MAPPING_KEYS:
-            yield f"unknown key {key!r}{suggestion(str(key), TEXT_KEYS + MAPPING_KEYS)}"
+        if key not in KEYS:
+            yield f"unknown key {key!r}{suggestion(str(key), KEYS)}"
+        elif key == "means":
+            yield from _means_mistakes(value)
+        elif key == "skip_s":
+            yield from _skip_mistakes(value)
         elif key in MAPPING_KEYS:
             yield from _mapping_mistakes(key, value)
         elif not isinstance(value, str) or not value:
             yield f"{key}: {value!r}, expected a text"
         elif key == "date" and value not in DATE_FORMATS:
             yield f"date: {value!r}, expected {' or '.join(DATE_FORMATS)}"
+
+
+def _means_mistakes(value: Any) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"means: {value!r}, expected names, each with a list of client counts"
+        return
+    for name, counts in value.items():
+        if not (isinstance(counts, list) and counts and all(str(number).isdecimal() for number in counts)):
+            yield f"means: {name}: {counts!r}, expected a list of client counts, such as [8, 16]"
+
+
+def _skip_mistakes(value: Any) -> Iterator[str]:
+    if not (isinstance(value, str) and re.fullmatch(r"[0-9]{1,6}(\.[0-9]+)?", value)):
+        yield f"skip_s: {value!r}, expected seconds, such as 60"
 
 
 def _mapping_mistakes(key: str, value: Any) -> Iterator[str]:

@@ -162,7 +162,7 @@ def test_the_percentile_that_the_logs_have_takes_the_column_of_latency(here):
     assert study["imported"]["latency"] == "p99_ms"
     assert results(study, tables).heads == ["TPS", "p99 latency"]
     assert level_means(study, tables["levels"]).heads[3] == "p99"
-    assert by_workload(study, tables).heads == ("TPS", "/ baseline", "p99, ms", "/ baseline")
+    assert by_workload(study, tables).heads[:4] == ("TPS", "/ baseline", "p99, ms", "/ baseline")
     (answer,) = imported_answers.imported_answers(study, tables)
     assert any(sentence.text.startswith("p99 latency: 2.0") for sentence in answer.sentences)
 
