@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scripts import record
-from scripts.measure import run_parts
+from scripts.measure import machine_parts, run_parts
 from scripts.measure.planned import SLICES
 from scripts.parts import Part
 from scripts.vocabulary import CountedBy
@@ -55,8 +55,8 @@ class Run(Part):
     recipe: dict[str, Any] = field(default_factory=dict)
     server: run_parts.Server = field(default_factory=run_parts.Server)
     sysbench: run_parts.Sysbench = field(default_factory=run_parts.Sysbench)
-    host: run_parts.Host = field(default_factory=run_parts.Host)
-    placement: run_parts.Placement = field(default_factory=run_parts.Placement)
+    host: machine_parts.Host = field(default_factory=machine_parts.Host)
+    placement: machine_parts.Placement = field(default_factory=machine_parts.Placement)
     nice: int | None = None
     running: run_parts.Running = field(default_factory=run_parts.Running)
     client_host: run_parts.ClientHost = field(default_factory=run_parts.ClientHost)
@@ -72,9 +72,9 @@ class Run(Part):
     statements: run_parts.Statements = field(default_factory=run_parts.Statements)
     timed_sql: run_parts.TimedSql = field(default_factory=run_parts.TimedSql)
     cpu: run_parts.Cpu = field(default_factory=run_parts.Cpu)
-    pressure: run_parts.Pressure = field(default_factory=run_parts.Pressure)
-    memory: run_parts.Memory = field(default_factory=run_parts.Memory)
-    supplies: run_parts.Supplies = field(default_factory=run_parts.Supplies)
+    pressure: machine_parts.Pressure = field(default_factory=machine_parts.Pressure)
+    memory: machine_parts.Memory = field(default_factory=machine_parts.Memory)
+    supplies: machine_parts.Supplies = field(default_factory=machine_parts.Supplies)
     io: run_parts.Io = field(default_factory=run_parts.Io)
     fsync_ms: run_parts.FsyncTimes = field(default_factory=run_parts.FsyncTimes)
     medium: run_parts.Medium = field(default_factory=run_parts.Medium)

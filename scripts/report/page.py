@@ -40,12 +40,13 @@ from scripts.report.finding import Finding, State
 from scripts.report.imported_columns import columns_of
 from scripts.report.levels import level_means
 from scripts.report.measuring import looks_text, method_text, stopping_text
-from scripts.report.results import Results, results, summary_rows
+from scripts.report.results import results, summary_rows
+from scripts.report.study_sentences import ESTABLISHED, caption, extent, measured_at, partial_sentence
 from scripts.report.value_tables import measured_metrics, overall_rows
 from scripts.report.verdict import matters_of, noise_sentence, study_answer
 from scripts.report.workloads import by_workload
 from scripts.vocabulary import AA, MIN_BLOCKS
-from scripts.wording import duration, percent, plural, share
+from scripts.wording import percent, plural, share
 
 Values = dict[str, Any]
 Record = dict[str, Any]
@@ -160,8 +161,8 @@ def head_section(evidence: Evidence, split: Mapping[str, held_out.Split]) -> Val
         "scaled": effects.scaled_sentence(study),
         "running": running_servers.sentences(evidence.records),
         "machine_line": first_screen.machine_line(study, evidence.records, evidence.sources, evidence.datasets),
-        "measured_at": _measured_at(found["runs"]),
-        "extent": (imported_answers.extent if study.get("imported") else _extent)(study, found["runs"]),
+        "measured_at": measured_at(found["runs"]),
+        "extent": (imported_answers.extent if study.get("imported") else extent)(study, found["runs"]),
         "method": " ".join(filter(None, (method_text(found["runs"]), stopping_text(study), looks_text(study)))),
     }
 
@@ -187,40 +188,6 @@ def answer_values(evidence: Evidence, split: Mapping[str, held_out.Split]) -> Va
         "result_heads": shown.heads,
         "result_rows": summary_rows(shown),
     }
-
-
-ESTABLISHED = "in the first column after Holm's correction, in the others where the interval leaves out 1"
-
-
-def caption(study: dict[str, Any], shown: Results) -> str:
-    """Return what the marks of the first screen's figure are."""
-    if study.get("imported"):
-        return "Thick: mean over all cells; small: each cell; Welch's 95 % intervals from unpaired repetitions."
-    cells = "each workload" if len(study["clients"]) == 1 else "each workload and client count"
-    text = f"Thick: mean with its 95 % interval; small: {cells}. Bold: established, {ESTABLISHED}."
-    return f"{text} CPU is the server's." if METRICS["cpu_us_per_tx"] in shown.metrics else text
-
-
-def _measured_at(runs: pd.DataFrame) -> str:
-    began, ended = (pd.to_datetime(value, unit="s") for value in (runs["started_at"].min(), runs["ended_at"].max()))
-    return "" if pd.isna(began) else f"{began:%Y-%m-%d %H:%M} UTC, {duration((ended - began).total_seconds())}"
-
-
-def _extent(study: dict[str, Any], runs: pd.DataFrame) -> str:
-    counted = {"variant": study["variants"], "workload": study["workloads"], "client count": study["clients"]}
-    parts = [plural(len(found), noun) for noun, found in counted.items() if noun != "client count" or len(found) > 1]
-    return f"{plural(len(runs), 'run')}: {', '.join(parts)}, {plural(study['repetitions'], 'repetition')}"
-
-
-def partial_sentence(study: dict[str, Any], runs: pd.DataFrame) -> str:
-    """Return the sentence above a report made before the end of its study; nothing for a whole study."""
-    if not study.get("partial"):
-        return ""
-    there = int((runs["outcome"] != "missing").sum())
-    return (
-        f"Partial: {there} of {plural(len(runs), 'planned run')}. Runs not yet made are shown as holes, and no verdict "
-        "is final: stopping a study as soon as its figures look right finds effects that are chance."
-    )
 
 
 LIMIT_HEAD = ("warning", "meaning, as worded for the first run beyond the limit", "limit", "what helps", "runs")

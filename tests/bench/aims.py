@@ -13,7 +13,7 @@ import pandas as pd
 from scripts import record
 from scripts.analysis.runs import read_csv
 from scripts.analysis.verdicts import PRIMARY
-from scripts.measure.run_parts import Host
+from scripts.measure.machine_parts import Host
 from scripts.vocabulary import BLOCK_FILE, CONTROLS
 
 OUT = Path(__file__).with_suffix(".csv")

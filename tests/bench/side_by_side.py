@@ -15,8 +15,8 @@ import pandas as pd
 from scripts import record
 from scripts.analysis.intervals import pooled_variance
 from scripts.host.facts import read_host
+from scripts.measure.machine_parts import Host
 from scripts.measure.planned import SLICES
-from scripts.measure.run_parts import Host
 from scripts.measure.slice_facts import log_standard_error
 from scripts.vocabulary import AA, RELINKED
 

@@ -10,7 +10,7 @@ from scripts import record as records
 from scripts import release
 from scripts.host import facts as host_facts
 from scripts.host.cpus import Placement
-from scripts.measure import record, run_parts
+from scripts.measure import machine_parts, record, run_parts
 from scripts.measure.record import Run
 from scripts.vocabulary import RUN
 from tests.made import diagnoses, synthetic
@@ -128,7 +128,9 @@ def test_record_without_large_parts_keeps_the_others(facts, tmp_path):
     assert run.window == Run.of(facts).window
 
 
-@pytest.mark.parametrize(("part", "source"), [(run_parts.Host, host_facts.Host), (run_parts.Placement, Placement)])
+@pytest.mark.parametrize(
+    ("part", "source"), [(machine_parts.Host, host_facts.Host), (machine_parts.Placement, Placement)]
+)
 def test_parts_have_the_fields_of_what_they_are_made_from(part, source):
     assert {each.name for each in fields(source)} == {each.name for each in fields(part)}
 

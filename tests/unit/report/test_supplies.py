@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis.run_tables import RUNS
-from scripts.measure.run_parts import Supplies
+from scripts.measure.machine_parts import Supplies
 from scripts.report.supplies import NAMES, supplies_finding
 from tests.made.run import record_of
 
