@@ -15,6 +15,8 @@ SHORT = {
     "study": "short",
     # Compiled in half the time of -O2; gcc writes and reads profiles all the same.
     "builds": {"baseline": {"flags": "-O0"}, "pgo": {"flags": "-O0"}},
+    # A library of contrib, which builds have because it is named here.
+    "options": {"synchronous_commit": False, "shared_preload_libraries": "pg_stat_statements"},
     "repetitions": 2,
     "warmup_s": 1,
     "measure_s": 3,

@@ -98,6 +98,16 @@ def test_both_builds_answered_every_statement_alike_before_the_first_run(study):
     assert max(end for *_, end in answered) <= study.runs()[0]["times"]["started_at"]
 
 
+def test_every_server_was_measured_with_the_library_that_was_compiled_for_it(study):
+    builds = study.folder / "results" / "builds" / "postgresql-15"
+    assert len(list(builds.glob("*/install/lib/plpgsql.so"))) == 3
+    assert len(list(builds.glob("*/install/lib/pg_stat_statements.so"))) == 3
+    shared = [json.loads(file.read_text())["variables"] for file in study.home.rglob("variables/*.json")]
+    assert shared
+    assert {variables["shared_preload_libraries"] for variables in shared} == {"pg_stat_statements"}
+    assert all("pg_stat_statements.max" in variables for variables in shared)
+
+
 def test_reference_has_relinks_that_are_other_programs_with_its_answers(study):
     made = study.build("baseline", "relinked")
     assert (made["refused"], made["lto"], made["from_archives"] > 50) == (None, False, True)
