@@ -26,6 +26,26 @@ SHORT = {
     },
 }
 PROGRAMS = ["postgres", "sysbench"]
+# In the results of the study above, whose reference, dataset and source it takes: what is left to compile is one build.
+BY_CLANG = {
+    **{key: SHORT[key] for key in ("repetitions", "warmup_s", "measure_s", "datasets", "trainings")},
+    "study": "by-clang",
+    "title": "Thin LTO and BOLT by clang",
+    "question": "Do thin LTO and BOLT work with clang?",
+    "variants": {name: {"server": "postgresql-15", "build": name} for name in ("baseline", "clang_lto_bolt")},
+    "reference": "baseline",
+    "builds": {
+        "baseline": SHORT["builds"]["baseline"],
+        "clang_lto_bolt": {"toolchain": "clang-16", "flags": "-O1", "lto": True, "bolt": "mixed"},
+    },
+    "workloads": {"simple_select": None},
+    "clients": [8],
+    "placement": "automatic",
+    "seed": 1,
+    "campaign": 1,
+    "relinked": False,
+}
+NEEDED = ("clang-16", "ld.lld-16", "llvm-ar-16", "llvm-bolt-16")
 
 
 @dataclass(frozen=True)
@@ -40,7 +60,7 @@ class Study:
 
     @property
     def home(self) -> Path:
-        return self.folder / "results" / "studies" / "short"
+        return self.folder / "results" / "studies" / self.config.stem
 
     def read(self, name: str) -> dict:
         return json.loads((self.home / name).read_text())
@@ -85,20 +105,26 @@ def short() -> dict:
 
 def made(folder: Path) -> Study:
     """Make the whole study in an empty folder, and watch it."""
-    config = folder / "short.yaml"
-    config.write_text(yaml.safe_dump(short(), sort_keys=False))
-    # All builds share one configuration, so the second and the third take the answers of the first one's checks.
-    (folder / "config.site").write_text(f"cache_file={folder / 'config.cache'}\n")
+    return _made(folder, short())
+
+
+def made_by_clang(study: Study) -> Study:
+    """Make the study of a build by clang in the folder of a finished one."""
+    return _made(study.folder, BY_CLANG)
+
+
+def _made(folder: Path, study: dict) -> Study:
+    config = folder / f"{study['study']}.yaml"
+    config.write_text(yaml.safe_dump(study, sort_keys=False))
     before, places = leftovers(), (str(folder), *PLACES)
-    with watched(PROGRAMS, places) as seen, (folder / "snakemake.log").open("w") as log:
-        command = command_line(folder, "--cores", "all", "--configfile", config)
+    with watched(PROGRAMS, places) as seen, config.with_suffix(".log").open("w") as log:
         done = subprocess.run(
-            command,
+            command_line(folder, "--cores", "all", "--configfile", config),
             cwd=folder,
-            env=environment(CONFIG_SITE=str(folder / "config.site")),
+            env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    assert done.returncode == 0, "\n".join((folder / "snakemake.log").read_text().splitlines()[-60:])
+    assert done.returncode == 0, "\n".join(config.with_suffix(".log").read_text().splitlines()[-60:])
     return Study(folder, config, seen, leftovers() - before, wait_until_gone(PROGRAMS, places))

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shutil
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ from scripts import record
 from scripts.builds import relinked
 from scripts.host import workplace
 from tests.endtoend import recomputing
-from tests.endtoend.short_study import SHORT, made
+from tests.endtoend.short_study import NEEDED, SHORT, made, made_by_clang
 from tests.workflow.running import snakemake
 
 pytestmark = pytest.mark.real
@@ -241,3 +242,37 @@ def test_same_command_again_finds_nothing_to_do(study):
     answer = snakemake(study.folder, "--cores", "all", "--configfile", study.config)
     assert answer.status == 0
     assert "Nothing to be done" in answer.text
+
+
+@pytest.fixture(scope="module")
+def by_clang(study):
+    """A second study, in the results of the first."""
+    if lost := [name for name in NEEDED if not shutil.which(name)]:
+        pytest.skip(f"not installed: {', '.join(lost)}")
+    return made_by_clang(study)
+
+
+def test_clang_makes_a_thin_lto_build_and_bolt_lays_it_out(by_clang):
+    relocatable, bolted = by_clang.build("relocatable_clang-16_*"), by_clang.build("clang_lto_bolt")
+    assert relocatable["flags"]["lto"] == ["-flto=thin"]
+    assert {"-fuse-ld=lld", "-Wl,--emit-relocs"} <= set(relocatable["flags"]["link"])
+    assert "-flto=thin" in relocatable["compile_arguments"]
+    assert bolted["bolt"]["functions_profiled"] > 500
+    assert bolted["sha256"] != relocatable["sha256"]
+
+
+def test_build_by_clang_answers_as_the_reference_and_is_measured_and_reported(by_clang):
+    assert by_clang.check("clang_lto_bolt")["answered_identically"] >= 300
+    runs = by_clang.runs()
+    assert len(runs) == 2 * 3
+    assert {run["outcome"] for run in runs} == {"ok"}
+    assert all(run["supplies"]["huge_pages_mib"] is not None for run in runs)
+    page = (by_clang.home / "report.html").read_text()
+    assert "clang_lto_bolt" in page
+    assert re.search(r"clang-16 16\.", page)
+
+
+def test_second_study_compiled_what_the_first_had_not(by_clang):
+    compiled = [job for job in by_clang.jobs() if job[0] == "build_server"]
+    assert len(compiled) == 3 + 1
+    assert (by_clang.left, by_clang.running) == (set(), [])
