@@ -28,7 +28,7 @@ SHORT = {
 PROGRAMS = ["postgres", "sysbench"]
 # In the results of the study above, whose reference, dataset and source it takes: what is left to compile is one build.
 BY_CLANG = {
-    **{key: SHORT[key] for key in ("repetitions", "warmup_s", "measure_s", "datasets", "trainings")},
+    **{key: SHORT[key] for key in ("options", "repetitions", "warmup_s", "measure_s", "datasets", "trainings")},
     "study": "by-clang",
     "title": "Thin LTO and BOLT by clang",
     "question": "Do thin LTO and BOLT work with clang?",
