@@ -97,13 +97,13 @@ def end(leftover: Leftover) -> None:
 
 def _wait_for_end(leftover: Leftover) -> None:
     deadline_s = time.monotonic() + ENDED_WITHIN_S
-    while left := [pid for pid in leftover.processes if not _has_ended(pid)]:
+    while left := [pid for pid in leftover.processes if not has_ended(pid)]:
         if time.monotonic() > deadline_s:
             raise RuntimeError(f"{leftover}; processes {listing(list(map(str, left)))} did not end by SIGKILL")
         time.sleep(LOOK_S)
 
 
-def _has_ended(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Return whether a process is gone, or waits as a zombie for a parent that may never ask."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"

@@ -11,6 +11,7 @@ from scripts.commands.doctor.left import check_leftovers
 from scripts.host import freezer, leftovers
 from scripts.host.cache import cache_path
 from tests.endtoend import installed, watching
+from tests.endtoend.folders import open_folder
 from tests.endtoend.guards import kill_with_guard
 from tests.faults.interrupting import wait_until
 from tests.workflow.running import CHECKOUT, environment
@@ -19,15 +20,18 @@ pytestmark = [pytest.mark.real, pytest.mark.alone]
 # Holds a server with three connections still, as a block does while other servers work; prints its processes.
 HOLDER = """
 import sys, time
-from scripts.host import lifetime, stopping
+from pathlib import Path
+from scripts.host import lifetime, stopping, workplace
 from scripts.measure import held
+from scripts.servers import families
 from scripts.servers.server import running
 from tests.endtoend import installed
-family, means = sys.argv[1:]
+family, means, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 lifetime.heed_signals()
 if means == held.Signals.NAME:
     held.freezer_of = lambda pid: None
-with installed.initialised("guards-", family) as ready:
+install = workplace.installed(installed.identity(family, folder))
+with installed.initialised_as(families.of(family), install, installed.SMALL[family], folder) as ready:
     with running(ready.family, ready.install, ready.data, ready.options, ready.folder / "server.log") as server:
         connections = [server.connect() for _ in range(3)]
         arm = held.Held("baseline", server)
@@ -39,9 +43,9 @@ with installed.initialised("guards-", family) as ready:
 MEANS = [freezer.Freezer.NAME, "SIGSTOP"]
 
 
-def start_and_kill(family, means):
+def start_and_kill(family, means, folder):
     """Kill a job that holds a server still, and its guard at the same time; returns the server's processes."""
-    command = [sys.executable, "-c", HOLDER, family, means]
+    command = [sys.executable, "-c", HOLDER, family, means, str(folder)]
     with subprocess.Popen(command, cwd=CHECKOUT, env=environment(), stdout=subprocess.PIPE, text=True) as holder:
         pids = [int(word) for word in holder.stdout.readline().split()]
         kill_with_guard(holder.pid)
@@ -49,7 +53,7 @@ def start_and_kill(family, means):
 
 
 def alive(pids):
-    return [pid for pid in pids if not leftovers._has_ended(pid)]
+    return [pid for pid in pids if not leftovers.has_ended(pid)]
 
 
 @pytest.mark.parametrize("means", MEANS)
@@ -60,7 +64,8 @@ def test_next_job_on_the_machine_ends_what_a_job_and_its_guard_left(family, mean
     if means == freezer.Freezer.NAME and freezer.own_folder() is None:
         pytest.skip("no cgroups of version 2 are mounted here")
     before = watching.leftovers()
-    pids = start_and_kill(family, means)
+    with open_folder("guards-") as folder:
+        pids = start_and_kill(family, means, folder)
     (leftover,) = leftovers.find()
     left = watching.leftovers() - before
     assert left
