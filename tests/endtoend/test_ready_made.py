@@ -148,8 +148,8 @@ def test_job_killed_while_both_servers_of_a_block_are_stopped_leaves_none(ready,
         assert sum(len(leftover.folders) for leftover in leftovers.find()) > len(ARMS)
         with leftovers.hold_machine():
             pass
+        assert leftovers.find() == []
     assert wait_until_gone(["mysqld", "sysbench"], place, seconds=10) == []
-    assert leftovers.find() == []
 
 
 def test_limit_of_a_login_is_raised_while_thousands_log_in_at_once(ready):
