@@ -154,6 +154,8 @@ done
 """
 _watcher: list[IO[bytes]] = []
 _ledger: list[ledger.Ledger] = []
+# Servers of a block are started by threads: without it each could start a watcher of its own.
+_sending = threading.RLock()
 
 
 @contextlib.contextmanager
@@ -216,14 +218,15 @@ def remove_folder_at_death(path: Path) -> Callable[[], None]:
 
 
 def _send(line: str) -> None:
-    if not _watcher:
-        _watcher.append(_start_watcher())
-    if not _ledger and line.startswith(ledger.MADE_FOR):
-        _ledger.append(ledger.Ledger(start_of(os.getpid())))
-        _write_to_watcher(f"ledger {_ledger[0].path}")
-    if _ledger:
-        _ledger[0].note(line)
-    _write_to_watcher(line)
+    with _sending:
+        if not _watcher:
+            _watcher.append(_start_watcher())
+        if not _ledger and line.startswith(ledger.MADE_FOR):
+            _ledger.append(ledger.Ledger(start_of(os.getpid())))
+            _write_to_watcher(f"ledger {_ledger[0].path}")
+        if _ledger:
+            _ledger[0].note(line)
+        _write_to_watcher(line)
 
 
 def _write_to_watcher(line: str) -> None:

@@ -100,3 +100,30 @@ for _ in range(20):
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=CHECKOUT, start_new_session=True, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_threads_that_hold_things_at_once_have_one_watcher_and_one_ledger(tmp_path):
+    code = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from scripts.host import lifetime
+begin = Barrier(8)
+starting, starts = lifetime._start_watcher, []
+def start():
+    starts.append(1)
+    return starting()
+lifetime._start_watcher = start
+def hold(number):
+    begin.wait()
+    return lifetime.remove_folder_at_death(Path(sys.argv[1], str(number)))
+with ThreadPoolExecutor(8) as threads:
+    gone = list(threads.map(hold, range(8)))
+print(len(starts), len(lifetime._watcher), len(lifetime._ledger))
+for drop in gone:
+    drop()
+"""
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["1", "1", "1"]
