@@ -1,10 +1,12 @@
-"""The study of stubs that the release before the packages finished, and a machine whose compilers have fixed versions.
+"""The study of stubs that the release before the packages finished, and a machine whose compilers tell fixed versions.
 
 tests/data/formats/finished-1.tar.xz holds its `results` with Snakemake's records of its jobs, dates included.
 """
 
 import os
+import shutil
 import tarfile
+from pathlib import Path
 from typing import Any
 
 from tests.workflow.running import CHECKOUT, Answer
@@ -29,8 +31,8 @@ VERSIONS = {**dict.fromkeys(GCC, "12.2.0"), **dict.fromkeys(BOLT, "LLVM version 
 
 
 def begin(study: Stubbed) -> None:
-    """Write the config, a ready-made server and compilers that only tell their version, in the checkout."""
-    commands = {f"tools/{name}": f"#!/bin/sh\necho {version}\n" for name, version in VERSIONS.items()}
+    """Write the config, a ready-made server and compilers of fixed versions, in the checkout."""
+    commands = {f"tools/{name}": _of_version(name, version) for name, version in VERSIONS.items()}
     for name, text in {**commands, "ready/bin/postgres": "#!/bin/sh\necho 'postgres (PostgreSQL) 15.18'\n"}.items():
         (file := study.root / name).parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
@@ -38,6 +40,16 @@ def begin(study: Stubbed) -> None:
     ready = {"family": "postgresql", "product": "PostgreSQL", "version": "15"}
     entry = {**ready, "sources": [{"installed": str(study.root / "ready" / "bin" / "postgres")}]}
     study.configure(**STUDY, servers={"ready": entry})
+
+
+def _of_version(name: str, version: str) -> str:
+    """Return a script that tells this version, and is the installed program for what a plan tries with it."""
+    return f"""#!/bin/sh
+case $1 in
+    -dumpfullversion | --version) echo {version} ;;
+    *) exec {Path(shutil.which(name)).resolve()} "$@" ;;
+esac
+"""
 
 
 def unpack(study: Stubbed) -> None:
