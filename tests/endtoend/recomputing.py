@@ -22,15 +22,14 @@ def tps(text: Path, measure_s: int) -> float:
     return sum(chosen) / len(chosen)
 
 
-def p95_ms(text: Path) -> float:
-    """Return the latency of the bucket that holds the 95th of 100 transactions, in ms; sysbench rounds that rank."""
-    buckets = sorted((float(latency), int(count)) for latency, count in BUCKET.findall(text.read_text()))
-    return _p95_ms(*zip(*buckets, strict=True))
-
-
 def _p95_ms(latency_ms: Sequence[float], count: Sequence[int]) -> float:
     rank, seen = math.floor(0.95 * sum(count) + 0.5), accumulate(count)
     return next(latency for latency, reached in zip(latency_ms, seen, strict=True) if reached >= rank)
+
+
+def counted_p95_ms(run: dict) -> float:
+    """Return the latency of the bucket of a record's own histogram that holds the 95th of 100 transactions, in ms."""
+    return _p95_ms(run["histogram"]["latency_ms"], run["histogram"]["count"])
 
 
 def printed_p95_ms(text: Path) -> float:
