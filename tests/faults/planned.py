@@ -94,8 +94,11 @@ def refusal(config: dict[str, Any]) -> str | None:
 
 
 def names_a_key(told: str, config: dict[str, Any]) -> bool:
-    """Tell whether each line of a refusal begins with the path of a key, of the config or of the schema."""
-    head, *lines = told.splitlines()
+    """Tell whether each line of a refusal begins with the path of a key, of the config or of the schema.
+
+    What only a plan sees, such as a folder that does not exist, has the name of the study before its key.
+    """
+    head, *lines = told.removeprefix(f"study {config.get('study')}: ").splitlines()
     keys = {
         *SCHEMA["properties"],
         "(top level)",
