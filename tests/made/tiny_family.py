@@ -12,6 +12,7 @@ from scripts.host.process import run
 from scripts.servers.endpoint import Endpoint
 from scripts.servers.families.family import Family, Options
 from scripts.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE
+from scripts.servers.families.supplies import Supplies
 from scripts.sources.installed import Product, program_of
 
 # The server answers each connection with its settings, and ends at SIGTERM.
@@ -60,6 +61,7 @@ class Tiny(Family):
     DIALECT = "innodb"
     SOURCE_MIB, BUILD_MIB, INSTALL_MIB, EMPTY_MIB, LOGS_MIB, ROW_BYTES = 12, 24, 2, 1, 1, 100
     POOL_OPTION, BASE_MIB, CONNECTION_MIB = "pool", 1, 0.1
+    HUGE_PAGES_OPTION = "huge"
 
     def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
         return ["true", str(source)]
@@ -95,6 +97,9 @@ class Tiny(Family):
 
     def sysbench_flags(self, sockets: Path) -> list[str]:
         return ["--db-driver=mysql", f"--mysql-socket={sockets / 'tiny'}"]
+
+    def supplies(self, options: Options) -> Supplies:
+        return Supplies()
 
     def network_options(self, address: str, port: int) -> Options:
         return {"listen": f"{address}:{port}"}

@@ -43,6 +43,7 @@ TINY = SimpleNamespace(
         *recipe.get("configure", []),
     ],
     compile_commands=lambda threads: [["ninja", f"-j{threads}", "server"]],
+    library_commands=lambda _names: [],
     PROFILE_SCOPE=families.of("mysql").PROFILE_SCOPE,
 )
 

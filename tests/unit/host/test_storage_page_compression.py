@@ -83,9 +83,9 @@ def test_sizes_of_compressed_tables_are_set_against_the_reference_before_and_aft
     assert table.head == ("sbtest.linktable", "all tables", "whole data directory")
     fields = {(variant, when): cells for variant, when, cells in table.rows}
     before, after = (fields["zlib", when] for when in engine.EDGE_WORDS.values())
-    assert before[0].text == "512.0 MiB"
+    assert before[0].text == "1.0 GiB → 512.0 MiB"
     assert before[0].notes == ("50\u202f% of 1.0 GiB", "0.50\u202f×, n 2")
-    assert after[0].text == "1.4 GiB"
+    assert after[0].text == "2.0 GiB → 1.4 GiB"
     assert after[0].notes[0] == "70\u202f% of 2.0 GiB"
     assert after[0].notes[1].startswith("0.69\u202f× (0.11–4.3")
     assert after[1] == after[0]
