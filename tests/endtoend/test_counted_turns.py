@@ -72,6 +72,8 @@ def measured(place, monkeypatch):
     return run
 
 
+# The length of the window is that between two looks, which other programs delay.
+@pytest.mark.alone
 @pytest.mark.parametrize("text", COUNTED.values(), ids=COUNTED)
 def test_the_gate_counts_whatever_a_script_prints_or_leaves_behind(place, measured, text, request):
     pid = place.folder / "pid"
