@@ -55,15 +55,14 @@ def _become(command: list[str]) -> None:
 
 
 def _reaped(started: int) -> int | None:
-    """Wait for all children that have ended; return the command's status, None when it is not among them.
+    """Wait for children that have ended, up to the command; return its status, None when it is not among them.
 
     Raises ChildProcessError when no child is left.
     """
-    status = None
     while (ended := os.waitpid(-1, os.WNOHANG))[0]:
         if ended[0] == started:
             return ended[1]
-    return status
+    return None
 
 
 def _wait_for_all(started: int, within_s: float, at_each_look: Callable[[], None]) -> int | None:
