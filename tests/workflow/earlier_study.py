@@ -1,6 +1,7 @@
-"""The study of stubs that the release before the packages finished, and a machine whose compilers tell fixed versions.
+"""Studies of stubs that earlier commits finished, and a machine whose compilers tell fixed versions.
 
-tests/data/formats/finished-1.tar.xz holds its `results` with Snakemake's records of its jobs, dates included.
+tests/data/formats/finished-*.tar.xz hold `results` with Snakemake's records of the jobs, dates included: 1 of the
+release before the packages, 2 of commit fda9c55, with blocks and relinks.
 """
 
 import os
@@ -12,7 +13,7 @@ from typing import Any
 from tests.workflow.running import CHECKOUT, Answer
 from tests.workflow.stubbed import Stubbed
 
-FINISHED = CHECKOUT / "tests" / "data" / "formats" / "finished-1.tar.xz"
+FORMATS = CHECKOUT / "tests" / "data" / "formats"
 TARGET = "results/report.html"
 SERVER = {"server": "postgresql-15"}
 STUDY: dict[str, Any] = {
@@ -25,12 +26,14 @@ STUDY: dict[str, Any] = {
     "repetitions": 1,
     "diagnose": {"workloads": ["oltp"], "variants": ["baseline"], "tools": ["waits"], "seconds": 3},
 }
+# Number of the archive -> what its study has beside these keys.
+CHANGES: dict[int, dict[str, Any]] = {1: {}, 2: {"relinked": True, "repetitions": 2, "clients": [1, 8]}}
 GCC = ("gcc-12", "g++-12", "gcc-ar-12", "gcc-ranlib-12", "gcc-nm-12", "gcov-dump-12")
 BOLT = ("llvm-bolt-16", "merge-fdata-16")
 VERSIONS = {**dict.fromkeys(GCC, "12.2.0"), **dict.fromkeys(BOLT, "LLVM version 16.0.6")}
 
 
-def begin(study: Stubbed) -> None:
+def begin(study: Stubbed, number: int) -> None:
     """Write the config, a ready-made server and compilers of fixed versions, in the checkout."""
     commands = {f"tools/{name}": _of_version(name, version) for name, version in VERSIONS.items()}
     for name, text in {**commands, "ready/bin/postgres": "#!/bin/sh\necho 'postgres (PostgreSQL) 15.18'\n"}.items():
@@ -39,7 +42,7 @@ def begin(study: Stubbed) -> None:
         file.chmod(0o755)
     ready = {"family": "postgresql", "product": "PostgreSQL", "version": "15"}
     entry = {**ready, "sources": [{"installed": str(study.root / "ready" / "bin" / "postgres")}]}
-    study.configure(**STUDY, servers={"ready": entry})
+    study.configure(**{**STUDY, **CHANGES[number]}, servers={"ready": entry})
 
 
 def _of_version(name: str, version: str) -> str:
@@ -52,9 +55,9 @@ esac
 """
 
 
-def unpack(study: Stubbed) -> None:
+def unpack(study: Stubbed, number: int) -> None:
     """Put the finished results into the checkout."""
-    with tarfile.open(FINISHED) as kept:
+    with tarfile.open(FORMATS / f"finished-{number}.tar.xz") as kept:
         kept.extractall(study.root)
 
 

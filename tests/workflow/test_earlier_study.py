@@ -3,6 +3,7 @@
 import pytest
 
 from tests.workflow import earlier_study
+from tests.workflow.running import COSTLY
 from tests.workflow.stubbed import copied
 
 INTERPRETING = {
@@ -20,16 +21,12 @@ INTERPRETING = {
 }
 
 
-@pytest.fixture
-def study(tmp_path):
-    made = copied(tmp_path)
-    earlier_study.begin(made)
-    return made
-
-
-def test_nothing_is_fetched_compiled_trained_loaded_or_measured_again(study):
-    assert len(earlier_study.run(study, "--dry-run").costly) == 9
-    earlier_study.unpack(study)
+@pytest.mark.parametrize("number", earlier_study.CHANGES)
+def test_nothing_is_fetched_compiled_trained_loaded_or_measured_again(number, tmp_path):
+    study = copied(tmp_path)
+    earlier_study.begin(study, number)
+    assert earlier_study.run(study, "--dry-run").costly.keys() == COSTLY
+    earlier_study.unpack(study, number)
     answer = earlier_study.run(study, "--dry-run")
     assert answer.status == 0, answer.text
     assert not answer.costly, answer.text
