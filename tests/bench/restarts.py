@@ -3,7 +3,7 @@
 Measures the reference, the reference again (A/A) and a variant that is the reference, in many blocks of as many rounds,
 on the installed servers and a binary of MySQL's vendor, under a load that reads and one that writes with relaxed
 commits. Writes restarts.csv: one row per family and load; rows of families that were not asked for stay. The figures
-say how many rounds a restart is worth; see docs/measuring.md.
+say how many rounds a restart is worth; see docs/evidence.md.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """The table of faults names tests that there are, each fault test is in it, and what did not hold is shown as such."""
 
-from tests.faults import registry
+from tests.faults import document, registry
 from tests.faults.registry import Fault
 from tests.faults.table import held, nodes, rows
 
@@ -21,6 +21,10 @@ def test_every_test_of_a_fault_is_in_the_table():
     assert [
         (file.stem, name) for file in ours for name in registry.functions(file) if (file.stem, name) not in named
     ] == []
+
+
+def test_guarantees_have_the_table_of_faults():
+    assert document.PAGE.read_text(encoding="utf-8") == document.page(), "python -m tests.faults.document writes it"
 
 
 def test_fault_held_only_when_all_its_tests_passed():

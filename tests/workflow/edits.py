@@ -1,4 +1,4 @@
-"""Edits of a finished study of stubs, each under the name that README's table of reruns has for it."""
+"""Edits of a finished study of stubs, each under the name that the table of docs/reruns.md has for it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

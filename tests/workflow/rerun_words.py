@@ -1,4 +1,4 @@
-"""What a dry run would do, in the words of README's table of reruns."""
+"""What a dry run would do, in the words of the table of docs/reruns.md."""
 
 import re
 from collections import Counter, defaultdict
@@ -19,7 +19,7 @@ class Jobs(Protocol):
     def made(self, rule: str) -> list[str]: ...
 
 
-# What tells the jobs of a rule apart in the path of their first output, and what README calls what they make.
+# What tells the jobs of a rule apart in the path of their first output, and what that table calls what they make.
 MADE = {
     "fetch_source": ("sources", "results/sources/(.+)-[0-9a-f]{12}/"),
     "build_server": ("builds", "results/builds/([^/]+)/(.+)-[0-9a-f]{12}/"),

@@ -1,4 +1,4 @@
-"""README's table of what runs again is true: every edit in it is performed on a finished study of stubs and planned."""
+"""The table of docs/reruns.md is true: every edit in it is performed on a finished study of stubs and planned."""
 
 import os
 
@@ -12,8 +12,8 @@ from tests.workflow.stubbed import copied
 
 pytestmark = pytest.mark.slow
 
-README = CHECKOUT / "README.md"
-TABLE = table(README.read_text())
+DOCUMENT = CHECKOUT / "docs" / "reruns.md"
+TABLE = table(DOCUMENT.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def study(finished, monkeypatch):
 
 
 def words(name, study, finished, answer):
-    """Return the jobs that are planned after an edit, in README's words."""
+    """Return the jobs that are planned after an edit, in the words of docs/reruns.md."""
     config = yaml.safe_load((study.root / "config.yaml").read_text())
     of = edits.EDITS[name].of if name else ()
     runs = finished[1].in_blocks | planning.state(study).in_blocks
