@@ -1,7 +1,7 @@
 # Every target but check, doctor and plan does its own set-up. `make` without a target explains them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup report quick package plan watch retry drop prune import compare check doctor config-doc sample bench test faults lint lock clean
+.PHONY: help setup report quick package plan watch retry drop prune import compare check doctor config-doc docs sample bench test faults lint lock clean
 
 # What a shell tells its Python would be told to that of .venv.
 unexport PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONINSPECT PYTHONOPTIMIZE PYTHONWARNINGS
@@ -110,6 +110,10 @@ study:
 config-doc: ## write docs/config.md, the reference of all keys, from the schema
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.config_doc
+
+docs: ## build the documents as a site with every link checked: results/site/index.html
+	@scripts/setup.sh test
+	$(PYTHON_BIN) -m mkdocs build --strict --quiet
 
 sample: ## render docs/sample-report.html, and its picture, from the records in docs/sample
 	@scripts/setup.sh run
