@@ -33,7 +33,7 @@ OF_STUDY := --config $(CONFIG) $(if $(SCALE),--scale $(SCALE))
 # Rules call `python`. The set-up must not see this PATH, or it would remake .venv with the interpreter of .venv.
 WITH_PATH := PATH="$(CURDIR)/.venv/bin:$$PATH"
 SNAKEMAKE := $(WITH_PATH) $(PYTHON_BIN) -m snakemake --cores $(CORES)
-SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/commands/package/*.sh scripts/servers/families/*.sh scripts/builds/compiler/cc
+SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/commands/package/*.sh scripts/measure/servers/families/*.sh scripts/build/compilation/compiler/cc
 
 help: ## explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile

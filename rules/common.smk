@@ -11,24 +11,24 @@ from snakemake.utils import min_version
 min_version("9.27.1")
 
 try:
-    from scripts import record
-    from scripts.builds import relinked
-    from scripts.builds.stages import BOLTED, COMPILED, PREBUILT
-    from scripts.config.study import load
-    from scripts.host import leftovers, locks, outcome
-    from scripts.loadgen import lua
-    from scripts.plan import blocks, decisions, description, looks, relinks, stopping
-    from scripts.plan.diagnoses import Diagnoses
-    from scripts.plan.paths import Paths, tolerated_folders
-    from scripts.plan.preview import text
-    from scripts.plan.recipes import Plan
-    from scripts.servers import credentials
-    from scripts.sources import addresses
+    from scripts.lib import json_record
+    from scripts.build.relink import kept_relinks
+    from scripts.build.compilation.stages import BOLTED, COMPILED, PREBUILT
+    from scripts.study.config.loading import load
+    from scripts.lib.host import leftovers, locks, outcome
+    from scripts.measure.loadgen import lua
+    from scripts.study.plan import block_layout, decisions, study_description, looks, relink_choice, precision_rule
+    from scripts.study.plan.diagnosis_plan import Diagnoses
+    from scripts.study.plan.paths import Paths, tolerated_folders
+    from scripts.study.plan.preview import plan_text
+    from scripts.study.plan.recipes import Plan
+    from scripts.measure.servers import credentials
+    from scripts.build.sources import addresses
     from scripts.workflow import announcing, code_digest, command_line, job_records, session
     from scripts.workflow.last_lines import last_lines
     from scripts.workflow.session import HOST, job_environment
-    from scripts.visible import visible
-    from scripts.vocabulary import Decision
+    from scripts.lib.visible import visible
+    from scripts.lib.vocabulary import Decision
 except ModuleNotFoundError as error:
     raise WorkflowError(
         f"{error.name}: this Python package is missing in {sys.prefix}; `make setup` makes .venv with it"
@@ -56,7 +56,7 @@ session.forget_python_settings()
 os.environ.update(
     **job_environment(ROOT),
     **{outcome.MAY_FAIL: "\n".join(tolerated_folders(PATHS))},
-    **{relinked.WANTED: record.canonical(relinks.wanted(PATHS))},
+    **{kept_relinks.WANTED: json_record.canonical(relink_choice.wanted(PATHS))},
     **lua.job_environment(PLAN.study.config, PLAN.study.entries),
     **credentials.job_environment(PLAN.study.entries["servers"]),
     **addresses.job_environment(PLAN.study.entries["servers"]),
@@ -78,7 +78,7 @@ def announce(is_dry_run):
         return
     try:
         cores = command_line.planned_cores(workflow, is_dry_run, sys.argv[1:])
-        sys.stderr.write(visible(text.plan_text(PATHS, cores, announcing.forced_steps(workflow))))
+        sys.stderr.write(visible(plan_text.plan_text(PATHS, cores, announcing.forced_steps(workflow))))
     except ValueError as error:
         raise WorkflowError(str(error))
 
@@ -89,7 +89,7 @@ if workflow.is_main_process:
 
 # Called by onstart, so not in a dry run, which may happen beside a run.
 def begin():
-    if not PARTIAL and (refused := text.refusals(PATHS)):
+    if not PARTIAL and (refused := plan_text.refusals(PATHS)):
         raise WorkflowError("\n".join(["this machine cannot carry out the study", *refused]))
     try:
         session.begin(workflow)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from scripts.builds import toolchain
-from scripts.builds.stages import DEFAULT_TOOLCHAIN
+from scripts.build.compilation import toolchain
+from scripts.build.compilation.stages import DEFAULT_TOOLCHAIN
 from tests import workers
 from tests.endtoend import looked_into
 from tests.unmarked import Programs

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from scripts.host import freezer, locks, workplace
+from scripts.lib.host import freezer, locks, workplace
 
 UNSHARE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 FOLDER, PREFIX = "ISOLATED", "tests-"

@@ -5,11 +5,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 from scripts import ROOT
-from scripts.config import expansion, study
-from scripts.config.text import ConfigError
-from scripts.host.entry import WrongCall
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
+from scripts.lib.host.entry import WrongCall
+from scripts.study.config import expansion, loading
+from scripts.study.config.yaml_lines import ConfigError
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def study_of(config: Path, size: str = "") -> study.Study:
+def study_of(config: Path, size: str = "") -> loading.Study:
     """Return the study of a config file at a scale.
 
     Raises ConfigError naming the file and every mistake in it, WrongCall with the nearest file for one that is missing.
@@ -30,7 +30,7 @@ def study_of(config: Path, size: str = "") -> study.Study:
         hint = f", did you mean {config.with_name(near[0])}?" if near else ""
         raise WrongCall(f"{config}: no such file, expected a study such as studies/quick.yaml{hint}")
     try:
-        return study.read(config, ROOT, **({expansion.SCALE: size} if size else {}))
+        return loading.read(config, ROOT, **({expansion.SCALE: size} if size else {}))
     except OSError as error:
         raise ConfigError(f"{config}: cannot be read: {error.strerror}") from error
 

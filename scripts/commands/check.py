@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.analysis.expectations import State
-from scripts.host.entry import say
-from scripts.visible import visible
+from scripts.lib import json_record
+from scripts.lib.host.entry import say
+from scripts.lib.visible import visible
+from scripts.report.analysis.expectations import State
 
 STUDIES = Path("results/studies")
 CODES = {State.HELD: 0, State.BROKEN: 1, State.OPEN: 2}
@@ -36,7 +36,7 @@ def read_verdict(study: str) -> dict[str, Any]:
     file = STUDIES / study / "verdict.json"
     if not file.is_file():
         raise ValueError(f"{file}: missing; `{_report_command(study)}` makes it")
-    if (facts := record.read(file)).get("word") is None:
+    if (facts := json_record.read(file)).get("word") is None:
         raise ValueError(f"{file}: study {study} states no `expect:`, so there is nothing to check")
     return facts
 

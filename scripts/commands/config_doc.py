@@ -8,11 +8,12 @@ from typing import Any
 
 import yaml
 
-from scripts import ROOT, record
-from scripts.config import schema as config_schema
-from scripts.config import text as config_text
-from scripts.config.schema import Schema, expected
-from scripts.config.study import CATALOG
+from scripts import ROOT
+from scripts.lib import json_record
+from scripts.study.config import schema as config_schema
+from scripts.study.config import yaml_lines as config_text
+from scripts.study.config.loading import CATALOG
+from scripts.study.config.schema import Schema, expected
 
 PAGE = Path("docs", "config.md")
 HEAD = ("key", "what it is", "value", "default")
@@ -151,7 +152,7 @@ def _yaml(example: dict[str, Any]) -> str:
 
 def main(root: Path) -> None:
     """Write the page into the checkout."""
-    record.write_text(root / PAGE, page(root))
+    json_record.write_text(root / PAGE, page(root))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.segment import Segment
 
-from scripts.visible import visible
+from scripts.lib.visible import visible
 
 
 class VisibleConsole(Console):

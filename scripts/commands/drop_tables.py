@@ -3,15 +3,15 @@
 import argparse
 from pathlib import Path
 
+from scripts.build.sources.kinds import RUNNING
 from scripts.commands.arguments import add_arguments, paths_of, report_command
-from scripts.commands.prune.leftovers import discard
-from scripts.host import locks
-from scripts.host.entry import say, user_command
-from scripts.plan.paths import Paths
-from scripts.servers import credentials, families, own_database
-from scripts.servers.endpoint import endpoint_of
-from scripts.servers.running_server import RunningServer
-from scripts.sources.kinds import RUNNING
+from scripts.commands.prune.unused_results import discard
+from scripts.lib.host import locks
+from scripts.lib.host.entry import say, user_command
+from scripts.measure.servers import credentials, families, own_database
+from scripts.measure.servers.endpoint import endpoint_of
+from scripts.measure.servers.running_server import RunningServer
+from scripts.study.plan.paths import Paths
 
 RESULTS = Path("results")
 

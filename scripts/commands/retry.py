@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts import record as scripts_record
 from scripts.commands.arguments import add_arguments, paths_of, report_command
-from scripts.commands.prune.leftovers import discard
-from scripts.host import locks
-from scripts.host.entry import say, user_command
-from scripts.host.outcome import has_failed
-from scripts.plan.diagnoses import Diagnoses
-from scripts.plan.paths import Paths
-from scripts.reasons import alike
-from scripts.vocabulary import BLOCK_FILE, FailureKind
-from scripts.wording import brief, listing, plural
+from scripts.commands.prune.unused_results import discard
+from scripts.lib import json_record as scripts_record
+from scripts.lib.failure_reasons import alike
+from scripts.lib.host import locks
+from scripts.lib.host.entry import say, user_command
+from scripts.lib.host.outcome import has_failed
+from scripts.lib.vocabulary import BLOCK_FILE, FailureKind
+from scripts.lib.wording import brief, listing, plural
+from scripts.study.plan.diagnosis_plan import Diagnoses
+from scripts.study.plan.paths import Paths
 
 RESULTS = Path("results")
 

@@ -15,10 +15,10 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from scripts.host.process import CommandFailed, output_of
+from scripts.build.sources import SourceError
+from scripts.build.sources.archive import unpack
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
-from scripts.sources import SourceError
-from scripts.sources.archive import unpack
+from scripts.lib.host.process import CommandFailed, output_of
 
 BROWSER_OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage")
 PICTURE_PIXELS, DRAWN_WITHIN_S = (1280, 800), 120

@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
+from scripts.build.compilation.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
 from scripts.commands.arguments import study_of
-from scripts.config.study import Study
-from scripts.plan.diagnoses import settings
-from scripts.visible import visible
+from scripts.lib.visible import visible
+from scripts.study.config.loading import Study
+from scripts.study.plan.diagnosis_plan import settings
 
 MANAGERS = ("apt", "dnf")
 # Kind of source -> packages that fetch it, of the same name in both.

@@ -9,15 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from scripts import ROOT, record
-from scripts.builds import relinked
-from scripts.builds.relinking import refusal_in
-from scripts.host import entry, outcome, workplace
-from scripts.host.entry import say
-from scripts.host.process import CommandFailed
-from scripts.servers.server import ServerFailed
-from scripts.sql import answers, files
-from scripts.sql.differential import differences, question
+from scripts import ROOT
+from scripts.build.relink import kept_relinks
+from scripts.build.relink.relink_server import refusal_in
+from scripts.lib import json_record
+from scripts.lib.host import entry, outcome, workplace
+from scripts.lib.host.entry import say
+from scripts.lib.host.process import CommandFailed
+from scripts.measure.servers.server import ServerFailed
+from scripts.measure.sql import server_answers, statement_files
+from scripts.measure.sql.differential import differences, question
 
 
 def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
@@ -26,20 +27,20 @@ def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
     Raises ServerFailed naming the statement at which the server died or stopped answering, and ValueError if the
     statements differ from those of the recipe. For a build that may fail, `answers_file` records the failure instead.
     """
-    begin_s, described = time.monotonic(), record.read(identity)
+    begin_s, described = time.monotonic(), json_record.read(identity)
     names = {key: described.get(key) for key in ("server", "family", "build", "release", "build_id")}
     names |= {key: recipe[key] for key in ("recipe", "build_digest", "statements_sha256")}
-    if (found := files.statements_sha256(ROOT, recipe["family"])) != recipe["statements_sha256"]:
+    if (found := statement_files.statements_sha256(ROOT, recipe["family"])) != recipe["statements_sha256"]:
         raise ValueError(f"statements_sha256: the files have {found}, the recipe {recipe['statements_sha256']}")
 
     def give_up(reason: str) -> None:
-        answers.write_answers(answers_file, {**names, **outcome.failure_facts(reason)})
+        server_answers.write_answers(answers_file, {**names, **outcome.failure_facts(reason)})
 
     with outcome.as_result(answers_file.parent, give_up, ServerFailed, CommandFailed):
         outcome.usable(identity)
         answered = question(recipe["family"], described["release"], workplace.installed(identity), log)
-        answer_relinks(identity.parent, described, answered, answers_file.with_name(relinked.RECORD), log)
-        answers.write_answers(answers_file, {**names, **answered})
+        answer_relinks(identity.parent, described, answered, answers_file.with_name(kept_relinks.RECORD), log)
+        server_answers.write_answers(answers_file, {**names, **answered})
         count, took_s = len(answered["answers"]), time.monotonic() - begin_s
         say(f"[check {described['server']} {described['build']}] {count} statements answered in {took_s:.0f} s")
 
@@ -48,14 +49,14 @@ def answer_relinks(build: Path, described: dict, expected: dict[str, Any], check
     """Ask the relinks of a build the same statements, and write to `checked` which of them answer as `expected`."""
     checked.unlink(missing_ok=True)
     try:
-        facts = relinked.read_relinks(build)
-    except relinked.NotRelinked:
+        facts = kept_relinks.read_relinks(build)
+    except kept_relinks.NotRelinked:
         return
 
     def judged(number: int) -> dict[str, Any]:
         verdict, own_log = {"number": number}, log.with_suffix(f".relink{number}.log")
         with refusal_in(verdict, ServerFailed):
-            install = workplace.installed(relinked.identity_of(build, number))
+            install = workplace.installed(kept_relinks.identity_of(build, number))
             answered = question(described["family"], described["release"], install, own_log)
             if differing := differences(answered, expected):
                 raise ValueError(f"{len(differing)} answers are not those of the build, first: {differing[0]['asked']}")
@@ -63,8 +64,8 @@ def answer_relinks(build: Path, described: dict, expected: dict[str, Any], check
 
     # A server spends half of its time on starts and on waits between connections.
     with ThreadPoolExecutor(2 * os.cpu_count()) as threads:
-        found = list(threads.map(judged, relinked.made_numbers(facts)))
-    record.write(checked, {"sha256": facts["sha256"], "relinks": found})
+        found = list(threads.map(judged, kept_relinks.made_numbers(facts)))
+    json_record.write(checked, {"sha256": facts["sha256"], "relinks": found})
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.builds import audit as builds_audit
-from scripts.builds import clang, gcc, toolchain
-from scripts.builds.audit import Unit
-from scripts.builds.compiler_calls import CompilerCall, compiled_units, linked_units, read_kept_calls
-from scripts.host import entry, outcome
+from scripts.build.compilation import audit as builds_audit
+from scripts.build.compilation import clang, gcc, toolchain
+from scripts.build.compilation.audit import Unit
+from scripts.build.compilation.compiler_calls import CompilerCall, compiled_units, linked_units, read_kept_calls
+from scripts.lib import json_record
+from scripts.lib.host import entry, outcome
 
 Found = tuple[list[Unit], dict[str, Any]]
 
@@ -21,17 +21,17 @@ def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented:
     used; the published recipe, known to lose its profile, and a build that may fail get an audit that records this.
     Raises ValueError if counters or programs cannot be read.
     """
-    described, published = record.read(identity), bool(recipe.get("published"))
+    described, published = json_record.read(identity), bool(recipe.get("published"))
     facts = {key: described[key] for key in ("server", "build")} | {"published": published}
     with outcome.as_result(
-        audit.parent, lambda reason: record.write(audit, {**facts, **outcome.failure_facts(reason)})
+        audit.parent, lambda reason: json_record.write(audit, {**facts, **outcome.failure_facts(reason)})
     ):
         outcome.usable(identity)
         facts |= judge(recipe, calls, described, identity.parent / "install", profile, instrumented)
         if not published:
             with outcome.refusing():
                 builds_audit.demand_profile_used(facts)
-        record.write(audit, facts)
+        json_record.write(audit, facts)
 
 
 def judge(

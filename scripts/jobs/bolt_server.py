@@ -4,18 +4,19 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.builds import binary, bolt, profiles, relinked, toolchain
-from scripts.builds.bolt_relinking import bolt_relinks
-from scripts.builds.relinking import Relinks
-from scripts.host import entry, outcome
-from scripts.host.cache import cache_directory
-from scripts.host.entry import say_waiting
-from scripts.host.locks import shared
-from scripts.host.process import CommandFailed, Usage, run
-from scripts.host.workplace import installed
-from scripts.record import digest
-from scripts.servers import families
+from scripts.build.compilation import binary, bolt, profiles, toolchain
+from scripts.build.relink import kept_relinks
+from scripts.build.relink.bolt_relinking import bolt_relinks
+from scripts.build.relink.relink_server import Relinks
+from scripts.lib import json_record
+from scripts.lib.host import entry, outcome
+from scripts.lib.host.cache import cache_directory
+from scripts.lib.host.entry import say_waiting
+from scripts.lib.host.locks import shared
+from scripts.lib.host.process import CommandFailed, Usage, run
+from scripts.lib.host.workplace import installed
+from scripts.lib.json_record import digest
+from scripts.measure.servers import families
 
 
 def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
@@ -27,7 +28,7 @@ def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity
     """
 
     def give_up(reason: str) -> None:
-        outcome.keep_build(recipe, record.read(base)["release"], reason, identity, facts, install)
+        outcome.keep_build(recipe, json_record.read(base)["release"], reason, identity, facts, install)
 
     with outcome.as_result(identity.parent, give_up, CommandFailed):
         for needed in filter(None, (base, profile)):
@@ -42,7 +43,7 @@ def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity
     """Run llvm-bolt, then write the records of the server."""
     family = families.of(recipe["family"])
     chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
-    given, whole = record.read(base), installed(base)
+    given, whole = json_record.read(base), installed(base)
 
     def rewrite(program: Path, written: Path) -> tuple[Usage, dict[str, Any]]:
         return rewritten(recipe, chosen, program, written, profile, log)
@@ -57,14 +58,14 @@ def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity
     declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": None, "bolt": about}
     known, effort = binary.identify(made), {**_effort(usage), "threads": 1}
     sizes = {**binary.section_sizes(made, install), "server_file": family.SERVER}
-    record.write_signed(facts, {**names, "recipe": recipe, **declared, **effort, **known, **sizes})
+    json_record.write_signed(facts, {**names, "recipe": recipe, **declared, **effort, **known, **sizes})
     place = {"profile_folder": str(profile_place(recipe))} if recipe["stage"] == "bolt_instrumented" else {}
     kept = {**names, **known, "server_file": family.SERVER, "source_path": given["source_path"], **place}
-    relinked.clear(identity.parent)
-    if count := relinked.wanted(identity.parent):
+    kept_relinks.clear(identity.parent)
+    if count := kept_relinks.wanted(identity.parent):
         with shared(say_waiting):
             bolt_relinks(Relinks(identity.parent, recipe, count, kept), base.parent, about, rewrite)
-    record.write(identity, kept)
+    json_record.write(identity, kept)
 
 
 def rewritten(

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.builds import binary, compiler_calls, foreign_flags, profiles, relinked, toolchain
-from scripts.builds.compile import Compiled, build_tree, compile_server, source_link
-from scripts.builds.flags import build_flags, published_options, require_fit
-from scripts.builds.relinking import Place, Relinks, relink_server
-from scripts.host import entry, outcome
-from scripts.host.cache import cache_directory
-from scripts.host.entry import say_waiting
-from scripts.host.locks import shared
-from scripts.host.process import CommandFailed
-from scripts.servers import families
+from scripts.build.compilation import binary, compiler_calls, foreign_flags, profiles, toolchain
+from scripts.build.compilation.compile import Compiled, build_tree, compile_server, source_link
+from scripts.build.compilation.flags import build_flags, published_options, require_fit
+from scripts.build.relink import kept_relinks
+from scripts.build.relink.relink_server import Place, Relinks, relink_server
+from scripts.lib import json_record
+from scripts.lib.host import entry, outcome
+from scripts.lib.host.cache import cache_directory
+from scripts.lib.host.entry import say_waiting
+from scripts.lib.host.locks import shared
+from scripts.lib.host.process import CommandFailed
+from scripts.measure.servers import families
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def main(recipe: dict, source: Path, profile: Path | None, threads: int, log: Pa
     Raises ValueError if the compiler lacks a profile flag or the profile belongs to other sources or another compiler;
     CommandFailed if a command fails. For a build that may fail, the outputs record the failure instead.
     """
-    out, described = Outputs(**outputs), record.read(source)
+    out, described = Outputs(**outputs), json_record.read(source)
 
     def give_up(reason: str) -> None:
         shutil.rmtree(out.headers, ignore_errors=True)
@@ -95,8 +96,8 @@ def _describe(recipe: dict, described: dict, link: Path, out: Outputs, made: dic
     known = {key: value for key, value in identity.items() if key != "source_path"}
     sizes = binary.section_sizes(out.install / file, out.install)
     declared = {"recipe": recipe, "source_sha256": described["tree_sha256"]}
-    record.write_signed(out.facts, {**known, **declared, **made, **sizes})
-    record.write(out.identity, identity)
+    json_record.write_signed(out.facts, {**known, **declared, **made, **sizes})
+    json_record.write(out.identity, identity)
 
 
 def _identity(recipe: dict, described: dict, link: Path, out: Outputs) -> dict[str, Any]:
@@ -109,8 +110,8 @@ def _identity(recipe: dict, described: dict, link: Path, out: Outputs) -> dict[s
 def relink(recipe: dict, identity: dict[str, Any], out: Outputs, calls: list, place: Place) -> None:
     """Relink the installed server as often as the study wants, which is not at all unless it is the reference."""
     folder = out.identity.parent
-    relinked.clear(folder)
-    if count := relinked.wanted(folder):
+    kept_relinks.clear(folder)
+    if count := kept_relinks.wanted(folder):
         relink_server(Relinks(folder, recipe, count, identity), calls, place)
 
 

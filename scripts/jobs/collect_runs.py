@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from scripts.analysis import runs as analysis_runs
-from scripts.analysis import timed_sql
-from scripts.analysis.runs import LARGE, collect, demand_unaltered, listed, read_records, write_csv
-from scripts.record import read
+from scripts.lib.json_record import read
+from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import statement_times
+from scripts.report.analysis.run_tables import LARGE, collect, demand_unaltered, listed, read_records, write_csv
 
 
 def main(study: Path, runs_list: Path, tables: Path) -> None:
@@ -22,8 +22,8 @@ def main(study: Path, runs_list: Path, tables: Path) -> None:
     write_csv(analysis_runs.sample_table(records), tables / "counters.csv")
     write_csv(analysis_runs.file_table(records), tables / "files.csv")
     write_csv(analysis_runs.operation_table(records), tables / "operations.csv")
-    write_csv(timed_sql.executions(records), tables / "executions.csv")
-    write_csv(timed_sql.against(records), tables / "against.csv")
+    write_csv(statement_times.executions(records), tables / "executions.csv")
+    write_csv(statement_times.against(records), tables / "against.csv")
     write_csv(series, tables / "series.csv")
     write_csv(runs, tables / "runs.csv")
 

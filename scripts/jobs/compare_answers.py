@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from scripts import record
-from scripts.host import entry, outcome
-from scripts.sql import answers
-from scripts.sql.differential import demand_comparable, differences, facts, story
+from scripts.lib import json_record
+from scripts.lib.host import entry, outcome
+from scripts.measure.sql import server_answers
+from scripts.measure.sql.differential import demand_comparable, differences, facts, story
 
 
 def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
@@ -14,22 +14,22 @@ def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
     Raises Refused naming both builds and the statements with different answers. For a build that may fail, `check`
     records this instead, also if the build or the reference failed before.
     """
-    given, expected = answers.read_answers(answers_file), answers.read_answers(reference)
+    given, expected = server_answers.read_answers(answers_file), server_answers.read_answers(reference)
     known = {key: given[key] for key in ("server", "release", "build")} | {"reference_build": expected["build"]}
 
     def give_up(reason: str) -> None:
-        record.write(check, {**known, **outcome.failure_facts(reason)})
+        json_record.write(check, {**known, **outcome.failure_facts(reason)})
 
     with outcome.as_result(check.parent, give_up):
         for each, file in ((given, answers_file), (expected, reference)):
             outcome.demand_sound(each, file.parent)
         demand_comparable(given, expected)
         found = differences(given, expected)
-        log.write_text(record.json_text(found, indent=1) + "\n", encoding="utf-8")
+        log.write_text(json_record.json_text(found, indent=1) + "\n", encoding="utf-8")
         known |= facts(given, expected, found)
         if found:
             raise outcome.Refused(story(given, expected, found))
-        record.write(check, known)
+        json_record.write(check, known)
 
 
 if __name__ == "__main__":

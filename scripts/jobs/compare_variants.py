@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from scripts.analysis import bounds, effects, ladder, timed_sql
-from scripts.analysis.comparison import compare, terms_of, without_flagged
-from scripts.analysis.relinked import relinked_table
-from scripts.analysis.runs import read_csv, write_csv
-from scripts.host import entry
-from scripts.record import read
-from scripts.vocabulary import RELINKED
+from scripts.lib.host import entry
+from scripts.lib.json_record import read
+from scripts.lib.vocabulary import RELINKED
+from scripts.report.analysis import bounds, effects, ladder, statement_times
+from scripts.report.analysis.comparison import compare, terms_of, without_flagged
+from scripts.report.analysis.relink_spread import relinked_table
+from scripts.report.analysis.run_tables import read_csv, write_csv
 
 
 def main(study: Path, tables: Path) -> None:
@@ -33,7 +33,7 @@ def main(study: Path, tables: Path) -> None:
     write_csv(effects.matrix_table(declared, found.arms, found.factors, terms), tables / "effects.csv")
     done = read_csv(tables / "executions.csv")
     done = done[done["variant"] != RELINKED]
-    write_csv(timed_sql.statements(done, found.judged, terms), tables / "statements.csv")
+    write_csv(statement_times.statements(done, found.judged, terms), tables / "statements.csv")
 
 
 if __name__ == "__main__":

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.analysis import precision, runs
-from scripts.analysis.comparison import compare, terms_of
-from scripts.analysis.verdicts import PRIMARY
-from scripts.host import entry
-from scripts.host.entry import say
-from scripts.measure.record import measured_s
-from scripts.vocabulary import BLOCK_FILE, Decision
-from scripts.wording import percent, plural
+from scripts.lib import json_record
+from scripts.lib.host import entry
+from scripts.lib.host.entry import say
+from scripts.lib.vocabulary import BLOCK_FILE, Decision
+from scripts.lib.wording import percent, plural
+from scripts.measure.engine.run_record import measured_s
+from scripts.report.analysis import precision, run_tables
+from scripts.report.analysis.comparison import compare, terms_of
+from scripts.report.analysis.verdicts import PRIMARY
 
 WORDS = {
     Decision.ENOUGH: "precise enough",
@@ -25,14 +25,14 @@ def main(plan: Path, repetition: int, decision: Path, log: Path) -> None:
 
     Output: `decision`: the half width reached, the seconds spent, and the decision. Prints one line.
     """
-    facts = record.read(plan)["stopping"]
+    facts = json_record.read(plan)["stopping"]
     asked = precision.Asked(**facts["asked"])
     chosen = [Path(path) for path, number in facts["runs"].items() if number <= repetition]
     half_width, spent_s = precision.widest(overall(facts["study"], chosen, repetition)), seconds_of(chosen)
     decided = precision.decide(half_width, spent_s, asked)
     known = half_width if half_width != float("inf") else None
     made = {"repetition": repetition, **facts["asked"], "half_width": known, "spent_s": spent_s, "decision": decided}
-    record.write(decision, made)
+    json_record.write(decision, made)
     reached = f"within ±{percent(half_width)}" if known else "not known for a variant"
     say(f"{plural(repetition, 'repetition')}: the widest interval is {reached}, {WORDS[decided]}")
 
@@ -42,7 +42,7 @@ def overall(study: dict[str, Any], paths: list[Path], repetition: int) -> Any:
     names = zip(study["order"], study["blocks"], strict=True)
     there = [(place, name) for place, name in names if place[2] <= repetition]
     first = {**study, "order": [place for place, _ in there], "blocks": [name for _, name in there]}
-    table, _ = runs.collect(first, runs.read_records(paths, without=runs.LARGE))
+    table, _ = run_tables.collect(first, run_tables.read_records(paths, without=run_tables.LARGE))
     return compare(table, terms_of(first, PRIMARY)).overall
 
 
@@ -54,8 +54,10 @@ def seconds_of(paths: list[Path]) -> float:
     """
     blocks = {path.with_name(BLOCK_FILE) for path in paths}
     before = [path for path in paths if not path.with_name(BLOCK_FILE).exists()]
-    spans = [(run.times.started_at, run.times.ended_at) for run in runs.read_records(before, without=runs.LARGE)]
-    return sum(record.read(block)["wall_s"] for block in blocks if block.exists()) + measured_s(spans)
+    spans = [
+        (run.times.started_at, run.times.ended_at) for run in run_tables.read_records(before, without=run_tables.LARGE)
+    ]
+    return sum(json_record.read(block)["wall_s"] for block in blocks if block.exists()) + measured_s(spans)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.analysis import published
+from scripts.lib import json_record
+from scripts.report.analysis import published
 
 
 def main(study: dict[str, Any], runs: list[str], figures: Path | None, study_file: Path, runs_file: Path) -> None:
@@ -15,8 +15,8 @@ def main(study: dict[str, Any], runs: list[str], figures: Path | None, study_fil
 
     Raises ValueError naming file, line and column of a published figure that cannot be read.
     """
-    record.write(study_file, {**study, "published": published.read(figures) if figures else None})
-    record.write_text(runs_file, "".join(f"{path}\n" for path in runs))
+    json_record.write(study_file, {**study, "published": published.read(figures) if figures else None})
+    json_record.write_text(runs_file, "".join(f"{path}\n" for path in runs))
 
 
 if __name__ == "__main__":

@@ -4,17 +4,17 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from scripts.host import entry, outcome
-from scripts.host.cpus import read_topology
-from scripts.host.entry import say, say_waiting
-from scripts.host.locks import shared
-from scripts.loadgen import client_host
-from scripts.measure import diagnosis as measure_diagnosis
-from scripts.measure import record
-from scripts.measure.run import facts_of
-from scripts.measure.tracer import ToolFailed
-from scripts.servers import data_directory, families
-from scripts.wording import brief
+from scripts.lib.host import entry, outcome
+from scripts.lib.host.cpus import read_topology
+from scripts.lib.host.entry import say, say_waiting
+from scripts.lib.host.locks import shared
+from scripts.lib.wording import brief
+from scripts.measure.engine import diagnosis as measure_diagnosis
+from scripts.measure.engine import run_record
+from scripts.measure.engine.run_alone import facts_of
+from scripts.measure.engine.tracer import ToolFailed
+from scripts.measure.loadgen import client_host
+from scripts.measure.servers import data_directory, families
 
 
 def main(recipe: dict, place: dict, identity: Path, dataset: Path, diagnosis: Path, text: Path, log: Path) -> None:
@@ -32,8 +32,8 @@ def main(recipe: dict, place: dict, identity: Path, dataset: Path, diagnosis: Pa
         facts = known | outcome.failure_facts(why)
     else:
         facts = diagnosed(recipe, place, identity, dataset, text, log)
-    record.write(diagnosis, {**facts, "recipe": recipe, "tool": name}, record.Diagnosis)
-    say(line(record.read_diagnosis(diagnosis)))
+    run_record.write(diagnosis, {**facts, "recipe": recipe, "tool": name}, run_record.Diagnosis)
+    say(line(run_record.read_diagnosis(diagnosis)))
 
 
 def diagnosed(recipe: dict, place: dict, identity: Path, dataset: Path, text: Path, log: Path) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def recipe_with_tool(recipe: dict[str, Any]) -> dict[str, Any]:
     return {**recipe, "variant": {**variant, "options": {**variant.get("options", {}), **asked}}}
 
 
-def line(made: record.Diagnosis) -> str:
+def line(made: run_record.Diagnosis) -> str:
     """Return the message to the user about a diagnosis."""
     head = f"[diagnosis {made.run_number}/{made.runs_total}] {made.variant} {made.workload} {made.clients} clients"
     if made.failed:

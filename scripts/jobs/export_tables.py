@@ -5,13 +5,13 @@ import math
 from pathlib import Path
 from typing import Any
 
-from scripts.analysis import dictionary
-from scripts.analysis.columns import BOOLEAN, COUNT, TEXT, Table
-from scripts.analysis.expectations import whole_verdict
-from scripts.analysis.runs import read_csv
-from scripts.host import entry
-from scripts.record import FORMAT, json_text, read, write, write_text
-from scripts.visible import csv_text
+from scripts.lib.host import entry
+from scripts.lib.json_record import FORMAT, json_text, read, write, write_text
+from scripts.lib.visible import csv_text
+from scripts.report.analysis import dictionary
+from scripts.report.analysis.columns import BOOLEAN, COUNT, TEXT, Table
+from scripts.report.analysis.expectations import whole_verdict
+from scripts.report.analysis.run_tables import read_csv
 
 EXPORTED = tuple(name for name in dictionary.TABLES if name not in ("series", "counters", "files"))
 

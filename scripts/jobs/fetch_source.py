@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scripts.host import entry
-from scripts.loadgen import running
-from scripts.servers import families
-from scripts.sources import addresses, kinds, source
+from scripts.build.sources import addresses, kinds, source
+from scripts.lib.host import entry
+from scripts.measure.loadgen import reached_servers
+from scripts.measure.servers import families
 
 
 def log_to(log: Path, sources: list[dict[str, Any]]) -> None:
@@ -40,7 +40,7 @@ def main(recipe: dict[str, Any], sources: list[dict[str, Any]], tree: Path, iden
     sources = addresses.with_logins(recipe["server"], sources)
     log_to(log, sources)
     if kinds.is_running(sources):
-        running.describe_server(recipe, tree, identity)
+        reached_servers.describe_server(recipe, tree, identity)
         return
     source.make({**recipe, "sources": sources}, tree, identity, families.products())
 

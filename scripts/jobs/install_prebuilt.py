@@ -4,14 +4,14 @@ import os
 import shutil
 from pathlib import Path
 
-from scripts import record
-from scripts.builds import binary
-from scripts.host import entry
-from scripts.host.process import output_of
-from scripts.loadgen import running
-from scripts.servers import families
-from scripts.servers.families.family import RELEASE_FILE, Family
-from scripts.sources import debian, installed, kinds
+from scripts.build.compilation import binary
+from scripts.build.sources import debian, installed, kinds
+from scripts.lib import json_record
+from scripts.lib.host import entry
+from scripts.lib.host.process import output_of
+from scripts.measure.loadgen import reached_servers
+from scripts.measure.servers import families
+from scripts.measure.servers.families.family import RELEASE_FILE, Family
 
 # Facts that are known only if the workflow compiled the server.
 UNKNOWN = (
@@ -27,9 +27,9 @@ def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path,
     this machine is linked symbolically. Raises ValueError if there is no server of the family, or if its release is not
     the declared one.
     """
-    family, described = families.of(recipe["family"]), record.read(source)
+    family, described = families.of(recipe["family"]), json_record.read(source)
     if described["kind"] == kinds.RUNNING:
-        running.describe_build(recipe, described, install, facts, identity, UNKNOWN)
+        reached_servers.describe_build(recipe, described, install, facts, identity, UNKNOWN)
         return
     here = described["kind"] == "installed"
     parts = family.layout(Path(described["path"]) if here else source.parent.absolute() / "tree")
@@ -49,11 +49,11 @@ def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path,
         **binary.binary_facts(program),
         "has_build_id": known["build_id"] is not None,
     }
-    record.write_signed(
+    json_record.write_signed(
         facts, {**shown, "recipe": recipe, **dict.fromkeys(UNKNOWN), **known, **sizes, "told": program_facts}
     )
     origin = str(parts[family.SERVER].resolve()) if here else described["origin"]
-    record.write(identity, {**names, **known, "server_file": family.SERVER, "source_path": origin})
+    json_record.write(identity, {**names, **known, "server_file": family.SERVER, "source_path": origin})
 
 
 def link(place: Path, target: Path) -> None:

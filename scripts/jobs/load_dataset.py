@@ -3,16 +3,16 @@
 import time
 from pathlib import Path
 
-from scripts import record
-from scripts.host import entry, workplace
-from scripts.host.entry import say, say_waiting
-from scripts.host.locks import shared
-from scripts.loadgen import run, running
-from scripts.servers import data_directory, families
-from scripts.servers.data_directory import initialise
-from scripts.servers.options import server_options
-from scripts.servers.server import running as started
-from scripts.sources.kinds import RUNNING
+from scripts.build.sources.kinds import RUNNING
+from scripts.lib import json_record
+from scripts.lib.host import entry, workplace
+from scripts.lib.host.entry import say, say_waiting
+from scripts.lib.host.locks import shared
+from scripts.measure.loadgen import reached_servers, run_sysbench
+from scripts.measure.servers import data_directory, families
+from scripts.measure.servers.data_directory import initialise
+from scripts.measure.servers.options import server_options
+from scripts.measure.servers.server import running as started
 
 
 def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threads: int, log: Path) -> None:
@@ -23,9 +23,9 @@ def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threa
     """
     begin_s = time.monotonic()
     family, built = families.of(recipe["family"]), Path(loader.read_text(encoding="utf-8").strip())
-    if record.read(built).get(RUNNING):
+    if json_record.read(built).get(RUNNING):
         with shared(say_waiting):
-            running.load(recipe, record.read(built), snapshot_folder, dataset, threads, log)
+            reached_servers.load(recipe, json_record.read(built), snapshot_folder, dataset, threads, log)
         return
     install = workplace.installed(built)
     options = server_options(family, recipe)
@@ -35,12 +35,12 @@ def main(recipe: dict, loader: Path, snapshot_folder: Path, dataset: Path, threa
         with started(family, install, data, options, log) as server:
             if not recipe["tables"].get("fresh"):
                 text = log.with_suffix(".load.txt")
-                run.fill(recipe["tables"], family.sysbench_flags(server.sockets), threads, text)
+                run_sysbench.fill(recipe["tables"], family.sysbench_flags(server.sockets), threads, text)
             server.stop(keep_data=True)
         sha256, size = data_directory.pack(data, snapshot_folder)
     shown = {"server": recipe["server"], "dataset": recipe["dataset"], **recipe["tables"]}
     described = {**shown, "bytes": size, "snapshot_sha256": sha256}
-    record.write_signed(dataset, {**described, "recipe": recipe, "load_s": time.monotonic() - begin_s})
+    json_record.write_signed(dataset, {**described, "recipe": recipe, "load_s": time.monotonic() - begin_s})
     say(
         f"[dataset {recipe['server']} {recipe['dataset']}] {size / 2**20:.0f} MiB in {time.monotonic() - begin_s:.0f} s"
     )

@@ -7,17 +7,17 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import published
-from scripts.analysis.effects import effect_label
-from scripts.analysis.metrics import EVERY, METRICS, TPS, Metric
-from scripts.analysis.runs import read_csv
-from scripts.host import entry
-from scripts.host.pool import in_batches
-from scripts.record import read, write_text
-from scripts.report.figures import ratios as figures_ratios
-from scripts.report.figures.answer import NARROW, WIDE, answer_chart
-from scripts.report.figures.machine import machine_chart
-from scripts.report.figures.naming import (
+from scripts.lib.host import entry
+from scripts.lib.host.parallel import in_batches
+from scripts.lib.json_record import read, write_text
+from scripts.lib.vocabulary import CONTROLS
+from scripts.report.analysis import published
+from scripts.report.analysis.effects import effect_label
+from scripts.report.analysis.metrics import EVERY, METRICS, TPS, Metric
+from scripts.report.analysis.run_tables import read_csv
+from scripts.report.page.figures import ratios as figures_ratios
+from scripts.report.page.figures.answer import NARROW, WIDE, answer_chart
+from scripts.report.page.figures.naming import (
     Look,
     answer_names,
     beside_published,
@@ -29,10 +29,10 @@ from scripts.report.figures.naming import (
     statements_name,
     value_metrics,
 )
-from scripts.report.figures.ratios import factor_chart, forest_chart, published_chart
-from scripts.report.figures.values import seconds_chart, statements_chart, values_chart
-from scripts.report.results import results
-from scripts.vocabulary import CONTROLS
+from scripts.report.page.figures.over_time import machine_chart
+from scripts.report.page.figures.ratios import factor_chart, forest_chart, published_chart
+from scripts.report.page.figures.values import seconds_chart, statements_chart, values_chart
+from scripts.report.page.results import results
 
 TABLES = ("runs", "cells", "overall", "relinked", "factors", "effects")
 

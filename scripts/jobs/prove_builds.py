@@ -4,12 +4,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.builds import binary, foreign_flags
-from scripts.builds import proofs as builds_proofs
-from scripts.builds.compiler_calls import read_kept_calls
-from scripts.builds.proofs import Made
-from scripts.host import entry, outcome
+from scripts.build.compilation import binary, foreign_flags
+from scripts.build.compilation import proofs as builds_proofs
+from scripts.build.compilation.compiler_calls import read_kept_calls
+from scripts.build.compilation.proofs import Made
+from scripts.lib import json_record
+from scripts.lib.host import entry, outcome
 
 
 def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None:
@@ -20,7 +20,7 @@ def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None
     is only shown in the report.
     """
     by_folder = {path.parent: path for path in calls}
-    known = {path: facts for path in builds if not outcome.has_failed(facts := record.read(path))}
+    known = {path: facts for path in builds if not outcome.has_failed(facts := json_record.read(path))}
     known = {path: facts for path, facts in known.items() if facts["server_file"]}  # not a server that already runs
     made = [Made(_with_code(facts, path), _calls(by_folder.get(path.parent))) for path, facts in known.items()]
     made.sort(key=lambda each: (each.facts["server"], each.name))
@@ -32,7 +32,7 @@ def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None
     spared = {(facts["server"], facts["build"]) for path, facts in known.items() if outcome.may_fail(path.parent)}
     builds_proofs.demand(proof for server, proof in found if not spared & {(server, name) for name in proof.builds})
     shown = [{"server": server, **proof.facts()} for server, proof in found]
-    record.write(proofs, {"proofs": shown, foreign_flags.FACT: [_foreign(each) for each in made if each.calls]})
+    json_record.write(proofs, {"proofs": shown, foreign_flags.FACT: [_foreign(each) for each in made if each.calls]})
 
 
 def _with_code(facts: dict[str, Any], file: Path) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from scripts.analysis import dictionary
-from scripts.analysis.runs import listed, read_csv, read_records
-from scripts.host import entry
-from scripts.measure.record import Run, read_diagnosis
-from scripts.record import read, write_text
-from scripts.report.figures.naming import figure_names
-from scripts.report.page import Evidence, view
-from scripts.report.render import render
-from scripts.report.runs import MOST_UNFOLDED
+from scripts.lib.host import entry
+from scripts.lib.json_record import read, write_text
+from scripts.measure.engine.run_record import Run, read_diagnosis
+from scripts.report.analysis import dictionary
+from scripts.report.analysis.run_tables import listed, read_csv, read_records
+from scripts.report.page.figures.naming import figure_names
+from scripts.report.page.page_values import Evidence, view
+from scripts.report.page.render import render
+from scripts.report.page.runs_section import MOST_UNFOLDED
 
 # Kind of records -> the function that reads one.
 RECORDS = {

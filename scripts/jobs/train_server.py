@@ -6,21 +6,21 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.builds import audit, profiles, toolchain
-from scripts.host import cpus as host_cpus
-from scripts.host import entry, outcome, workplace
-from scripts.host.entry import say
-from scripts.host.leftovers import hold_machine
-from scripts.host.process import CommandFailed
-from scripts.loadgen import gated, sysbench
-from scripts.loadgen import run as loadgen_run
-from scripts.loadgen.lua import script_path, why_no_gate
-from scripts.loadgen.output import SysbenchFailed
-from scripts.servers import data_directory, families
-from scripts.servers.options import server_options
-from scripts.servers.server import Server, ServerFailed, running
-from scripts.sources.tree import tree_sha256
+from scripts.build.compilation import audit, profiles, toolchain
+from scripts.build.sources.tree import tree_sha256
+from scripts.lib import json_record
+from scripts.lib.host import cpus as host_cpus
+from scripts.lib.host import entry, outcome, workplace
+from scripts.lib.host.entry import say
+from scripts.lib.host.leftovers import hold_machine
+from scripts.lib.host.process import CommandFailed
+from scripts.measure.loadgen import gated, sysbench
+from scripts.measure.loadgen import run_sysbench as loadgen_run
+from scripts.measure.loadgen.lua import script_path, why_no_gate
+from scripts.measure.loadgen.output import SysbenchFailed
+from scripts.measure.servers import data_directory, families
+from scripts.measure.servers.options import server_options
+from scripts.measure.servers.server import Server, ServerFailed, running
 
 ABOUT_COUNTERS = re.compile(r"profiling|libgcov|gcda|LLVM Profile|BOLT", re.I)
 TIMEOUT_FACTOR = 3
@@ -40,14 +40,14 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
         shutil.rmtree(counters, ignore_errors=True)
         counters.mkdir(parents=True)
         names = {"server": recipe["server"], "training": recipe["training"], "trained": recipe["instrumented"]["name"]}
-        record.write_signed(profile, {**names, "recipe": recipe, "tool": None, **outcome.failure_facts(reason)})
+        json_record.write_signed(profile, {**names, "recipe": recipe, "tool": None, **outcome.failure_facts(reason)})
 
     with outcome.as_result(profile.parent, give_up, CommandFailed, ServerFailed, SysbenchFailed):
         try:
             facts = train(recipe, identity, datasets, counters, log)
         except loadgen_run.SysbenchKilled as killed:
             raise outcome.HostFailed(str(killed)) from killed
-        record.write_signed(profile, {"recipe": recipe, **facts})
+        json_record.write_signed(profile, {"recipe": recipe, **facts})
 
 
 def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, log: Path) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def train_on(
     folder = dataset.parent
     digest = folder.name.rsplit("-", 1)[1]
     workloads = [workload for workload in recipe["workloads"] if workload["dataset_digest"] == digest]
-    data_directory.verify(folder / "snapshot", record.read(dataset)["snapshot_sha256"])
+    data_directory.verify(folder / "snapshot", json_record.read(dataset)["snapshot_sha256"])
     family, cpus = families.of(recipe["family"]), host_cpus.place_processes(host_cpus.read_topology())
     with (
         data_directory.cloned(folder / "snapshot", None) as data,

@@ -1,1 +1,1 @@
-
+"""Put load on servers and record what they do."""

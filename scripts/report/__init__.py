@@ -1,1 +1,1 @@
-
+"""From records to tables, intervals, verdicts and the page."""

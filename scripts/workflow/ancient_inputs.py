@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import wraps
 from typing import Any
 
-from scripts.workflow.release import expect, expect_parameters, other_snakemake
+from scripts.workflow.snakemake_release import expect, expect_parameters, other_snakemake
 
 CALL = "self.bfs(self.depending, job)"
 

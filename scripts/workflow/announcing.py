@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from scripts.workflow.release import expect, other_snakemake
+from scripts.workflow.snakemake_release import expect, other_snakemake
 
 
 def before_jobs(workflow: Any, announce: Callable[[bool], None]) -> None:

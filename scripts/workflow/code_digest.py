@@ -8,7 +8,7 @@ import re
 from functools import cache
 
 from scripts import PACKAGE
-from scripts.record import file_sha256
+from scripts.lib.json_record import file_sha256
 
 FOLDER = PACKAGE
 TEMPLATES = {"report.render": "report/templates"}

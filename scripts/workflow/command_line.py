@@ -8,8 +8,8 @@ from typing import Any
 
 from snakemake.exceptions import WorkflowError
 
-from scripts.config import text
-from scripts.workflow.release import expect
+from scripts.study.config import yaml_lines
+from scripts.workflow.snakemake_release import expect
 
 # Snakemake takes --jobs for --cores where it is called without --cores.
 CORES_OPTION = re.compile(r"-[cj]|--(cores|jobs)\b")
@@ -24,8 +24,8 @@ def config_files(workflow: Any) -> list[Path]:
 def default_config(root: Path) -> str:
     """Return the path of the default study. Raises WorkflowError where Snakemake's parser would end in a traceback."""
     try:
-        text.read(root / "config.yaml")
-    except (text.ConfigError, OSError) as error:
+        yaml_lines.read(root / "config.yaml")
+    except (yaml_lines.ConfigError, OSError) as error:
         raise WorkflowError(str(error)) from error
     return str(root / "config.yaml")
 

@@ -4,7 +4,7 @@ import inspect
 from functools import wraps
 from typing import Any
 
-from scripts.workflow.release import other_snakemake
+from scripts.workflow.snakemake_release import other_snakemake
 
 
 def force(dag: type, rule: str) -> None:

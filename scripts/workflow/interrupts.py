@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 
-from scripts.workflow.release import expect, other_snakemake
+from scripts.workflow.snakemake_release import expect, other_snakemake
 
 LOOK_AGAIN_AFTER_S = 0.1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from snakemake.persistence.file import FilePersistence
 
-from scripts.workflow.release import other_snakemake
+from scripts.workflow.snakemake_release import other_snakemake
 
 KEPT = ".snakemake"
 OWN = Path(".snakemake")

@@ -15,7 +15,7 @@ from snakemake.logging import DefaultFormatter
 from scripts.workflow import forced, job_records
 from scripts.workflow.ancient_inputs import patch_ancient_inputs
 from scripts.workflow.interrupts import forward_interrupts
-from scripts.workflow.release import expect, expect_parameters
+from scripts.workflow.snakemake_release import expect, expect_parameters
 from scripts.workflow.visible_messages import make_visible
 
 HOST = 1000

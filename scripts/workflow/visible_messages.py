@@ -3,8 +3,8 @@
 from functools import wraps
 from typing import Any
 
-from scripts.visible import visible
-from scripts.workflow.release import expect, expect_parameters
+from scripts.lib.visible import visible
+from scripts.workflow.snakemake_release import expect, expect_parameters
 
 
 def make_visible(formatter: type) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts import record
-from scripts.analysis.runs import read_csv
-from scripts.analysis.verdicts import PRIMARY
-from scripts.measure.machine_parts import Host
-from scripts.vocabulary import BLOCK_FILE, CONTROLS
+from scripts.lib import json_record
+from scripts.lib.vocabulary import BLOCK_FILE, CONTROLS
+from scripts.measure.engine.machine_parts import Host
+from scripts.report.analysis.run_tables import read_csv
+from scripts.report.analysis.verdicts import PRIMARY
 
 OUT = Path(__file__).with_suffix(".csv")
 
@@ -27,8 +27,8 @@ def half_widths(table: pd.DataFrame) -> pd.Series:
 
 def reached(study: Path) -> dict:
     """Return the row of a finished study: `open_share` is that of the blocks' time in which a load runs."""
-    blocks = [record.read(file) for file in sorted(study.glob(f"blocks/**/{BLOCK_FILE}"))]
-    arm = record.read(next(study.glob("blocks/**/aa.json")))
+    blocks = [json_record.read(file) for file in sorted(study.glob(f"blocks/**/{BLOCK_FILE}"))]
+    arm = json_record.read(next(study.glob("blocks/**/aa.json")))
     wall_s = sum(block["wall_s"] for block in blocks)
     return {
         "study": study.name,

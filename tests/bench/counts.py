@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from scripts.host import facts
-from scripts.loadgen import gated, lua, output, run, sysbench
-from scripts.servers.server import Server, running
+from scripts.lib.host import machine_facts
+from scripts.measure.loadgen import gated, lua, output, run_sysbench, sysbench
+from scripts.measure.servers.server import Server, running
 from tests.endtoend.installed import initialised
 
 WINDOW_S, MEASURED_S, CLIENTS = 15, 18, 4
@@ -54,17 +54,19 @@ def compared(server: Server, name: str, folder: Path) -> Row:
     sizes = (None, None) if options else (2, 10_000)
     text, seen = folder / f"{name}.txt", []
     tables = {"script": script, "options": options} if options else {"script": script, "tables": 2, "rows": 10_000}
-    run.fill(tables, flags, 2, folder / f"{name}.load.txt")
+    run_sysbench.fill(tables, flags, 2, folder / f"{name}.load.txt")
     argv = sysbench.run_command(generator, script, flags, *sizes, options, CLIENTS, MEASURED_S, seed=1)
-    follow = run.follow
-    run.follow = lambda process, log, _: follow(process, log, lambda moment: seen.append((moment, load.gate.completed)))
+    follow = run_sysbench.follow
+    run_sysbench.follow = lambda process, log, _: follow(
+        process, log, lambda moment: seen.append((moment, load.gate.completed))
+    )
     try:
         with gated.connected([argv], script, text) as load:
             load.slice(MEASURED_S, 0.0, 60)
             gate_p95_ms = output.percentile(output.Histogram(*map(tuple, load.gate.latencies())), 0.95)
             load.end()
     finally:
-        run.follow = follow
+        run_sysbench.follow = follow
     return _row(name, output.parse(text.read_text()), seen, load, gate_p95_ms)
 
 
@@ -74,7 +76,7 @@ def _row(name: str, printed: output.Output, seen: list, load: gated.GatedLoad, g
     first, last = inside[0], inside[0] + WINDOW_S
     window = output.window(printed.reports, [moment.monotonic_s for moment, _ in seen], first, last)
     counted = seen[last][1] - seen[first][1]
-    host, tps = facts.read_host(), counted / window.duration_s
+    host, tps = machine_facts.read_host(), counted / window.duration_s
     return Row(
         datetime.date.today().isoformat(), host.cpu_model, name, CLIENTS, round(window.duration_s, 3), counted,
         round(tps, 2), round(window.tps, 2), round(tps / window.tps, 5), load.gate.completed,

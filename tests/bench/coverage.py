@@ -1,4 +1,4 @@
-"""What intervals and words of simulated studies hold: the larger proof behind tests/unit/analysis.
+"""What intervals and words of simulated studies hold: the larger proof behind tests/unit/report/analysis.
 
 Writes coverage.csv, one row per case with a fixed number of blocks, and stopping.csv, one row per case and precision
 of studies that stop at it. Exits with status 1 when a share is beyond its limit by more than two standard errors.
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tests.made.simulation import Simulated, looks, medium_precision, outcome, stopped
-from tests.unit.analysis.test_simulated_studies import CASES, SHARED
+from tests.unit.report.analysis.test_simulated_studies import CASES, SHARED
 
 FOLDER = Path(__file__).parent
 AT_ONCE = 4000

@@ -14,7 +14,7 @@ import pandas as pd
 import yaml
 from scipy import stats
 
-from scripts.vocabulary import AA
+from scripts.lib.vocabulary import AA
 from tests.bench.side_by_side import measured_on, summary
 from tests.bench.table import ROOT
 

@@ -2,7 +2,7 @@
 
 Runs a load that reads on the installed servers and on binaries of MySQL's vendor with few and with many clients, and
 reads the proportional set sizes (proc_pid_smaps, Pss) of both while it runs. Writes memory.csv. The plan's estimate
-(scripts/plan/room.py) must not be below what is found here.
+(scripts/study/plan/memory_room.py) must not be below what is found here.
 """
 
 import argparse
@@ -16,11 +16,11 @@ from pathlib import Path
 import pandas as pd
 import psutil
 
-from scripts.loadgen import sysbench
-from scripts.plan import room
-from scripts.servers import data_directory
-from scripts.servers import options as servers_options
-from scripts.servers.server import running
+from scripts.measure.loadgen import sysbench
+from scripts.measure.servers import data_directory
+from scripts.measure.servers import options as servers_options
+from scripts.measure.servers.server import running
+from scripts.study.plan import memory_room
 from tests.bench.side_by_side import measured_on
 from tests.endtoend.ready_made import OPTIONS, TABLES, Ready
 
@@ -37,7 +37,7 @@ def pss_mib(process: psutil.Process) -> float:
     for one in process.children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):  # PostgreSQL's helpers come and go
             total += one.memory_full_info().pss
-    return total / room.MIB
+    return total / memory_room.MIB
 
 
 def found(ready: Ready, clients: int) -> dict[str, float]:
@@ -68,7 +68,7 @@ def per_client(rows: pd.DataFrame, name: str) -> dict[str, float]:
         "connection_mib": (many["server_mib"] - few["server_mib"]) / more,
         "planned_connection_mib": family.CONNECTION_MIB,
         "client_mib": (many["sysbench_mib"] - few["sysbench_mib"]) / more,
-        "planned_client_mib": room.CLIENT_MIB,
+        "planned_client_mib": memory_room.CLIENT_MIB,
     }
 
 

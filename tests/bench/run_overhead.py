@@ -17,15 +17,15 @@ from pathlib import Path
 
 import yaml
 
-from scripts import record
-from scripts.builds.stages import LOADER
-from scripts.config.study import load
-from scripts.measure import planned
-from scripts.measure.planned import TURNS
-from scripts.plan.blocks import Block
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
-from scripts.vocabulary import BLOCK_FILE
+from scripts.build.compilation.stages import LOADER
+from scripts.lib import json_record
+from scripts.lib.vocabulary import BLOCK_FILE
+from scripts.measure.engine import planned
+from scripts.measure.engine.planned import TURNS
+from scripts.study.config.loading import load
+from scripts.study.plan.block_layout import Block
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
 from tests.bench.table import ROOT, Row, run
 
 BENCH = "run_overhead"
@@ -60,7 +60,7 @@ class Bench:
         loader = self.folder / "loader.txt"
         loader.write_text(str(self.identity))
         parts = next(iter(self.paths.datasets.values()))
-        recipe = record.canonical(self.paths.plan.dataset(*parts))
+        recipe = json_record.canonical(self.paths.plan.dataset(*parts))
         snapshot = self.dataset.parent / "snapshot"
         self.script("load_dataset", recipe=recipe, loader=loader, snapshot=snapshot, dataset=self.dataset, threads=2)
 
@@ -76,7 +76,7 @@ class Bench:
         changes = {"folder": str(home), "method": TURNS, "turns": [arm["name"]], "arms": [alone]}
         planned.write(self.folder / "plan.json", [], [{**described, **changes}], None)
         self.script("measure_block", plan=self.folder / "plan.json", block=home / BLOCK_FILE)
-        facts = record.read(home / f"{arm['name']}.json")
+        facts = json_record.read(home / f"{arm['name']}.json")
         if facts["outcome"] != "ok":
             raise ValueError(f"{block.name}: the run failed: {facts['reason']}")
         return facts["phases_s"]

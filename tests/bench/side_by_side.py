@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts import record
-from scripts.analysis.intervals import pooled_variance
-from scripts.host.facts import read_host
-from scripts.measure.machine_parts import Host
-from scripts.measure.planned import SLICES
-from scripts.measure.slice_facts import log_standard_error
-from scripts.vocabulary import AA, RELINKED
+from scripts.lib import json_record
+from scripts.lib.host.machine_facts import read_host
+from scripts.lib.vocabulary import AA, RELINKED
+from scripts.measure.engine.machine_parts import Host
+from scripts.measure.engine.planned import SLICES
+from scripts.measure.engine.slice_facts import log_standard_error
+from scripts.report.analysis.intervals import pooled_variance
 
 PLACE = ["study", "workload", "clients"]
 
@@ -40,7 +40,7 @@ def with_earlier(file: Path, measured: pd.DataFrame, key: list[str]) -> pd.DataF
 def blocks_of(study: Path) -> Iterator[dict]:
     """Yield the records of the blocks of a study that were measured in slices."""
     for file in sorted(study.glob("blocks/**/block.json")):
-        if (block := record.read(file))["method"] == SLICES:
+        if (block := json_record.read(file))["method"] == SLICES:
             yield {"study": study.name, **block}
 
 

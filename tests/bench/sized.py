@@ -22,9 +22,9 @@ from snakemake.settings.enums import Quietness
 from snakemake.settings.types import ConfigSettings, DAGSettings, ExecutionSettings, OutputSettings, ResourceSettings
 from snakemake.workflow import Workflow
 
-from scripts import record
-from scripts.measure import planned
-from scripts.plan import decisions
+from scripts.lib import json_record
+from scripts.measure.engine import planned
+from scripts.study.plan import decisions
 from tests.bench.table import ROOT
 from tests.bench.timed import spent
 from tests.made.run import Asked, one_run
@@ -142,4 +142,4 @@ def _fill_block(file: Path, chance: random.Random) -> None:
 
 def _write(file: str | Path, facts: dict[str, Any]) -> None:
     # Unlike record.write, without waiting for the disk ten thousand times.
-    Path(file).write_text(json.dumps({"format": record.FORMAT, **facts}, indent=1), encoding="utf-8")
+    Path(file).write_text(json.dumps({"format": json_record.FORMAT, **facts}, indent=1), encoding="utf-8")

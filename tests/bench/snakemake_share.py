@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from scripts import record
+from scripts.lib import json_record
 from tests.bench.table import ROOT, Row, run
 
 BENCH = "snakemake_share"
@@ -27,7 +27,7 @@ def measured(study: Path) -> list[Row]:
     files = sorted(study.glob("blocks/*/*/*/*/block.json"))
     if len(files) < 2:
         raise ValueError(f"{study}: {len(files)} blocks under blocks/, expected a measured study")
-    blocks = [record.read(file) for file in files]
+    blocks = [json_record.read(file) for file in files]
     times = sorted((block["started_at"], block["ended_at"]) for block in blocks)
     return rows(
         f"{study.name}, {len(blocks)} blocks", times, [_startup_s(*pair) for pair in zip(files, blocks, strict=True)]
@@ -37,7 +37,7 @@ def measured(study: Path) -> list[Row]:
 def _startup_s(file: Path, block: dict[str, Any]) -> float:
     """Return the seconds until the job of a block began its work; by turns its first run has them."""
     first = next(iter(block.get("turns", [])), None)
-    phases_s = record.read(file.with_name(f"{first}.json"))["phases_s"] if first else block["phases_s"]
+    phases_s = json_record.read(file.with_name(f"{first}.json"))["phases_s"] if first else block["phases_s"]
     return phases_s["startup"]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.vocabulary import AA
+from scripts.lib.vocabulary import AA
 from tests.bench.false_alarms import measure
 from tests.bench.side_by_side import measured_on, with_earlier
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from scripts.visible import visible
+from scripts.lib.visible import visible
 from tests.browser.chromium import opened
 from tests.made import spoilt
 

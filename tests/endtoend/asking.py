@@ -4,8 +4,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts import record
-from scripts.sql.files import statements_sha256
+from scripts.lib import json_record
+from scripts.measure.sql.statement_files import statements_sha256
 from tests.endtoend.installed_mariadb import finish
 from tests.workflow.running import CHECKOUT
 
@@ -21,7 +21,7 @@ class Asked:
 
 def ask(identity: Path, folder: Path, name: str = "answers") -> Asked:
     """Let the build that `identity` describes answer every statement; files are in `folder`."""
-    described = record.read(identity)
+    described = json_record.read(identity)
     recipe = {
         "recipe": 1,
         "server": described["server"],
@@ -31,7 +31,7 @@ def ask(identity: Path, folder: Path, name: str = "answers") -> Asked:
     }
     file = folder / f"{name}.json.gz"
     places = ["--identity", identity, "--answers", file, "--log", folder / f"{name}.log"]
-    command = ["-m", "scripts.jobs.answer_statements", "--recipe", record.canonical(recipe), *map(str, places)]
+    command = ["-m", "scripts.jobs.answer_statements", "--recipe", json_record.canonical(recipe), *map(str, places)]
     return Asked(*finish([sys.executable, *command]), file)
 
 

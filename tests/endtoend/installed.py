@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from scripts.host import workplace
-from scripts.servers import data_directory, families
-from scripts.servers import options as servers_options
+from scripts.lib.host import workplace
+from scripts.measure.servers import data_directory, families
+from scripts.measure.servers import options as servers_options
 from tests.endtoend import installed_mariadb, installed_postgresql
 from tests.endtoend.folders import open_folder
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.builds import binary
-from scripts.config.study import load
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
-from scripts.servers import families
-from scripts.servers.families.mariadb import SYSTEM_TABLES
+from scripts.build.compilation import binary
+from scripts.lib import json_record
+from scripts.measure.servers import families
+from scripts.measure.servers.families.mariadb import SYSTEM_TABLES
+from scripts.study.config.loading import load
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
 from tests.endtoend.folders import open_folder
 from tests.made import studies
 from tests.workflow.running import CHECKOUT, environment
@@ -51,7 +51,7 @@ def lay_out(build: Path) -> Path:
         (install / "share" / path.name).symlink_to(path)
     names = {"server": NAME, "family": "mariadb", "build": "baseline", "release": release()}
     known = {**binary.identify(SERVER), "server_file": PROGRAM, "source_path": "none"}
-    record.write(build / "identity.json", {**names, **known})
+    json_record.write(build / "identity.json", {**names, **known})
     return build / "identity.json"
 
 
@@ -97,7 +97,7 @@ class Place:
     def load_command(self) -> list[str]:
         """Return the command line of load_dataset."""
         (parts,) = self.paths.datasets.values()
-        recipe = record.canonical(self.paths.plan.dataset(*parts))
+        recipe = json_record.canonical(self.paths.plan.dataset(*parts))
         loader = self.folder / "loader.txt"
         loader.write_text(f"{self.identity}\n")
         places = [
@@ -129,7 +129,7 @@ class Place:
         how = {"method": method, "turns": list(arms), "turn_s": turn_s}
         planned = {**block, "folder": str(home), **how, "arms": chosen}
         plan = self.folder / "plans" / f"{name}.json"
-        record.write(plan, {"blocks": [planned]})
+        json_record.write(plan, {"blocks": [planned]})
         return self._command("measure_block", "--plan", plan, "--block", home / "block.json", "--log", self.log(name))
 
     def with_options(self, **more: Any) -> dict[str, Any]:

@@ -4,9 +4,9 @@ import re
 import subprocess
 from pathlib import Path
 
-from scripts import record
-from scripts.builds import binary
-from scripts.servers import families
+from scripts.build.compilation import binary
+from scripts.lib import json_record
+from scripts.measure.servers import families
 
 HOME = Path("/usr/lib/postgresql/15")
 NAME = "postgresql-installed"
@@ -31,5 +31,5 @@ def lay_out(build: Path) -> Path:
         "server_file": families.of("postgresql").SERVER,
         "source_path": "none",
     }
-    record.write(build / "identity.json", {**names, **known})
+    json_record.write(build / "identity.json", {**names, **known})
     return build / "identity.json"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from scripts.servers.server import Server
+from scripts.measure.servers.server import Server
 from tests.workflow.running import CHECKOUT
 
 # A name, and the form of its value: `=#` is a number, nothing is a switch.

@@ -9,15 +9,15 @@ from typing import Any
 
 import yaml
 
-from scripts import record
-from scripts.host import workplace
-from scripts.loadgen import run, sysbench
-from scripts.loadgen.lua import script_path
-from scripts.measure.load import MOST_STATEMENTS, statements_of_one_event
-from scripts.report.workloads import statement_form
-from scripts.servers import data_directory, families
-from scripts.servers import options as servers_options
-from scripts.servers.server import running
+from scripts.lib import json_record
+from scripts.lib.host import workplace
+from scripts.measure.engine.run_load import MOST_STATEMENTS, statements_of_one_event
+from scripts.measure.loadgen import run_sysbench, sysbench
+from scripts.measure.loadgen.lua import script_path
+from scripts.measure.servers import data_directory, families
+from scripts.measure.servers import options as servers_options
+from scripts.measure.servers.server import running
+from scripts.report.page.workloads_section import statement_form
 from tests.workflow.running import CHECKOUT, environment
 
 OPTIONS = {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "16M"}
@@ -51,20 +51,20 @@ class Ready:
 
     @property
     def facts(self) -> dict[str, Any]:
-        return record.read(self.folder / "build" / "facts.json")
+        return json_record.read(self.folder / "build" / "facts.json")
 
     def fetch(self) -> str:
         """Fetch and unpack it; returns what was said when that failed, else an empty text."""
         names = {"server": self.name, "product": self.entry["product"], "version": self.entry["version"]}
-        sources = ["--sources", record.canonical(self.entry["sources"]), "--tree", self.folder / "source" / "tree"]
+        sources = ["--sources", json_record.canonical(self.entry["sources"]), "--tree", self.folder / "source" / "tree"]
         more = ["--identity", self.folder / "source" / "source.json", "--log", self.folder / "fetch.log"]
-        done = self._run("fetch_source", FETCHED_WITHIN_S, "--recipe", record.canonical(names), *sources, *more)
+        done = self._run("fetch_source", FETCHED_WITHIN_S, "--recipe", json_record.canonical(names), *sources, *more)
         return done.stderr if done.returncode else ""
 
     def take(self) -> None:
         """Make its install tree."""
         recipe = {"family": self.entry["family"], "server": self.name, "build": "prebuilt", "stage": "prebuilt"}
-        whole = record.canonical({**recipe, "source": {"version": self.entry["version"]}})
+        whole = json_record.canonical({**recipe, "source": {"version": self.entry["version"]}})
         build = {f"--{name}": self.folder / "build" / f"{name}.json" for name in ("facts", "identity")}
         more = {"--source": self.folder / "source" / "source.json", "--install": self.folder / "build" / "install"}
         self._must("install_prebuilt", "--recipe", whole, *_flat(build | more), "--log", self.folder / "take.log")
@@ -75,7 +75,7 @@ class Ready:
         loader.write_text(f"{self.identity}\n")
         recipe = {"family": self.entry["family"], "server": self.name, "dataset": "small", "tables": TABLES}
         made = {"--snapshot": self.folder / "set" / "snapshot", "--dataset": self.folder / "set" / "dataset.json"}
-        whole = ["--recipe", record.canonical(recipe), "--loader", loader, *_flat(made), "--threads", 2]
+        whole = ["--recipe", json_record.canonical(recipe), "--loader", loader, *_flat(made), "--threads", 2]
         self._must("load_dataset", *whole, "--log", self.folder / "load.log")
 
     @contextlib.contextmanager
@@ -87,12 +87,12 @@ class Ready:
             with running(self.family, self.install, data, options, self.folder / "server.log") as server:
                 yield server
 
-    def measure(self, server, seconds: int) -> run.Finished:
+    def measure(self, server, seconds: int) -> run_sysbench.Finished:
         """Run sysbench's mixed load with two connections."""
         flags, known = self.family.sysbench_flags(server.sockets), sysbench.read_capabilities()
         script = "oltp_read_write"
         command = sysbench.run_command(known, script, flags, TABLES["tables"], TABLES["rows"], {}, 2, seconds, seed=1)
-        return run.run(command, self.folder / "run.txt", timeout_s=DONE_WITHIN_S)
+        return run_sysbench.run(command, self.folder / "run.txt", timeout_s=DONE_WITHIN_S)
 
     def sent(self, server, connection) -> dict[str, list[str]]:
         """Return what one event of every workload on sysbench's tables sends, as the server logs it, without values."""

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scripts.host import workplace
-from scripts.servers import families
-from scripts.servers import options as servers_options
-from scripts.servers.data_directory import initialise
-from scripts.servers.endpoint import private_file
-from scripts.servers.server import Server, running
+from scripts.lib.host import workplace
+from scripts.measure.servers import families
+from scripts.measure.servers import options as servers_options
+from scripts.measure.servers.data_directory import initialise
+from scripts.measure.servers.endpoint import private_file
+from scripts.measure.servers.server import Server, running
 from tests.endtoend import installed_mariadb, installed_mysql, installed_postgresql
 
 INSTALLED = {"mariadb": installed_mariadb, "mysql": installed_mysql, "postgresql": installed_postgresql}

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import record
-from scripts.builds import binary
-from scripts.host.process import run
-from scripts.servers import families
-from scripts.sql import answers
+from scripts.build.compilation import binary
+from scripts.lib import json_record
+from scripts.lib.host.process import run
+from scripts.measure.servers import families
+from scripts.measure.sql import server_answers
 from tests.conftest import CHECKOUT
 from tests.endtoend.asking import ask, compare
 from tests.endtoend.installed_mariadb import finish
@@ -67,7 +67,7 @@ class Compiled:
         known = binary.identify(self.folder / name / "install" / POSTGRESQL.SERVER)
         names = {"server": SERVER, "family": "postgresql", "build": name, "release": self.release}
         facts = {**names, **known, "server_file": POSTGRESQL.SERVER, "source_path": str(self.source)}
-        record.write(self.folder / name / "identity.json", facts)
+        json_record.write(self.folder / name / "identity.json", facts)
         return self.folder / name / "identity.json"
 
     def altered(self, name: str) -> Path:
@@ -113,12 +113,12 @@ def compiled(compiler):
 def fetched(entry, folder):
     """Fetch the sources by the product's own script; returns the release."""
     names = {"server": SERVER, "product": entry["product"], "version": entry["version"]}
-    recipe = record.canonical({**names, "sha256": entry["sources"][0].get("sha256")})
-    what = ["--recipe", recipe, "--sources", record.canonical(entry["sources"])]
+    recipe = json_record.canonical({**names, "sha256": entry["sources"][0].get("sha256")})
+    what = ["--recipe", recipe, "--sources", json_record.canonical(entry["sources"])]
     places = ["--tree", folder / "tree", "--identity", folder / "source.json", "--log", folder / "log"]
     status, said = finish([sys.executable, "-m", "scripts.jobs.fetch_source", *what, *map(str, places)])
     assert status == 0, said
-    return record.read(folder / "source.json")["release"]
+    return json_record.read(folder / "source.json")["release"]
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_server_compiled_from_the_same_sources_passes(compiled, reference, tmp_p
     assert again.status == 0, again.said
     status, said = compare(again.answers, reference, tmp_path / "check.json")
     assert status == 0, said
-    assert record.read(tmp_path / "check.json")["differences"] == []
+    assert json_record.read(tmp_path / "check.json")["differences"] == []
 
 
 @pytest.mark.parametrize("name", sorted(ALTERATIONS))
@@ -147,7 +147,7 @@ def test_server_with_one_altered_line_fails_and_the_statements_are_named(compile
     assert f"{SERVER}: build {name} answers " in said
     assert "differently from unaltered" in said
     assert f"(log: {tmp_path / 'check.log'})" in said
-    known = {one["number"]: one["statement"] for one in answers.read_answers(reference)["answers"]}
+    known = {one["number"]: one["statement"] for one in server_answers.read_answers(reference)["answers"]}
     numbers = [int(line.split()[2]) for line in said.splitlines() if line.startswith("- statement ")]
     assert numbers
     assert any(EXPECTED[name] in known[number] for number in numbers)

@@ -5,13 +5,14 @@ import time
 
 import pytest
 
-from scripts import ROOT, record
-from scripts.host import workplace
-from scripts.servers import data_directory, families
-from scripts.servers.data_directory import workspace
-from scripts.servers.server import ServerFailed, running
-from scripts.sql import answers, differential, files
-from scripts.sql.files import Statement
+from scripts import ROOT
+from scripts.lib import json_record
+from scripts.lib.host import workplace
+from scripts.measure.servers import data_directory, families
+from scripts.measure.servers.data_directory import workspace
+from scripts.measure.servers.server import ServerFailed, running
+from scripts.measure.sql import differential, server_answers, statement_files
+from scripts.measure.sql.statement_files import Statement
 from tests.endtoend import installed
 from tests.endtoend.asking import ask, compare
 from tests.endtoend.folders import open_folder
@@ -40,7 +41,7 @@ def asked(identity, tmp_path_factory):
 def answered(asked):
     first, second = asked
     assert (first.status, second.status) == (0, 0), first.said + second.said
-    return answers.read_answers(first.answers)
+    return server_answers.read_answers(first.answers)
 
 
 def test_two_runs_of_one_server_answer_the_same_to_the_byte(asked, answered, tmp_path):
@@ -48,7 +49,7 @@ def test_two_runs_of_one_server_answer_the_same_to_the_byte(asked, answered, tmp
     assert first.read_bytes() == second.read_bytes()
     status, said = compare(second, first, tmp_path / "check.json")
     assert status == 0, said
-    facts = record.read(tmp_path / "check.json")
+    facts = json_record.read(tmp_path / "check.json")
     assert facts["answered_identically"] == len(answered["answers"]) >= 300
     assert facts["statements"] == facts["answered_identically"] + facts["skipped"]
     assert facts["tables_checksummed"] > 30
@@ -59,7 +60,7 @@ def test_statements_are_no_heap_of_errors_and_cover_every_topic(answered):
     failed = [one for one in answered["answers"] if one["error"]]
     assert 40 <= len(failed) <= 100
     assert not {"errno 1064", "SQLSTATE 42601"} & {one["error"] for one in failed if one["topic"] == "session"}
-    known = {one.topic for one in files.read_check(ROOT, answered["family"])}
+    known = {one.topic for one in statement_files.read_check(ROOT, answered["family"])}
     assert {one["topic"] for one in answered["answers"]} == known
 
 
@@ -103,7 +104,7 @@ SLEEPS = {"mariadb": "SELECT SLEEP(30)", "postgresql": "SELECT pg_sleep(30)"}
 @pytest.fixture
 def server(identity, tmp_path):
     """A server that was just initialised and runs."""
-    described = record.read(identity)
+    described = json_record.read(identity)
     family, install, log = families.of(described["family"]), workplace.installed(identity), tmp_path / "server.log"
     options = {**family.default_options(1024), **family.CHECK_OPTIONS}
     with workspace(None) as folder:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scripts.servers import options as servers_options
-from scripts.servers.server import ServerFailed, running
+from scripts.measure.servers import options as servers_options
+from scripts.measure.servers.server import ServerFailed, running
 from tests.endtoend import installed
 
 pytestmark = [pytest.mark.real, pytest.mark.shares]

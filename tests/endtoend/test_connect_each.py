@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from scripts.loadgen import output, sysbench
-from scripts.loadgen import run as loadgen_run
-from scripts.loadgen.lua import script_path
-from scripts.servers.server import running
+from scripts.measure.loadgen import output, sysbench
+from scripts.measure.loadgen import run_sysbench as loadgen_run
+from scripts.measure.loadgen.lua import script_path
+from scripts.measure.servers.server import running
 from tests.endtoend import installed
 
 pytestmark = [pytest.mark.real, pytest.mark.shares]

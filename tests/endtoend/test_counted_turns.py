@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from scripts import record
-from scripts.loadgen import lua
+from scripts.lib import json_record
+from scripts.measure.loadgen import lua
 from tests.endtoend import installed_mariadb
 from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish
 
@@ -67,7 +67,7 @@ def measured(place, monkeypatch):
             monkeypatch.setenv(key, value)
         own = {"script": lua.recipe_name(str(script)), "options": {}, **load}
         status, said = finish(place.run_command(name, load=own))
-        return status, said, record.read(place.run(name)) if place.run(name).exists() else None
+        return status, said, json_record.read(place.run(name)) if place.run(name).exists() else None
 
     return run
 

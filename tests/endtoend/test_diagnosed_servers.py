@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from scripts.host import outcome
-from scripts.measure.record import read, read_diagnosis
+from scripts.lib.host import outcome
+from scripts.measure.engine.run_record import read, read_diagnosis
 from tests.endtoend.looked_into import STUDY
 from tests.workflow.running import CHECKOUT, environment
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from scripts import record
+from scripts.lib import json_record
 from tests.endtoend import installed_mariadb
 from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish
 
@@ -37,13 +37,13 @@ def place():
 def measured(place):
     status, said = finish(place.run_command("fresh"))
     assert status == 0, said
-    facts = record.read(place.run("fresh"))
+    facts = json_record.read(place.run("fresh"))
     assert facts["outcome"] == "ok", facts["reason"]
     return facts
 
 
 def test_snapshot_is_a_data_directory_without_the_tables(place):
-    facts = record.read(place.dataset)
+    facts = json_record.read(place.dataset)
     assert (facts["fresh"], facts["tables"], facts["rows"]) == (True, 2, ROWS)
     assert not list((place.folder / "set" / "snapshot" / "data" / "sbtest").glob("*.ibd"))
 
@@ -93,7 +93,7 @@ def test_sizes_of_the_loaded_tables_and_the_engines_report_are_kept_of_both_edge
 def test_server_that_cannot_hold_the_tables_is_a_failed_run(place):
     command = place.run_command("full", variant=place.with_options(innodb_read_only=True))
     status, said = finish(command)
-    facts = record.read(place.run("full"))
+    facts = json_record.read(place.run("full"))
     assert (status, facts["outcome"]) == (0, "failed"), said
     assert facts["reason"].startswith("the tables could not be loaded: ")
     assert "CREATE TABLE sbtest" in facts["reason"]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import record
-from scripts.builds.compiler_calls import CompilerCall, read_kept_calls
+from scripts.build.compilation.compiler_calls import CompilerCall, read_kept_calls
+from scripts.lib import json_record
 from tests.made.hostile import BY_PROGRAM, VARIABLES
 from tests.made.studies import config, paths
 from tests.workflow.running import command_line, environment
@@ -44,8 +44,8 @@ def made(directory: Path, study: Path, build: Path, **variables: str) -> tuple[s
     how = {"capture_output": True, "text": True, "timeout": BUILT_WITHIN_S, "check": False}
     done = subprocess.run(words, env=environment(**variables), **how)
     assert done.returncode == 0, done.stderr
-    server = record.read(directory / build / "identity.json")["sha256"]
-    assert record.read(directory / build / "facts.json")["foreign_flags"] == {"compiles": [], "links": []}
+    server = json_record.read(directory / build / "identity.json")["sha256"]
+    assert json_record.read(directory / build / "facts.json")["foreign_flags"] == {"compiles": [], "links": []}
     return server, read_kept_calls(directory / build / "calls.json.gz")
 
 

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from scripts import record
-from scripts.host import workplace
-from scripts.measure.record import read
-from scripts.measure.warnings import THRESHOLDS
-from scripts.vocabulary import CountedBy
+from scripts.lib import json_record
+from scripts.lib.host import workplace
+from scripts.lib.vocabulary import CountedBy
+from scripts.measure.engine.run_record import read
+from scripts.measure.engine.warnings import THRESHOLDS
 from tests.endtoend import installed_mariadb, recomputing
 from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish, release, start
 from tests.endtoend.watching import PLACES, leftovers, processes, wait_until_gone, watched
@@ -38,11 +38,11 @@ def measured(place):
     with watched(PROGRAMS, PLACES) as seen:
         status, said = finish(place.run_command("measured"))
     assert status == 0, said
-    return record.read(place.run("measured")), said, seen, leftovers() - before
+    return json_record.read(place.run("measured")), said, seen, leftovers() - before
 
 
 def test_dataset_is_a_snapshot_with_its_tables(place):
-    facts = record.read(place.dataset)
+    facts = json_record.read(place.dataset)
     assert (facts["tables"], facts["rows"], facts["server"]) == (2, 1000, installed_mariadb.NAME)
     assert facts["bytes"] > 2**20
     tables = [path.name for path in (place.folder / "set" / "snapshot" / "data" / "sbtest").glob("*.ibd")]
@@ -134,7 +134,7 @@ def test_death_of_the_server_under_load_is_a_result(place):
     server.kill()
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
-    facts = record.read(place.run("died"))
+    facts = json_record.read(place.run("died"))
     assert facts["outcome"] == "failed"
     assert facts["reason"]
     assert facts.get("window") is None
@@ -167,7 +167,7 @@ def test_interrupted_run_writes_nothing_and_leaves_nothing(place):
 def test_run_with_an_option_the_server_lacks_fails_and_names_it(place, option, why):
     before = leftovers()
     status, said = finish(place.run_command("wrong", variant=place.with_options(**option)))
-    facts = record.read(place.run("wrong"))
+    facts = json_record.read(place.run("wrong"))
     assert (status, facts["outcome"], facts.get("window")) == (0, "failed", None)
     assert why in facts["reason"].splitlines()[0]
     assert f"FAILED, {facts['reason'].splitlines()[0]}" in said

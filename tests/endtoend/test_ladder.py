@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import record
+from scripts.lib import json_record
 from tests.endtoend import installed_mariadb
 from tests.endtoend.installed_mariadb import Place, finish
 
@@ -29,7 +29,7 @@ def command_of(place, name, **edits):
     """Return the command line of measure_block for two client counts that share the starts of their servers."""
     command = place.run_command(name, "turns", ARMS, load=WRITING, **edits)
     plan = Path(command[command.index("--plan") + 1])
-    (block,) = record.read(plan)["blocks"]
+    (block,) = json_record.read(plan)["blocks"]
     home = Path(block["folder"])
     folders = [str(home.with_name(f"{name}-{clients}")) for clients in CLIENTS[:-1]] + [str(home)]
     levels = []
@@ -38,7 +38,7 @@ def command_of(place, name, **edits):
         for arm in level["arms"]:
             arm["place"] |= {"clients": clients, "log_statements": clients == CLIENTS[-1]}
         levels.append(level)
-    record.write(plan, {"blocks": levels})
+    json_record.write(plan, {"blocks": levels})
     return command, [Path(folder) for folder in folders]
 
 
@@ -46,7 +46,7 @@ def test_server_goes_through_all_client_counts_in_one_start(place):
     command, folders = command_of(place, "whole")
     status, said = finish(command)
     assert status == 0, said
-    found = {arm: [record.read(folder / f"{arm}.json") for folder in folders] for arm in ARMS}
+    found = {arm: [json_record.read(folder / f"{arm}.json") for folder in folders] for arm in ARMS}
     for levels in found.values():
         assert [facts["outcome"] for facts in levels] == ["ok", "ok"], levels
         assert [facts["clients"] for facts in levels] == list(CLIENTS)
@@ -55,7 +55,7 @@ def test_server_goes_through_all_client_counts_in_one_start(place):
         assert ["statements" in facts for facts in levels] == [False, True]
     text = " ".join(file.read_text() for file in place.log("whole").parent.glob("whole.*server.log"))
     assert text.count("ready for connections") == len(ARMS)
-    blocks = [record.read(folder / "block.json") for folder in folders]
+    blocks = [json_record.read(folder / "block.json") for folder in folders]
     assert [set(block["arms"]) for block in blocks] == [set(ARMS)] * 2
     assert blocks[0]["wall_s"] == blocks[1]["wall_s"]
 
@@ -66,7 +66,7 @@ def test_client_count_that_the_server_cannot_serve_is_a_failure_and_the_one_befo
     status, said = finish(command)
     assert status == 0, said
     for arm in ARMS:
-        first, second = (record.read(folder / f"{arm}.json") for folder in folders)
+        first, second = (json_record.read(folder / f"{arm}.json") for folder in folders)
         assert first["outcome"] == "ok", first["reason"]
         assert second["outcome"] == "failed"
         assert "Too many connections" in second["reason"]

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from scripts.loadgen import gated, output, sysbench
-from scripts.loadgen import run as loadgen_run
-from scripts.loadgen.lua import script_path
-from scripts.loadgen.output import SysbenchFailed
-from scripts.servers.server import running
+from scripts.measure.loadgen import gated, output, sysbench
+from scripts.measure.loadgen import run_sysbench as loadgen_run
+from scripts.measure.loadgen.lua import script_path
+from scripts.measure.loadgen.output import SysbenchFailed
+from scripts.measure.servers.server import running
 from tests.endtoend import installed
-from tests.unit.loadgen.test_linkbench import BYTES, MIX
+from tests.unit.measure.loadgen.test_linkbench import BYTES, MIX
 
 pytestmark = [pytest.mark.real, pytest.mark.shares]
 IDS, CLIENTS, SECONDS, DONE_WITHIN_S = 5000, 4, 3, 120

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.servers import families
-from scripts.servers.server import ServerFailed, running
+from scripts.measure.servers import families
+from scripts.measure.servers.server import ServerFailed, running
 from tests.endtoend import installed, installed_mariadb, installed_postgresql, option_lists
 
 pytestmark = pytest.mark.real

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from scripts.loadgen import lua
+from scripts.measure.loadgen import lua
 from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder
 from tests.workflow.running import CHECKOUT

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts.loadgen import encryption, sysbench
-from scripts.servers import own_database
-from scripts.servers.credentials import Access, Login
-from scripts.servers.endpoint import Endpoint
-from scripts.servers.running_server import RunningServer
-from scripts.servers.server import ServerFailed
+from scripts.measure.loadgen import encryption, sysbench
+from scripts.measure.servers import own_database
+from scripts.measure.servers.credentials import Access, Login
+from scripts.measure.servers.endpoint import Endpoint
+from scripts.measure.servers.running_server import RunningServer
+from scripts.measure.servers.server import ServerFailed
 from tests.endtoend.folders import open_folder
 from tests.endtoend.stand_in import INSTALLED, StandIn, secrets_in_processes, stand_in
 from tests.faults.scale import WHOLE

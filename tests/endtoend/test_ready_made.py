@@ -8,12 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scripts import record
-from scripts.host import leftovers
-from scripts.host.freezer import freezer_of
-from scripts.measure import observe
-from scripts.measure.held import Signals
-from scripts.report.slices import STOPPING_S
+from scripts.lib import json_record
+from scripts.lib.host import leftovers
+from scripts.lib.host.freezer import freezer_of
+from scripts.measure.engine import observe
+from scripts.measure.engine.held import Signals
+from scripts.report.page.slices_section import STOPPING_S
 from tests.endtoend import installed_mariadb, option_lists
 from tests.endtoend.guards import kill_with_guard
 from tests.endtoend.ready_made import OPTIONS, Ready
@@ -80,8 +80,8 @@ def test_compiler_is_told_where_the_vendor_left_it_in_the_file(ready):
 
 
 def test_identity_is_that_of_the_program_that_runs(ready):
-    identity = record.read(ready.identity)
-    assert record.file_sha256(ready.install / identity["server_file"]) == identity["sha256"]
+    identity = json_record.read(ready.identity)
+    assert json_record.file_sha256(ready.install / identity["server_file"]) == identity["sha256"]
 
 
 def test_server_serves_sysbench_and_stops_cleanly(measured):
@@ -124,7 +124,7 @@ def test_servers_of_a_block_wait_stopped_while_another_works(mysql_block):
     command, records = mysql_block
     status, said = installed_mariadb.finish(command)
     assert status == 0, said
-    for run in map(record.read, records):
+    for run in map(json_record.read, records):
         assert run["outcome"] == "ok", run["reason"]
         assert run["sliced"]["rounds"] >= 6
         assert run["sliced"]["waiting_cpu_s"] <= STOPPING_S * run["sliced"]["rounds"]

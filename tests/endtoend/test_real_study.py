@@ -15,9 +15,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import record
-from scripts.builds import relinked
-from scripts.host import workplace
+from scripts.build.relink import kept_relinks
+from scripts.lib import json_record
+from scripts.lib.host import workplace
 from tests.endtoend import recomputing
 from tests.endtoend.short_study import NEEDED, SHORT, made, made_by_clang
 from tests.workflow.running import snakemake
@@ -115,7 +115,9 @@ def test_reference_has_relinks_that_are_other_programs_with_its_answers(study):
     assert all(one["refused"] is None and one["moved_share"] > 0.9 for one in made["relinks"])
     (file,) = (study.folder / "results" / "builds" / "postgresql-15").glob("*/relinked.json")
     checks = study.folder / "results" / "checks" / "postgresql-15" / file.parent.name
-    programs = {record.read(relinked.identity_for(file.parent, checks, number))["sha256"] for number in range(1, 6)}
+    programs = {
+        json_record.read(kept_relinks.identity_for(file.parent, checks, number))["sha256"] for number in range(1, 6)
+    }
     assert len(programs - {study.build("baseline")["sha256"]}) == 5
 
 

@@ -4,9 +4,9 @@ import subprocess
 
 import pytest
 
-from scripts import record
-from scripts.host import priority
-from scripts.report.slices import STOPPING_S
+from scripts.lib import json_record
+from scripts.lib.host import priority
+from scripts.report.page.slices_section import STOPPING_S
 from tests.endtoend import installed_mariadb
 from tests.endtoend.installed_mariadb import MEASURE_S, Place, finish
 from tests.endtoend.watching import leftovers
@@ -34,7 +34,9 @@ def measured(place):
     status, said = finish(place.run_command("block", "slices", ARMS, load={"series": True, "stop": "slow"}))
     assert status == 0, said
     assert leftovers() == before
-    return record.read(place.run("block", "block")), {arm: record.read(place.run("block", arm)) for arm in ARMS}
+    return json_record.read(place.run("block", "block")), {
+        arm: json_record.read(place.run("block", arm)) for arm in ARMS
+    }
 
 
 def test_both_arms_went_well_and_are_listed_with_the_checksums_of_their_files(place, measured):
@@ -42,7 +44,7 @@ def test_both_arms_went_well_and_are_listed_with_the_checksums_of_their_files(pl
     assert {name: facts["outcome"] for name, facts in arms.items()} == dict.fromkeys(ARMS, "ok"), arms
     for name, listed in block["arms"].items():
         for ending, sha256 in listed["sha256"].items():
-            assert record.file_sha256(place.run("block", name).with_suffix(f".{ending}")) == sha256
+            assert json_record.file_sha256(place.run("block", name).with_suffix(f".{ending}")) == sha256
 
 
 def test_sysbench_had_the_environment_of_the_study(measured):
@@ -130,7 +132,7 @@ def test_more_clients_than_one_sysbench_can_have_are_held_by_one_gate(place):
     status, said = finish(place.run_command("many", "slices", ARMS, place={"clients": 1030}, load=POINT_SELECT))
     assert status == 0, said
     for arm in ARMS:
-        facts = record.read(place.run("many", arm))
+        facts = json_record.read(place.run("many", arm))
         assert {"measure", "measure 2"} <= facts["commands"].keys()
         assert facts["window"]["errors"] == 0
         assert facts["sliced"]["waiting_cpu_s"] <= STOPPING_S * facts["sliced"]["rounds"]
@@ -154,7 +156,7 @@ def test_errors_and_queries_are_those_of_the_rounds_and_not_of_the_warm_up(place
     status, said = finish(place.run_command("erring", "slices", ARMS, load={"script": str(script), "options": {}}))
     assert status == 0, said
     for arm in ARMS:
-        facts = record.read(place.run("erring", arm))
+        facts = json_record.read(place.run("erring", arm))
         assert facts["outcome"] == "ok", facts["reason"]
         window = facts["window"]
         assert window["errors"] == window["transactions"] > 0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.host.supplies import got_by, read_left
-from scripts.servers.server import running
+from scripts.lib.host.machine_supplies import got_by, read_left
+from scripts.measure.servers.server import running
 from tests.endtoend import installed, installed_postgresql
 
 pytestmark = pytest.mark.real

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scripts import record
-from scripts.measure import timed_sql
-from scripts.report.slices import STOPPING_S
+from scripts.lib import json_record
+from scripts.measure.engine import statement_passes
+from scripts.report.page.slices_section import STOPPING_S
 from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder
 from tests.endtoend.installed_mariadb import Place, finish, lay_out, plan
@@ -55,7 +55,7 @@ def place():
 def measured(request, place):
     status, said = finish(place.run_command(request.param, request.param, ARMS[request.param]))
     assert status == 0, said
-    return record.read(place.run(request.param)), said
+    return json_record.read(place.run(request.param)), said
 
 
 def executions(facts, name):
@@ -81,8 +81,8 @@ def test_seconds_are_those_the_statement_took(measured):
 
 def test_answers_are_told_by_rows_and_digest(measured):
     first, second = executions(measured[0], "rows")
-    assert first["answer_sha256"] == timed_sql.digest([(ROWS, ROWS)])
-    assert second["answer_sha256"] == timed_sql.digest([(ROWS - 10, ROWS)])
+    assert first["answer_sha256"] == statement_passes.digest([(ROWS, ROWS)])
+    assert second["answer_sha256"] == statement_passes.digest([(ROWS - 10, ROWS)])
     assert [one["rows"] for one in executions(measured[0], "everything")] == [ROWS, ROWS - 10]
     assert [(one["rows"], one["answer_sha256"]) for one in executions(measured[0], "some deleted")] == [
         (10, None),
@@ -114,7 +114,7 @@ def test_servers_side_by_side_answer_alike_and_use_no_cpu_while_they_wait(place,
     facts = measured[0]
     if facts["sliced"]["method"] == "turns":
         pytest.skip("one server after the other")
-    other = record.read(place.run("statements", "aa"))
+    other = json_record.read(place.run("statements", "aa"))
     for one in (facts, other):
         assert one["sliced"]["waiting_cpu_s"] <= STOPPING_S * len(one["timed_sql"]["executions"])
         assert one["cpu"]["server_user_s"] + one["cpu"]["server_system_s"] > 0
@@ -123,7 +123,7 @@ def test_servers_side_by_side_answer_alike_and_use_no_cpu_while_they_wait(place,
     told = [[(each["statement"], each["answer_sha256"]) for each in one["timed_sql"]["executions"]]
             for one in (facts, other)]  # fmt: skip
     assert told[0] == told[1]
-    places = record.read(place.run("statements", "block"))["places"].values()
+    places = json_record.read(place.run("statements", "block"))["places"].values()
     assert len(places) == 2 * 2
     assert max(places) - min(places) <= 1
 
@@ -133,7 +133,7 @@ def test_servers_side_by_side_answer_alike_and_use_no_cpu_while_they_wait(place,
 def test_a_statement_that_fails_fails_the_run_and_is_named(place, wrong, method):
     made, before = placed(place.folder, f"-- name: wrong\n{wrong};\n-- name: after\nSELECT 1;\n"), leftovers()
     status, said = finish(made.run_command("failed", method, ARMS[method]))
-    facts = record.read(made.run("failed"))
+    facts = json_record.read(made.run("failed"))
     assert (status, facts["outcome"]) == (0, "failed"), said
     assert facts["reason"].startswith("statement 'wrong' was not answered: (")
     assert leftovers() == before

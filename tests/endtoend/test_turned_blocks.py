@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from scripts import record
-from scripts.measure.disk_load import LIMITS_PER_S
-from scripts.servers.server import running
+from scripts.lib import json_record
+from scripts.measure.engine.disk_load import LIMITS_PER_S
+from scripts.measure.servers.server import running
 from tests.endtoend import installed_mariadb
 from tests.endtoend.installed import initialised
 from tests.endtoend.installed_mariadb import Place, finish
@@ -32,7 +32,7 @@ def measured(place, name, flush, load, **options):
     own = place.with_options(innodb_flush_log_at_trx_commit=flush, **options)
     status, said = finish(place.run_command(name, "slices", ARMS, turn_s=TURN_S, variant=own, load=load))
     assert status == 0, said
-    return record.read(place.run(name, "block")), {arm: record.read(place.run(name, arm)) for arm in ARMS}
+    return json_record.read(place.run(name, "block")), {arm: json_record.read(place.run(name, arm)) for arm in ARMS}
 
 
 def test_load_that_flushes_at_every_commit_goes_by_turns_in_long_windows(place):

@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scripts import record
-from scripts.loadgen import client_host
-from scripts.measure import observe, run
+from scripts.lib import json_record
+from scripts.measure.engine import observe, run_alone
+from scripts.measure.loadgen import client_host
 from tests.endtoend import namespaces
 from tests.endtoend.ready_made import Ready
 from tests.endtoend.watching import leftovers
@@ -27,7 +27,7 @@ PASSWORD = "a-password_that-would_be-seen"
 OPTIONS = {"mariadb": {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "16M"}, "postgresql": {}}
 TABLES = {"tables": 2, "rows": 1000}
 # What the folders hold that a run has here and over there.
-OURS = ("client.json", "scripts/loadgen/client_agent.py")
+OURS = ("client.json", "scripts/measure/loadgen/client_agent.py")
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +66,8 @@ def measured(ready, away):
         patch.setattr(client_host, "new_password", lambda: PASSWORD)
         real = observe.read_edge
         patch.setattr(observe, "read_edge", lambda *what: listened.update(listeners()) or real(*what))
-        facts = run.facts_of(recipe, place, ready.identity, ready.folder / "set" / "dataset.json", *files)
-    record.write(ready.folder / "run.json", facts)
+        facts = run_alone.facts_of(recipe, place, ready.identity, ready.folder / "set" / "dataset.json", *files)
+    json_record.write(ready.folder / "run.json", facts)
     return facts, listened, seen, [folder for folder in leftovers() if any((folder / name).exists() for name in OURS)]
 
 

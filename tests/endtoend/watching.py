@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from scripts.host.cache import NAME, cache_path
-from scripts.host.freezer import own_folder
+from scripts.lib.host.cache import NAME, cache_path
+from scripts.lib.host.freezer import own_folder
 
 EVERY_S = 0.5
 BASES = (tempfile.gettempdir(), "/dev/shm")

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from scripts.host.facts import MEMORY_LIMITS
+from scripts.lib.host.machine_facts import MEMORY_LIMITS
 from tests.faults.interrupting import wait_until
 
 # Of cgroup version 2 and 1.

@@ -13,9 +13,9 @@ from typing import Protocol
 import psutil
 import yaml
 
-from scripts import record
-from scripts.host import workplace
-from scripts.record import file_sha256
+from scripts.lib import json_record
+from scripts.lib.host import workplace
+from scripts.lib.json_record import file_sha256
 from tests.endtoend.watching import PLACES, leftovers, processes
 from tests.made import studies
 from tests.workflow.running import Answer, command_line, environment, snakemake
@@ -87,7 +87,7 @@ class Struck:
 
     def blocks(self) -> dict[Path, dict]:
         """Return record -> content of every finished block."""
-        return {path: record.read(path) for path in self.files("studies/struck/blocks/*/*/*/*/block.json")}
+        return {path: json_record.read(path) for path in self.files("studies/struck/blocks/*/*/*/*/block.json")}
 
     def struck_arms(self) -> dict[str, Path]:
         """Return arm -> record of the finished blocks that are struck."""

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from scripts import record
-from scripts.config import schema as config_schema
-from scripts.config import study, text
-from scripts.config.mistakes import SHORT
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
-from scripts.sources.kinds import SOURCE_KINDS
+from scripts.build.sources.kinds import SOURCE_KINDS
+from scripts.lib import json_record
+from scripts.study.config import loading, yaml_lines
+from scripts.study.config import schema as config_schema
+from scripts.study.config.mistakes import SHORT
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
 from tests.made.studies import CHECKOUT, config
 
 SCHEMA = config_schema.read(CHECKOUT)
@@ -26,8 +26,8 @@ COMMIT = {"git": "https://example.org/server.git", "commit": "0" * 40}
 
 def catalog() -> dict[str, dict[str, Any]]:
     """Return all entries of the catalog by kind."""
-    texts = {file: text.read_text(CHECKOUT / "catalog" / file).value for file in set(study.CATALOG.values())}
-    return {kind: texts[file][kind] for kind, file in study.CATALOG.items()}
+    texts = {file: yaml_lines.read_text(CHECKOUT / "catalog" / file).value for file in set(loading.CATALOG.values())}
+    return {kind: texts[file][kind] for kind, file in loading.CATALOG.items()}
 
 
 # Keys that such a study cannot have: parts that are planned otherwise, and what contradicts `client`.
@@ -72,17 +72,17 @@ def quickly() -> Iterator[None]:
     """Read schema and catalog once for all configs that the body tries: they are most of the time of each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(config_schema, "read", functools.cache(config_schema.read))
-        patch.setattr(text, "read_text", functools.cache(text.read_text))
+        patch.setattr(yaml_lines, "read_text", functools.cache(yaml_lines.read_text))
         yield
 
 
 def refusal(config: dict[str, Any]) -> str | None:
     """Plan a config: returns what it is refused with, None when all it makes was planned. Else an error is a defect."""
     try:
-        paths = Paths(Plan(study.load(config, CHECKOUT, "study.yaml"), CHECKOUT))
+        paths = Paths(Plan(loading.load(config, CHECKOUT, "study.yaml"), CHECKOUT))
         recipes = [paths.plan.build(*pair) for pair in [*paths.builds.values(), *paths.stages.values()]]
         recipes += [paths.plan.variant(name) for name in paths.plan.study.variants]
-        assert record.canonical(recipes).encode()
+        assert json_record.canonical(recipes).encode()
         assert paths.runs
         assert all([paths.datasets, paths.checks, paths.measured_builds])
         for folder in [*paths.builds, *paths.profiles, *paths.datasets, *paths.runs]:
@@ -103,7 +103,7 @@ def names_a_key(told: str, config: dict[str, Any]) -> bool:
         *SCHEMA["properties"],
         "(top level)",
         *SOURCE_KINDS,
-        *study.CATALOG,
+        *loading.CATALOG,
         *map(str, config),
         *map(SHORT.repr, config),
     }

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from scripts.host import workplace
-from scripts.record import file_sha256
+from scripts.lib.host import workplace
+from scripts.lib.json_record import file_sha256
 from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder
 from tests.endtoend.short_study import short

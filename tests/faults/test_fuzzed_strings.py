@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.builds.toolchain import COMMANDS
-from scripts.visible import visible
+from scripts.build.compilation.toolchain import COMMANDS
+from scripts.lib.visible import visible
 from tests.faults.hostile import CANARY, TEXTS, leaves, planted
 from tests.faults.planned import catalog, everything, names_a_key, quickly, refusal
 from tests.faults.scale import WHOLE

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.sources import SourceError, archive
+from scripts.build.sources import SourceError, archive
 from tests.faults.scale import scaled
-from tests.unit.sources.test_archive import entry
+from tests.unit.build.sources.test_archive import entry
 
 NAMES = [
     "a",

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from scripts import record
-from scripts.host import locks
-from scripts.record import file_sha256
+from scripts.lib import json_record
+from scripts.lib.host import locks
+from scripts.lib.json_record import file_sha256
 from tests.endtoend import installed_mariadb, installed_postgresql
 from tests.faults.interrupting import ARMS, REPORT, TABLE, wait_until
 from tests.faults.means import HARD, MEANS, death_of
@@ -107,4 +107,4 @@ def test_load_beside_a_block_is_told_at_its_arms(fresh):
         for process in busy:
             process.kill()
             process.wait()
-    assert "others" in {warning["code"] for warning in record.read(fresh.struck_arms()["aa"])["warnings"]}
+    assert "others" in {warning["code"] for warning in json_record.read(fresh.struck_arms()["aa"])["warnings"]}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.commands.doctor.left import check_leftovers
-from scripts.host import freezer, leftovers
-from scripts.host.cache import cache_path
+from scripts.commands.doctor.leftover_checks import check_leftovers
+from scripts.lib.host import freezer, leftovers
+from scripts.lib.host.cache import cache_path
 from tests.endtoend import installed, watching
 from tests.endtoend.folders import open_folder
 from tests.endtoend.guards import kill_with_guard
@@ -21,10 +21,10 @@ pytestmark = [pytest.mark.real, pytest.mark.alone]
 HOLDER = """
 import sys, time
 from pathlib import Path
-from scripts.host import lifetime, stopping, workplace
-from scripts.measure import held
-from scripts.servers import families
-from scripts.servers.server import running
+from scripts.lib.host import lifetime, pausing as stopping, workplace
+from scripts.measure.engine import held
+from scripts.measure.servers import families
+from scripts.measure.servers.server import running
 from tests.endtoend import installed
 family, means, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 lifetime.heed_signals()
@@ -85,7 +85,7 @@ def test_next_job_on_the_machine_ends_what_a_job_and_its_guard_left(family, mean
 
 
 def test_job_that_ends_in_order_or_is_killed_alone_leaves_no_ledger(tmp_path):
-    code = "import sys, os, pathlib; from scripts.host import lifetime; held = pathlib.Path(sys.argv[1]);"
+    code = "import sys, os, pathlib; from scripts.lib.host import lifetime; held = pathlib.Path(sys.argv[1]);"
     code += "held.mkdir(); lifetime.remove_folder_at_death(held);"
     code += "print(lifetime._ledger[0].path, flush=True); os.kill(os.getpid(), int(sys.argv[2]))"
     for number in (0, signal.SIGKILL):

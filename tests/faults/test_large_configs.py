@@ -9,9 +9,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scripts.config import text as config_text
-from scripts.config.study import read
-from scripts.config.text import MOST_VALUES, ConfigError
+from scripts.study.config import yaml_lines as config_text
+from scripts.study.config.loading import read
+from scripts.study.config.yaml_lines import MOST_VALUES, ConfigError
 from tests.faults.scale import scaled
 from tests.made.studies import CHECKOUT, SMALL
 from tests.workflow.running import environment

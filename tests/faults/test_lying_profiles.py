@@ -6,14 +6,14 @@ import subprocess
 
 import pytest
 
-from scripts import record
-from scripts.builds import audit, gcc, profiles
-from scripts.builds.compiler_calls import CompilerCall
-from scripts.builds.compiler_flags import COUNTERS, flags_of
-from scripts.builds.gcc import Counted, CounterFile, profile_units
-from scripts.host import outcome
+from scripts.build.compilation import audit, gcc, profiles
+from scripts.build.compilation.compiler_calls import CompilerCall
+from scripts.build.compilation.compiler_flags import COUNTERS, flags_of
+from scripts.build.compilation.gcc import Counted, CounterFile, profile_units
+from scripts.build.sources.tree import tree_sha256
 from scripts.jobs import bolt_server, build_server
-from scripts.sources.tree import tree_sha256
+from scripts.lib import json_record
+from scripts.lib.host import outcome
 from tests.made.wrapped import Project
 
 UNITS = {f"unit{number}": f"int work{number}(int n) {{ return n + {number}; }}\n" for number in range(6)}
@@ -40,7 +40,7 @@ def trained(compiler, tmp_path_factory):
     shutil.copytree(written / COUNTERS.lstrip("/"), counters)
     told = {"server": "tiny", "training": "mixed", "tool": "gcc", "compiler": f"{compiler.name} {compiler.version}"}
     described = {**told, "source_path": str(project.source), "counters_sha256": tree_sha256(counters)}
-    record.write(counters.parent / "profile.json", {**described, **profiles.summary(counters, compiler)})
+    json_record.write(counters.parent / "profile.json", {**described, **profiles.summary(counters, compiler)})
     (counters / ".snakemake_timestamp").touch()
     return project
 
@@ -74,7 +74,7 @@ def changed(profile):
 
 def retold(key, value, **more):
     def lie(profile):
-        profile.write_text(json.dumps({**record.read(profile), key: value, **more}))
+        profile.write_text(json.dumps({**json_record.read(profile), key: value, **more}))
 
     return lie
 
@@ -108,7 +108,7 @@ def test_lying_profile_is_refused_by_name_before_anything_is_compiled(profile, t
 
 def test_bolt_takes_no_lying_profile_either(profile, tmp_path):
     base, nowhere = tmp_path / "identity.json", tmp_path / "nowhere"
-    record.write(base, {"server": "tiny", "build": "relocatable"})
+    json_record.write(base, {"server": "tiny", "build": "relocatable"})
     lost(profile)
     with pytest.raises(outcome.Refused, match=str(profile.parent)):
         bolt_server.main({}, base, profile, nowhere, nowhere / "identity.json", nowhere / "facts.json", nowhere / "log")

@@ -4,15 +4,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scripts import record
-from scripts.servers import server
-from scripts.servers.server import ServerFailed
+from scripts.lib import json_record
+from scripts.measure.servers import server
+from scripts.measure.servers.server import ServerFailed
 from tests.endtoend import installed_mariadb
 from tests.endtoend.installed_mariadb import Place, finish
 from tests.endtoend.watching import leftovers, processes
 from tests.faults import confined
 from tests.faults.interrupting import PLACES, wait_until
-from tests.unit.servers.test_server import READY, place, started  # noqa: F401 (fixture)
+from tests.unit.measure.servers.test_server import READY, place, started  # noqa: F401 (fixture)
 
 needs_mariadb = pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-")
 SLOW = "import time; time.sleep(60)"
@@ -47,7 +47,7 @@ def measured(loaded, name, options, clients, **tables):
     status, said = finish(loaded.run_command(name, variant=loaded.with_options(**options), **edits))
     assert status == 0, said
     assert leftovers() == before
-    return record.read(loaded.run(name))
+    return json_record.read(loaded.run(name))
 
 
 @pytest.mark.real

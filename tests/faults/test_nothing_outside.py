@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scripts.host import workplace
-from scripts.servers import families
-from scripts.servers.server import running
+from scripts.lib.host import workplace
+from scripts.measure.servers import families
+from scripts.measure.servers.server import running
 from tests.endtoend import installed, looked_into
 from tests.endtoend.folders import open_folder
 from tests.endtoend.ready_made import Ready

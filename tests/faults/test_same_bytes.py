@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts.builds.compiler_flags import COUNTERS, flags_of
+from scripts.build.compilation.compiler_flags import COUNTERS, flags_of
 from tests.faults.scale import WHOLE
 from tests.made import studies
 from tests.made.wrapped import Project
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 PLAN = """
 import sys
 from pathlib import Path
-from scripts import record
+from scripts.lib import json_record as record
 from tests.made import studies
 paths = studies.paths(seed=int(sys.argv[1]))
 plan = paths.plan

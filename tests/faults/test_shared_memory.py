@@ -21,8 +21,8 @@ pytestmark = [
 HOLDER = """
 import re
 from pathlib import Path
-from scripts.host import lifetime
-from scripts.servers.server import running
+from scripts.lib.host import lifetime
+from scripts.measure.servers.server import running
 from tests.endtoend import installed
 lifetime.heed_signals()
 with installed.initialised("memory-", "postgresql") as ready:
@@ -58,8 +58,8 @@ def test_shared_memory_of_a_killed_server_is_gone(victim, number):
 UNREADY = """
 import re, time
 from pathlib import Path
-from scripts.host import lifetime
-from scripts.servers.server import Server, running
+from scripts.lib.host import lifetime
+from scripts.measure.servers.server import Server, running
 from tests.endtoend import installed
 lifetime.heed_signals()
 def wait_ready(server):

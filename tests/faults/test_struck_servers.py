@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scripts import record
+from scripts.lib import json_record
 from tests.endtoend import installed_mariadb, installed_postgresql
 from tests.endtoend.watching import is_stopped
 from tests.faults.interrupting import ARMS, SERVERS, STUDY, TABLE, wait_until
@@ -102,7 +102,7 @@ def test_death_of_one_server_costs_its_arm_alone(fresh, arm, state, victim):
 
     begin_s = time.monotonic()
     fresh.strike(TABLE, MEASURE, kill_it)
-    outcomes = {name: record.read(path) for name, path in fresh.struck_arms().items()}
+    outcomes = {name: json_record.read(path) for name, path in fresh.struck_arms().items()}
     assert {name: facts["outcome"] for name, facts in outcomes.items()} == {
         name: "failed" if name == arm else "ok" for name in ARMS
     }, fresh.said()

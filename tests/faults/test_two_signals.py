@@ -20,8 +20,8 @@ STRIKES = scaled(whole=1000, short=40)
 JOB = """
 import sys
 from pathlib import Path
-from scripts.host import entry
-from scripts.servers import data_directory
+from scripts.lib.host import entry
+from scripts.measure.servers import data_directory
 folder = Path(sys.argv[1])
 with entry.entry(folder / "log"):
     print("begins", flush=True)

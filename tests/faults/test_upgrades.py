@@ -7,18 +7,18 @@ import tarfile
 
 import pytest
 
-from scripts import record
-from scripts.analysis import runs
-from scripts.analysis.runs import read_csv
-from scripts.builds import compiler_calls, toolchain
-from scripts.builds.compiler_calls import CompilerCall
-from scripts.config.study import load
+from scripts.build.compilation import compiler_calls, toolchain
+from scripts.build.compilation.compiler_calls import CompilerCall
+from scripts.build.sources import working_tree
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
-from scripts.plan.order import keys_in_order
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
-from scripts.sources import working_tree
-from scripts.sql import answers
+from scripts.lib import json_record
+from scripts.measure.sql import server_answers
+from scripts.report.analysis import run_tables as runs
+from scripts.report.analysis.run_tables import read_csv
+from scripts.study.config.loading import load
+from scripts.study.plan.order import keys_in_order
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
 from tests.made.studies import CHECKOUT, config
 from tests.workflow import stubbed
 
@@ -36,14 +36,14 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("number", range(1, record.FORMAT + 1))
+@pytest.mark.parametrize("number", range(1, json_record.FORMAT + 1))
 def test_results_of_each_format_are_rendered_with_their_own_figures(number, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with tarfile.open(FORMATS / f"{number}.tar.xz") as kept:
         kept.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     results = tmp_path / "results"
     (study,) = results.glob("studies/*/study.json")
-    home, declared = study.parent, record.read(study)
+    home, declared = study.parent, json_record.read(study)
     tables, figures, listed = home / "tables", home / "figures", home / "runs.txt"
     collect_runs.main(study, listed, tables)
     compare_variants.main(study, tables)
@@ -52,7 +52,7 @@ def test_results_of_each_format_are_rendered_with_their_own_figures(number, tmp_
     records = {kind: sorted(results.glob(pattern)) for kind, pattern in KINDS.items()}
     render_report.main(study, listed, tables, figures, home / "report.html", home / "summary.md", **records)
 
-    measured = [record.read(path) for path in runs.listed(listed)]
+    measured = [json_record.read(path) for path in runs.listed(listed)]
     assert sorted(read_csv(tables / "runs.csv")["tps"]) == pytest.approx(
         sorted(run["window"]["tps"] for run in measured)
     )
@@ -77,14 +77,14 @@ def test_every_json_of_a_study_says_its_format(results):
         "dataset.json",
         "results.json",
     }
-    assert [path for path in files if json.loads(path.read_text()).get("format") != record.FORMAT] == []
+    assert [path for path in files if json.loads(path.read_text()).get("format") != json_record.FORMAT] == []
 
 
 def test_what_is_kept_compressed_or_remembered_says_its_format_and_is_read_without_one(tmp_path, monkeypatch):
     call = CompilerCall("a.o", ("cc", "-c"), links=False, said="")
     compiler_calls.write_calls([call], tmp_path / "calls.json.gz")
     told = json.loads(gzip.decompress((tmp_path / "calls.json.gz").read_bytes()))
-    assert told["format"] == record.FORMAT
+    assert told["format"] == json_record.FORMAT
     (tmp_path / "old.json.gz").write_bytes(gzip.compress(json.dumps(told["calls"]).encode()))
     assert (
         compiler_calls.read_kept_calls(tmp_path / "old.json.gz")
@@ -96,8 +96,8 @@ def test_what_is_kept_compressed_or_remembered_says_its_format_and_is_read_witho
     (tmp_path / "some").write_text("some")
     working_tree.digest_of_state(tmp_path / "some")
     assert all(json.loads(path.read_text())["format"] for path in (tmp_path / "digests").iterdir())
-    answers.write_answers(tmp_path / "answers.json.gz", {"server": "tiny"})
-    assert answers.read_answers(tmp_path / "answers.json.gz") == {"format": record.FORMAT, "server": "tiny"}
+    server_answers.write_answers(tmp_path / "answers.json.gz", {"server": "tiny"})
+    assert server_answers.read_answers(tmp_path / "answers.json.gz") == {"format": json_record.FORMAT, "server": "tiny"}
 
 
 # A study that takes nothing of the catalog but the builds behind its own; the toolchain is that of no machine.

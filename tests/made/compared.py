@@ -1,7 +1,7 @@
 """Comparisons of a made-up study as frames."""
 
-from scripts.analysis import runs as analysis_runs
-from scripts.analysis.comparison import compare, terms_of
+from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis.comparison import compare, terms_of
 from tests.made import synthetic
 from tests.made.run import records_of
 

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from scripts.measure import tracer
+from scripts.measure.engine import tracer
 from tests.made.run import Asked, one_run
 
 PROGRAM = "mariadbd"

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from scripts.builds import toolchain
-from scripts.config import study
-from scripts.plan.diagnoses import Diagnoses
-from scripts.plan.order import keys_in_order
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
-from scripts.record import digest
-from scripts.sources import kinds
-from scripts.vocabulary import RELINKED
+from scripts.build.compilation import toolchain
+from scripts.build.sources import kinds
+from scripts.lib.json_record import digest
+from scripts.lib.vocabulary import RELINKED
+from scripts.study.config import loading
+from scripts.study.plan.diagnosis_plan import Diagnoses
+from scripts.study.plan.order import keys_in_order
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
 from tests.made.studies import CHECKOUT
 
 KNOWN = CHECKOUT / "tests" / "data" / "formats" / "studies.txt.xz"
@@ -58,7 +58,7 @@ def known_paths(config: Path, size: str) -> list[str]:
 
     A check's line also has what is no part of its path: the digest of its recipe, and the build it is compared with.
     """
-    paths = Paths(Plan(study.read(config, CHECKOUT, scale=size), CHECKOUT))
+    paths = Paths(Plan(loading.read(config, CHECKOUT, scale=size), CHECKOUT))
     return sorted(f"{kind} {path}" for kind, path in _kinds_and_paths(paths))
 
 

@@ -4,10 +4,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.plan.blocks import Block
-from scripts.plan.order import Run
-from scripts.plan.paths import Paths
+from scripts.lib import json_record
+from scripts.study.plan.block_layout import Block
+from scripts.study.plan.order import Run
+from scripts.study.plan.paths import Paths
 from tests.made.run import PHASES_S, Asked, one_run
 
 EFFECT = {"baseline": 0.0, "pgo": 1.0, "aa": 0.0}
@@ -27,22 +27,22 @@ def make(paths: Paths, runs: int | None = None) -> None:
 def keep(paths: Paths, block: Block) -> None:
     """Write the record of a block whose arms were measured."""
     arms = {name: {"digest": paths.arm_digest(name, block.key.workload), "outcome": "ok"} for name in block.arms}
-    record.write(Path(block.record), {"method": "slices", "arms": arms})
+    json_record.write(Path(block.record), {"method": "slices", "arms": arms})
 
 
 def prepare(paths: Paths) -> None:
     """Make sources, builds, checks, audits, profiles and datasets."""
     builds = {**paths.builds, **paths.stages}
     for server in {server for server, _ in builds.values()}:
-        record.write(Path(paths.source(server)), {"server": server})
+        json_record.write(Path(paths.source(server)), {"server": server})
     for folder, pair in builds.items():
         build(folder, *pair)
     for judgement in [*paths.audits, *paths.checks]:
-        record.write(Path(judgement), {})
+        json_record.write(Path(judgement), {})
     for folder in paths.profiles:
-        record.write(Path(folder) / "profile.json", {"wall_s": 60.0})
+        json_record.write(Path(folder) / "profile.json", {"wall_s": 60.0})
     for folder, (server, *_) in paths.datasets.items():
-        record.write(Path(folder) / "dataset.json", {"load_s": 10.0})
+        json_record.write(Path(folder) / "dataset.json", {"load_s": 10.0})
         (Path(folder).parent / "loader.txt").write_text(f"a build of {server}\n")
 
 
@@ -51,8 +51,8 @@ def build(folder: str, server: str, name: str, **more: Any) -> None:
     (Path(folder) / "install" / "bin").mkdir(parents=True, exist_ok=True)
     (Path(folder) / "install" / "bin" / "server").write_bytes(b"x" * 100_000)
     names = {"server": server, "build": name}
-    record.write(Path(folder) / "facts.json", {**names, "wall_s": 600.0})
-    record.write(Path(folder) / "identity.json", {**names, "sha256": record.digest(folder) * 5, **more})
+    json_record.write(Path(folder) / "facts.json", {**names, "wall_s": 600.0})
+    json_record.write(Path(folder) / "identity.json", {**names, "sha256": json_record.digest(folder) * 5, **more})
 
 
 def measure(paths: Paths, path: str, **changes: Any) -> None:
@@ -61,7 +61,7 @@ def measure(paths: Paths, path: str, **changes: Any) -> None:
     now = START + number * sum(PHASES_S.values())
     facts = one_run(_asked(paths, run, now), random.Random(path))
     facts |= {"run_number": number, "runs_total": len(paths.runs), "position": run.position, "warnings": []}
-    record.write(Path(path), {**facts, **changes})
+    json_record.write(Path(path), {**facts, **changes})
     Path(path).with_suffix(".txt").write_text("what sysbench printed\n")
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from scripts.builds import binary, compiler_calls
-from scripts.builds.compile import compile_server
-from scripts.builds.compiler_calls import CompilerCall
-from scripts.builds.flags import build_flags
-from scripts.builds.relinking import Place
-from scripts.builds.toolchain import Toolchain
-from scripts.servers import families
-from scripts.servers.families import innodb
+from scripts.build.compilation import binary, compiler_calls
+from scripts.build.compilation.compile import compile_server
+from scripts.build.compilation.compiler_calls import CompilerCall
+from scripts.build.compilation.flags import build_flags
+from scripts.build.compilation.toolchain import Toolchain
+from scripts.build.relink.relink_server import Place
+from scripts.measure.servers import families
+from scripts.measure.servers.families import innodb
 
 PARTS = 8
 # The program is called server in the build tree, and installed as a server of the family.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scripts.vocabulary import FailureKind
+from scripts.lib.vocabulary import FailureKind
 from tests.made import synthetic
 from tests.made.run import failed
 

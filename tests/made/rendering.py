@@ -4,13 +4,13 @@ import json
 import re
 from html.parser import HTMLParser
 
-from scripts.analysis import held_out
-from scripts.analysis import runs as analysis_runs
-from scripts.analysis.runs import read_csv
 from scripts.jobs import collect_runs, compare_variants, plot_figures, render_report
-from scripts.record import read, write_text
-from scripts.report import build_findings, findings, verdict
-from scripts.report.figures import naming
+from scripts.lib.json_record import read, write_text
+from scripts.report.analysis import held_out
+from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis.run_tables import read_csv
+from scripts.report.page import build_findings, findings, verdict
+from scripts.report.page.figures import naming
 from tests.made import synthetic
 
 KINDS = ("facts", "audits", "checks")

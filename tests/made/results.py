@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.plan.paths import Paths
+from scripts.lib import json_record
+from scripts.study.plan.paths import Paths
 from tests.made.laid_out import keep
 
 BOOT = "11111111-1111-1111-1111-111111111111"
@@ -61,4 +61,4 @@ def build_facts(recipe: dict[str, Any]) -> dict[str, Any]:
 
 def write(path: str, facts: dict[str, Any]) -> None:
     """Write a record."""
-    record.write(Path(path), facts)
+    json_record.write(Path(path), facts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.measure.record import Run
+from scripts.measure.engine.run_record import Run
 
 WORKLOADS = {
     "simple_select": ("oltp_read_only", 8900.0, {"point_selects": 1, "range_selects": "off", "skip_trx": "on"}),

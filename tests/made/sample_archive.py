@@ -15,10 +15,10 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from scripts import record
 from scripts.commands.arguments import paths_of
-from scripts.measure.record import VARIABLES_FOLDER
-from scripts.plan.paths import Paths
+from scripts.lib import json_record
+from scripts.measure.engine.run_record import VARIABLES_FOLDER
+from scripts.study.plan.paths import Paths
 from tests.made.studies import CHECKOUT
 
 MACHINE_ID, ANONYMOUS = re.compile(r'(?<="machine_id": ")\w+'), "0" * 32
@@ -49,7 +49,7 @@ def cleaned(checkout: Path, study: str) -> dict[Path, str]:
         for file in files(paths_of(Path("studies", f"{study}.yaml")))
     }
     shared = [file for file in texts if file.parent.name == VARIABLES_FOLDER]
-    renamed = {file.stem: record.sha256(json.loads(texts[file])["variables"]) for file in shared}
+    renamed = {file.stem: json_record.sha256(json.loads(texts[file])["variables"]) for file in shared}
     for old, new in renamed.items():
         texts = {Path(str(file).replace(old, new)): text.replace(old, new) for file, text in texts.items()}
     return texts

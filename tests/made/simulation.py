@@ -13,10 +13,10 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import calibration, intervals, stats, verdicts
-from scripts.analysis.intervals import Array, Interval
-from scripts.analysis.widening import STOPPING
-from scripts.vocabulary import AA, DIFFERENCES, MIN_BLOCKS
+from scripts.lib.vocabulary import AA, DIFFERENCES, MIN_BLOCKS
+from scripts.report.analysis import calibration, intervals, stats, verdicts
+from scripts.report.analysis.intervals import Array, Interval
+from scripts.report.analysis.widening import STOPPING
 
 REFERENCE = "baseline"
 

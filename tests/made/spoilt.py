@@ -5,7 +5,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from scripts.vocabulary import AA
+from scripts.lib.vocabulary import AA
 from tests.made import synthetic
 from tests.made.rendering import rendered
 

@@ -4,9 +4,9 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from scripts.config.study import load
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
+from scripts.study.config.loading import load
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
 
 CHECKOUT = Path(__file__).parents[2]
 SMALL: dict[str, Any] = {

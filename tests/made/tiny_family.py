@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from scripts.host.process import run
-from scripts.servers.endpoint import Endpoint
-from scripts.servers.families.family import Family, Options
-from scripts.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE
-from scripts.servers.families.supplies import Supplies
-from scripts.sources.installed import Product, program_of
+from scripts.build.sources.installed import Product, program_of
+from scripts.lib.host.process import run
+from scripts.measure.servers.endpoint import Endpoint
+from scripts.measure.servers.families.family import Family, Options
+from scripts.measure.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE
+from scripts.measure.servers.families.server_supplies import Supplies
 
 # The server answers each connection with its settings, and ends at SIGTERM.
 SERVER = """\

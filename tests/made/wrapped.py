@@ -5,8 +5,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.builds.compile import WRAPPER
-from scripts.builds.toolchain import Toolchain
+from scripts.build.compilation.compile import WRAPPER
+from scripts.build.compilation.toolchain import Toolchain
 
 
 @dataclass(frozen=True)

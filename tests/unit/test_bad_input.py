@@ -76,17 +76,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts import record
-from scripts.builds import profiles, toolchain
-from scripts.host import locks, process, workplace
-from scripts.host.address import Address
-from scripts.loadgen import run, sysbench
-from scripts.loadgen.output import SysbenchFailed, SysbenchMisused, parse
-from scripts.servers import data_directory, families, server
-from scripts.servers.server import ServerFailed
-from scripts.sources import SourceError, archive, download, working_tree
+from scripts.build.compilation import profiles, toolchain
+from scripts.build.sources import SourceError, archive, download, working_tree
+from scripts.lib import json_record
+from scripts.lib.host import locks, process, workplace
+from scripts.lib.host.address import Address
+from scripts.measure.loadgen import run_sysbench, sysbench
+from scripts.measure.loadgen.output import SysbenchFailed, SysbenchMisused, parse
+from scripts.measure.servers import data_directory, families, server
+from scripts.measure.servers.server import ServerFailed
 from tests.made.served import Quiet, served
-from tests.unit.servers.test_server import READY, made_family
+from tests.unit.measure.servers.test_server import READY, made_family
 
 TESTS = Path(__file__).parents[1]
 ELSEWHERE = re.findall(r"^  .+: (test_\w+)::(test_\w+)$", __doc__, re.M)
@@ -354,7 +354,7 @@ needs_sysbench = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysben
 def test_script_that_cannot_be_read_is_told_with_line_command_and_log(tmp_path):
     (tmp_path / "mine.lua").write_text("function event(\n")
     with pytest.raises(SysbenchMisused, match=r"mine\.lua:\d+: (.|\n)*mine.lua run; log: .*/log"):
-        run.run(["sysbench", str(tmp_path / "mine.lua"), "run"], tmp_path / "log", timeout_s=30)
+        run_sysbench.run(["sysbench", str(tmp_path / "mine.lua"), "run"], tmp_path / "log", timeout_s=30)
 
 
 @needs_sysbench
@@ -377,7 +377,7 @@ def test_training_that_left_no_counters_is_told_with_what_was_expected(tmp_path)
 def test_record_that_a_crash_left_is_named_with_what_to_do(tmp_path, content):
     (tmp_path / "facts.json").write_bytes(content)
     with pytest.raises(ValueError, match=rf"^{tmp_path}/facts\.json: not JSON of ours \(.*\); remove it"):
-        record.read(tmp_path / "facts.json")
+        json_record.read(tmp_path / "facts.json")
 
 
 def test_snapshot_that_is_gone_is_named_with_what_to_do(tmp_path):
@@ -402,7 +402,7 @@ def test_altered_copy_of_an_install_tree_is_refused(tmp_path, monkeypatch):
     program.parent.mkdir(parents=True)
     program.write_text("the server")
     identity = tmp_path / "build" / "identity.json"
-    record.write(identity, {"server_file": "bin/server", "sha256": hashlib.sha256(b"the server").hexdigest()})
+    json_record.write(identity, {"server_file": "bin/server", "sha256": hashlib.sha256(b"the server").hexdigest()})
     monkeypatch.setattr(workplace, "reachable", lambda path: False)
     monkeypatch.setattr(workplace, "cache_directory", lambda: tmp_path / "cache")
     copy = workplace.installed(identity)

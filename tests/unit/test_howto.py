@@ -6,10 +6,10 @@ import re
 import pytest
 import yaml
 
-from scripts.config import study
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
-from scripts.vocabulary import AA
+from scripts.lib.vocabulary import AA
+from scripts.study.config import loading
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
 from tests.made.known_paths import made_up_machine
 from tests.made.studies import CHECKOUT
 
@@ -40,7 +40,7 @@ def planned(home, page, text):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(content, encoding="utf-8")
     (file := home / "study.yaml").write_text(text, encoding="utf-8")
-    return Paths(Plan(study.read(file, CHECKOUT), CHECKOUT))
+    return Paths(Plan(loading.read(file, CHECKOUT), CHECKOUT))
 
 
 @pytest.mark.parametrize(("page", "text"), STUDIES, ids=[of(*each) for each in STUDIES])

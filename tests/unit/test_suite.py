@@ -30,7 +30,7 @@ HOLDING = """
 import os, time
 from pathlib import Path
 import psutil
-from scripts.host import freezer, locks, workplace
+from scripts.lib.host import freezer, locks, workplace
 
 def test_nothing_of_another_worker_is_seen():
     here = Path({folder!r})

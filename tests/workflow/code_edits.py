@@ -18,7 +18,15 @@ CHEAP = [
     "plot_figures",
     "render_report",
 ]
-COMMENTED = ["Snakefile", "Makefile", "rules/*", "catalog/*", "envs/*", "profiles/*/*", "scripts/builds/compiler/*"]
+COMMENTED = [
+    "Snakefile",
+    "Makefile",
+    "rules/*",
+    "catalog/*",
+    "envs/*",
+    "profiles/*/*",
+    "scripts/build/compilation/compiler/*",
+]
 
 
 def comments(study: Stubbed) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import yaml
 
-from scripts.builds.stages import COMPILED
-from scripts.config.study import load
-from scripts.plan.description import describe
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
+from scripts.build.compilation.stages import COMPILED
+from scripts.study.config.loading import load
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
+from scripts.study.plan.study_description import describe
 from scripts.workflow import code_digest
 from tests.workflow.code_edits import CHEAP
 from tests.workflow.rerun_words import REPORT, Runs

@@ -7,12 +7,12 @@ import shutil
 import pytest
 import yaml
 
-from scripts.config.study import load
-from scripts.plan.description import describe
-from scripts.plan.methods import has_running_server
-from scripts.plan.paths import Paths
-from scripts.plan.preview import text
-from scripts.plan.recipes import Plan
+from scripts.study.config.loading import load
+from scripts.study.plan.methods import has_running_server
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.preview import plan_text
+from scripts.study.plan.recipes import Plan
+from scripts.study.plan.study_description import describe
 from tests.workflow.running import CHECKOUT, REPORTING, snakemake
 
 REPORTS = dict.fromkeys(REPORTING, 1)
@@ -105,7 +105,7 @@ def test_every_study_of_the_checkout_can_be_planned(study, tmp_path, monkeypatch
         plan = Plan(load({**config, **size}, CHECKOUT, study.name, [study]), CHECKOUT)
         try:
             paths = Paths(plan)
-            said = text.plan_text(paths, 2)
+            said = plan_text.plan_text(paths, 2)
         except ValueError as error:
             refused_without_its_compiler(str(error))
             raise

@@ -9,7 +9,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from scripts.builds.stages import instrumented
+from scripts.build.compilation.stages import instrumented
 from tests.workflow.running import COSTLY, REPORTING
 from tests.workflow.stubbed import copied
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from scripts import record
+from scripts.lib import json_record
 from tests.workflow import stubbed
 
 pytestmark = pytest.mark.slow
@@ -25,7 +25,7 @@ def finished(tmp_path_factory):
 def fail(made, pattern):
     """Turn the one record of a pattern into that of a failure."""
     (path,) = made.root.glob(pattern)
-    record.write(path, {**record.read(path), **DIED})
+    json_record.write(path, {**json_record.read(path), **DIED})
 
 
 def retry(made):

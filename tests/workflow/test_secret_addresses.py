@@ -9,8 +9,8 @@ import tarfile
 import pytest
 
 from tests.made.served import Files, served
-from tests.unit.sources.test_git import head
-from tests.unit.sources.test_working_tree import git
+from tests.unit.build.sources.test_git import head
+from tests.unit.build.sources.test_working_tree import git
 from tests.workflow.stubbed import copied
 
 pytestmark = pytest.mark.slow

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from scripts import ROOT
 from scripts.commands.answers.measured import MEASURED, as_csv, merged, of_study, read
-from scripts.commands.answers.readme import README, SMALL, of_config, table, with_table
-from scripts.host.entry import WrongCall, say, user_command
-from scripts.record import write_text
-from scripts.wording import plural
+from scripts.commands.answers.studies_readme import README, SMALL, of_config, table, with_table
+from scripts.lib.host.entry import WrongCall, say, user_command
+from scripts.lib.json_record import write_text
+from scripts.lib.wording import plural
 
 
 def main(root: Path, folders: list[Path], answered: str = "", beside: bool = False) -> None:

@@ -10,16 +10,16 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import record
-from scripts.analysis import ladder, published
-from scripts.analysis.comparison import MATTERS
-from scripts.analysis.runs import read_csv
-from scripts.measure import record as run_record
-from scripts.measure.run_parts import Server
-from scripts.plan.listing import Listing
-from scripts.visible import csv_cell, csv_text
-from scripts.vocabulary import AA, COLD, CONTROLS, RELINKED
-from scripts.wording import missing
+from scripts.lib import json_record
+from scripts.lib.visible import csv_cell, csv_text
+from scripts.lib.vocabulary import AA, COLD, CONTROLS, RELINKED
+from scripts.lib.wording import missing
+from scripts.measure.engine import run_record
+from scripts.measure.engine.run_parts import Server
+from scripts.report.analysis import ladder, published
+from scripts.report.analysis.comparison import MATTERS
+from scripts.report.analysis.run_tables import read_csv
+from scripts.study.plan.listing import Listing
 
 MEASURED = Path("studies/measured.csv")
 COMMIT = 12
@@ -77,7 +77,7 @@ def of_study(folder: Path, answered: str = "") -> list[Measured]:
     for name in ("study.json", "tables/overall.csv", "tables/runs.csv", "tables/against.csv", "tables/ladder.csv"):
         if not (folder / name).is_file():
             raise ValueError(f"{folder / name}: missing, expected the folder of a finished study: results/studies/x")
-    study, table = record.read(folder / "study.json"), read_csv(folder / "tables" / "overall.csv")
+    study, table = json_record.read(folder / "study.json"), read_csv(folder / "tables" / "overall.csv")
     runs = read_csv(folder / "tables" / "runs.csv").query("outcome == 'ok'")
     chosen = table[table["metric"].isin(KEPT) & (table["variant"] != RELINKED)].dropna(subset="ratio")
     about = {variant: _about(folder, rows) for variant, rows in runs.groupby("variant")}
@@ -141,7 +141,7 @@ def _about(folder: Path, runs: Any) -> dict[str, str]:
 def _product(results: Path, server: Server) -> str | None:
     """Return the product that the server's sources state, its family without them: a fork is of another's family."""
     folders = Listing().versions(str(results / "sources"), server.name)
-    return record.read(Path(folders[0]) / "source.json")["product"] if folders else server.family
+    return json_record.read(Path(folders[0]) / "source.json")["product"] if folders else server.family
 
 
 def together(values: Iterable[str | None]) -> str:

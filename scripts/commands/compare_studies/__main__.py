@@ -6,14 +6,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from scripts.analysis.metrics import METRICS
 from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, headline, sentences, shared_cells, side_table
 from scripts.commands.compare_studies.figure import speedup_charts
 from scripts.commands.compare_studies.studies import Finished, load_finished
-from scripts.host.entry import WrongCall, say, user_command
-from scripts.record import write_text
-from scripts.report.render import render
+from scripts.lib.host.entry import WrongCall, say, user_command
+from scripts.lib.json_record import write_text
+from scripts.report.analysis.metrics import METRICS
+from scripts.report.page.render import render
 
 COMPARISONS = Path("results/comparisons")
 SHOWN = ("tps", "p95_ms", "cpu_us_per_tx")

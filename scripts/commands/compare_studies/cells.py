@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import stats
-from scripts.analysis.comparison import Comparison, compare, terms_of
-from scripts.analysis.metrics import TPS, Metric
-from scripts.analysis.unpaired import NONE, Estimate, Term, estimate, log_ratios, log_values, over
 from scripts.commands.compare_studies.studies import Finished, Refusals, runs_of_both
-from scripts.report.value_tables import Cell
-from scripts.vocabulary import WORKLOAD_CLIENTS
-from scripts.wording import NARROW, NOTHING, before_after, count, interval, listing, missing, plural, ratio, times
+from scripts.lib.vocabulary import WORKLOAD_CLIENTS
+from scripts.lib.wording import NARROW, NOTHING, before_after, count, interval, listing, missing, plural, ratio, times
+from scripts.report.analysis import stats
+from scripts.report.analysis.comparison import Comparison, compare, terms_of
+from scripts.report.analysis.metrics import TPS, Metric
+from scripts.report.analysis.unpaired import NONE, Estimate, Term, estimate, log_ratios, log_values, over
+from scripts.report.page.value_tables import Cell
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from scripts.analysis.metrics import METRICS, Metric
-from scripts.analysis.unpaired import Estimate
 from scripts.commands.compare_studies.cells import Cells
-from scripts.report.figures.answer import NARROW, WIDE, answer_chart
-from scripts.report.figures.naming import COLOURS, Look
-from scripts.report.results import PLAIN, QUIET, Field, ResultRow, Results, Span
-from scripts.vocabulary import CONTROLS
-from scripts.wording import NOTHING, by_width, missing
+from scripts.lib.vocabulary import CONTROLS
+from scripts.lib.wording import NOTHING, by_width, missing
+from scripts.report.analysis.metrics import METRICS, Metric
+from scripts.report.analysis.unpaired import Estimate
+from scripts.report.page.figures.answer import NARROW, WIDE, answer_chart
+from scripts.report.page.figures.naming import COLOURS, Look
+from scripts.report.page.results import PLAIN, QUIET, Field, ResultRow, Results, Span
 
 SIDES = {"A": COLOURS[0], "B": COLOURS[1]}
 METRIC_NAMES = ("tps", "cpu_us_per_tx", "p95_ms")

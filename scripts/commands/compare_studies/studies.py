@@ -8,14 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis.runs import read_csv
-from scripts.host.entry import WrongCall
-from scripts.measure.record import RECORD_FOLDERS, Run
-from scripts.measure.record import read as read_run
-from scripts.record import canonical, part, read
-from scripts.report.machine import HOST_ROWS
-from scripts.vocabulary import CONTROLS
-from scripts.wording import NOTHING
+from scripts.lib.host.entry import WrongCall
+from scripts.lib.json_record import canonical, part, read
+from scripts.lib.vocabulary import CONTROLS
+from scripts.lib.wording import NOTHING
+from scripts.measure.engine.run_record import RECORD_FOLDERS, Run
+from scripts.measure.engine.run_record import read as read_run
+from scripts.report.analysis.run_tables import read_csv
+from scripts.report.page.machine_section import HOST_ROWS
 
 TABLES = ("runs", "comparisons")
 RESULTS = Path("results/studies")

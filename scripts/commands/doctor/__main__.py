@@ -12,14 +12,22 @@ from rich.text import Text
 
 from scripts.commands.arguments import study_of
 from scripts.commands.console import VisibleConsole
-from scripts.commands.doctor import left, load, memory, places, room, sources, tools
-from scripts.commands.doctor import machine as doctor_machine
-from scripts.commands.doctor.finding import STATES, Finding, Findings, Machine
+from scripts.commands.doctor import (
+    background_load,
+    folder_checks,
+    leftover_checks,
+    memory_checks,
+    source_checks,
+    space_checks,
+    tool_checks,
+)
+from scripts.commands.doctor import machine_checks as doctor_machine
+from scripts.commands.doctor.checkup import STATES, Finding, Findings, Machine
 from scripts.commands.doctor.needs import Needs
-from scripts.host import locks
-from scripts.host.cpus import read_topology
-from scripts.host.entry import user_command
-from scripts.host.facts import read_host
+from scripts.lib.host import locks
+from scripts.lib.host.cpus import read_topology
+from scripts.lib.host.entry import user_command
+from scripts.lib.host.machine_facts import read_host
 
 STYLES = dict(zip(STATES, ("green", "cyan", "yellow", "bold red"), strict=True))
 NAME_WIDTH = 26
@@ -27,21 +35,21 @@ NAME_WIDTH = 26
 
 def to_build(needs: Needs, machine: Machine) -> Findings:
     """Yield findings on fetching, compiling and disk space."""
-    yield from tools.check_tools(needs, machine)
-    yield from tools.check_compilers(needs, machine)
-    yield from sources.check(needs)
-    yield from places.check_account(needs, machine)
-    yield from places.check_places(needs, machine)
-    yield from room.check_limits(needs, machine)
+    yield from tool_checks.check_tools(needs, machine)
+    yield from tool_checks.check_compilers(needs, machine)
+    yield from source_checks.check(needs)
+    yield from folder_checks.check_account(needs, machine)
+    yield from folder_checks.check_places(needs, machine)
+    yield from space_checks.check_limits(needs, machine)
 
 
-def to_measure(needs: Needs, machine: Machine, seen: load.Look) -> Findings:
+def to_measure(needs: Needs, machine: Machine, seen: background_load.Look) -> Findings:
     """Yield findings on everything that affects the figures."""
     host = read_host(machine.root)
-    yield from load.check_load(seen)
-    yield from left.check_leftovers()
-    yield from memory.check_memory(machine)
-    yield from tools.check_client(needs)
+    yield from background_load.check_load(seen)
+    yield from leftover_checks.check_leftovers()
+    yield from memory_checks.check_memory(machine)
+    yield from tool_checks.check_client(needs)
     yield from doctor_machine.check_confines(host, machine, read_topology(machine.root), needs.study.config)
     yield from doctor_machine.check_speed(host, machine)
 
@@ -84,7 +92,7 @@ def main(config: Path, console: Console, scale: str = "") -> bool:
     found, machine = [], Machine()
     with locks.shared(busy):
         # First, before our own trials add to the load.
-        seen = load.measure_load()
+        seen = background_load.measure_load()
         for title, findings in (
             ("To build", to_build(needs, machine)),
             ("To measure", to_measure(needs, machine, seen)),

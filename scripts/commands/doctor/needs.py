@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT
-from scripts.config.study import Study
-from scripts.servers import families
-from scripts.sources.kinds import prebuilt
+from scripts.build.compilation.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT
+from scripts.build.sources.kinds import prebuilt
+from scripts.measure.servers import families
+from scripts.study.config.loading import Study
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.commands.import_logs import tables as import_logs_tables
-from scripts.commands.import_logs.description import in_order, numbered, study_description
+from scripts.commands.import_logs import imported_tables as import_logs_tables
+from scripts.commands.import_logs.imported_description import in_order, numbered, study_description
 from scripts.commands.import_logs.logs import Log, Tree, read_tree, written_texts
 from scripts.commands.import_logs.pattern import natural_key
 from scripts.commands.import_logs.pattern_file import DEFAULT_PATTERN, read_pattern
 from scripts.commands.import_logs.replacing import replacing
-from scripts.host.entry import say, user_command
-from scripts.host.pool import in_batches
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
-from scripts.measure.record import Run
-from scripts.wording import number, plural
+from scripts.lib import json_record
+from scripts.lib.host.entry import say, user_command
+from scripts.lib.host.parallel import in_batches
+from scripts.lib.wording import number, plural
+from scripts.measure.engine.run_record import Run
 
 STUDIES = Path("results/studies")
 PATTERN_FILE = "import.yaml"
@@ -93,7 +93,7 @@ def _accept(logs: Path, study: str, folder: Path) -> None:
     if not NAME.fullmatch(study):
         raise ValueError(f"STUDY={study}: expected a name of small letters, digits, _ . and -, a letter first: {USAGE}")
     known = folder / "study.json"
-    measured = known.is_file() and not record.read(known).get("imported")
+    measured = known.is_file() and not json_record.read(known).get("imported")
     if measured or Path("studies", f"{study}.yaml").is_file():
         raise ValueError(f"STUDY={study}: a measured study has this name; choose another one for imported logs")
 
@@ -103,7 +103,7 @@ def _default(folder: Path) -> Path:
     if file.is_file():
         say(f"[import] no PATTERN given: {file} states how paths are read")
     else:
-        record.write_text(file, DEFAULT_PATTERN)
+        json_record.write_text(file, DEFAULT_PATTERN)
         say(f"[import] no PATTERN given: wrote {file}, edit it to fit the paths of your logs and start again")
     return file
 
@@ -118,8 +118,8 @@ def write_records(folder: Path, logs: Path, declared: dict[str, Any], found: lis
     if (count := sum(written)) != len(ordered):
         raise ValueError(f"{logs}: {len(ordered) - count} logs changed while they were read; start again")
     os.sync()
-    record.write_text(folder / "runs.txt", "".join(f"{_run_path(folder, log)}\n" for log in ordered))
-    record.write(folder / "study.json", declared)
+    json_record.write_text(folder / "runs.txt", "".join(f"{_run_path(folder, log)}\n" for log in ordered))
+    json_record.write(folder / "study.json", declared)
 
 
 def _write_runs(folder: Path, logs: Path, study: str, files: Sequence[list[Log]]) -> list[int]:
@@ -149,7 +149,7 @@ def _write_record(path: Path, facts: dict[str, Any]) -> None:
     # Not `record.write`, whose fsync per file takes minutes for 20 000 logs; the caller syncs once.
     if unknown := list(Run.unknown_keys(facts)):
         raise ValueError(f"{path}: {', '.join(unknown)} unknown")
-    path.write_text(record.json_text({"format": record.FORMAT, **facts}) + "\n", encoding="utf-8")
+    path.write_text(json_record.json_text({"format": json_record.FORMAT, **facts}) + "\n", encoding="utf-8")
 
 
 def write_tables(folder: Path) -> None:

@@ -9,13 +9,13 @@ from enum import StrEnum
 from typing import Any
 
 from scripts.commands.import_logs.pattern import LARGEST_NUMBER
-from scripts.commands.import_logs.reasons import NotRead
+from scripts.commands.import_logs.refusal_reasons import NotRead
 from scripts.commands.import_logs.strangers import other_form, stranger
 from scripts.commands.import_logs.texts import LogText
-from scripts.loadgen.output import VERSION, Output, Report, SysbenchFailed, SysbenchMisused, parse, percentile
-from scripts.measure import warnings
-from scripts.measure.facts import SHARES
-from scripts.measure.record import Run
+from scripts.measure.engine import warnings
+from scripts.measure.engine.run_facts import SHARES
+from scripts.measure.engine.run_record import Run
+from scripts.measure.loadgen.output import VERSION, Output, Report, SysbenchFailed, SysbenchMisused, parse, percentile
 
 STARTED = re.compile(r"^Threads started!$", re.MULTILINE)
 THREADS = re.compile(r"^Number of threads: (\d+)$", re.MULTILINE)

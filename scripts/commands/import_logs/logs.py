@@ -14,16 +14,16 @@ import pandas as pd
 
 from scripts.commands.import_logs.calls import Call, Reading, call_warnings, calls, read_call
 from scripts.commands.import_logs.contents import Content, contents
-from scripts.commands.import_logs.files import files_below
+from scripts.commands.import_logs.log_files import files_below
 from scripts.commands.import_logs.pattern import LeftOut, Parts, Pattern, TooSlow, natural_key
-from scripts.commands.import_logs.reasons import TROUBLES, NotRead, reason_of
+from scripts.commands.import_logs.refusal_reasons import TROUBLES, NotRead, reason_of
 from scripts.commands.import_logs.strangers import stranger
 from scripts.commands.import_logs.texts import log_text
-from scripts.host.pool import in_batches
-from scripts.loadgen.output import VERSION
-from scripts.measure.record import Run
-from scripts.vocabulary import RUN
-from scripts.wording import number, plural
+from scripts.lib.host.parallel import in_batches
+from scripts.lib.vocabulary import RUN
+from scripts.lib.wording import number, plural
+from scripts.measure.engine.run_record import Run
+from scripts.measure.loadgen.output import VERSION
 
 T = TypeVar("T")
 UNKNOWN = ("position", "run_number", "storage", "recipe", "host", "placement", "cpu", "pressure", "memory", "io")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from scripts.wording import listing
+from scripts.lib.wording import listing
 
 TEXT_AXES, NUMBER_AXES = ("variant", "workload"), ("clients", "repetition")
 MAPPING_KEYS = ("rename", "order", "only", "leave_out")

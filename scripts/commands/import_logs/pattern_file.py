@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from scripts.commands.import_logs.pattern import MAPPING_KEYS, NUMBER_AXES, TEXT_AXES, Names, Pattern
-from scripts.config.mistakes import suggestion
-from scripts.wording import listing
+from scripts.lib.wording import listing
+from scripts.study.config.mistakes import suggestion
 
 KNOWN_AXES = TEXT_AXES + NUMBER_AXES
 TEXT_KEYS = ("path", "regex", "variant", "workload", "reference", "title", "question", "date")

@@ -3,7 +3,7 @@
 import json
 import re
 
-from scripts.loadgen.output import VERSION
+from scripts.measure.loadgen.output import VERSION
 
 JSON_TEXT = "prints JSON; only sysbench's own text is read"
 CSV_TEXT = "prints CSV; only sysbench's own text is read"

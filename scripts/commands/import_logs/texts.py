@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from scripts.commands.import_logs.reasons import NotRead
+from scripts.commands.import_logs.refusal_reasons import NotRead
 
 MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"),
          (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip

@@ -9,17 +9,17 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from scripts import record
-from scripts.builds import binary
+from scripts.build.compilation import binary
+from scripts.build.sources.tree import link_problem
 from scripts.commands.arguments import add_arguments, paths_of, report_command
 from scripts.commands.package import readme
-from scripts.config.mistakes import suggestion
-from scripts.host import outcome, workplace
-from scripts.host.entry import WrongCall, entry, say
-from scripts.host.workplace import SNAKEMAKE_STAMP
-from scripts.plan.paths import Paths
-from scripts.servers import families
-from scripts.sources.tree import link_problem
+from scripts.lib import json_record
+from scripts.lib.host import outcome, workplace
+from scripts.lib.host.entry import WrongCall, entry, say
+from scripts.lib.host.workplace import SNAKEMAKE_STAMP
+from scripts.measure.servers import families
+from scripts.study.config.mistakes import suggestion
+from scripts.study.plan.paths import Paths
 
 START_SCRIPT = Path(__file__).with_name("start.sh")
 # Snakemake marks the folders it made.
@@ -33,7 +33,7 @@ def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
     """
     paths = paths_of(config, scale)
     folder = built(paths, variant, config, scale)
-    identity = record.read(folder / "identity.json")
+    identity = json_record.read(folder / "identity.json")
     if families.of(identity["family"]).START_COMMANDS is None:
         raise ValueError(f"variant {variant}: family {identity['family']!r} has no start commands, so no package")
     install = workplace.installed(folder / "identity.json")
@@ -47,7 +47,7 @@ def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
     }
     pack(package, name, install, written)
     size_mib = package.stat().st_size / 2**20
-    say(f"[package] {package} ({size_mib:.0f} MiB, sha256 {record.file_sha256(package)})")
+    say(f"[package] {package} ({size_mib:.0f} MiB, sha256 {json_record.file_sha256(package)})")
     return package
 
 
@@ -74,7 +74,7 @@ def judgements(paths: Paths, variant: str, folder: Path) -> list[Path]:
 
 def described(paths: Paths, variant: str, folder: Path, install: Path) -> readme.About:
     """Gather the content of the README."""
-    plan, identity = paths.plan, record.read(folder / "identity.json")
+    plan, identity = paths.plan, json_record.read(folder / "identity.json")
     family = families.of(identity["family"])
     made = [name for name in (plan.stages.input(identity["build"]), identity["build"]) if name]
     profiles = [profile for name in made if (profile := paths.profile(identity["server"], name))]
@@ -84,9 +84,9 @@ def described(paths: Paths, variant: str, folder: Path, install: Path) -> readme
         variant=variant,
         study=plan.study.name,
         identity=identity,
-        facts=record.read(folder / "facts.json"),
+        facts=json_record.read(folder / "facts.json"),
         profiles=tuple(Path(profile).name for profile in profiles),
-        audit=record.read(audit) if audit.is_file() else None,
+        audit=json_record.read(audit) if audit.is_file() else None,
         answer=answer(paths, variant),
         options=family.option_text(plan.options(variant)),
         commands=family.START_COMMANDS.read_text(encoding="utf-8"),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.builds.binary import Library
-from scripts.report.audits import executed_share, units_text
-from scripts.visible import visible
+from scripts.build.compilation.binary import Library
+from scripts.lib.visible import visible
+from scripts.report.page.audits_section import executed_share, units_text
 
 Facts = dict[str, Any]
 

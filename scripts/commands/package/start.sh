@@ -17,7 +17,7 @@ mkdir -p "$1"
 [ "$(stat --format=%a "$1")" = 700 ] || fail "$1: other users can enter it, expected a new folder or one of mode 700"
 sockets=$(cd "$1" && pwd)
 data=${2:-data}
-# shellcheck source=scripts/servers/families/mariadb.sh
+# shellcheck source=scripts/measure/servers/families/mariadb.sh
 source "$here/server.sh"
 
 # 107 bytes is what the kernel allows

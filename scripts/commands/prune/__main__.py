@@ -8,18 +8,18 @@ from pathlib import Path
 
 from scripts import ROOT
 from scripts.commands.arguments import study_of
-from scripts.commands.prune import cache as prune_cache
-from scripts.commands.prune import leftovers
-from scripts.commands.prune.leftovers import Leftover, Named
-from scripts.config import expansion
-from scripts.config.study import Study
-from scripts.config.text import ConfigError
-from scripts.host import locks
-from scripts.host.entry import WrongCall, say, user_command
-from scripts.host.locks import Busy
-from scripts.plan.paths import Paths
-from scripts.plan.recipes import Plan
-from scripts.wording import duration, plural, size
+from scripts.commands.prune import cache_leftovers as prune_cache
+from scripts.commands.prune import unused_results
+from scripts.commands.prune.unused_results import Leftover, Named
+from scripts.lib.host import locks
+from scripts.lib.host.entry import WrongCall, say, user_command
+from scripts.lib.host.locks import Busy
+from scripts.lib.wording import duration, plural, size
+from scripts.study.config import expansion
+from scripts.study.config.loading import Study
+from scripts.study.config.yaml_lines import ConfigError
+from scripts.study.plan.paths import Paths
+from scripts.study.plan.recipes import Plan
 
 RESULTS = Path("results")
 YES = ("y", "yes")
@@ -36,7 +36,7 @@ def main(configs: list[Path], force: bool, old: bool = False) -> None:
     asks = sys.stdin.isatty() and not force
     if (asks or force) and RESULTS.is_dir():
         locks.hold_checkout(RESULTS)
-    found = leftovers.unnamed(named_paths(studies))
+    found = unused_results.unnamed(named_paths(studies))
     results = [leftover for leftover in found if old or not leftover.is_old]
     cache = leftovers_outside(studies, results)
     list_leftovers(results, cache)
@@ -72,11 +72,11 @@ def named_paths(studies: dict[str, Study]) -> Named:
         paths = Paths(Plan(study, ROOT))
         planned = Named()
         try:
-            leftovers.name_planned(planned, paths)
+            unused_results.name_planned(planned, paths)
         except (ValueError, OSError, subprocess.SubprocessError) as error:
             say(f"[prune] {config} cannot be planned here, so all results with its names are kept: {error}")
             planned = Named()
-            leftovers.name_by_name(planned, paths)
+            unused_results.name_by_name(planned, paths)
         for kind in ("exact", "patterns", "run_folders"):
             getattr(named, kind).update(getattr(planned, kind))
     return named
@@ -125,7 +125,7 @@ def _cost(leftover: Leftover) -> str:
 def remove(results: list[Leftover], cache: list[Leftover]) -> None:
     """Remove all leftovers; those outside results/ stay if a process has begun to measure or compile."""
     for leftover in results:
-        leftovers.discard(leftover.path)
+        unused_results.discard(leftover.path)
     try:
         prune_cache.remove_leftover(cache)
     except Busy as error:

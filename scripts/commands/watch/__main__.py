@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from scripts.host.entry import say, user_command
+from scripts.lib.host.entry import say, user_command
 
 
 def main(config: Path, scale: str, once: bool) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 from rich.live import Live
 
-from scripts.analysis.widening import widened_for
 from scripts.commands.arguments import paths_of
 from scripts.commands.watch.progress import Progress, SoFar, ratios_so_far
 from scripts.commands.watch.view import progress_view
-from scripts.host import locks
-from scripts.plan.looks import earlier
+from scripts.lib.host import locks
+from scripts.report.analysis.widening import widened_for
+from scripts.study.plan.looks import earlier
 
 REFRESH_S = 5
 LONGEST_REST_S = 60

@@ -10,19 +10,19 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import record
-from scripts.analysis import runs as analysis_runs
-from scripts.analysis.comparison import Terms, compare
-from scripts.analysis.metrics import SCRIPT
-from scripts.analysis.pace import row_s
-from scripts.analysis.run_tables import RUNS
-from scripts.builds.stages import BOLTED, PREBUILT
-from scripts.config.run_time import stated_s
-from scripts.host.outcome import has_failed
-from scripts.measure.record import Run
-from scripts.measure.run_parts import RunWarning
-from scripts.plan.paths import Paths
-from scripts.vocabulary import MIN_BLOCKS, PairStatus
+from scripts.build.compilation.stages import BOLTED, PREBUILT
+from scripts.lib import json_record
+from scripts.lib.host.outcome import has_failed
+from scripts.lib.vocabulary import MIN_BLOCKS, PairStatus
+from scripts.measure.engine.run_parts import RunWarning
+from scripts.measure.engine.run_record import Run
+from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis.comparison import Terms, compare
+from scripts.report.analysis.metrics import SCRIPT
+from scripts.report.analysis.repetition_pace import row_s
+from scripts.report.analysis.run_columns import RUNS
+from scripts.study.config.run_time import stated_s
+from scripts.study.plan.paths import Paths
 
 # Runs are measured in a known order, so the next ones to appear are among these.
 LOOKAHEAD = 8
@@ -87,7 +87,7 @@ class Progress:
 
     def _read(self, path: str) -> None:
         try:
-            facts = record.read(Path(path))
+            facts = json_record.read(Path(path))
             run = Run.of({**facts, "path": Path(path)}) if path in self.paths.runs else None
         except (OSError, ValueError, TypeError) as error:
             self.unreadable[path] = str(error)
@@ -219,7 +219,7 @@ def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, wider: float =
     """Return the ratios that a report of these rows of runs.csv would have, for `SHOWN` and for timed SQL.
 
     The ratio is the geometric mean over cells of each cell's mean over blocks, with the interval of
-    `scripts.analysis.comparison`, `wider` times as wide. After the last run, both equal those of the report.
+    `scripts.report.analysis.comparison`, `wider` times as wide. After the last run, both equal those of the report.
     """
     runs = pd.DataFrame(list(rows), columns=RUNS.names)
     if not (runs["variant"] == reference).any():

@@ -11,13 +11,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from scripts.analysis.comparison import NOT_MEASURED
 from scripts.commands.watch.progress import Progress, SoFar
-from scripts.config.study import Study
-from scripts.measure.run_parts import RunWarning
-from scripts.reasons import alike
-from scripts.vocabulary import MIN_BLOCKS, FailureKind
-from scripts.wording import count, duration, interval, listing, missing, plural, ratio
+from scripts.lib.failure_reasons import alike
+from scripts.lib.vocabulary import MIN_BLOCKS, FailureKind
+from scripts.lib.wording import count, duration, interval, listing, missing, plural, ratio
+from scripts.measure.engine.run_parts import RunWarning
+from scripts.report.analysis.comparison import NOT_MEASURED
+from scripts.study.config.loading import Study
 
 PHASES = {
     "sources": "fetching sources",

@@ -3,7 +3,7 @@
 import pytest
 
 from scripts.commands import check
-from scripts.record import write
+from scripts.lib.json_record import write
 
 
 @pytest.fixture(autouse=True)

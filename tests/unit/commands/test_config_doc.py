@@ -4,9 +4,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from scripts.builds.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
+from scripts.build.compilation.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
 from scripts.commands import config_doc
-from scripts.config import schema as config_schema
+from scripts.study.config import schema as config_schema
 from tests.made.studies import CHECKOUT
 
 RAW = yaml.safe_load((CHECKOUT / config_schema.FILE).read_text(encoding="utf-8"))

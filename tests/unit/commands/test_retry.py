@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import record
 from scripts.commands import retry
-from scripts.host import locks
+from scripts.lib import json_record
+from scripts.lib.host import locks
 from tests.made import laid_out
 from tests.made.studies import config, paths
 
@@ -106,9 +106,9 @@ def test_failed_build_goes_with_its_checks_and_the_runs_that_missed_it(study, re
     lost = [path for path, run in study.runs.items() if run.variant == "pgo"]
     for each, name in ((folder, "pgo"), (stage, "instrumented")):
         laid_out.build(each, SERVER, name, **DIED)
-    record.write(Path(profile) / "profile.json", DIED)
+    json_record.write(Path(profile) / "profile.json", DIED)
     for path in [f"{study.answers(SERVER, 'pgo')}/check.json", *lost]:
-        record.write(Path(path), DIED)
+        json_record.write(Path(path), DIED)
     text = retried()
     blocks = f"{study.study}/blocks/"
     gone = (folder, stage, profile, study.answers(SERVER, "pgo"), blocks)
@@ -122,7 +122,7 @@ def test_failed_check_or_audit_leaves_its_build_alone(study, retried):
     before, check = files(), f"{study.answers(SERVER, 'pgo')}/check.json"
     (audit,) = study.audits
     for path in (check, audit):
-        record.write(Path(path), DIED)
+        json_record.write(Path(path), DIED)
     retried()
     assert before - files() == {check, audit}
 
@@ -134,7 +134,7 @@ def test_results_of_other_studies_and_earlier_configs_stay(study, retried):
         Path(f"results/builds/{SERVER}/pgo-0123456789ab/identity.json"),
     ]
     for path in others:
-        record.write(path, DIED)
+        json_record.write(path, DIED)
     assert "nothing was removed" in retried()
     assert all(path.exists() for path in others)
 

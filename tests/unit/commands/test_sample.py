@@ -7,8 +7,8 @@ import tarfile
 import pytest
 from matplotlib.image import imread
 
+from scripts.build.sources import SourceError
 from scripts.commands import sample
-from scripts.sources import SourceError
 from tests.made.studies import CHECKOUT
 
 ARCHIVE = CHECKOUT / "docs" / "sample" / "builds-mariadb.tar.xz"

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from scripts.commands.study_packages import packages
-from scripts.config.study import load
+from scripts.study.config.loading import load
 from tests.made.studies import CHECKOUT, config
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from scripts import record
-from scripts.builds import relinked
+from scripts.build.relink import kept_relinks
 from scripts.jobs import answer_statements
-from scripts.servers.server import ServerFailed
+from scripts.lib import json_record
+from scripts.measure.servers.server import ServerFailed
 from tests.unit.jobs.test_compare_answers import answered
 
 DESCRIBED = {"family": "postgresql", "release": "15.18"}
@@ -14,15 +14,15 @@ DESCRIBED = {"family": "postgresql", "release": "15.18"}
 @pytest.fixture
 def build(tmp_path):
     """A build with three relinks, of which the second was refused."""
-    record.write(tmp_path / "build" / "identity.json", {"sha256": "a"})
+    json_record.write(tmp_path / "build" / "identity.json", {"sha256": "a"})
     made = [{"number": 1, "refused": None}, {"number": 2, "refused": "other functions"}, {"number": 3, "refused": None}]
-    record.write(tmp_path / "build" / relinked.RECORD, {"sha256": "a", "refused": None, "relinks": made})
+    json_record.write(tmp_path / "build" / kept_relinks.RECORD, {"sha256": "a", "refused": None, "relinks": made})
     return tmp_path / "build"
 
 
 def asked(build, monkeypatch, **answers_of):
     """Ask the relinks of a build; `answers_of` holds a relink's answers, or the error it fails with."""
-    monkeypatch.setattr("scripts.host.workplace.installed", lambda identity: f"relink{identity.parent.name}")
+    monkeypatch.setattr("scripts.lib.host.workplace.installed", lambda identity: f"relink{identity.parent.name}")
 
     def question(family, release, install, log):
         assert (family, release) == ("postgresql", "15.18")
@@ -31,15 +31,15 @@ def asked(build, monkeypatch, **answers_of):
         return given
 
     monkeypatch.setattr(answer_statements, "question", question)
-    file = build.parent / "checks" / relinked.RECORD
+    file = build.parent / "checks" / kept_relinks.RECORD
     answer_statements.answer_relinks(build, DESCRIBED, answered("baseline"), file, build / "log")
-    return record.read(file) if file.exists() else None
+    return json_record.read(file) if file.exists() else None
 
 
 def test_relinks_with_the_answers_of_the_build_are_usable(build, monkeypatch):
     found = asked(build, monkeypatch, relink1=answered("x"), relink3=answered("x"))
     assert found["relinks"] == [{"number": 1, "refused": None}, {"number": 3, "refused": None}]
-    assert relinked.identity_for(build, build.parent / "checks", 2) == relinked.identity_of(build, 3)
+    assert kept_relinks.identity_for(build, build.parent / "checks", 2) == kept_relinks.identity_of(build, 3)
 
 
 def test_relink_with_another_answer_is_refused_and_the_answer_named(build, monkeypatch):
@@ -61,6 +61,6 @@ def test_full_disk_is_no_verdict(build, monkeypatch):
 
 
 def test_build_without_relinks_has_no_verdict_and_an_old_one_goes(build, monkeypatch):
-    (build / relinked.RECORD).unlink()
-    record.write(build.parent / "checks" / relinked.RECORD, {"sha256": "old", "relinks": []})
+    (build / kept_relinks.RECORD).unlink()
+    json_record.write(build.parent / "checks" / kept_relinks.RECORD, {"sha256": "old", "relinks": []})
     assert asked(build, monkeypatch) is None

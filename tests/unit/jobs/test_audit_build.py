@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import record
-from scripts.builds import compiler_calls, toolchain
-from scripts.builds.compiler_flags import COUNTERS, MERGED, flags_of
-from scripts.builds.flags import published_flags, with_keys
+from scripts.build.compilation import compiler_calls, toolchain
+from scripts.build.compilation.compiler_flags import COUNTERS, MERGED, flags_of
+from scripts.build.compilation.flags import published_flags, with_keys
 from scripts.jobs import audit_build
+from scripts.lib import json_record
 from tests.made.wrapped import Project, Tree
 
 HEADER = "template <class T> __attribute__((noinline)) T more(T n) { return n > 2 ? n : n + 1; }\n"
@@ -66,7 +66,7 @@ class Server:
             calls = compiler_calls.with_functions(calls, tree.path, self.compiler.nm)
         compiler_calls.write_calls(calls, made / "calls.json.gz")
         named = {"server": "tiny", "build": name, "server_file": "bin/server"}
-        record.write(made / "identity.json", named)
+        json_record.write(made / "identity.json", named)
         return made / "identity.json"
 
     @property
@@ -83,7 +83,7 @@ class Server:
         out = identity.with_name("audit.json")
         calls = identity.with_name("calls.json.gz")
         audit_build.main(full, calls, identity, self.profile, instrumented, out, out.with_suffix(".log"))
-        return record.read(out)
+        return json_record.read(out)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def trained_by_gcc(server, build, flags):
     instrumented = server.compiled(build, "instrumented", flags)
     run(instrumented, GCOV_PREFIX=str(server.folder / "written"))
     shutil.copytree(server.folder / "written" / COUNTERS.lstrip("/"), server.counters)
-    record.write(server.profile, {"tool": "gcc"})
+    json_record.write(server.profile, {"tool": "gcc"})
     return instrumented
 
 
@@ -174,7 +174,7 @@ def trained(clang, entries, tmp_path):
     server.counters.mkdir(parents=True)
     raw = list(map(str, tmp_path.glob("*.profraw")))
     subprocess.run([clang.profdata, "merge", "-o", server.counters / MERGED, *raw], check=True)
-    record.write(server.profile, {"tool": "clang"})
+    json_record.write(server.profile, {"tool": "clang"})
     return server, instrumented, entries[clang.name]
 
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from scripts.host import outcome
 from scripts.jobs import compare_answers
-from scripts.sql import answers
-from scripts.sql.answers import known
+from scripts.lib.host import outcome
+from scripts.measure.sql import server_answers
+from scripts.measure.sql.server_answers import known
 
 ROWS = [["int 1", "str a"], ["int 2", None], ["int 3", "Decimal 1.50"]]
 
@@ -47,7 +47,7 @@ def answered(build, **changed):
 def compared(tmp_path, given, expected):
     """Run the entry script's main on two files; returns the record."""
     for name, one in (("given", given), ("expected", expected)):
-        answers.write_answers(tmp_path / f"{name}.json.gz", one)
+        server_answers.write_answers(tmp_path / f"{name}.json.gz", one)
     files = (tmp_path / "given.json.gz", tmp_path / "expected.json.gz", tmp_path / "check.json", tmp_path / "log")
     compare_answers.main(*files)
     return json.loads((tmp_path / "check.json").read_text())

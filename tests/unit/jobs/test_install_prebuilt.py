@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from scripts import record
 from scripts.jobs import install_prebuilt
-from scripts.servers import families
-from scripts.servers.families.mariadb import SYS_SCHEMA, SYSTEM_TABLES
+from scripts.lib import json_record
+from scripts.measure.servers import families
+from scripts.measure.servers.families.mariadb import SYS_SCHEMA, SYSTEM_TABLES
 
 pytestmark = [pytest.mark.real, pytest.mark.shares]
 SAYS = "Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)"
@@ -36,7 +36,7 @@ def install(tmp_path, version="8.0.33", kind="maven", **known):
     """Run the entry script's main; returns the folder of the build."""
     source, build = tmp_path / "source" / "source.json", tmp_path / "build"
     described = {"kind": kind, "origin": "of a test", "tree_sha256": "5e", "release": version, **known}
-    record.write(source, described)
+    json_record.write(source, described)
     recipe = {"family": "mysql", "server": "mine", "build": "prebuilt", "stage": "prebuilt"}
     files = [build / name for name in ("install", "facts.json", "identity.json")]
     install_prebuilt.main({**recipe, "source": {"version": version}}, source, *files, build / "log")
@@ -56,7 +56,10 @@ def test_install_tree_outlives_the_distribution(tmp_path, distribution):
     build = install(tmp_path)
     shutil.rmtree(distribution)
     assert (build / "install" / "share" / "charsets" / "Index.xml").read_text() == "text"
-    assert record.file_sha256(build / "install" / "bin" / "mysqld") == record.read(build / "identity.json")["sha256"]
+    assert (
+        json_record.file_sha256(build / "install" / "bin" / "mysqld")
+        == json_record.read(build / "identity.json")["sha256"]
+    )
 
 
 def test_program_that_lost_its_execute_bit_in_an_archive_is_runnable_and_its_source_unchanged(tmp_path, distribution):
@@ -67,7 +70,7 @@ def test_program_that_lost_its_execute_bit_in_an_archive_is_runnable_and_its_sou
 
 
 def test_what_nobody_here_knows_is_missing_and_what_the_program_tells_is_there(tmp_path, distribution):
-    facts = record.read(install(tmp_path) / "facts.json")
+    facts = json_record.read(install(tmp_path) / "facts.json")
     unknown = ["flags", "toolchain", "steps_s", "configure_command", "compile_arguments", "wall_s", "units_compiled"]
     assert {name: facts[name] for name in unknown} == dict.fromkeys(unknown)
     assert facts["told"]["version"] == SAYS
@@ -78,7 +81,7 @@ def test_what_nobody_here_knows_is_missing_and_what_the_program_tells_is_there(t
 
 
 def test_identity_is_that_of_any_build(tmp_path, distribution):
-    identity = record.read(install(tmp_path) / "identity.json")
+    identity = json_record.read(install(tmp_path) / "identity.json")
     assert set(identity) == {
         *("format", "server", "family", "build", "release", "sha256", "build_id", "server_file", "source_path")
     }
@@ -89,7 +92,7 @@ def test_installed_server_is_linked_to(tmp_path, distribution):
     build = install(tmp_path, kind="installed", path=str(distribution))
     assert (build / "install" / "bin" / "mysqld").readlink() == distribution / "bin" / "mysqld"
     assert (build / "install" / "share" / "english").readlink() == distribution / "share" / "english"
-    facts, identity = record.read(build / "facts.json"), record.read(build / "identity.json")
+    facts, identity = json_record.read(build / "facts.json"), json_record.read(build / "identity.json")
     assert identity["source_path"] == str(distribution / "bin" / "mysqld")
     assert facts["install_bytes"] == facts["file_bytes"] + 4 * len("text")
 
@@ -101,7 +104,7 @@ def test_another_release_than_declared_is_refused(tmp_path, distribution):
 
 
 def test_series_is_enough(tmp_path, distribution):
-    assert record.read(install(tmp_path, version="8.0") / "identity.json")["release"] == "8.0.33"
+    assert json_record.read(install(tmp_path, version="8.0") / "identity.json")["release"] == "8.0.33"
 
 
 def test_tree_without_a_server_is_refused(tmp_path, distribution):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from scripts import record
 from scripts.jobs import measure_block
-from scripts.measure import planned
-from scripts.measure.facts import line
-from scripts.measure.planned import Place
-from scripts.measure.record import Run
+from scripts.lib import json_record
+from scripts.measure.engine import planned
+from scripts.measure.engine.planned import Place
+from scripts.measure.engine.run_facts import line
+from scripts.measure.engine.run_record import Run
 
 
 def run(worked_s, waited_s=0.0):
@@ -29,7 +29,7 @@ def plan(tmp_path):
 
 def test_runs_are_counted_among_those_that_the_plan_measures(plan):
     assert [planned.place(plan, folder) for folder in ("a", "b/8", "c")] == [Place(0, 12), Place(4, 12), Place(10, 12)]
-    assert len(record.read(plan)["blocks"]) == 4
+    assert len(json_record.read(plan)["blocks"]) == 4
 
 
 def test_time_left_is_that_of_the_runs_to_measure_at_the_pace_without_waiting():

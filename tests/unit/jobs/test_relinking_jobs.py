@@ -8,10 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts import record
-from scripts.builds import bolt, relinked
+from scripts.build.compilation import bolt
+from scripts.build.relink import kept_relinks
+from scripts.build.sources.tree import tree_sha256
 from scripts.jobs import bolt_server, build_server
-from scripts.sources.tree import tree_sha256
+from scripts.lib import json_record
 from tests.made.linked import SERVER, linked
 
 pytestmark = [pytest.mark.real, pytest.mark.shares]
@@ -22,7 +23,7 @@ needs_bolt = pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-1
 def base(compiler, tmp_path_factory):
     """A build that BOLT can take."""
     made = linked(compiler, tmp_path_factory.mktemp("base"), stage="relocatable")
-    record.write(made.folder / "identity.json", made.identity)
+    json_record.write(made.folder / "identity.json", made.identity)
     return made
 
 
@@ -34,7 +35,7 @@ def relink(made):
 @pytest.fixture
 def wanted(monkeypatch):
     def want(folder, count):
-        monkeypatch.setenv(relinked.WANTED, json.dumps({str(folder): count}))
+        monkeypatch.setenv(kept_relinks.WANTED, json.dumps({str(folder): count}))
 
     return want
 
@@ -42,12 +43,12 @@ def wanted(monkeypatch):
 def test_build_is_relinked_as_often_as_it_is_wanted_and_not_unasked(base, wanted):
     wanted(base.folder, 2)
     relink(base)
-    assert relinked.made_numbers(relinked.read_relinks(base.folder)) == [1, 2]
+    assert kept_relinks.made_numbers(kept_relinks.read_relinks(base.folder)) == [1, 2]
     shutil.rmtree(base.place.scratch)
     wanted("results/builds/another", 2)
     relink(base)
-    assert not (base.folder / relinked.RECORD).exists()
-    assert not (base.folder / relinked.FOLDER).exists()
+    assert not (base.folder / kept_relinks.RECORD).exists()
+    assert not (base.folder / kept_relinks.FOLDER).exists()
 
 
 @needs_bolt
@@ -64,7 +65,7 @@ def test_bolted_build_has_relinks_of_its_input(base, wanted, tmp_path):
     counters = tmp_path / "trained" / "counters"
     counters.mkdir(parents=True)
     shutil.copy(tmp_path / "profile", counters / bolt.PROFILE)
-    record.write(counters.parent / "profile.json", {"files": 1, "counters_sha256": tree_sha256(counters)})
+    json_record.write(counters.parent / "profile.json", {"files": 1, "counters_sha256": tree_sha256(counters)})
     made = tmp_path / "bolted"
     made.mkdir()
     wanted(made, 2)
@@ -72,8 +73,8 @@ def test_bolted_build_has_relinks_of_its_input(base, wanted, tmp_path):
         recipe, base.folder / "identity.json", counters.parent / "profile.json",
         made / "install", made / "identity.json", made / "facts.json", tmp_path / "log",
     )  # fmt: skip
-    assert relinked.made_numbers(relinked.read_relinks(made)) == [1, 2]
-    assert record.read(relinked.identity_of(made, 1))["build"] == "pgo_bolt"
+    assert kept_relinks.made_numbers(kept_relinks.read_relinks(made)) == [1, 2]
+    assert json_record.read(kept_relinks.identity_of(made, 1))["build"] == "pgo_bolt"
     programs = [made / "install" / SERVER, *((made / f"relinked/{number}/install" / SERVER) for number in (1, 2))]
     assert len({subprocess.run([program], capture_output=True, check=True).stdout for program in programs}) == 1
-    assert record.read(made / "facts.json")["bolt"]["functions_profiled"] > 0
+    assert json_record.read(made / "facts.json")["bolt"]["functions_profiled"] > 0

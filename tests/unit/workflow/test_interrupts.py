@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.workflow import interrupts
-from scripts.workflow.release import OtherSnakemake
+from scripts.workflow.snakemake_release import OtherSnakemake
 
 ROOT = Path(__file__).parents[3]
 PREPARED = """

@@ -15,5 +15,5 @@ def test_snakefile_imports_no_library_of_tables_or_figures():
     assert len(lines) > 10
     code = "\n".join(["import snakemake.api, sys", *lines, "print(*sys.modules)"])
     done = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True)
-    assert "scripts.plan.preview.text" in done.stdout.split()
+    assert "scripts.study.plan.preview.plan_text" in done.stdout.split()
     assert HEAVY.isdisjoint(done.stdout.split())

@@ -11,8 +11,8 @@ from scripts.workflow import command_line, job_records
 from scripts.workflow.ancient_inputs import patch_ancient_inputs
 from scripts.workflow.announcing import before_jobs, forced_steps
 from scripts.workflow.interrupts import forward_interrupts
-from scripts.workflow.release import RELEASE, OtherSnakemake
 from scripts.workflow.session import register_host, remove_rate_limit
+from scripts.workflow.snakemake_release import RELEASE, OtherSnakemake
 from tests.made.studies import CHECKOUT
 
 

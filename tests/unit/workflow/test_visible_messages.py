@@ -6,7 +6,7 @@ import pytest
 from snakemake.logging import DefaultFormatter
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from scripts.workflow.release import OtherSnakemake
+from scripts.workflow.snakemake_release import OtherSnakemake
 from scripts.workflow.visible_messages import make_visible
 
 ERROR = {

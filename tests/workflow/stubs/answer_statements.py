@@ -4,16 +4,16 @@ import gzip
 
 from scripts.jobs.stub import begin
 
-from scripts import record
-from scripts.builds import relinked
+from scripts.build.relink import kept_relinks
+from scripts.lib import json_record
 
 if __name__ == "__main__":
     job = begin()
-    described = record.read(job.identity)
+    described = json_record.read(job.identity)
     kept = ("server", "build", "outcome", "reason")
-    text = record.canonical({key: described[key] for key in kept if key in described})
+    text = json_record.canonical({key: described[key] for key in kept if key in described})
     job.answers.write_bytes(gzip.compress(text.encode(), mtime=0))
-    if (job.identity.parent / relinked.RECORD).exists():
-        facts = relinked.read_relinks(job.identity.parent)
+    if (job.identity.parent / kept_relinks.RECORD).exists():
+        facts = kept_relinks.read_relinks(job.identity.parent)
         kept = {key: facts[key] for key in ("sha256", "relinks")}
-        record.write(job.answers.with_name(relinked.RECORD), kept)
+        json_record.write(job.answers.with_name(kept_relinks.RECORD), kept)

@@ -2,15 +2,15 @@
 
 from scripts.jobs.stub import begin
 
-from scripts import record
-from scripts.host import outcome
+from scripts.lib import json_record
+from scripts.lib.host import outcome
 from tests.made.records import audit
 
 if __name__ == "__main__":
     job = begin()
     names = {key: job.recipe[key] for key in ("server", "build")}
     with outcome.as_result(
-        job.audit.parent, lambda reason: record.write(job.audit, {**names, **outcome.failure_facts(reason)})
+        job.audit.parent, lambda reason: json_record.write(job.audit, {**names, **outcome.failure_facts(reason)})
     ):
         outcome.usable(job.identity)
-        record.write(job.audit, {**audit(job.recipe["build"]), **names})
+        json_record.write(job.audit, {**audit(job.recipe["build"]), **names})

@@ -2,10 +2,11 @@
 
 from scripts.jobs.stub import begin, break_down, fill
 
-from scripts import record
-from scripts.builds import compiler_calls, relinked
-from scripts.host import outcome
-from scripts.host.process import CommandFailed
+from scripts.build.compilation import compiler_calls
+from scripts.build.relink import kept_relinks
+from scripts.lib import json_record
+from scripts.lib.host import outcome
+from scripts.lib.host.process import CommandFailed
 from tests.made.records import build_facts
 
 
@@ -21,26 +22,28 @@ def make() -> None:
     break_down(recipe["build"])
     if job.profile:
         outcome.usable(job.profile)
-    program = fill(job.install / "bin", "server", record.canonical(recipe))
+    program = fill(job.install / "bin", "server", json_record.canonical(recipe))
     fill(job.headers, "config.h", "#define SAME 1\n")
     job.calls.write_bytes(b"")
     names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": "1.2.9"}
-    known = {"sha256": record.file_sha256(program), "build_id": record.digest(recipe)}
+    known = {"sha256": json_record.file_sha256(program), "build_id": json_record.digest(recipe)}
     facts = {**build_facts(recipe["build"]), "stage": recipe["stage"]}
-    record.write(job.facts, {**facts, **names, **known, "server_file": "bin/server"})
+    json_record.write(job.facts, {**facts, **names, **known, "server_file": "bin/server"})
     identity = {**names, **known, "server_file": "bin/server", "source_path": "source"}
     relink(identity)
-    record.write(job.identity, identity)
+    json_record.write(job.identity, identity)
 
 
 def relink(identity: dict) -> None:
-    folder, numbers = job.identity.parent, range(1, relinked.wanted(job.identity.parent) + 1)
+    folder, numbers = job.identity.parent, range(1, kept_relinks.wanted(job.identity.parent) + 1)
     for number in numbers:
         program = fill(job.headers, f"relink{number}", f"{identity['sha256']} {number}")
-        relinked.keep(folder, number, program, {**identity, "sha256": record.file_sha256(program)})
+        kept_relinks.keep(folder, number, program, {**identity, "sha256": json_record.file_sha256(program)})
     if numbers:
         made = [{"number": number, "refused": None} for number in numbers]
-        record.write(folder / relinked.RECORD, {"sha256": identity["sha256"], "refused": None, "relinks": made})
+        json_record.write(
+            folder / kept_relinks.RECORD, {"sha256": identity["sha256"], "refused": None, "relinks": made}
+        )
 
 
 if __name__ == "__main__":

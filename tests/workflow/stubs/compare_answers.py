@@ -9,8 +9,8 @@ import os
 
 from scripts.jobs.stub import begin
 
-from scripts import record
-from scripts.host import outcome
+from scripts.lib import json_record
+from scripts.lib.host import outcome
 from tests.made.records import check
 
 if __name__ == "__main__":
@@ -19,9 +19,9 @@ if __name__ == "__main__":
     assert given["server"] == reference["server"], (given, reference)
     known = {**check(given["build"]), **given, "reference_build": reference["build"]}
     with outcome.as_result(
-        job.check.parent, lambda reason: record.write(job.check, {**known, **outcome.failure_facts(reason)})
+        job.check.parent, lambda reason: json_record.write(job.check, {**known, **outcome.failure_facts(reason)})
     ):
         outcome.demand_sound(given, job.answers.parent)
         if given["build"] in os.environ.get("STUB_WRONG", "").split():
             raise outcome.Refused(f"build {given['build']} answers 1 of 409 questions differently")
-        record.write(job.check, known)
+        json_record.write(job.check, known)

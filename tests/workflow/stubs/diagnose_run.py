@@ -4,7 +4,7 @@ import time
 
 from scripts.jobs.stub import begin
 
-from scripts import record
+from scripts.lib import json_record
 from tests.made.diagnoses import diagnosed
 
 if __name__ == "__main__":
@@ -13,4 +13,4 @@ if __name__ == "__main__":
     job.text.write_text("what sysbench would have printed\n")
     tool = job.recipe["tool"]
     facts = {**diagnosed(job.place, tool), "recipe": job.recipe}
-    record.write(job.diagnosis, {**facts, "times": {"started_at": started_at, "ended_at": time.time()}})
+    json_record.write(job.diagnosis, {**facts, "times": {"started_at": started_at, "ended_at": time.time()}})

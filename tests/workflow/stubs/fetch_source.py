@@ -2,8 +2,8 @@
 
 from scripts.jobs.stub import begin, fill
 
-from scripts import record
-from scripts.sources import kinds
+from scripts.build.sources import kinds
+from scripts.lib import json_record
 
 if __name__ == "__main__":
     job = begin()
@@ -12,4 +12,4 @@ if __name__ == "__main__":
     names = {key: recipe[key] for key in ("server", "product", "version", "content_sha256") if key in recipe}
     files = [{"name": "archive", "sha256": recipe["sha256"]}] if "sha256" in recipe else []
     how = {"release": f"{recipe['version']}.9", "kind": kinds.kind_of(job.sources[0]), "origin": "a stub"}
-    record.write(job.identity, {**names, **how, "files": files, "tree_sha256": record.digest(recipe)})
+    json_record.write(job.identity, {**names, **how, "files": files, "tree_sha256": json_record.digest(recipe)})

@@ -2,10 +2,10 @@
 
 from scripts.jobs.stub import begin, fill
 
-from scripts import record
+from scripts.lib import json_record
 
 if __name__ == "__main__":
     job = begin()
-    fill(job.snapshot, "table", record.canonical(job.recipe))
+    fill(job.snapshot, "table", json_record.canonical(job.recipe))
     shown = {"server": job.recipe["server"], "dataset": job.recipe["dataset"], **job.recipe["tables"]}
-    record.write(job.dataset, {**shown, "bytes": 1_000_000, "snapshot_sha256": "e2" * 32, "load_s": 0.1})
+    json_record.write(job.dataset, {**shown, "bytes": 1_000_000, "snapshot_sha256": "e2" * 32, "load_s": 0.1})

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from scripts.jobs.stub import begin
 
-from scripts import record
-from scripts.host import outcome
-from scripts.measure import planned
-from scripts.measure.planned import PlannedArm
-from scripts.measure.programs import with_programs
+from scripts.lib import json_record
+from scripts.lib.host import outcome
+from scripts.measure.engine import planned
+from scripts.measure.engine.planned import PlannedArm
+from scripts.measure.engine.programs import with_programs
 from tests.made.run import SPEEDUP, Asked, failed, one_run
 
 FACTOR = {"baseline": 1.0, "pgo": 1.25, "other": 0.8}
@@ -35,7 +35,7 @@ def write_arm(arm: PlannedArm, block: Path) -> dict:
     """Write the record and the text of an arm; returns what block.json lists of it."""
     started_at, place = time.time(), dict(arm.place)
     reason = outcome.first_reason([Path(arm.identity), *map(Path, place.pop("judged"))])
-    identity = record.read(Path(arm.identity))
+    identity = json_record.read(Path(arm.identity))
     names = ("family", "release", "build", "build_id", "sha256")
     server = {"name": identity["server"], **{name: identity.get(name) for name in names}}
     facts = {**made_up(place), **place, "recipe": arm.recipe, "server": server, "sliced": {"method": "turns"}}
@@ -44,8 +44,8 @@ def write_arm(arm: PlannedArm, block: Path) -> dict:
     edges = {"window_started_at": started_at, "window_ended_at": time.time()}
     block.with_name(f"{arm.name}.txt").write_text("what sysbench would have printed\n")
     times = {"started_at": started_at, **edges, "ended_at": time.time()}
-    record.write(block.with_name(f"{arm.name}.json"), {**facts, "times": times})
-    sums = {"json": record.file_sha256(block.with_name(f"{arm.name}.json"))}
+    json_record.write(block.with_name(f"{arm.name}.json"), {**facts, "times": times})
+    sums = {"json": json_record.file_sha256(block.with_name(f"{arm.name}.json"))}
     return {"digest": arm.digest, "outcome": facts["outcome"], "sha256": sums}
 
 
@@ -56,4 +56,4 @@ if __name__ == "__main__":
         block.parent.mkdir(parents=True, exist_ok=True)
         names = {name: getattr(described, name) for name in ("workload", "clients", "repetition", "method", "why")}
         arms = {arm.name: write_arm(arm, block) for arm in described.arms}
-        record.write(block, {**names, "arms": arms, "wall_s": 10.0})
+        json_record.write(block, {**names, "arms": arms, "wall_s": 10.0})

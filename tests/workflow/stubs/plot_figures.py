@@ -2,8 +2,8 @@
 
 from scripts.jobs.stub import begin
 
-from scripts.record import read, write_text
-from scripts.report.figures.naming import figure_names
+from scripts.lib.json_record import read, write_text
+from scripts.report.page.figures.naming import figure_names
 
 EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>\n'
 

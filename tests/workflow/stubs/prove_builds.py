@@ -2,9 +2,9 @@
 
 from scripts.jobs.stub import begin
 
-from scripts import record
+from scripts.lib import json_record
 
 if __name__ == "__main__":
     job = begin()
-    assert job.builds is None or record.read(job.builds)["server"]
-    record.write(job.proofs, {"proofs": []})
+    assert job.builds is None or json_record.read(job.builds)["server"]
+    json_record.write(job.proofs, {"proofs": []})

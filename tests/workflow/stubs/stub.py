@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sitecustomize import note
 
-from scripts.host.entry import become_entry_script
-from scripts.host.process import CommandFailed
+from scripts.lib.host.entry import become_entry_script
+from scripts.lib.host.process import CommandFailed
 
 REST_S = float(os.environ.get("STUB_REST_S", "0.03"))
 JSON = {"recipe", "sources", "place"}

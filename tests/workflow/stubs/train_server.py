@@ -2,8 +2,8 @@
 
 from scripts.jobs.stub import begin, fill
 
-from scripts import record
-from scripts.host import outcome
+from scripts.lib import json_record
+from scripts.lib.host import outcome
 from tests.made.records import others
 
 if __name__ == "__main__":
@@ -12,9 +12,9 @@ if __name__ == "__main__":
     fill(job.counters, "main.gcda", "counters")
 
     def give_up(reason: str) -> None:
-        record.write(job.profile, {**names, "trained": "a stub", "tool": None, **outcome.failure_facts(reason)})
+        json_record.write(job.profile, {**names, "trained": "a stub", "tool": None, **outcome.failure_facts(reason)})
 
-    assert all(record.read(dataset)["server"] == job.recipe["server"] for dataset in job.datasets)
+    assert all(json_record.read(dataset)["server"] == job.recipe["server"] for dataset in job.datasets)
     with outcome.as_result(job.profile.parent, give_up):
         outcome.usable(job.identity)
-        record.write(job.profile, {**others()["profiles"][0], **names})
+        json_record.write(job.profile, {**others()["profiles"][0], **names})

@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.analysis.runs import read_csv, write_csv
 from scripts.commands.compare_studies import __main__ as compare_studies
 from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, headline, shared_cells, whole_speedup
 from scripts.commands.compare_studies.figure import speedup_charts, speedups
 from scripts.commands.compare_studies.studies import load_finished, refusals, within_study
 from scripts.commands.import_logs import __main__ as import_logs
-from scripts.commands.import_logs.description import study_description
+from scripts.commands.import_logs.imported_description import study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
-from scripts.host.entry import WrongCall
 from scripts.jobs import collect_runs, compare_variants
-from scripts.measure.record import Run
+from scripts.lib.host.entry import WrongCall
+from scripts.measure.engine.run_record import Run
+from scripts.report.analysis.run_tables import read_csv, write_csv
 from tests.made import logs as made_logs
 from tests.made import synthetic
 from tests.made.synthetic import Plan

@@ -11,25 +11,32 @@ import pytest
 import yaml
 from rich.console import Console
 
-from scripts.builds.toolchain import Toolchain
+from scripts.build.compilation.toolchain import Toolchain
+from scripts.build.sources import debian
 from scripts.commands.doctor import __main__ as doctor
-from scripts.commands.doctor import load, memory, places, room, sources, tools
-from scripts.commands.doctor import machine as doctor_machine
-from scripts.commands.doctor.finding import Finding, Machine, answer
+from scripts.commands.doctor import (
+    background_load,
+    folder_checks,
+    memory_checks,
+    source_checks,
+    space_checks,
+    tool_checks,
+)
+from scripts.commands.doctor import machine_checks as doctor_machine
+from scripts.commands.doctor.checkup import Finding, Machine, answer
+from scripts.commands.doctor.folder_checks import Place
 from scripts.commands.doctor.needs import Needs
-from scripts.commands.doctor.places import Place
-from scripts.config.study import load as load_study
-from scripts.config.text import ConfigError
-from scripts.host import locks
-from scripts.host import storage as host_storage
-from scripts.host.cpus import Cpu, Topology
-from scripts.host.entry import WrongCall
-from scripts.host.facts import read_memory_limit_mib
-from scripts.host.usage import CpuTimes
-from scripts.loadgen.sysbench import Capabilities
-from scripts.measure.warnings import THRESHOLDS
-from scripts.plan.preview.limits import Limit
-from scripts.sources import debian
+from scripts.lib.host import locks
+from scripts.lib.host import storage as host_storage
+from scripts.lib.host.cpus import Cpu, Topology
+from scripts.lib.host.entry import WrongCall
+from scripts.lib.host.machine_facts import read_memory_limit_mib
+from scripts.lib.host.usage import CpuTimes
+from scripts.measure.engine.warnings import THRESHOLDS
+from scripts.measure.loadgen.sysbench import Capabilities
+from scripts.study.config.loading import load as load_study
+from scripts.study.config.yaml_lines import ConfigError
+from scripts.study.plan.preview.limits import Limit
 from tests.endtoend.folders import open_folder
 from tests.made.served import Files, served
 from tests.made.studies import CHECKOUT, config, paths
@@ -78,8 +85,8 @@ def expect(found: Finding, state: str, *parts: str) -> None:
         (doctor_machine.boost, {f"{CPU}/cpufreq/boost": "1"}, "note", ["echo 0 |", "cpufreq/boost"]),
         (doctor_machine.mitigations, {f"{CPU}/vulnerabilities/a": "Not affected"}, "ok", ["none"]),
         (doctor_machine.mitigations, {f"{CPU}/vulnerabilities/meltdown": "Mitigation: PTI"}, "note", ["meltdown"]),
-        (tools.branch_records, {}, "ok", ["none here"]),
-        (tools.branch_records, {"sys/bus/event_source/devices/cpu/caps/branches": "32"}, "ok", ["32 branches"]),
+        (tool_checks.branch_records, {}, "ok", ["none here"]),
+        (tool_checks.branch_records, {"sys/bus/event_source/devices/cpu/caps/branches": "32"}, "ok", ["32 branches"]),
     ],
 )
 def test_settings_in_proc_and_sys(tmp_path, check, files, state, parts):
@@ -121,14 +128,14 @@ def test_settings_in_proc_and_sys(tmp_path, check, files, state, parts):
             "ok",
             ["CPU 0: ", "is on far"],
         ),
-        (places.server_user(1000, False), "ok", ["1000"]),
-        (places.server_user(0, True), "ok", ["nobody"]),
-        (places.server_user(0, False), "problem", ["useradd"]),
-        (memory.swap(0.0), "ok", []),
-        (memory.swap(12.0), "warning", ["12 MiB", "swapoff"]),
-        (memory.locked_memory(-1), "ok", ["no limit"]),
-        (memory.locked_memory(8192 * 1024), "ok", ["8192 KiB"]),
-        (memory.locked_memory(64 * 1024), "note", ["64 KiB", "ulimit -l 512"]),
+        (folder_checks.server_user(1000, False), "ok", ["1000"]),
+        (folder_checks.server_user(0, True), "ok", ["nobody"]),
+        (folder_checks.server_user(0, False), "problem", ["useradd"]),
+        (memory_checks.swap(0.0), "ok", []),
+        (memory_checks.swap(12.0), "warning", ["12 MiB", "swapoff"]),
+        (memory_checks.locked_memory(-1), "ok", ["no limit"]),
+        (memory_checks.locked_memory(8192 * 1024), "ok", ["8192 KiB"]),
+        (memory_checks.locked_memory(64 * 1024), "note", ["64 KiB", "ulimit -l 512"]),
     ],
 )
 def test_facts_about_the_machine(finding, state, parts):
@@ -177,9 +184,9 @@ def test_numa_balancing_matters_with_two_nodes(tmp_path, nodes, setting, state):
     [("others", "other load", "others"), ("steal", "steal", "steal"), ("iowait", "disks", "iowait")],
 )
 def test_load_is_judged_by_the_limits_of_runs(code, name, field):
-    limit, quiet = THRESHOLDS[code].threshold, load.Look(0.0, 0.0, 0.0, (("cc1", 77, 0.9),))
+    limit, quiet = THRESHOLDS[code].threshold, background_load.Look(0.0, 0.0, 0.0, (("cc1", 77, 0.9),))
     for share, state in ((limit, "ok"), (limit + 0.01, "warning")):
-        findings = {each.name: each for each in load.check_load(replace(quiet, **{field: share}))}
+        findings = {each.name: each for each in background_load.check_load(replace(quiet, **{field: share}))}
         assert findings["other load"].fact.endswith("of all CPU time: cc1 (77) 90% of a CPU")
         expect(findings.pop(name), state)
         assert {each.state for each in findings.values()} == {"ok"}
@@ -187,7 +194,7 @@ def test_load_is_judged_by_the_limits_of_runs(code, name, field):
 
 def test_shares_leave_our_own_time_out():
     before, after = CpuTimes(10, 10, 0, 0, 0, 100), CpuTimes(12, 10.5, 0.5, 0.4, 0.2, 104.4)
-    found = load.load_between(before, after, 1.0, (("a", 1, 0.5), ("b", 2, 0.001)))
+    found = background_load.load_between(before, after, 1.0, (("a", 1, 0.5), ("b", 2, 0.001)))
     assert (found.others, found.steal, found.iowait) == pytest.approx((2 / 8, 0.4 / 8, 0.2 / 8))
     assert found.busiest == (("a", 1, 0.5),)
 
@@ -195,7 +202,7 @@ def test_shares_leave_our_own_time_out():
 def test_busy_process_is_seen():
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinner:
         try:
-            found = load.measure_load(0.5)
+            found = background_load.measure_load(0.5)
         finally:
             spinner.kill()
     assert found.others > 0
@@ -209,19 +216,19 @@ def test_limits_are_those_of_the_plan(monkeypatch, tmp_path):
         Limit("disk of results: full", "make room", certain=True),
         Limit("memory: scarce", "lower it", certain=False),
     ]
-    monkeypatch.setattr(room.limits, "find_limits", lambda *_: hit)
-    full, scarce = room.check_limits(needs(), Machine())
+    monkeypatch.setattr(space_checks.limits, "find_limits", lambda *_: hit)
+    full, scarce = space_checks.check_limits(needs(), Machine())
     expect(full, "problem", "disk of results: full", "make room")
     expect(scarce, "warning", "memory: scarce", "lower it")
-    monkeypatch.setattr(room.limits, "find_limits", lambda *_: [])
-    (fits,) = room.check_limits(needs(), Machine())
+    monkeypatch.setattr(space_checks.limits, "find_limits", lambda *_: [])
+    (fits,) = space_checks.check_limits(needs(), Machine())
     expect(fits, "ok", "in results", "it fits")
 
 
 def test_room_without_the_tools_is_not_estimated(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
-    (unknown,) = room.check_limits(needs(), Machine())
+    (unknown,) = space_checks.check_limits(needs(), Machine())
     expect(unknown, "note", "not estimated", "gcc-12", "make setup")
 
 
@@ -245,7 +252,7 @@ def test_memory_limit_is_the_smallest_of_own_cgroup_and_those_above(tmp_path, fi
     root = machine(tmp_path, cgroup | {"proc/self/cgroup": "0::/a", "proc/meminfo": "MemTotal: 8388608 kB"}).root
     assert read_memory_limit_mib(root) == limit_mib
     known_mib = {"MemAvailable": 1024, "MemTotal": 8192}
-    assert ("cgroup" in memory.memory_text(known_mib, read_memory_limit_mib(root))) == (limit_mib is not None)
+    assert ("cgroup" in memory_checks.memory_text(known_mib, read_memory_limit_mib(root))) == (limit_mib is not None)
 
 
 def test_memory_limit_is_none_where_neither_limit_nor_memory_is_known(tmp_path):
@@ -264,7 +271,7 @@ PLACE = Place("storage", Path("/fast"), "xfs", 10_000, True, True)
     ],
 )
 def test_places_are_written_to(place, state, parts):
-    expect(places.writable(place), state, *parts)
+    expect(folder_checks.writable(place), state, *parts)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +287,7 @@ def test_places_are_written_to(place, state, parts):
     ],
 )
 def test_file_systems_of_data_directories_are_judged(place, state, parts):
-    expect(places.file_system(place), state, *parts)
+    expect(folder_checks.file_system(place), state, *parts)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +309,7 @@ def test_file_system_is_that_of_the_nearest_mount(path, expected):
 
 
 def test_looking_at_a_place_leaves_nothing_behind(tmp_path):
-    place = places.look_at_place("storage", tmp_path / "not" / "there", Machine())
+    place = folder_checks.look_at_place("storage", tmp_path / "not" / "there", Machine())
     assert (place.writable, place.free_mib > 0, list(tmp_path.iterdir())) == (True, True, [])
     assert place.reflink in (True, False, None)
 
@@ -319,7 +326,7 @@ def test_results_on_a_file_system_that_runs_no_programs_are_told(tmp_path, monke
     (tmp_path / "results").mkdir()
     mountinfo = f"22 1 0:21 / / rw - ext4 /dev/vda rw\n23 22 0:22 / {tmp_path}/results rw,noexec - tmpfs tmpfs rw\n"
     looked_at = machine(tmp_path, {"proc/self/mountinfo": mountinfo})
-    findings = {each.name: each for each in places.check_places(needs(**study), looked_at)}
+    findings = {each.name: each for each in folder_checks.check_places(needs(**study), looked_at)}
     expect(findings["results noexec"], state, "results", "mounted noexec (tmpfs)", *parts)
 
 
@@ -328,19 +335,19 @@ def test_folder_that_others_cannot_enter_is_named():
         inner = folder / "closed" / "checkout"
         inner.mkdir(parents=True)
         (folder / "closed").chmod(0o700)
-        checkout, storage = places.enterable(inner, {"storage fast": inner})
+        checkout, storage = folder_checks.enterable(inner, {"storage fast": inner})
         expect(checkout, "note", f"{folder / 'closed'} is closed to nobody", "chmod o+x")
         expect(storage, "problem", f"{folder / 'closed'} is closed to nobody")
         (folder / "closed").chmod(0o711)
-        assert [each.state for each in places.enterable(inner, {"storage fast": inner})] == ["ok"]
+        assert [each.state for each in folder_checks.enterable(inner, {"storage fast": inner})] == ["ok"]
 
 
 def test_cache_of_another_user_is_a_problem(tmp_path):
-    expect(places.cache_folder(tmp_path / "none", os.getuid()), "ok", "not made yet")
-    expect(places.cache_folder(tmp_path, os.getuid()), "ok", "yours")
-    expect(places.cache_folder(tmp_path, os.getuid() + 1), "problem", "another user's")
+    expect(folder_checks.cache_folder(tmp_path / "none", os.getuid()), "ok", "not made yet")
+    expect(folder_checks.cache_folder(tmp_path, os.getuid()), "ok", "yours")
+    expect(folder_checks.cache_folder(tmp_path, os.getuid() + 1), "problem", "another user's")
     (tmp_path / "link").symlink_to(tmp_path)
-    expect(places.cache_folder(tmp_path / "link", os.getuid()), "problem", "another user's")
+    expect(folder_checks.cache_folder(tmp_path / "link", os.getuid()), "problem", "another user's")
 
 
 @pytest.mark.parametrize(
@@ -353,26 +360,26 @@ def test_cache_of_another_user_is_a_problem(tmp_path):
     ],
 )
 def test_sysbench_needs_the_drivers_of_the_servers(found, drivers, state, parts):
-    expect(tools.load_generator(drivers, lambda: found), state, *parts)
+    expect(tool_checks.load_generator(drivers, lambda: found), state, *parts)
 
 
 def test_missing_sysbench_is_a_problem():
     def read():
         raise ValueError("sysbench: not found")
 
-    expect(tools.load_generator({"mysql"}, read), "problem", "not found", "make setup")
+    expect(tool_checks.load_generator({"mysql"}, read), "problem", "not found", "make setup")
 
 
 def test_programs_are_those_that_the_servers_are_compiled_with(tmp_path):
     answers = {"make": "GNU Make 4.3\nBuilt for x86_64", "perl": "\nThis is perl 5, version 36 (v5.36.0)"}
-    findings = {each.name: each for each in tools.check_tools(needs(), machine(tmp_path, answers=answers))}
+    findings = {each.name: each for each in tool_checks.check_tools(needs(), machine(tmp_path, answers=answers))}
     expect(findings["make"], "ok", "4.3")
     expect(findings["perl"], "ok", "5.36.0")
     expect(findings["bison"], "problem", "not found", "postgresql-15", "make setup")
     assert "cmake" not in findings
-    mariadb = {names[0] for names in tools.wanted_programs(needs(**variants("baseline", server="mariadb-10.11")))}
+    mariadb = {names[0] for names in tool_checks.wanted_programs(needs(**variants("baseline", server="mariadb-10.11")))}
     assert {"cmake", "ninja"} <= mariadb
-    assert not tools.wanted_programs(needs(**variants("prebuilt", server="postgresql-installed")))
+    assert not tool_checks.wanted_programs(needs(**variants("prebuilt", server="postgresql-installed")))
 
 
 def test_study_needs_the_compilers_of_its_builds_alone():
@@ -391,7 +398,7 @@ def test_storages_are_those_that_variants_use():
 
 
 def findings_of_compilers(study: Needs, find) -> dict[str, Finding]:
-    return {each.name: each for each in tools.check_compilers(study, Machine(), find)}
+    return {each.name: each for each in tool_checks.check_compilers(study, Machine(), find)}
 
 
 def test_missing_toolchains_are_problems_and_not_tried():
@@ -458,14 +465,14 @@ def test_sources_are_asked_in_their_order(known, state, parts):
             raise RuntimeError(f"no {kind}")
         return known[kind]
 
-    expect(sources.offered("x", {"sources": [DEBIAN, URL], "version": "15"}, look), state, *parts)
+    expect(source_checks.offered("x", {"sources": [DEBIAN, URL], "version": "15"}, look), state, *parts)
 
 
 def test_source_that_is_here_is_not_asked_for(tmp_path):
     folder = tmp_path / Path(paths().source("postgresql-15")).relative_to("results").parent
     folder.mkdir(parents=True)
     (folder / "source.json").write_text('{"format": 1, "origin": "source package postgresql-15 15.18"}')
-    (finding,) = sources.check(needs(), tmp_path)
+    (finding,) = source_checks.check(needs(), tmp_path)
     expect(finding, "ok", "here already: source package postgresql-15 15.18")
 
 
@@ -473,27 +480,29 @@ def test_source_of_each_kind_is_found_or_refused_by_name(tmp_path, monkeypatch):
     archive = tmp_path / "x-15.tar.gz"
     archive.write_bytes(b"x")
     entry = {"version": "15"}
-    assert sources.found({"file": f"{tmp_path}/x-{{version}}.tar.gz"}, entry, tmp_path) == str(archive)
-    assert sources.found({"directory": str(tmp_path)}, entry, tmp_path) == str(tmp_path)
+    assert source_checks.found({"file": f"{tmp_path}/x-{{version}}.tar.gz"}, entry, tmp_path) == str(archive)
+    assert source_checks.found({"directory": str(tmp_path)}, entry, tmp_path) == str(tmp_path)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with served(Files) as server:
         server.folder = tmp_path
         url = server.url.replace("//", "//user:t0ken@")
         shown = f"{server.url.replace('//', '//***@')}/x-15.tar.gz"
-        assert sources.found({"url": f"{url}/x-15.tar.gz"}, entry, tmp_path) == f"{shown} (0 MB)"
+        assert source_checks.found({"url": f"{url}/x-15.tar.gz"}, entry, tmp_path) == f"{shown} (0 MB)"
         with pytest.raises(ValueError, match=r"\*\*\*@.*nowhere\.tar: .*Not Found") as caught:
-            sources.found({"url": [f"{url}/nowhere.tar"]}, entry, tmp_path)
+            source_checks.found({"url": [f"{url}/nowhere.tar"]}, entry, tmp_path)
     assert "t0ken" not in str(caught.value)
     subprocess.run(["git", "init", "-q", str(tmp_path / "repository")], check=True)
-    assert "answers" in sources.found({"git": str(tmp_path / "repository"), "commit": "0" * 40}, entry, tmp_path)
+    assert "answers" in source_checks.found({"git": str(tmp_path / "repository"), "commit": "0" * 40}, entry, tmp_path)
     for kind in ("file", "directory", "git", "installed"):
-        with pytest.raises(sources.FAILURES, match="nowhere"):
-            sources.found({kind: str(tmp_path / "nowhere"), "commit": "0" * 40}, entry, tmp_path)
+        with pytest.raises(source_checks.FAILURES, match="nowhere"):
+            source_checks.found({kind: str(tmp_path / "nowhere"), "commit": "0" * 40}, entry, tmp_path)
 
 
 def test_machine_without_apt_is_told_so(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    finding = sources.offered("x", {"sources": [DEBIAN], "version": "15"}, lambda s, e: sources.found(s, e, tmp_path))
+    finding = source_checks.offered(
+        "x", {"sources": [DEBIAN], "version": "15"}, lambda s, e: source_checks.found(s, e, tmp_path)
+    )
     expect(finding, "problem", "apt-get, apt-cache, dpkg-source not found")
 
 
@@ -503,8 +512,10 @@ def test_machine_without_network_is_told_so(tmp_path, monkeypatch):
 
     monkeypatch.setattr(debian, "require_tools", lambda: None)
     monkeypatch.setattr(debian, "offered_by_apt", offered)
-    monkeypatch.setattr(sources, "write_configuration", lambda folder: folder / "apt.conf")
-    finding = sources.offered("x", {"sources": [DEBIAN], "version": "15"}, lambda s, e: sources.found(s, e, tmp_path))
+    monkeypatch.setattr(source_checks, "write_configuration", lambda folder: folder / "apt.conf")
+    finding = source_checks.offered(
+        "x", {"sources": [DEBIAN], "version": "15"}, lambda s, e: source_checks.found(s, e, tmp_path)
+    )
     expect(
         finding, "problem", "apt offers nothing as source package postgresql-15, wanted 15", "Could not resolve host"
     )
@@ -533,7 +544,7 @@ def quick(monkeypatch, tmp_path):
 
     def with_findings(*findings: Finding) -> tuple[bool, str]:
         monkeypatch.setattr(locks, "lock_directory", lambda: tmp_path)
-        monkeypatch.setattr(load, "measure_load", lambda: None)
+        monkeypatch.setattr(background_load, "measure_load", lambda: None)
         monkeypatch.setattr(doctor, "to_build", lambda _needs, _machine: iter(findings[:1]))
         monkeypatch.setattr(doctor, "to_measure", lambda _needs, _machine, _seen: iter(findings[1:]))
         file = tmp_path / "study.yaml"
@@ -610,7 +621,7 @@ import sys
 from pathlib import Path
 from rich.console import Console
 from scripts.commands.doctor import __main__ as doctor
-from scripts.host import locks
+from scripts.lib.host import locks
 locks.LOCK_DIRECTORIES = (Path(sys.argv[1]),)
 sys.exit(not doctor.main(Path(sys.argv[2]), Console(highlight=False)))
 """

@@ -6,18 +6,18 @@ import statistics
 
 import pytest
 
-from scripts.analysis.runs import read_csv
 from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs.calls import window_after
-from scripts.commands.import_logs.description import numbered, study_description
+from scripts.commands.import_logs.imported_description import numbered, study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
-from scripts.commands.import_logs.reasons import NotRead
-from scripts.loadgen.output import Report, parse
-from scripts.record import read
-from scripts.report.imported_findings import findings
-from scripts.report.levels import level_means
-from scripts.report.workloads import by_workload
+from scripts.commands.import_logs.refusal_reasons import NotRead
+from scripts.lib.json_record import read
+from scripts.measure.loadgen.output import Report, parse
+from scripts.report.analysis.run_tables import read_csv
+from scripts.report.page.imported_findings import findings
+from scripts.report.page.levels_section import level_means
+from scripts.report.page.workloads_section import by_workload
 from tests.made.logs import LAID_OUT, OF_1_0, log, tree, write
 
 pytestmark = pytest.mark.slow

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from scripts import ROOT
-from scripts.analysis.runs import read_csv
 from scripts.commands.import_logs import __main__ as import_logs
-from scripts.record import read
-from scripts.wording import interval, ratio
+from scripts.lib.json_record import read
+from scripts.lib.wording import interval, ratio
+from scripts.report.analysis.run_tables import read_csv
 from tests.made import logs as made_logs
 from tests.made.rendering import Elements
 

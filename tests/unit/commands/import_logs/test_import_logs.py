@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.analysis.runs import read_csv
 from scripts.commands.import_logs import __main__ as import_logs
-from scripts.commands.import_logs.description import numbered, study_description
+from scripts.commands.import_logs.imported_description import numbered, study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
-from scripts.loadgen.output import parse
-from scripts.record import file_sha256, read
-from scripts.report import imported_findings
+from scripts.lib.json_record import file_sha256, read
+from scripts.measure.loadgen.output import parse
+from scripts.report.analysis.run_tables import read_csv
+from scripts.report.page import imported_findings
 from tests.made import logs as made_logs
 from tests.made.logs import OF_0_5, OF_1_0, OF_1_1, log, tree, write
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from scripts.analysis.runs import read_csv
 from scripts.commands.import_logs import __main__ as import_logs
-from scripts.commands.import_logs.files import files_below
+from scripts.commands.import_logs.log_files import files_below
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
 from scripts.commands.import_logs.replacing import BEFORE
+from scripts.report.analysis.run_tables import read_csv
 from tests.made.logs import LAID_OUT, log, tree, write
 
 pytestmark = pytest.mark.slow

@@ -5,17 +5,17 @@ import re
 import numpy as np
 import pytest
 
-from scripts.analysis.runs import read_csv
 from scripts.commands.import_logs import __main__ as import_logs
-from scripts.commands.import_logs.description import numbered, study_description
+from scripts.commands.import_logs.imported_description import numbered, study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
-from scripts.record import read
-from scripts.report import imported_answers, imported_findings
-from scripts.report.finding import State
-from scripts.report.levels import level_means
-from scripts.report.results import results
-from scripts.report.workloads import by_workload
+from scripts.lib.json_record import read
+from scripts.report.analysis.run_tables import read_csv
+from scripts.report.page import imported_answers, imported_findings
+from scripts.report.page.finding import State
+from scripts.report.page.levels_section import level_means
+from scripts.report.page.results import results
+from scripts.report.page.workloads_section import by_workload
 from tests.made.logs import LAID_OUT, OF_0_5, OF_1_0, log, write
 from tests.made.rendering import Elements
 

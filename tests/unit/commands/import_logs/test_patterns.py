@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from scripts.commands.import_logs.description import study_description
+from scripts.commands.import_logs.imported_description import study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern import Place
 from scripts.commands.import_logs.pattern_file import read_pattern

@@ -8,20 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.analysis import printed
-from scripts.analysis.runs import read_csv
 from scripts.commands.import_logs import __main__ as import_logs
-from scripts.commands.import_logs.description import numbered, study_description
+from scripts.commands.import_logs.imported_description import numbered, study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern import natural_key
 from scripts.commands.import_logs.pattern_file import read_pattern
-from scripts.host.pool import in_batches
 from scripts.jobs import plot_figures
-from scripts.loadgen.output import BUCKET_RATIO, HISTOGRAM_END_MS
-from scripts.record import read
-from scripts.report import imported_findings, levels
-from scripts.report.figures.naming import figure_names
-from scripts.report.imported_answers import imported_answers
+from scripts.lib.host.parallel import in_batches
+from scripts.lib.json_record import read
+from scripts.measure.loadgen.output import BUCKET_RATIO, HISTOGRAM_END_MS
+from scripts.report.analysis import printed_digits
+from scripts.report.analysis.run_tables import read_csv
+from scripts.report.page import imported_findings, levels_section
+from scripts.report.page.figures.naming import figure_names
+from scripts.report.page.imported_answers import imported_answers
 from tests.made.logs import LAID_OUT, OF_0_5, log, tree, write
 
 pytestmark = pytest.mark.slow
@@ -89,8 +89,8 @@ def test_dates_that_cannot_be_read_are_counted(here):
 
 
 def test_the_step_of_percentiles_is_that_of_sysbench():
-    assert pytest.approx(BUCKET_RATIO) == printed.PERCENTILE_STEP
-    assert HISTOGRAM_END_MS == printed.HISTOGRAM_END_MS
+    assert pytest.approx(BUCKET_RATIO) == printed_digits.PERCENTILE_STEP
+    assert HISTOGRAM_END_MS == printed_digits.HISTOGRAM_END_MS
 
 
 def test_an_interval_of_p95_reaches_as_far_as_sysbench_rounds(here):
@@ -106,8 +106,8 @@ def test_an_interval_of_p95_reaches_as_far_as_sysbench_rounds(here):
 def test_logs_of_sysbench_0_5_are_not_rounded(here):
     tree(here / "logs", like=OF_0_5)
     runs = tables(here)["runs"]
-    assert not printed.is_rounded("p95_ms", runs)
-    assert printed.rounding(runs, "pgo", "p95_ms")["high"].max() < 0.001
+    assert not printed_digits.is_rounded("p95_ms", runs)
+    assert printed_digits.rounding(runs, "pgo", "p95_ms")["high"].max() < 0.001
 
 
 def test_cells_on_the_worse_side_are_named_with_both_quantities(here):
@@ -129,10 +129,10 @@ def test_an_unequal_effect_explains_the_two_kinds_of_means(here):
     tree(here / "logs", {"pgo": 0.0}, workloads=("a",))
     tree(here / "logs", {"pgo": 0.7}, workloads=("b",))
     found = tables(here)
-    means = levels.level_means(read(FOLDER / "study.json"), found["levels"])
+    means = levels_section.level_means(read(FOLDER / "study.json"), found["levels"])
     assert "The geometric mean gives 0 %" in means.explained
     assert [(level, variant) for level, variant, _ in means.rows] == [("all cells", "pgo"), ("a", "pgo"), ("b", "pgo")]
-    assert means.rows[0][2][2].text == levels.signed(found["levels"]["arithmetic_change"].iloc[0])
+    assert means.rows[0][2][2].text == levels_section.signed(found["levels"]["arithmetic_change"].iloc[0])
     row = found["levels"].query("metric == 'tps' and axis == 'all'").iloc[0]
     assert row["change"] == pytest.approx(42, abs=4)
     assert row["arithmetic_change"] == pytest.approx(51, abs=5)

@@ -13,15 +13,15 @@ import pymysql
 import pytest
 import yaml
 
-from scripts import record
-from scripts.builds import binary
+from scripts.build.compilation import binary
 from scripts.commands.package import __main__ as package_command
 from scripts.commands.package.__main__ import main, pack
 from scripts.commands.package.readme import answers
-from scripts.host import outcome, workplace
-from scripts.plan.paths import Paths
-from scripts.servers import families
-from scripts.servers.families.mariadb import SYSTEM_TABLES
+from scripts.lib import json_record
+from scripts.lib.host import outcome, workplace
+from scripts.measure.servers import families
+from scripts.measure.servers.families.mariadb import SYSTEM_TABLES
+from scripts.study.plan.paths import Paths
 from tests.endtoend import installed_mariadb
 from tests.made.studies import CHECKOUT, config, paths
 
@@ -68,10 +68,10 @@ def built(build: str, **facts: object) -> Path:
     (folder / "install" / ".snakemake_timestamp").touch()
     names = {"server": "postgresql-15", "family": "postgresql", "build": build, "release": "15.18"}
     known = {**names, **binary.identify(program), "server_file": "bin/postgres"}
-    record.write(folder / "identity.json", {**known, "source_path": "/x"})
+    json_record.write(folder / "identity.json", {**known, "source_path": "/x"})
     flags = {"common": ["-O3"], "profile": [f"-fprofile-use={Path.cwd()}/results/p|q"]}
     told = {"toolchain": {"name": "gcc-12", "version": "12.2.0"}, "flags": flags}
-    record.write(folder / "facts.json", {**known, **told, **facts})
+    json_record.write(folder / "facts.json", {**known, **told, **facts})
     return folder
 
 
@@ -99,18 +99,18 @@ def test_package_is_named_after_server_release_build_and_digest(place):
 
 def test_same_build_gives_the_same_bytes_whenever_it_is_packed(place):
     folder = built("baseline")
-    first = record.file_sha256(main(Path("studies/small.yaml"), "baseline", place / "log"))
+    first = json_record.file_sha256(main(Path("studies/small.yaml"), "baseline", place / "log"))
     os.utime(folder / "install" / "bin" / "postgres", (1, 1))
-    assert record.file_sha256(main(Path("studies/small.yaml"), "baseline", place / "log")) == first
+    assert json_record.file_sha256(main(Path("studies/small.yaml"), "baseline", place / "log")) == first
     assert [path.suffix for path in Path("results/packages").iterdir()] == [".gz"]
 
 
 def test_readme_tells_what_was_built_how_and_from_which_profile(place):
     folder = built("pgo", bolt={"version": "16.0", "arguments": ["-icf=1"]})
     counted = {"units_matched": 599, "units_nonzero": 601, "matched_share": 599 / 601, "threshold": 0.99}
-    record.write(folder / "audit.json", {**counted, "training": "mixed", "executed_share_optimised": 0.991})
+    json_record.write(folder / "audit.json", {**counted, "training": "mixed", "executed_share_optimised": 0.991})
     readme = package("pgo", place / "log")["README.md"]
-    identity = record.read(folder / "identity.json")
+    identity = json_record.read(folder / "identity.json")
     profile = Path(planned().profile("postgresql-15", "pgo")).name
     for told in (
         "# postgresql-15, build pgo",
@@ -157,7 +157,7 @@ def test_answer_stands_only_beside_the_build_that_was_measured(place):
     assert "**pgo is faster" not in package("pgo", place / "log")["README.md"]
     block = study.blocks[0]
     arms = {name: {"digest": study.arm_digest(name, block.key.workload)} for name in block.arms}
-    record.write(Path(block.record), {"arms": arms})
+    json_record.write(Path(block.record), {"arms": arms})
     readme = package("pgo", place / "log")["README.md"]
     assert "**pgo is faster than baseline: 1.28 ×" in readme
     assert "has not measured" not in readme
@@ -177,12 +177,12 @@ def test_build_that_is_not_there_is_told_with_the_command_that_makes_it(place):
 
 def test_build_that_failed_or_was_refused_is_not_packed(place):
     folder = built("pgo")
-    record.write(
+    json_record.write(
         folder / "audit.json", {"server": "postgresql-15", "build": "pgo", **outcome.failure_facts("9 of 10 units")}
     )
     with pytest.raises(ValueError, match=r"VARIANT=pgo: build pgo failed, see .*/audit\.json: 9 of 10 units"):
         main(Path("studies/small.yaml"), "pgo", place / "log")
-    record.write(
+    json_record.write(
         folder / "identity.json", {"server": "postgresql-15", "build": "pgo", **outcome.failure_facts("no such flag")}
     )
     with pytest.raises(ValueError, match=r"VARIANT=pgo: build pgo failed, see .*/identity\.json: no such flag"):

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import record
-from scripts.builds import relinked
+from scripts.build.relink import kept_relinks
 from scripts.commands.prune import __main__ as prune
-from scripts.commands.prune import cache, leftovers
-from scripts.config.text import ConfigError
-from scripts.host import locks, workplace
-from scripts.host.locks import Busy
+from scripts.commands.prune import cache_leftovers, unused_results
+from scripts.lib import json_record
+from scripts.lib.host import locks, workplace
+from scripts.lib.host.locks import Busy
+from scripts.study.config.yaml_lines import ConfigError
 from tests.made import laid_out
 from tests.made.studies import CHECKOUT, config, paths
 
@@ -149,7 +149,7 @@ def test_variables_that_no_run_shares_are_listed_and_removed(place, pruned):
     laid_out.measure(ours, next(iter(ours.runs)), shared_variables="used")
     used, unused = (Path(ours.study, "variables", f"{name}.json") for name in ("used", "unused"))
     for file in (used, unused):
-        record.write(file, {"max_connections": "100"})
+        json_record.write(file, {"max_connections": "100"})
     before = files()
     text = pruned()
     assert str(unused) in text
@@ -201,8 +201,8 @@ def test_report_and_tables_of_a_named_study_stay(place, pruned):
 def test_servers_and_packages_of_no_config_go_whole(place, pruned):
     folder = Path("results/builds/mysql-8.0.36", f"pgo-{OLD}")
     laid_out.build(str(folder), "mysql-8.0.36", "pgo")
-    record.write(Path("results/profiles/mysql-8.0.36", f"mixed-{OLD}", "profile.json"), {"wall_s": 120.0})
-    record.write(Path(f"results/sources/mysql-8.0.36-{OLD}/source.json"), {})
+    json_record.write(Path("results/profiles/mysql-8.0.36", f"mixed-{OLD}", "profile.json"), {"wall_s": 120.0})
+    json_record.write(Path(f"results/sources/mysql-8.0.36-{OLD}/source.json"), {})
     packages = Path("results/packages")
     packages.mkdir()
     kept = packages / f"{SERVER}-15.8-{Path(paths().build(SERVER, 'pgo')).name}.tar.gz"
@@ -250,7 +250,7 @@ def test_config_whose_compiler_is_missing_costs_none_of_its_results(place, prune
     ]
     lost = Path(f"results/builds/{SERVER}/pgo-{OLD}/identity.json")
     for path in [*kept, lost]:
-        record.write(path, {})
+        json_record.write(path, {})
     text = pruned("small.yaml", "later.yaml", force=True)
     assert (
         "[prune] later.yaml cannot be planned here, so all results with its names are kept: toolchains.gcc-99.cc"
@@ -299,7 +299,7 @@ def test_half_removed_build_has_no_record(place, monkeypatch):
     folder = Path(paths().build(SERVER, "pgo"))
     monkeypatch.setattr(workplace, "remove", lambda path: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        leftovers.discard(folder)
+        unused_results.discard(folder)
     assert (folder / "install" / "bin" / "server").exists()
     assert not list(folder.glob("*.json"))
 
@@ -337,10 +337,10 @@ def test_leftovers_are_not_looked_for_while_somebody_measures_or_compiles(place,
 
 
 def test_leftovers_stay_when_somebody_began_to_measure_after_they_were_listed(place, killed, pruned, monkeypatch):
-    found = cache.find_in_cache([], [])
+    found = cache_leftovers.find_in_cache([], [])
     with locks.shared():
         with pytest.raises(Busy):
-            cache.remove_leftover(found)
+            cache_leftovers.remove_leftover(found)
         said = []
         monkeypatch.setattr(prune, "say", said.append)
         prune.remove([], found)
@@ -351,25 +351,25 @@ def test_leftovers_stay_when_somebody_began_to_measure_after_they_were_listed(pl
 def test_build_tree_is_removed_under_the_lock_that_compiles_hold(place, killed, monkeypatch):
     taken = []
     monkeypatch.setattr(fcntl, "flock", lambda file, mode: taken.append((getattr(file, "name", None), mode)))
-    cache.remove_leftover(cache.find_in_cache([], []))
+    cache_leftovers.remove_leftover(cache_leftovers.find_in_cache([], []))
     assert (str(killed[0].with_suffix(".lock")), fcntl.LOCK_EX) in taken
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another user")
 def test_data_directories_of_other_users_stay(place, killed):
     os.chown(killed[2], 12345, 12345)
-    found = [leftover.path for leftover in cache.find_in_cache([str(place / "disk")], [])]
+    found = [leftover.path for leftover in cache_leftovers.find_in_cache([str(place / "disk")], [])]
     assert found == killed[:2]
 
 
 def test_copies_of_a_removed_build_and_of_its_relinks_go_with_it(place, pruned):
     copies = place / "cache" / "install"
     gone, kept = (
-        copies / record.read(Path(paths().build(SERVER, name), "identity.json"))["sha256"][:16]
+        copies / json_record.read(Path(paths().build(SERVER, name), "identity.json"))["sha256"][:16]
         for name in ("pgo", "baseline")
     )
     relink = copies / ("ab" * 8)
-    record.write(relinked.identity_of(Path(paths().build(SERVER, "pgo")), 2), {"sha256": "ab" * 32})
+    json_record.write(kept_relinks.identity_of(Path(paths().build(SERVER, "pgo")), 2), {"sha256": "ab" * 32})
     for copy in (gone, kept, relink):
         copy.mkdir(parents=True)
     configure(builds={"pgo": {"lto": True}})

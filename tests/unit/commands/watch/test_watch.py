@@ -16,17 +16,17 @@ import pytest
 import yaml
 from rich.console import Console
 
-from scripts import record as scripts_record
-from scripts.analysis import comparison
-from scripts.analysis import runs as analysis_runs
-from scripts.analysis.metrics import METRICS
 from scripts.commands.watch import loop, progress
 from scripts.commands.watch import view as watch_view
 from scripts.commands.watch.loop import Looks
 from scripts.commands.watch.progress import SHOWN, Progress, last_line, ratios_so_far
-from scripts.host import locks
-from scripts.measure import record as run_record
-from scripts.record import digest, read
+from scripts.lib import json_record as scripts_record
+from scripts.lib.host import locks
+from scripts.lib.json_record import digest, read
+from scripts.measure.engine import run_record
+from scripts.report.analysis import comparison
+from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis.metrics import METRICS
 from tests.made import laid_out, refused
 from tests.made import run as made_run
 from tests.made.run import record_of

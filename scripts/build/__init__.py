@@ -1,0 +1,1 @@
+"""From sources to servers: fetch, compile, train profiles, relink."""

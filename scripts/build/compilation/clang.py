@@ -1,0 +1,139 @@
+"""Profiles of clang: counters of functions, the compiles that used them, and their warnings."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from scripts.build.compilation.audit import Function, Unit
+from scripts.build.compilation.binary import demangled
+from scripts.build.compilation.compiler_calls import CompilerCall, counter_name, unit_name, uses_profile
+from scripts.build.compilation.compiler_flags import MERGED
+from scripts.lib.host.process import CommandFailed, output_of
+
+HEAD = re.compile(r"  (\S.*):$")
+COUNTS = re.compile(r"    (?:Block counts: \[(?P<blocks>[\d, ]*)\]|Function count: (?P<entry>\d+))")
+FUNCTION_MISSING = re.compile(r"no profile data available for function (\S+)")
+FUNCTION_MISMATCH = re.compile(r"function control flow change detected \(hash mismatch\) (\S+)", re.I)
+MISMATCH = re.compile(r"hash mismatch|\[-W(?:error=)?profile-instr-out-of-date\]")
+# Clang puts these of a local function's name into `_` when it names its counters (LLVM's InstrProf.cpp).
+NO_SYMBOL = re.compile(r"[-:;<>/\"']")
+
+
+def read_functions(folder: Path, profdata: str) -> dict[str, int]:
+    """Return function -> sum of its counters; the name of a local function begins with its source file.
+
+    Raises ValueError when llvm-profdata, which belongs to the compiler that wrote the profile, cannot read it.
+    """
+    merged = folder / MERGED
+    command = [profdata, "show", "--all-functions", "--counts", str(merged)]
+    try:
+        shown = output_of(command)
+    except CommandFailed as failure:
+        raise ValueError(f"{merged}: {profdata} cannot read the counters: {failure}; train again") from failure
+    return dict(_parsed(shown.splitlines()))
+
+
+def _parsed(lines: Iterable[str]) -> Counter[str]:
+    """Return name -> sum of counters; functions of one name in several programs are counted as one."""
+    found: Counter[str] = Counter()
+    name = ""
+    for line in lines:
+        if match := COUNTS.match(line):
+            found[name] += sum(int(count) for count in (match["blocks"] or match["entry"] or "0").split(", "))
+        elif match := HEAD.match(line):
+            name = match[1]
+            found[name] += 0
+    return found
+
+
+def summary(functions: dict[str, int]) -> dict[str, int]:
+    """Return counts of files and functions, and of those with a counter above zero."""
+    ran = sum(count > 0 for count in functions.values())
+    return {"files": 1, "files_nonzero": int(ran > 0), "functions": len(functions), "functions_nonzero": ran}
+
+
+def profile_units(
+    functions: dict[str, int],
+    calls: Iterable[CompilerCall],
+    instrumented: Iterable[CompilerCall],
+    linked: set[str] | None,
+) -> list[Unit]:
+    """Return every unit of both builds; the functions of a unit are those that it has in the instrumented build.
+
+    A function in several units (inline, of a template) is one in the profile: the first unit counts it, and it is lost
+    when any of them lost it.
+    """
+    compiled = {call.unit: call for call in calls}
+    by_symbol = {NO_SYMBOL.sub("_", name): name for name in functions}
+    held = {call.unit: list(_held(call, by_symbol)) for call in instrumented}
+    ran = _executed(functions, held, {unit: _warned(call.said) for unit, call in compiled.items()})
+    return [
+        _unit(unit, compiled.get(unit), linked, counted=bool(held.get(unit)), executed=ran.get(unit, ()))
+        for unit in sorted({**compiled, **held})
+    ]
+
+
+def _executed(
+    functions: dict[str, int], held: dict[str, list[str]], warned: dict[str, set[str]]
+) -> dict[str, tuple[Function, ...]]:
+    """Return the functions that ran by unit."""
+    owners: dict[str, list[str]] = {}
+    for unit in sorted(held):
+        for name in held[unit]:
+            owners.setdefault(name, []).append(unit)
+    names = demangled(_symbol(name) for name, count in functions.items() if count)
+
+    def judged(name: str, unit: str) -> Function:
+        symbol = _symbol(name)
+        lost = any(symbol in warned.get(owner, ()) for owner in owners[name])
+        return Function(symbol, names[symbol], functions[name], lost=lost, again=owners[name][0] != unit)
+
+    return {unit: tuple(judged(name, unit) for name in held[unit] if functions[name]) for unit in held}
+
+
+def _held(call: CompilerCall, by_symbol: dict[str, str]) -> Iterator[str]:
+    """Yield the functions of the profile that a unit has; its symbols end with a hash where copies may differ."""
+    for symbol in dict.fromkeys(call.functions):
+        for plain in (symbol, re.sub(r"\.\d+$", "", symbol)):
+            if plain in by_symbol:
+                yield by_symbol[plain]
+                break
+
+
+def _symbol(name: str) -> str:
+    return re.split("[:;]", name)[-1]
+
+
+def _warned(said: str) -> set[str]:
+    return {*FUNCTION_MISSING.findall(said), *FUNCTION_MISMATCH.findall(said)}
+
+
+def _unit(
+    unit: str, call: CompilerCall | None, linked: set[str] | None, counted: bool, executed: tuple[Function, ...]
+) -> Unit:
+    said = call.said if call else ""
+    return Unit(
+        name=unit_name(counter_name(unit)),
+        compiled=call is not None,
+        linked=call is not None and unit in linked if linked is not None else None,
+        counted=counted,
+        executed=executed,
+        why=_why(call, executed) if executed else None,
+        functions_not_found=len(FUNCTION_MISSING.findall(said)),
+        mismatch=bool(MISMATCH.search(said)),
+        functions_mismatched=len(set(FUNCTION_MISMATCH.findall(said))),
+    )
+
+
+def _why(call: CompilerCall | None, executed: Iterable[Function]) -> str | None:
+    """Return why a unit was not optimised with its counters, or None when it was."""
+    if call is None:
+        return "not compiled in this build"
+    symbols = {function.symbol for function in executed}
+    reasons = {
+        "compiled without its profile": not uses_profile(call),
+        "hash mismatch": symbols & set(FUNCTION_MISMATCH.findall(call.said)),
+        "no counters found": symbols & set(FUNCTION_MISSING.findall(call.said)),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)

@@ -1,0 +1,66 @@
+"""Addresses with a login on their way from the config to the job that fetches, which reads them from the workflow.
+
+The rule's arguments, which Snakemake prints and records, hold the addresses without logins.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scripts.lib.host import handed
+from scripts.lib.host.address import Address
+
+VARIABLE = "SOURCE_ADDRESSES"
+# Keys of a source whose text is an address.
+KEYS = ("url", "git")
+
+Source = dict[str, Any]
+
+
+def addresses(source: Source) -> Iterator[Address]:
+    """Yield the addresses of one source."""
+    for key in KEYS:
+        declared = source.get(key, [])
+        yield from map(Address, [declared] if isinstance(declared, str) else declared)
+
+
+def without_logins(source: Source) -> Source:
+    """Return a source with its addresses as they may be shown and recorded."""
+    found = {key: source[key] for key in KEYS if key in source}
+    texts = {
+        key: str(Address(one)) if isinstance(one, str) else [str(Address(each)) for each in one]
+        for key, one in found.items()
+    }
+    return {**source, **texts}
+
+
+def job_environment(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the variable by which jobs find addresses with logins; empty where no server of a study has any."""
+    with_login = {
+        name: server["sources"]
+        for name, server in servers.items()
+        if any(address.is_secret for source in server["sources"] for address in addresses(source))
+    }
+    return {VARIABLE: handed.hand("addresses", with_login)} if with_login else {}
+
+
+def with_logins(server: str, sources: list[Source]) -> list[Source]:
+    """Return the sources of a server with the logins that the workflow keeps, as given where it keeps none.
+
+    Raises ValueError if the workflow that keeps them cannot be asked.
+    """
+    if not (kept := os.environ.get(VARIABLE)):
+        return sources
+    try:
+        return handed.take(kept).get(server, sources)
+    except OSError as error:
+        text = f"sources of {server}: the process that keeps the login cannot be asked ({kept}: {error.strerror})"
+        raise ValueError(text) from error
+
+
+def redacted(text: str, sources: list[Source]) -> str:
+    """Return a text without the logins of these sources."""
+    for source in sources:
+        for address in addresses(source):
+            text = address.redacted(text)
+    return text

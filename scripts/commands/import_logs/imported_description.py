@@ -1,0 +1,180 @@
+"""The description of an imported study, as a measured one has it, from its logs and the pattern file."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scripts.commands.import_logs.calls import Note
+from scripts.commands.import_logs.logs import Log, Tree
+from scripts.commands.import_logs.pattern import Pattern, natural_key
+from scripts.lib.vocabulary import CELL, CONTROLS, OPERATION_SHARES, WORKLOAD_CLIENTS
+from scripts.lib.wording import listing
+from scripts.measure.engine.warnings import drift_is_judged
+from scripts.report.analysis.metrics import METRICS, OF_LOGS
+
+DEFAULT_REFERENCE = "baseline"
+IN_WINDOW = {"qps": "queries"}
+UNKNOWN_KEYS = ("seed", "campaign", "warmup_s", "measure_s", "placement", "published")
+
+
+def numbered(logs: list[Log]) -> list[Log]:
+    """Return the logs with repetitions counted from 1 inside each cell, in the order of their numbers in the paths.
+
+    The number in a path can be a date, which counts nothing.
+    """
+    used: dict[tuple, list[int]] = {}
+    for log in logs:
+        used.setdefault(tuple(log.facts[name] for name in CELL), []).append(log.facts["repetition"])
+    ranks = {cell: {number: rank for rank, number in enumerate(sorted(found), 1)} for cell, found in used.items()}
+    if all(number <= max(map(len, ranks.values())) and number > 0 for found in ranks.values() for number in found):
+        return logs
+    return [replace(log, facts={**log.facts, "repetition": _rank(log, ranks)}) for log in logs]
+
+
+def _rank(log: Log, ranks: dict[tuple, dict[int, int]]) -> int:
+    return ranks[tuple(log.facts[name] for name in CELL)][log.facts["repetition"]]
+
+
+def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> dict[str, Any]:
+    """Return the description of the study; keys that logs cannot fill are empty or None.
+
+    A cell that another variant has is planned, so that it is shown as a hole. Raises ValueError if the reference has
+    no log, or if a variant has a reserved name.
+    """
+    facts = [log.facts for log in tree.logs]
+    variants, workloads = _variants(facts, rules), _workloads(tree.logs, rules)
+    _demand_clients(facts, rules)
+    read = {"folder": folder.name, "files": len(facts), "pattern": rules.written, "dates": rules.date}
+    lost = {"unread": tree.unread, "left_out": tree.left_out}
+    return {
+        "study": study,
+        "title": rules.title or f"Imported logs: {study}",
+        "question": rules.question or _question(variants),
+        "reference": variants[0],
+        "clients": sorted({run["clients"] for run in facts}),
+        "repetitions": max(run["repetition"] for run in facts),
+        **dict.fromkeys(UNKNOWN_KEYS),
+        "variants": {name: {"server": None, "build": None, "options": {}, "storage": None} for name in variants},
+        "workloads": {name: {} for name in workloads},
+        **{key: {} for key in ("datasets", "trainings", "builds", "trained_on")},
+        "config_text": rules.text,
+        "order": list(_holes(facts, variants, workloads)),
+        "imported": {
+            **read,
+            **lost,
+            "axes": _axes(tree.logs, rules),
+            "means": rules.means,
+            "skip_s": rules.skip_s,
+            **_contents(tree.logs, workloads),
+        },
+    }
+
+
+def _contents(logs: list[Log], workloads: list[str]) -> dict[str, Any]:
+    """Return what the logs contain: cells, metrics, the notes by code, and in how many a drift can be judged.
+
+    `rates` counts the logs with a target rate, `latency` is the percentile that most logs have. A cell is one that some
+    variant has.
+    """
+    ok = [log for log in logs if log.facts["outcome"] == "ok"]
+    windows = [log.facts["window"] for log in ok]
+    notes = {code: [(log.file, log.notes[code]) for log in logs if code in log.notes] for code in Note}
+    cells = {(log.facts["workload"], log.facts["clients"]) for log in logs}
+    return {
+        "cells": sorted(cells, key=lambda cell: (workloads.index(cell[0]), cell[1])),
+        "metrics": [name for name in (*METRICS, *OF_LOGS) if _held(windows, IN_WINDOW.get(name, name))],
+        "notes": {str(code): files for code, files in notes.items() if files},
+        "drift_judged": sum(drift_is_judged(log.facts["series"]["tps"]) for log in ok),
+        "rates": sum(Note.TARGET_RATE in log.notes for log in ok),
+        "measured": len(ok),
+        "latency": max(OPERATION_SHARES, key=lambda name: (_held(windows, name), name == "p95_ms", name)),
+    }
+
+
+def _demand_clients(facts: list[dict[str, Any]], rules: Pattern) -> None:
+    """Raise ValueError naming a client count of `means` that no log has."""
+    there = sorted({run["clients"] for run in facts})
+    for name, counts in rules.means.items():
+        for number in (number for number in counts if number not in there):
+            raise ValueError(
+                f"means: {name}: {number} clients match no log; there are {listing(list(map(str, there)))}"
+            )
+
+
+def _held(windows: list[dict[str, Any]], metric: str) -> int:
+    return sum(window.get(metric) is not None for window in windows)
+
+
+def _question(variants: list[str]) -> str:
+    reference, *others = variants
+    if not others:
+        return f"What do the logs of {reference} show?"
+    return f"How {'does' if len(others) == 1 else 'do'} {listing(others)} compare with {reference}?"
+
+
+def _variants(facts: list[dict[str, Any]], rules: Pattern) -> list[str]:
+    """Return the variants, the reference first: the pattern file's, the only one, or `baseline`."""
+    found = {run["variant"] for run in facts}
+    written = next(iter(found)) if rules.reference is None and len(found) == 1 else rules.reference or DEFAULT_REFERENCE
+    reference = written if written in found else rules.renamed("variant", written)
+    variants = sorted(found, key=lambda name: (name != reference, rules.rank("variant", name)))
+    if reference not in found:
+        raise ValueError(f"reference: {written!r} has no log, expected one of {', '.join(variants)}")
+    if reserved := sorted(found.intersection(CONTROLS)):
+        raise ValueError(
+            f"variant {reserved[0]!r}: this name is reserved for the reference measured a second time; "
+            "give it another one with `rename:` of the pattern file"
+        )
+    return variants
+
+
+def _workloads(logs: Iterable[Log], rules: Pattern) -> list[str]:
+    keys: dict[str, tuple] = {}
+    for log in logs:
+        parts = [rules.rank(axis, level) for axis, level in log.axes.items()]
+        key = (rules.rank("workload", log.facts["workload"]), *parts)
+        keys[log.facts["workload"]] = min(keys.get(log.facts["workload"], key), key)
+    # The whole name decides only where the pattern file writes it, or where nothing else does.
+    return sorted(
+        keys, key=lambda name: (keys[name][0] if keys[name][0][0] == 0 else (1,), keys[name][1:], natural_key(name))
+    )
+
+
+def _axes(logs: Iterable[Log], rules: Pattern) -> dict[str, dict[str, Any]]:
+    """Return axis -> its levels and the level of each workload, of axes that divide the workloads."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for log in logs:
+        for axis, level in log.axes.items():
+            found.setdefault(axis, {}).setdefault(log.facts["workload"], set()).add(level)
+    axes = {}
+    for axis, of in found.items():
+        levels = sorted(set.union(*of.values()), key=lambda level: rules.rank(axis, level))
+        if len(levels) > 1 and all(len(each) == 1 for each in of.values()):
+            axes[axis] = {"levels": levels, "of": {workload: next(iter(each)) for workload, each in of.items()}}
+    return axes
+
+
+def _holes(facts: list[dict[str, Any]], variants: list[str], workloads: list[str]) -> Iterable[tuple]:
+    """Yield (workload, clients, repetition, variants) of cells in which some variants have no log."""
+    have: dict[tuple, set[str]] = {}
+    for run in facts:
+        have.setdefault(tuple(run[name] for name in WORKLOAD_CLIENTS), set()).add(run["variant"])
+    for (workload, clients), there in sorted(have.items(), key=lambda each: (workloads.index(each[0][0]), each[0][1])):
+        if absent := [name for name in variants if name not in there]:
+            yield workload, clients, 1, absent
+
+
+def in_order(logs: list[Log], declared: dict[str, Any]) -> list[Log]:
+    """Return the logs by workload, clients, variant and repetition, as the study declares them."""
+    workloads, variants = ({name: rank for rank, name in enumerate(declared[key])} for key in ("workloads", "variants"))
+    return sorted(
+        logs,
+        key=lambda log: (
+            workloads[log.facts["workload"]],
+            log.facts["clients"],
+            variants[log.facts["variant"]],
+            log.facts["repetition"],
+            natural_key(log.file),
+        ),
+    )

@@ -1,0 +1,91 @@
+"""Read and write the JSON records of the workflow. A record is complete or absent: it is renamed into place."""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from scripts.lib import signals, version
+from scripts.lib.visible import json_visible
+
+FORMAT = 1
+
+
+def canonical(value: Any) -> str:
+    """Return `value` as JSON with sorted keys and no white space: equal values give equal text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(value: Any) -> str:
+    """Return the first 12 hexadecimal digits of the SHA-256 of the canonical JSON of `value`."""
+    return sha256(value)[:12]
+
+
+def sha256(value: Any) -> str:
+    """Return the SHA-256 of the canonical JSON of `value`, in hexadecimal."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file under a temporary name and rename it into place; it has the permissions that the umask allows.
+
+    Raises SystemExit if a termination signal was received.
+    """
+    signals.leave_if_signalled()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write(path: Path, facts: dict[str, Any]) -> None:
+    """Write a record that other jobs depend on: the format number, then `facts`; equal facts give equal bytes."""
+    write_text(path, json_text({"format": FORMAT, **facts}, indent=1) + "\n")
+
+
+def json_text(value: Any, **form: Any) -> str:
+    """Return a value as JSON for people, too: letters as letters, what nobody would see by JSON's own escapes."""
+    return json_visible(json.dumps(value, ensure_ascii=False, **form))
+
+
+def write_signed(path: Path, facts: dict[str, Any]) -> None:
+    """Write the record of what was measured or made once, with the release and commit of the workflow that did it."""
+    write(path, {"workflow": version.workflow(), **facts})
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a record.
+
+    Raises ValueError naming the file when it is not JSON or was written by a newer release.
+    """
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        number = int(facts.get("format", 0))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: not JSON of ours ({error}); remove it, and the workflow makes it again") from error
+    if number > FORMAT:
+        raise ValueError(f"{path}: format {number} is newer than this release reads ({FORMAT}); update the checkout")
+    return facts
+
+
+def part(facts: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return an object inside a record, empty when the record has none or null."""
+    return facts.get(name) or {}

@@ -1,0 +1,15 @@
+"""What the record of a run says of a failure of the server or of its load."""
+
+from typing import Any
+
+from scripts.lib.host.outcome import failure_facts
+from scripts.measure.loadgen.output import SysbenchFailed
+from scripts.measure.servers.server import ServerFailed
+
+
+def facts_of_failure(failure: ServerFailed | SysbenchFailed) -> dict[str, Any]:
+    """Return the facts that mark a run as failed, with the kind and cause of a server that would not start again."""
+    facts: dict[str, Any] = failure_facts(str(failure))
+    if isinstance(failure, ServerFailed) and failure.kind:
+        facts["failure"] = {"kind": failure.kind, "cause": failure.cause}
+    return facts

@@ -1,0 +1,252 @@
+"""The records of runs and diagnoses: the files `{repetition}.json` and `{tool}.json` as values, read and written."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from scripts.lib import json_record
+from scripts.lib.parts import Part
+from scripts.lib.vocabulary import CountedBy
+from scripts.measure.engine import machine_parts, run_parts
+from scripts.measure.engine.planned import SLICES
+
+FAILED = "failed"
+NOT_MEASURED = "not_measured"  # the code of the warning that names what this machine does not report
+VARIABLES_FOLDER = "variables"
+RECORD_FOLDERS = ("blocks", "runs", "diagnoses")
+R = TypeVar("R", bound="Run")
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Part):
+    """The record of a run. `path` is the file it was read from; every other field is a key of the JSON object.
+
+    `environment` holds the variables that the study gives the server, `preloaded` path -> SHA-256 of the libraries that
+    they have loaded and that are mapped; `client_environment` and `client_preloaded` are those of sysbench. `variables`
+    holds the server's variables, but for those in the shared file, see `server_variables`. `slow_stop_s`, of a study
+    with `stop: slow`, is the time from the request to stop to the server's end. `nice` is the nice value of what this
+    machine started, below 0 where it went before other programs. `left_s` stands in older records only.
+    `counted_by` says whose counts of transactions and latency the run has, see `counts_of`.
+    """
+
+    path: Path | None = None
+    format: int | None = None
+    workflow: run_parts.Workflow = field(default_factory=run_parts.Workflow)
+    study: str | None = None
+    variant: str | None = None
+    workload: str | None = None
+    clients: int | None = None
+    repetition: int | None = None
+    block: str | None = None
+    position: int | None = None
+    run_number: int | None = None
+    runs_total: int | None = None
+    left_s: float | None = None
+    storage: str | None = None
+    sql: str | None = None
+    log_statements: bool | None = None
+    outcome: str | None = None
+    reason: str | None = None
+    failure: run_parts.Failure = field(default_factory=run_parts.Failure)
+    imported: Any = None
+    counted_by: str | None = None
+    recipe: dict[str, Any] = field(default_factory=dict)
+    server: run_parts.Server = field(default_factory=run_parts.Server)
+    sysbench: run_parts.Sysbench = field(default_factory=run_parts.Sysbench)
+    host: machine_parts.Host = field(default_factory=machine_parts.Host)
+    placement: machine_parts.Placement = field(default_factory=machine_parts.Placement)
+    nice: int | None = None
+    running: run_parts.Running = field(default_factory=run_parts.Running)
+    client_host: run_parts.ClientHost = field(default_factory=run_parts.ClientHost)
+    times: run_parts.Times = field(default_factory=run_parts.Times)
+    phases_s: dict[str, float] = field(default_factory=dict)
+    window: run_parts.Window = field(default_factory=run_parts.Window)
+    series: run_parts.Series = field(default_factory=run_parts.Series)
+    sliced: run_parts.Sliced = field(default_factory=run_parts.Sliced)
+    pool: run_parts.Pool = field(default_factory=run_parts.Pool)
+    generators: run_parts.Generators = field(default_factory=run_parts.Generators)
+    histogram: run_parts.Histogram = field(default_factory=run_parts.Histogram)
+    operations: dict[str, run_parts.Operation] = field(default_factory=dict)
+    statements: run_parts.Statements = field(default_factory=run_parts.Statements)
+    timed_sql: run_parts.TimedSql = field(default_factory=run_parts.TimedSql)
+    cpu: run_parts.Cpu = field(default_factory=run_parts.Cpu)
+    pressure: machine_parts.Pressure = field(default_factory=machine_parts.Pressure)
+    memory: machine_parts.Memory = field(default_factory=machine_parts.Memory)
+    supplies: machine_parts.Supplies = field(default_factory=machine_parts.Supplies)
+    io: run_parts.Io = field(default_factory=run_parts.Io)
+    fsync_ms: run_parts.FsyncTimes = field(default_factory=run_parts.FsyncTimes)
+    medium: run_parts.Medium = field(default_factory=run_parts.Medium)
+    page_cache: run_parts.PageCache = field(default_factory=run_parts.PageCache)
+    counters: dict[str, run_parts.Edges] = field(default_factory=dict)
+    counter_series: dict[str, list] = field(default_factory=dict)
+    engine_report: run_parts.EngineReports = field(default_factory=run_parts.EngineReports)
+    files: run_parts.Files = field(default_factory=run_parts.Files)
+    commands: dict[str, list[str]] = field(default_factory=dict)
+    slow_stop_s: float | None = None
+    option_file: str | None = None
+    options_unread: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    preloaded: dict[str, str] = field(default_factory=dict)
+    client_environment: dict[str, str] = field(default_factory=dict)
+    client_preloaded: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    shared_variables: str | None = None
+    warnings: list[run_parts.RunWarning] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the server or sysbench failed; such a run has a reason and no measurement."""
+        return self.outcome == FAILED
+
+    @property
+    def counts_of(self) -> CountedBy | None:
+        """Whose counts the run has; records that do not say have sysbench's by turns, the gate's in slices."""
+        if self.counted_by is not None:
+            return CountedBy(self.counted_by)
+        if self.failed or self.timed_sql or self.window.tps is None:
+            return None
+        return CountedBy.GATE if self.sliced.method == SLICES else CountedBy.SYSBENCH
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """The variant, workload, clients and repetition."""
+        return self.variant, self.workload, self.clients, self.repetition
+
+    @property
+    def cell(self) -> tuple[str, str, int]:
+        """The variant, workload and clients."""
+        return self.key[:3]
+
+    @property
+    def n_server_cpus(self) -> int | None:
+        """Number of CPUs that the server could run on."""
+        return len(self.placement.server_cpus) if self._placed else None
+
+    @property
+    def n_client_cpus(self) -> int | None:
+        """Number of CPUs that sysbench could run on, on whichever host."""
+        if self.running:
+            return len(self.client_host.cpus or []) or None
+        return len(self.client_host.cpus or self.placement.client_cpus) if self._placed else None
+
+    @property
+    def n_shared_cpus(self) -> int | None:
+        """Number of CPUs that both could run on."""
+        if not self._placed:
+            return None
+        shared = set(self.placement.server_cpus) & set(self.placement.client_cpus)
+        return 0 if self.client_host.cpus else len(shared)
+
+    @property
+    def _placed(self) -> bool:
+        return None not in (self.placement.server_cpus, self.placement.client_cpus)
+
+    @property
+    def generator_cpu_s(self) -> float | None:
+        """CPU seconds of sysbench in the window, on whichever host it ran."""
+        own, remote = self.cpu, self.client_host.cpu
+        parts = (remote.user_s, remote.system_s) if self.client_host else (own.client_user_s, own.client_system_s)
+        return None if None in parts else sum(parts)
+
+    @property
+    def generator_boot_id(self) -> str | None:
+        """Identity of the boot of the host that sysbench ran on."""
+        return (self.client_host.host if self.client_host else self.host).boot_id
+
+    def server_variables(self) -> dict[str, str]:
+        """Return every variable of the server with its value, those in the shared file included.
+
+        Raises ValueError naming the shared file when it is missing or was changed.
+        """
+        if self.shared_variables is None:
+            return self.variables
+        return {**_read_shared(shared_file(self.path, self.shared_variables)), **self.variables}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis(Run):
+    """The record of a run beside which `tool` looked into the server; `diagnosis` is what the tool found."""
+
+    tool: str | None = None
+    diagnosis: dict[str, Any] = field(default_factory=dict)
+
+
+def measured_s(spans: Iterable[tuple[float | None, float | None]]) -> float:
+    """Return the seconds in which at least one run was under way, from their starts and ends in seconds since 1970.
+
+    The runs of a block that is measured side by side share theirs. A run without times adds nothing.
+    """
+    total_s = until = 0.0
+    for began_s, ended_s in sorted(span for span in spans if None not in span):
+        total_s += max(0.0, ended_s - max(began_s, until))
+        until = max(until, ended_s)
+    return total_s
+
+
+def read(path: Path, without: Collection[str] = ()) -> Run:
+    """Read the record of a run, `without` some of its keys: 10 000 whole records take a gigabyte.
+
+    Raises ValueError naming the file when it is not such a record or was written by a newer release.
+    """
+    return _read(Run, path, without)
+
+
+def read_diagnosis(path: Path) -> Diagnosis:
+    """Read the record of a diagnosis. Raises ValueError as `read` does."""
+    return _read(Diagnosis, path, ())
+
+
+def _read(kind: type[R], path: Path, without: Collection[str]) -> R:
+    facts = json_record.read(path)
+    try:
+        return kind.of({**{key: value for key, value in facts.items() if key not in without}, "path": path})
+    except TypeError as error:
+        raise ValueError(
+            f"{path}: not the record of a run ({error}); remove it, and the run is measured again"
+        ) from None
+
+
+def write(path: Path, facts: Mapping[str, Any], kind: type[Run] = Run) -> None:
+    """Write the record of a run, or of another `kind`, and the shared file of its variables, if there is none yet.
+
+    `facts` has the variables that differ from run to run under `own_variables`, all others under `variables`. Raises
+    ValueError naming every key that a `kind` does not have, TypeError naming one that has another shape.
+    """
+    shared, own = facts.get("variables"), facts.get("own_variables", {})
+    written = {key: value for key, value in facts.items() if key != "own_variables"}
+    if shared:
+        written |= {"variables": own, "shared_variables": json_record.sha256(shared)}
+    if unknown := list(kind.unknown_keys(written)):
+        raise ValueError(f"{path}: {', '.join(unknown)} unknown; declare it in {__name__}.{kind.__name__}")
+    kind.of(written)
+    if shared and not (file := shared_file(path, written["shared_variables"])).exists():
+        json_record.write(file, {"variables": shared})
+    json_record.write_signed(path, written)
+
+
+def shared_file(path: Path, sha256: str) -> Path:
+    """Return the file with the variables that all runs of a variant share, by the path of a run's record.
+
+    Records lie below `{study}/blocks/`, `{study}/diagnoses/` and, of the earlier layout, `{study}/runs/`, their
+    variables in `{study}/variables/`: all move together with the folder of the study.
+    Raises ValueError when the path has no such folder.
+    """
+    for folder in path.parents:
+        if folder.name in RECORD_FOLDERS:
+            return folder.parent / VARIABLES_FOLDER / f"{sha256}.json"
+    raise ValueError(f"{path}: expected the record of a run below a folder named {' or '.join(RECORD_FOLDERS)}")
+
+
+@lru_cache(maxsize=64)
+def _read_shared(file: Path) -> dict[str, str]:
+    try:
+        variables = json_record.read(file)["variables"]
+    except FileNotFoundError as error:
+        raise ValueError(
+            f"{file}: missing, expected the server variables of runs; restore it, or remove them"
+        ) from error
+    if json_record.sha256(variables) != file.stem:
+        raise ValueError(f"{file}: its content was changed, expected the variables with this SHA-256; restore it")
+    return variables

@@ -1,0 +1,188 @@
+"""Run timed SQL on a started server: time each statement in every pass, and keep a digest of its answer."""
+
+import contextlib
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scripts import ROOT
+from scripts.lib import json_record
+from scripts.lib.host import priority, usage
+from scripts.lib.host.process import kill_group, watchdog
+from scripts.measure.engine import observe
+from scripts.measure.engine.setting import Phases, Setting
+from scripts.measure.servers.server import Server, ServerFailed
+from scripts.measure.sql import server_answers, statement_files
+
+CHANGES = re.compile(r"(insert|update|delete|replace)\b", re.IGNORECASE)
+ANSWERED_WITHIN_S = 6 * 3600
+
+
+def run(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[str, Any]:
+    """Run a workload of timed SQL and write its times as text; returns the facts of the window.
+
+    The first pass after the server's start is cold, the others are warm; each pass has its own connection. Seconds
+    count from sending a statement to the last row of its answer. Raises ServerFailed naming a statement that was
+    answered with an error or not at all, ValueError when the file is not the one of the recipe.
+    """
+    chosen, skipped = statements_of(setting)
+    with contextlib.closing(server.connect()) as connection:
+        variables = observe.variable_facts(setting.family, connection, data.parent, server.sockets)
+        loaded = observe.file_sizes(setting.family, data, connection)
+        before = observe.read_edge(setting.family, connection)
+        with pinned(setting.cpus.client_cpus):
+            begin, began_at = sample(server.process.pid), time.time()
+            passes = [_pass(setting, server, chosen, number) for number in range(1, setting.load["passes"] + 1)]
+            end, ended_at = sample(server.process.pid), time.time()
+        after, left = (
+            observe.read_edge(setting.family, connection),
+            observe.file_sizes(setting.family, data, connection),
+        )
+    phases.end("measure")
+    kinds = {kind: [one for each in passes for one in each[kind]] for kind in ("executions", "shown")}
+    json_record.write_text(setting.text, "".join(map(line, kinds["executions"])))
+    return {
+        "times": {"window_started_at": began_at, "window_ended_at": ended_at},
+        "window": {"duration_s": end.monotonic_s - begin.monotonic_s},
+        **usage.usage_between(begin, end),
+        "commands": {"server": server.command},
+        **variables,
+        **observe.edge_facts(before, after),
+        "files": {"before": loaded, "after": left},
+        "timed_sql": {"statements": sent(chosen), "skipped": skipped, **kinds},
+    }
+
+
+def sent(chosen: Sequence[statement_files.Timed]) -> list[dict[str, Any]]:
+    """Return statements as a record shows them."""
+    return [{"kind": one.kind, "name": one.name, "text": one.text, "against": one.against} for one in chosen]
+
+
+def line(one: dict[str, Any]) -> str:
+    """Return an execution of a statement as a line of text."""
+    return f"pass {one['pass']}  {one['seconds']:12.6f} s  {one['rows'] or 0:>10} rows  {one['statement']}\n"
+
+
+def every_statement(setting: Setting) -> list[statement_files.Timed]:
+    """Return the statements of all releases. Raises ValueError when the file is not the one of the recipe."""
+    file = statement_files.timed_sql_path(ROOT, setting.place["sql"])
+    if (found := json_record.file_sha256(file)) != (known := setting.load["content"]):
+        raise ValueError(f"{file}: its SHA-256 is {found}, the recipe's {known}; start the workflow again")
+    return statement_files.read_timed(file)
+
+
+def statements_of(setting: Setting) -> tuple[list[statement_files.Timed], list[str]]:
+    """Return the statements for this release, and the names of the timed statements that it is not sent."""
+    described, every = json_record.read(setting.identity), every_statement(setting)
+    chosen = statement_files.suited_statements(every, described["family"], described["release"])
+    timed = dict.fromkeys(one.name for one in every if one.kind == statement_files.TIMED)
+    return chosen, [name for name in timed if name not in {one.name for one in chosen}]
+
+
+def _pass(setting: Setting, server: Server, chosen: list[statement_files.Timed], number: int) -> dict[str, list]:
+    """Send all statements once; returns `executions` of the timed statements, and the answers that are `shown`."""
+    found: dict[str, list] = {"executions": [], "shown": []}
+    with connected(setting, server) as connection:
+        for statement in chosen:
+            kept = found["executions" if statement.kind == statement_files.TIMED else "shown"]
+            kept += [{"pass": number, **one} for one in send(server, connection, statement)]
+    return found
+
+
+@contextlib.contextmanager
+def connected(setting: Setting, server: Server) -> Iterator[Any]:
+    """Have a connection for one pass, set up as the family's benchmark statements say."""
+    with server_answers.connections_opened(server.connect) as connection:
+        priority.carry_over(server.process.pid)
+        for text in setting.family.benchmark_statements():
+            server_answers.demand_answer(connection, text)
+        yield connection
+
+
+def send(server: Server, connection: Any, statement: statement_files.Timed) -> Iterator[dict[str, Any]]:
+    """Send a statement; yields its part of the record, nothing for a statement that only prepares."""
+    before = usage.process_times(server.process.pid)
+    with _awaited(server, statement.name):
+        cursor = connection.cursor()
+        begin_s = time.perf_counter()
+        cursor.execute(statement.text)
+        rows = None if cursor.description is None else cursor.fetchall()
+        seconds = time.perf_counter() - begin_s
+    if statement.kind == statement_files.SHOWN:
+        texts = [[plain(value) for value in row] for row in rows or []]
+        yield {"name": statement.name, "columns": [column[0] for column in cursor.description or []], "rows": texts}
+    if statement.kind != statement_files.TIMED:
+        return
+    after = usage.process_times(server.process.pid)
+    changed = cursor.rowcount if CHANGES.match(statement.text) else None
+    yield {
+        "statement": statement.name,
+        "seconds": seconds,
+        "rows": changed if rows is None else len(rows),
+        "answer_sha256": None if rows is None else digest(rows),
+        "server_cpu_s": round(after.user_s + after.system_s - before.user_s - before.system_s, 6),
+        "read_bytes": _grown(before.read_bytes, after.read_bytes),
+        "write_bytes": _grown(before.write_bytes, after.write_bytes),
+    }
+
+
+def _grown(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
+
+
+def digest(rows: Any) -> str:
+    """Return the SHA-256 (hex) of an answer's rows, whatever their order, with values written as `plain` does."""
+    found = hashlib.sha256()
+    for line in sorted(json_record.canonical([plain(value) for value in row]) for row in rows):
+        found.update(line.encode() + b"\n")
+    return found.hexdigest()
+
+
+def plain(value: Any) -> str | None:
+    """Return a value as text that two servers agree on: numbers without type, floats in 12 digits, bytes as UTF-8."""
+    match value:
+        case None:
+            return None
+        case bool() | int() | Decimal():
+            return f"{Decimal(value).normalize():f}"
+        case float():
+            return f"{value:.12g}"
+        case bytes() | bytearray():
+            return bytes(value).decode("utf-8", "backslashreplace")
+    return str(value)
+
+
+@contextlib.contextmanager
+def _awaited(server: Server, name: str) -> Iterator[None]:
+    """Raise ServerFailed naming the statement after an error, a lost connection or a timeout."""
+    with watchdog(partial(kill_group, server.process), ANSWERED_WITHIN_S) as silent:
+        try:
+            yield
+        except Exception as error:  # each family's driver has its own errors
+            how = f"had no answer within {ANSWERED_WITHIN_S} s" if silent.is_set() else f"was not answered: {error}"
+            raise ServerFailed(f"statement {name!r} {how}") from error
+
+
+@contextlib.contextmanager
+def pinned(cpus: Sequence[int]) -> Iterator[None]:
+    """Keep this process on some CPUs while the body runs."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def sample(server_pid: int) -> usage.Sample:
+    """Sample the usage of the server and of this process as load generator, without the server that it started."""
+    taken, own = usage.sample_usage(server_pid, server_pid), os.times()
+    client = replace(taken.client, processes=1, user_s=own.user, system_s=own.system)
+    return replace(taken, client=client)

@@ -1,0 +1,88 @@
+"""Run sysbench on the client host in the place of a local one, and relay its output line by line."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from scripts.lib.host.entry import say
+from scripts.measure.loadgen import client_host
+from scripts.measure.loadgen.run_sysbench import CLIENT_HOST_LOST
+
+FORWARDED = ("secrets", "cpus", "address", "port")
+
+
+def main(settings: Path, argv: list[str]) -> int:
+    """Run a sysbench command line on the client host; return its exit status.
+
+    `settings` is the JSON file that `scripts.measure.loadgen.client_host.admit` writes. The usage of CPU and network at each
+    per-second report is written to `samples/N.jsonl` beside it, where N is the id of this process.
+    """
+    where = json.loads(settings.read_text(encoding="utf-8"))
+    samples = settings.parent / "samples" / f"{os.getpid()}.jsonl"
+    command, files = remote_command(argv, where["program"])
+    wanted = {"do": "run", "command": command, **{key: where[key] for key in FORWARDED}}
+    process = subprocess.Popen(
+        client_host.agent_command(where["client"]),
+        env=client_host.login_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # In its own session, so that a signal to our group leaves it time to clean up; it ends with its standard input.
+        start_new_session=True,
+    )
+    with process, samples.open("wb") as kept:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(client_host.wire_line(wanted, files))
+            process.stdin.flush()
+        end = _follow(process, kept)
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+    return _judge(end, where)
+
+
+def remote_command(argv: list[str], program: str) -> tuple[list[str], dict[str, str]]:
+    """Return the command line for the client host, and name -> text of the Lua files beside a script that is a file."""
+    script = Path(argv[1])
+    secrets = "--config-file=/dev/stdin"
+    if not script.is_file():
+        return [program, secrets, *argv[1:]], {}
+    files = {file.name: file.read_text(encoding="utf-8") for file in script.parent.glob("*.lua")}
+    return [program, secrets, f"./{script.name}", *argv[2:]], files
+
+
+def _follow(process: subprocess.Popen, kept: Any) -> dict[str, Any]:
+    """Relay sysbench's lines and write its samples to `kept`; return the agent's last message, empty without one."""
+    end: dict[str, Any] = {}
+    for line in process.stdout:
+        match line[:1]:
+            case b"o":
+                sys.stdout.buffer.write(line[1:])
+                sys.stdout.buffer.flush()
+            case b"s":
+                kept.write(line[1:])
+                kept.flush()
+            case b"e":
+                end = json.loads(line[1:])
+    return end
+
+
+def _judge(end: dict[str, Any], where: dict[str, Any]) -> int:
+    name = client_host.client_name(where["client"])
+    if "unreachable" in end:
+        server = f"{where['address']}:{where['port']}"
+        say(f"client host {name}: cannot reach the server at {server} ({end['unreachable']})")
+        return CLIENT_HOST_LOST
+    if "status" not in end:
+        say(f"client host {name}: the connection ended before sysbench did")
+        return CLIENT_HOST_LOST
+    if end["status"] < 0:
+        say(f"sysbench died of {signal.Signals(-end['status']).name}")
+    return abs(end["status"])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,144 @@
+"""Resolve the Lua script that a workload or dataset names: one of ours, one of the user's, or one of sysbench's."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts import ROOT
+from scripts.lib.json_record import digest, file_sha256
+from scripts.measure.loadgen.script_options import tokens
+
+# The environment variable of all jobs that holds the paths of the scripts.
+PLACES_VARIABLE = "WORKLOAD_SCRIPTS"
+REQUIRED_MODULE = re.compile(r"""\brequire\s*\(?\s*["']([\w.-]+)["']""")
+CONTENT_MARK = "@"
+
+
+def is_outside(script: str) -> bool:
+    """Return whether a script in a config is a path (of a script outside the checkout) instead of a name."""
+    return script.startswith(("/", "~/"))
+
+
+def outside_path(script: str) -> Path:
+    """Return the path of a script outside the checkout, with ~ expanded."""
+    return Path(script).expanduser()
+
+
+def recipe_name(script: str) -> str:
+    """Return the name of a script in recipes: `tpcc.lua@` and a digest of its content and of the modules it requires.
+
+    A script given by name keeps that name. Raises OSError when a script cannot be read.
+    """
+    if not is_outside(script):
+        return script
+    content = {name: file_sha256(file) for name, file in script_files(outside_path(script)).items()}
+    return f"{outside_path(script).name}{CONTENT_MARK}{digest(content)}"
+
+
+def script_files(script: Path) -> dict[str, Path]:
+    """Return name -> file of a script and of the modules it requires from its own folder, directly or indirectly."""
+    found, waiting = {}, [script]
+    while waiting:
+        file = waiting.pop()
+        if file.name not in found:
+            found[file.name] = file
+            beside = (
+                script.parent / f"{name}.lua" for name in REQUIRED_MODULE.findall(file.read_text(encoding="utf-8"))
+            )
+            waiting += [module for module in beside if module.is_file()]
+    return dict(sorted(found.items()))
+
+
+def declared_scripts(config: dict[str, Any], entries: dict[str, dict[str, dict]]) -> Iterator[tuple[tuple, str]]:
+    """Yield (key path, script) per script outside the checkout that a config and its entries declare."""
+    variants = {name: variant.get("data") or {} for name, variant in config.get("variants", {}).items()}
+    holders = [(("workloads", name), one) for name, one in entries["workloads"].items()]
+    holders += [(("datasets", name), one) for name, one in entries["datasets"].items()]
+    holders += [(("variants", name, "data"), one) for name, one in variants.items()]
+    for where, holder in holders:
+        if is_outside(script := holder.get("script") or ""):
+            yield (*where, "script"), script
+
+
+def job_environment(config: dict[str, Any], entries: dict[str, dict[str, dict]]) -> dict[str, str]:
+    """Return the environment variable by which jobs find a study's scripts outside the checkout; empty without any."""
+    scripts = dict.fromkeys(script for _, script in declared_scripts(config, entries))
+    places = {recipe_name(script): str(outside_path(script).absolute()) for script in scripts}
+    return {PLACES_VARIABLE: json.dumps(places)} if places else {}
+
+
+def sysbench_environment() -> dict[str, str]:
+    """Return the variable by which LuaJIT finds the modules beside a study's scripts; empty without such scripts."""
+    folders = dict.fromkeys(str(Path(place).parent) for place in _places().values())
+    return {"LUA_PATH": "".join(f"{folder}/?.lua;" for folder in folders) + ";"} if folders else {}
+
+
+def _places() -> dict[str, str]:
+    return json.loads(os.environ.get(PLACES_VARIABLE, "{}"))
+
+
+def declared_path(name: str) -> str | None:
+    """Return the path of an outside script by its name in a recipe; None for any other script.
+
+    Raises ValueError when no such script was declared, or when it was edited after the workflow started.
+    """
+    if CONTENT_MARK not in name:
+        return None
+    place = _places().get(name)
+    if place is None:
+        raise ValueError(
+            f"script {name}: its place is unknown; expected it in {PLACES_VARIABLE}, which the workflow sets"
+        )
+    if (now := recipe_name(place)) != name:
+        raise ValueError(f"script {place}: is {now} by now, expected {name}: it was edited since the workflow started")
+    return place
+
+
+OUR_SCRIPTS = ROOT / "workloads"
+
+
+def script_path(script: str) -> str:
+    """Return the path of a script of the user's or of `workloads/`; else the name, for a script of sysbench's."""
+    ours = OUR_SCRIPTS / script
+    return declared_path(script) or (str(ours) if ours.is_file() else script)
+
+
+LOOP = "thread_run"
+REPORTS = ("report_intermediate", "report_cumulative")
+
+
+def own_loop(script: str) -> bool:
+    """Return whether a script that the workflow can read defines sysbench's loop over events itself."""
+    return LOOP in _words(script)
+
+
+def own_reports(script: str) -> list[str]:
+    """Return the hooks by which a script that the workflow can read prints reports in the place of sysbench's."""
+    return [name for name in REPORTS if name in _words(script)]
+
+
+def _words(script: str) -> set[str]:
+    """Return the names and texts in a script and its modules, outside comments."""
+    path = outside_path(script) if is_outside(script) else OUR_SCRIPTS / script
+    try:
+        texts = [file.read_text(encoding="utf-8", errors="replace") for file in script_files(path).values()]
+    except OSError:
+        return set()  # one of sysbench's own, none of which has a loop or reports
+    return {token.text for text in texts for token in tokens(text) if token.kind in ("name", "text")}
+
+
+def why_no_gate(load: Mapping[str, Any]) -> str:
+    """Return why the clients of a load cannot be held at a gate, which would count them too; empty if they can.
+
+    `load` has the script's name or path, and `options` and `client` where a study sets them.
+    """
+    if load.get("client"):
+        return "the load generator runs on another host"
+    if "rate" in (load.get("options") or {}):
+        return "the load has a rate of its own"
+    if own_loop(load["script"] if is_outside(load["script"]) else script_path(load["script"])):
+        return f"{load['script']} has a loop of its own (thread_run)"
+    return ""

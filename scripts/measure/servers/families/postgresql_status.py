@@ -1,0 +1,214 @@
+"""What a PostgreSQL server reports: settings, counters, files of tables, and waits."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pg8000.dbapi
+
+from scripts.measure.servers.families.family import OFF, ON, Family
+
+# The name of our own connections; otherwise they would be idle clients among those of the load.
+OWN_NAME = "observer"
+TABLE_FILES = """
+WITH tables AS (
+  SELECT oid, relnamespace::regnamespace || '.' || relname AS name, reltoastrelid FROM pg_class
+  WHERE relkind IN ('r', 'm') AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+), parts AS (
+  SELECT oid AS part, name FROM tables UNION ALL SELECT reltoastrelid, name FROM tables WHERE reltoastrelid <> 0
+)
+SELECT pg_relation_filepath(part), name FROM parts
+UNION ALL SELECT pg_relation_filepath(indexrelid), name FROM parts JOIN pg_index ON indrelid = part
+"""
+RUNNING = "running, no wait"
+# A background process without work waits for an event of type Activity.
+WAITS = f"""
+    SELECT CASE backend_type WHEN 'client backend' THEN 'connections' ELSE 'background' END,
+           coalesce(wait_event_type || ': ' || wait_event, '{RUNNING}'), count(*)
+    FROM pg_stat_activity
+    WHERE application_name IS DISTINCT FROM '{OWN_NAME}' AND wait_event_type IS DISTINCT FROM 'Activity'
+        AND (wait_event IS NOT NULL OR state = 'active' OR backend_type <> 'client backend')
+    GROUP BY 1, 2
+"""
+COUNTERS = {
+    "commits": "xact_commit",
+    "rollbacks": "xact_rollback",
+    "block_reads": "blks_read",
+    "block_hits": "blks_hit",
+    "rows_changed": "tup_inserted + tup_updated + tup_deleted",
+    "deadlocks": "deadlocks",
+}
+
+# Statistics of the cluster: name in our records -> view, and its columns to add up. Not all releases have them.
+CLUSTER_COUNTERS = {
+    "wal_syncs": ("pg_stat_wal", ("wal_sync",)),
+    "buffers_written": ("pg_stat_bgwriter", ("buffers_checkpoint", "buffers_clean", "buffers_backend")),
+}
+COLUMNS = "SELECT attrelid::regclass::text, attname::text FROM pg_attribute WHERE attrelid IN ({views}) AND attnum > 0"
+
+NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-z]*)")
+UNIT = re.compile(r"(\d*)([A-Za-z]+)")
+# In bytes and in microseconds: https://www.postgresql.org/docs/15/config-setting.html, "Numeric with Unit".
+SIZES = {"B": 1, "kB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
+TIMES = {"us": 1, "ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
+# initdb takes it in megabytes, without a unit.
+IN_MEGABYTES = "wal_segment_size"
+# Of a server that was compiled without --with-blocksize.
+PAGE_BYTES = 8192
+
+Settings = Mapping[str, tuple[str, str | None]]
+
+
+POOL_BYTES = """
+    SELECT setting::bigint * current_setting('block_size')::bigint FROM pg_settings WHERE name = 'shared_buffers'
+"""
+TABLES = """
+    SELECT pg_class.oid::regclass::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE relkind = 'r' AND nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY 1
+"""
+# The first column of each B-tree; an index of expressions has none.
+INDEXED = """
+    SELECT indrelid::regclass::text, quote_ident(attname) FROM pg_index
+    JOIN pg_class AS index ON index.oid = indexrelid JOIN pg_am ON pg_am.oid = index.relam AND amname = 'btree'
+    JOIN pg_class AS tables ON tables.oid = indrelid JOIN pg_namespace ON pg_namespace.oid = tables.relnamespace
+    JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+    WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY 1, 2
+"""
+PLAIN_SCANS = ("enable_seqscan", "enable_bitmapscan")
+
+
+class PostgreSQLStatus(Family):
+    """The part of PostgreSQL that reads what a running server reports."""
+
+    WAITS_SAMPLED = True
+    # PGSTAT_MIN_INTERVAL of 1 s in src/backend/utils/activity/pgstat.c.
+    REPORTED_WITHIN_S = 1.05
+    CLIENT_WAITS = ("Client: ClientRead",)
+    FILE_KINDS = tuple(
+        (re.compile(pattern), kind)
+        for pattern, kind in (
+            (r"(?P<stem>(?:base/\d+|pg_tblspc/\d+/[^/]+/\d+)/\d+)(?:_(?:fsm|vm|init))?(?:\.\d+)?", "table"),
+            (r"base/pgsql_tmp/.*|base/\d+/t\d+_.*|pg_stat_tmp/.*", "temporary"),
+            (r"(?:base|global)/.*", "catalog"),
+            (r"pg_wal/.*", "redo"),
+        )
+    )
+
+    def variables(self, connection: pg8000.dbapi.Connection) -> dict[str, str]:
+        """Return every setting with the server's value."""
+        return dict(_rows(connection, "SELECT name, setting FROM pg_settings ORDER BY name"))
+
+    def settings(self, connection: pg8000.dbapi.Connection) -> dict[str, tuple[str, str | None]]:
+        """Return name, in small letters -> (setting, unit) of every setting."""
+        rows = _rows(connection, "SELECT lower(name), setting, unit FROM pg_settings")
+        return {name: (setting, unit) for name, setting, unit in rows}
+
+    def option_taken(self, name: str, value: Any, settings: Settings) -> bool | None:
+        """Return whether the server has the value of an option; None if it has no such setting."""
+        if name.lower() not in settings:
+            return None
+        found, unit = settings[name.lower()]
+        wanted = {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value).strip()
+        if wanted.lower() in ON | OFF and found in ("on", "off"):
+            return (wanted.lower() in ON) == (found == "on")
+        given = _number(f"{wanted}MB" if name == IN_MEGABYTES else wanted, unit)
+        running = _number(found, unit)
+        if given is None or running is None:
+            return wanted.lower() == found.lower()
+        return given == running or (None if wanted == "-1" else False)  # -1: the server chooses
+
+    def counters(self, connection: pg8000.dbapi.Connection) -> dict[str, float]:
+        """Return the counters that are compared at both edges of a window; those the release lacks are missing."""
+        reported = _report_own_work(connection)
+        columns = ", ".join(COUNTERS.values())
+        database = f"SELECT {columns} FROM pg_stat_database WHERE datname = '{self.DATABASE}'"
+        counted = dict(zip(COUNTERS, map(float, _rows(connection, database)[0]), strict=True))
+        wal = _rows(connection, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0]
+        size = f"SELECT pg_database_size('{self.DATABASE}') / current_setting('block_size')::int"
+        pages = {"database_pages": float(_rows(connection, size)[0][0])} if reported else {}
+        return {**counted, **_cluster_counters(connection), "log_written_bytes": float(wal), **pages}
+
+    def disk_counts(self, counters: Mapping[str, float]) -> dict[str, float]:
+        """Return fsyncs, pool_misses and written_bytes up to a moment from its counters; see `Family.disk_counts`.
+
+        A page that is added to a table counts as a block read (PostgreSQL 15, seen), so growth is taken away. What
+        backends did is known once they report it; before 15 that holds for our own reading of all tables as well, so
+        that pages read are not known.
+        """
+        counts = {}
+        if "database_pages" in counters:
+            counts["pool_misses"] = counters["block_reads"] - counters["database_pages"]
+        if "wal_syncs" in counters:
+            counts["fsyncs"] = counters["wal_syncs"]
+        if "buffers_written" in counters:
+            counts["written_bytes"] = counters["log_written_bytes"] + counters["buffers_written"] * PAGE_BYTES
+        return counts
+
+    def pool(self, connection: pg8000.dbapi.Connection) -> tuple[int | None, int | None]:
+        """Return (bytes of shared buffers, None): how many are in use is known to an extension only."""
+        return int(_rows(connection, POOL_BYTES)[0][0]), None
+
+    def read_bytes(self, connection: pg8000.dbapi.Connection) -> int | None:
+        """Return the bytes of blocks of the database read into shared buffers so far; None before release 15."""
+        if not _report_own_work(connection):
+            return None
+        blocks = f"SELECT blks_read FROM pg_stat_database WHERE datname = '{self.DATABASE}'"
+        return int(_rows(connection, blocks)[0][0]) * int(_rows(connection, "SHOW block_size")[0][0])
+
+    def reading_statements(self, connection: pg8000.dbapi.Connection) -> list[str]:
+        """Return a scan of each table and of its indexes that keeps what it reads.
+
+        A sequential scan of a table larger than a fourth of shared buffers reuses a ring of 256 KiB (PostgreSQL's
+        src/backend/storage/buffer/README); a scan of a range of row addresses (from 14 on) and one of an index do not.
+        """
+        tables = [table for (table,) in _rows(connection, TABLES)]
+        scans = [f"SELECT count(*) FROM {table} WHERE ctid >= '(0,0)'" for table in tables]
+        scans += [f"SELECT count({name}) FROM {table} WHERE {name} IS NOT NULL" for table, name in
+                  dict.fromkeys(map(tuple, _rows(connection, INDEXED)))]  # fmt: skip
+        off = [f"SET {name} = off" for name in PLAIN_SCANS]
+        return [*off, *scans, *(f"RESET {name}" for name in PLAIN_SCANS)]
+
+    def table_files(self, connection: pg8000.dbapi.Connection) -> dict[str, str]:
+        """Return path below the data directory -> table, for the first file of tables, their indexes and TOAST."""
+        return dict(_rows(connection, TABLE_FILES))
+
+    def read_waits(self, connection: pg8000.dbapi.Connection) -> dict[tuple[str, str], tuple[float, float]]:
+        """Return (connections or background, event) -> how many are in it now, twice: the count stands for both."""
+        return {(who, event): (float(count), float(count)) for who, event, count in _rows(connection, WAITS)}
+
+
+def _report_own_work(connection: pg8000.dbapi.Connection) -> bool:
+    """Have what our own connection did counted at once; returns whether the release (from 15 on) can do so."""
+    if not _rows(connection, "SELECT to_regproc('pg_catalog.pg_stat_force_next_flush') IS NOT NULL")[0][0]:
+        return False
+    _rows(connection, "SELECT pg_stat_force_next_flush()")
+    return True
+
+
+def _cluster_counters(connection: pg8000.dbapi.Connection) -> dict[str, float]:
+    views = ", ".join(f"to_regclass('pg_catalog.{view}')" for view, _ in CLUSTER_COUNTERS.values())
+    there = {tuple(row) for row in _rows(connection, COLUMNS.format(views=views))}
+    known = {
+        name: (view, columns)
+        for name, (view, columns) in CLUSTER_COUNTERS.items()
+        if there >= {(view, column) for column in columns}
+    }
+    asked = ", ".join(f"(SELECT {' + '.join(columns)} FROM {view})" for view, columns in known.values())
+    return dict(zip(known, map(float, _rows(connection, f"SELECT {asked}")[0]), strict=True)) if known else {}
+
+
+def _rows(connection: pg8000.dbapi.Connection, statement: str) -> list[tuple]:
+    cursor = connection.cursor()
+    cursor.execute(statement)
+    return list(cursor.fetchall())
+
+
+def _number(text: str, unit: str | None) -> float | None:
+    """Return a number in bytes or microseconds, in its own unit or the setting's; None if the text is no number."""
+    if not (found := NUMBER.fullmatch(text)):
+        return None
+    count, own = UNIT.fullmatch(unit).groups() if unit else ("", "")
+    scale = {**SIZES, **TIMES}.get(found[2] or own, None if found[2] else 1)
+    if scale is None:
+        return None
+    return float(found[1]) * scale * (1 if found[2] else int(count or 1))

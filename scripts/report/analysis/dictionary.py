@@ -1,0 +1,57 @@
+"""The data dictionary of a study's tables: every column with meaning and unit, as values and as a text."""
+
+from collections.abc import Iterable
+
+from scripts.report.analysis import run_columns, table_columns
+from scripts.report.analysis.columns import Table
+from scripts.report.analysis.metrics import METRICS
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        run_columns.RUNS,
+        table_columns.COMPARISONS,
+        table_columns.CELLS,
+        table_columns.OVERALL,
+        table_columns.OVERALL_UNFLAGGED,
+        table_columns.CALIBRATION,
+        table_columns.RELINKS,
+        table_columns.FACTORS,
+        table_columns.EFFECTS,
+        table_columns.LADDER,
+        table_columns.BOUNDS,
+        run_columns.SERIES,
+        run_columns.COUNTER_SERIES,
+        run_columns.FILES,
+        table_columns.EXECUTIONS,
+        table_columns.STATEMENTS,
+        table_columns.AGAINST,
+        run_columns.OPERATIONS,
+    )
+}
+# Tables that only a study of imported logs has.
+IMPORTED: dict[str, Table] = {table_columns.LEVELS.name: table_columns.LEVELS}
+INTRODUCTION = """# Tables of {study}
+
+Comma-separated, UTF-8, one header line. An empty field is a value that is missing: never zero. `results.json` holds the
+same tables, except `series.csv`, `counters.csv` and `files.csv` (the run files have their values too), with this text:
+each table is a list of rows, missing values are `null`. A text that a spreadsheet would take for a formula, since it
+begins with `=`, `+`, `-` or `@` and is no number, has a `'` before it in the CSV files, and none in `results.json`.
+Everything is computed from the run files that the column `file` of `runs.csv` names.
+"""
+DICTIONARY_HEAD = ("| column | unit | meaning |", "|---|---|---|")
+
+
+def text(study: str, own: Iterable[str] = ()) -> str:
+    """Return the dictionary as Markdown; `own` names the tables of IMPORTED that the study has."""
+    parts = [INTRODUCTION.format(study=study)]
+    for table in (*TABLES.values(), *(IMPORTED[name] for name in own)):
+        lines = [f"| `{column.name}` | {column.unit} | {field(column.meaning)} |" for column in table]
+        parts.append("\n".join([f"## {table.name}.csv\n\nOne row is {table.row}.\n", *DICTIONARY_HEAD, *lines, ""]))
+    metrics = [f"| `{metric.name}` | {metric.heading} | {field(metric.meaning)} |" for metric in METRICS.values()]
+    return "\n".join([*parts, "## Metrics\n", "| name | heading | meaning |", "|---|---|---|", *metrics, ""])
+
+
+def field(meaning: str) -> str:
+    """Return a text escaped for a field of a Markdown table."""
+    return meaning.replace("|", "\\|")

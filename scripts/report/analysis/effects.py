@@ -1,0 +1,273 @@
+"""Effects of factors, computed block by block: contrasts between builds (factors.csv), a matrix (effects.csv)."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.lib.json_record import canonical
+from scripts.lib.vocabulary import CONTROLS
+from scripts.lib.wording import listing
+from scripts.report.analysis import intervals
+from scripts.report.analysis.comparison import Terms, mean_columns
+from scripts.report.analysis.pairing import Arms
+from scripts.report.analysis.table_columns import EFFECTS, FACTORS
+from scripts.report.analysis.verdicts import with_verdicts
+
+CONTRAST_WORDS = ("profile", "lto", "bolt", "flags", "debug_information", "toolchain")
+PAIR = ("profile", "lto")
+NAMES = {"lto": "LTO", "profile": "PGO", "bolt": "BOLT", "debug_information": "debug information"}
+ALONE, TOGETHER, ON_TOP = range(3)
+JUDGED = ["p_holm", "p_beyond_holm", "verdict"]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A signed sum of logs of variants' values: `terms` holds (variant, sign), `rank` is the order to show it in."""
+
+    factor: str
+    formula: str
+    server: str
+    terms: tuple[tuple[str, int], ...]
+    rank: tuple[int, int]
+
+    @property
+    def is_interaction(self) -> bool:
+        """Whether it is an interaction of factors; else it is the quotient of two variants."""
+        return len(self.terms) > 2
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One variant with the factors of its build; a factor it does not have is None."""
+
+    variant: str
+    server: str
+    factors: dict[str, Any]
+
+    def without(self, *names: str) -> dict[str, Any]:
+        """Return the factors that are not named."""
+        return {name: value for name, value in self.factors.items() if name not in names}
+
+    def has(self, *names: str) -> tuple[bool, ...]:
+        """Return for each named factor whether the build has it."""
+        return tuple(self.factors[name] is not None for name in names)
+
+
+def build_groups(study: dict[str, Any]) -> list[list[Arm]]:
+    """Return the variants with one server, the same options and storage, and a build whose factors are known.
+
+    A build made elsewhere or with the published recipe differs in more than its factors and is left out, as are A/A
+    and relinks.
+    """
+    found: dict[str, list[Arm]] = {}
+    for name, arm in study["variants"].items():
+        build = (study.get("builds") or {}).get(arm["build"]) or {}
+        if name in CONTROLS or not build.get("toolchain") or build.get("published"):
+            continue
+        factors = {factor: build.get(factor) or None for factor in CONTRAST_WORDS}
+        factors["flags"] = " ".join(build.get("flags") or []) or None
+        factors["bolt"] = ", ".join(filter(None, (build.get("bolt"), build.get("bolt_toolchain")))) or None
+        setting = canonical([arm["server"], arm.get("options") or {}, arm.get("storage")])
+        found.setdefault(setting, []).append(Arm(name, arm["server"], factors))
+    return list(found.values())
+
+
+def factor_contrasts(study: dict[str, Any]) -> list[Contrast]:
+    """Return the contrasts of a study: each factor alone, PGO with LTO, each on top of others, in this order."""
+    found = [each for group in build_groups(study) for each in (*_steps(group), *_together(group))]
+    return sorted(found, key=lambda contrast: contrast.rank)
+
+
+def _steps(group: list[Arm]) -> Iterator[Contrast]:
+    """Yield the quotient of every two arms that differ in one factor: with it over without, else later over earlier."""
+    for first, second in combinations(group, 2):
+        differing = [name for name in CONTRAST_WORDS if first.factors[name] != second.factors[name]]
+        if len(differing) == 1:
+            factor = differing[0]
+            lower, upper = (second, first) if second.factors[factor] is None else (first, second)
+            base = _factor_names(lower, group, without=factor)
+            rank = (ON_TOP if base else ALONE, CONTRAST_WORDS.index(factor))
+            yield _quotient(_step(factor, lower, upper, base, group), upper, lower, rank)
+
+
+def _step(factor: str, lower: Arm, upper: Arm, base: str, group: list[Arm]) -> str:
+    """Return the name of a step: PGO alone, PGO on top of LTO, clang-16 instead of gcc-12, with PGO."""
+    name = _factor_name(factor, upper, group)
+    if lower.factors[factor] is None:
+        return f"{name} on top of {base}" if base else f"{name} alone"
+    changed = f"{name} instead of {_factor_name(factor, lower, group)}"
+    return f"{changed}, with {base}" if base else changed
+
+
+def _together(group: list[Arm]) -> Iterator[Contrast]:
+    """Yield PGO and LTO together over neither, and their interaction: that over the product of each alone."""
+    for lower, both in permutations(group, 2):
+        if both.without(*PAIR) != lower.without(*PAIR) or lower.has(*PAIR) != (False, False):
+            continue
+        if both.has(*PAIR) != (True, True):
+            continue
+        base = _factor_names(lower, group)
+        names = f"{_factor_name('profile', both, group)} and LTO"
+        yield _quotient(f"{names} on top of {base}" if base else names, both, lower, (TOGETHER, 0))
+        wanted = [{**lower.factors, name: both.factors[name]} for name in PAIR]
+        alone = [next((arm for arm in group if arm.factors == factors), None) for factors in wanted]
+        if all(alone):
+            yield _interaction(f"{names}, with {base}" if base else names, both, lower, alone)
+
+
+def _quotient(label: str, upper: Arm, lower: Arm, rank: tuple[int, int]) -> Contrast:
+    terms = ((upper.variant, 1), (lower.variant, -1))
+    return Contrast(label, f"{upper.variant} / {lower.variant}", lower.server, terms, rank)
+
+
+def _interaction(names: str, both: Arm, neither: Arm, alone: list[Arm]) -> Contrast:
+    terms = ((both.variant, 1), (neither.variant, 1), *((arm.variant, -1) for arm in alone))
+    formula = f"{both.variant} · {neither.variant} / ({alone[0].variant} · {alone[1].variant})"
+    return Contrast(f"interaction of {names}", formula, both.server, terms, (TOGETHER, 1))
+
+
+def _factor_name(factor: str, arm: Arm, group: list[Arm]) -> str:
+    """Return a factor's name, with its value where the group has several: PGO (read)."""
+    value = arm.factors[factor]
+    if factor not in NAMES:
+        return str(value)
+    several = len({other.factors[factor] for other in group} - {None}) > 1
+    return f"{NAMES[factor]} ({value})" if several else NAMES[factor]
+
+
+def _factor_names(arm: Arm, group: list[Arm], without: str = "") -> str:
+    """Return the factors of an arm: `PGO + LTO`; the toolchain only where it differs from the group's first."""
+    usual = {"toolchain": group[0].factors["toolchain"]}
+    kept = [name for name in CONTRAST_WORDS if name != without and arm.factors[name] not in (None, usual.get(name))]
+    return " + ".join(_factor_name(name, arm, group) for name in kept)
+
+
+def factor_table(
+    study: dict[str, Any], arms: Arms, factors: dict[str, float], terms: Terms, overall: pd.DataFrame
+) -> pd.DataFrame:
+    """Return factors.csv: one row per contrast and metric, computed like `comparison.overall_table`.
+
+    `factors` widen the intervals of each metric. An interaction is not tested and gets no verdict. A variant beside the
+    reference has its verdict of `overall`, so that a page says one thing of it; Holm's adjustment is over the others.
+    """
+    rows, tested, variants = [], [], []
+    judged = overall.set_index(["variant", "metric"])
+    for contrast in factor_contrasts(study):
+        named = {"factor": contrast.factor, "formula": contrast.formula, "server": contrast.server}
+        named["interaction"] = contrast.is_interaction
+        for metric in arms.metrics:
+            found = _mean(block_contrast(arms, contrast, metric), arms, metric, factors[metric], terms)
+            rows.append({**named, "metric": metric, **found})
+            variants.append(_beside_reference(contrast, study))
+            tested.append(not contrast.is_interaction and found["n_cells"] > 0 and not variants[-1])
+    table = with_verdicts(pd.DataFrame(rows), tested, "n_blocks_least", terms.primary).reindex(columns=FACTORS.names)
+    for row, variant in enumerate(variants):
+        if (place := (variant, table["metric"][row])) in judged.index:
+            table.loc[row, JUDGED] = judged.loc[place, JUDGED]
+    return table
+
+
+def _beside_reference(contrast: Contrast, study: dict[str, Any]) -> str | None:
+    """Return the variant that a contrast divides by the reference, None of every other contrast."""
+    (variant, sign), *rest = contrast.terms
+    return variant if sign == 1 and rest == [(study["reference"], -1)] else None
+
+
+def block_contrast(arms: Arms, contrast: Contrast, metric: str) -> intervals.Contrast:
+    """Return the signed sum of the logs of a contrast's variants, one value per cell and repetition."""
+    _, y, slices = arms.of(metric)
+    signs = {arms.names.index(variant): sign for variant, sign in contrast.terms if variant in arms.names}
+    if len(signs) < len(contrast.terms):
+        y, signs = np.full_like(y, np.nan), {0: 1}
+    return intervals.combination(y, slices, signs, arms.repetitions)
+
+
+def _mean(
+    found: intervals.Contrast, arms: Arms, metric: str, factor: float, terms: Terms, cell: int | None = None
+) -> dict[str, Any]:
+    """Return the mean over all cells, or the figures of one of them; `factor` widens the interval."""
+    _, y, _ = arms.of(metric)
+    if cell is not None:
+        y, found = y[[cell]], found.of_cells([cell])
+    (interval,) = intervals.overall_intervals(y, [found])
+    return mean_columns(found.values, interval.widened(factor), arms, terms)
+
+
+def matrix_table(study: dict[str, Any], arms: Arms, factors: dict[str, float], terms: Terms) -> pd.DataFrame:
+    """Return effects.csv: one row per effect and metric over all cells; with several cells, also one per cell.
+
+    An effect is computed like `comparison.overall_table`, with its sum of logs in place of a variant's difference.
+    There are verdicts over all cells only, and Holm's adjustment runs over the effects of a metric.
+    """
+    rows = [
+        {"factor": effect.factor, "formula": effect.formula, "n_factors": effect.rank[0], **row}
+        for effect in matrix_contrasts(study)
+        for metric in arms.metrics
+        for row in _matrix_rows(effect, arms, metric, factors[metric], terms)
+    ]
+    tested = [row["workload"] is None for row in rows]
+    found = with_verdicts(pd.DataFrame(rows), tested, "n_blocks_least", terms.primary)
+    found = found.reindex(columns=EFFECTS.names)
+    return found.assign(clients=found["clients"].astype("Int64"))
+
+
+def matrix_contrasts(study: dict[str, Any]) -> list[Contrast]:
+    """Return the main effects of a study's matrix, then the interactions of two factors, of three, and so on.
+
+    The base level of a factor is the reference's if the reference is in the matrix, else the factor's first.
+    The effect of levels of some factors is the product of (this level - the base level) of these factors with the mean
+    over the levels of all others, in logs: the classical effects of a full factorial (Box, Hunter & Hunter 1978).
+    """
+    section = study.get("matrix")
+    if not section:
+        return []
+    factors, arms = section["factors"], section["arms"]
+    base = arms.get(study["reference"]) or {name: levels[0] for name, levels in factors.items()}
+    return [
+        _effect(dict(zip(chosen, levels, strict=True)), base, factors, arms)
+        for size in range(1, len(factors) + 1)
+        for chosen in combinations(factors, size)
+        for levels in product(*([level for level in factors[name] if level != base[name]] for name in chosen))
+    ]
+
+
+def _effect(chosen: dict[str, str], base: dict[str, str], factors: dict[str, list], arms: dict[str, dict]) -> Contrast:
+    def weight(levels: dict[str, str]) -> float:
+        signs = ({chosen[name]: 1, base[name]: -1}.get(levels[name], 0) for name in chosen)
+        return math.prod(signs) / math.prod(len(factors[name]) for name in factors if name not in chosen)
+
+    weights = {variant: weight(levels) for variant, levels in arms.items()}
+    terms = tuple((variant, value) for variant, value in weights.items() if value)
+    return Contrast(" × ".join(chosen), _formula(chosen, base), "", terms, (len(chosen), 0))
+
+
+def _formula(chosen: dict[str, str], base: dict[str, str]) -> str:
+    """Return the levels that are compared: b / a, or b.d · a.c / (a.d · b.c)."""
+    if len(chosen) == 1:
+        return " / ".join((*chosen.values(), *(base[name] for name in chosen)))
+    sides: dict[int, list[str]] = {1: [], 0: []}
+    for picks in product((True, False), repeat=len(chosen)):
+        name = ".".join(chosen[each] if pick else base[each] for each, pick in zip(chosen, picks, strict=True))
+        sides[1 - (len(chosen) - sum(picks)) % 2].append(name)
+    return f"{' · '.join(sides[1])} / ({' · '.join(sides[0])})"
+
+
+def effect_label(formula: str, n_factors: int) -> str:
+    """Return the name of an effect of the matrix: `dw_off / dw_on`, or `interaction of ahi_off and dw_off`."""
+    if n_factors == 1:
+        return formula
+    return f"interaction of {listing(formula.partition(' · ')[0].split('.'))}"
+
+
+def _matrix_rows(effect: Contrast, arms: Arms, metric: str, factor: float, terms: Terms) -> Iterator[dict[str, Any]]:
+    found = block_contrast(arms, effect, metric)
+    yield {"workload": None, "clients": None, "metric": metric, **_mean(found, arms, metric, factor, terms)}
+    cells, _, _ = arms.of(metric)
+    for cell, (workload, clients) in enumerate(cells if len(cells) > 1 else ()):
+        row = _mean(found, arms, metric, factor, terms, cell)
+        yield {"workload": workload, "clients": clients, "metric": metric, **row}

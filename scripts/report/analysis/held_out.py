@@ -1,0 +1,57 @@
+"""The workloads that a build was trained on, and its gain on those and on the others."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from scripts.lib.vocabulary import CONTROLS
+from scripts.lib.wording import listing
+from scripts.report.analysis.comparison import over_workloads
+from scripts.report.analysis.metrics import TPS
+
+
+@dataclass(frozen=True)
+class Split:
+    """The two kinds of workloads for one variant, each with its row of overall.csv over them alone."""
+
+    trained: list[str]
+    held_out: list[str]
+    on_trained: Any
+    on_held_out: Any
+
+
+def trained_on(study: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the workloads of the trainings of every variant whose build uses a profile; A/A is left out."""
+    known = study.get("trained_on") or {}
+    found = {name: known.get(arm["build"]) for name, arm in study["variants"].items() if name not in CONTROLS}
+    return {name: list(workloads) for name, workloads in found.items() if workloads}
+
+
+def label(study: dict[str, Any], workload: str) -> str:
+    """Return which variants were trained with a workload, and from whose training it was held out."""
+    found = trained_on(study)
+    inside = [name for name, workloads in found.items() if workload in workloads]
+    outside = [name for name in found if name not in inside]
+    parts = [
+        f"In the training of {listing(inside)}" if inside else "",
+        f"{'held' if inside else 'Held'} out from the training of {listing(outside)}" if outside else "",
+    ]
+    return "; ".join(part for part in parts if part) + ("." if found else "")
+
+
+def splits(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, Split]:
+    """Return the variants that were measured on both kinds of workloads, with their TPS on each kind."""
+
+    @cache  # variants mostly have the same training
+    def over(*names: str) -> dict[str, Any]:
+        return over_workloads(study, tables["runs"], names, TPS.name)
+
+    found = {}
+    for variant, workloads in trained_on(study).items():
+        kinds = [[name for name in study["workloads"] if (name in workloads) == inside] for inside in (True, False)]
+        rows = [over(*names).get(variant) for names in kinds]
+        if all(row is not None and row.n_cells for row in rows):
+            found[variant] = Split(*kinds, *rows)
+    return found

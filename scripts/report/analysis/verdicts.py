@@ -1,0 +1,73 @@
+"""Verdicts: what intervals and p values, adjusted for their number, allow to be said."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from scripts.lib.vocabulary import MIN_BLOCKS, Verdict
+from scripts.report.analysis import stats
+from scripts.report.analysis.intervals import Interval
+from scripts.report.analysis.metrics import COLD_TIME, TPS
+from scripts.report.analysis.stats import ALPHA
+
+MATTERS = 0.02
+# The metrics that get verdicts: one per kind of workload. All others have intervals only.
+PRIMARY = (TPS.name, COLD_TIME.name)
+
+
+def interval_columns(found: Interval, matters: float) -> dict[str, Any]:
+    """Return ratio, interval and p values of an interval of log ratios; `matters` is a share."""
+    margin = np.log1p(matters)
+    return {
+        "log_ratio": float(found.mean),
+        "ratio": float(stats.ratio(found.mean)),
+        "ratio_low": float(stats.ratio(found.low)),
+        "ratio_high": float(stats.ratio(found.high)),
+        "basis": str(found.basis) or None,
+        "p": float(found.p()),
+        "p_beyond": float(found.p(margin)),
+        "p_same": float(found.p_within(margin)),
+    }
+
+
+def with_verdicts(table: pd.DataFrame, tested: Sequence[bool], blocks: str, primary: Sequence[str]) -> pd.DataFrame:
+    """Return rows of `interval_columns` with `p_holm`, `p_beyond_holm` and `verdict`.
+
+    Holm's adjustment runs over the tested rows of a metric; rows that are not tested, or of a metric that is not
+    primary, get no verdict. `blocks` names the column with the number of blocks that a verdict rests on.
+    """
+    if table.empty:
+        return table
+    chosen = np.asarray(tested, dtype=bool) & table["metric"].isin(primary).to_numpy()
+    adjusted = {
+        f"{name}_holm": table[name].where(chosen).groupby(table["metric"]).transform(stats.holm)
+        for name in ("p", "p_beyond")
+    }
+    table = table.assign(**adjusted)
+    columns = ("log_ratio", blocks, "p_holm", "p_beyond_holm", "p_same")
+    found = verdicts_on(*(table[name].to_numpy(dtype=float) for name in columns))
+    return table.assign(verdict=pd.Series(np.where(chosen, found, None), index=table.index, dtype=object))
+
+
+def verdicts_on(
+    log_ratio: ArrayLike, blocks: ArrayLike, p_holm: ArrayLike, p_beyond_holm: ArrayLike, p_same: ArrayLike
+) -> NDArray[np.object_]:
+    """Return the verdict on each mean log ratio; with under 5 blocks there is none.
+
+    A difference, and one by more than what matters, need an adjusted p under 0.05; equality within what matters needs
+    two one-sided tests at 5 % each.
+    """
+    above, far, differs = np.greater(log_ratio, 0), np.less(p_beyond_holm, ALPHA), np.less(p_holm, ALPHA)
+    cases = {
+        Verdict.TOO_FEW_BLOCKS: ~np.greater_equal(blocks, MIN_BLOCKS),
+        Verdict.FAR_ABOVE: far & above,
+        Verdict.FAR_BELOW: far,
+        Verdict.ABOVE: differs & above,
+        Verdict.BELOW: differs,
+        Verdict.SAME: np.less(p_same, ALPHA),
+    }
+    codes = np.array([*cases, Verdict.OPEN], dtype=object)
+    return codes[np.select(list(cases.values()), range(len(cases)), len(cases))]

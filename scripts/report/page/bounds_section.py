@@ -1,0 +1,95 @@
+"""Why the figures are what they are: what set the pace of each cell."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.lib.wording import NOTHING, missing, percent
+from scripts.measure.engine.warnings import THRESHOLDS
+from scripts.report.analysis.bounds import Bound
+from scripts.report.page.value_tables import Cell
+
+BOUND_WORDS = {
+    Bound.SERVER_CPU: "server CPU",
+    Bound.LOAD_GENERATOR: "load generator",
+    Bound.WAITING: "waiting",
+}
+
+
+@dataclass(frozen=True)
+class BoundRow:
+    """What set the pace of one workload at one client count, one field per variant."""
+
+    workload: str
+    clients: int
+    cells: tuple[Cell, ...]
+
+
+def bound_rows(study: dict[str, Any], bounds: pd.DataFrame) -> list[BoundRow]:
+    """Return bounds.csv, one row per workload and client count; nothing when no cell's CPU time is known."""
+    found = {(row.workload, row.clients, row.variant): row for row in bounds.itertuples() if not missing(row.bound)}
+    return [
+        BoundRow(workload, clients, tuple(_cell(found.get((workload, clients, name))) for name in study["variants"]))
+        for workload in study["workloads"]
+        for clients in study["clients"]
+        if found
+    ]
+
+
+def _cell(row: Any) -> Cell:
+    if row is None:
+        return Cell(NOTHING, (), "hole", "not measured")
+    shares = f"server {percent(row.server_busy, 0)}", f"client {percent(row.client_busy, 0)}"
+    state = "bad" if row.bound == Bound.LOAD_GENERATOR else ""
+    return Cell(BOUND_WORDS[Bound(row.bound)], shares, state, bound_sentence(row, with_shares=True))
+
+
+def bound_sentence(row: Any, *, with_shares: bool = False) -> str:
+    """Return the sentence on what set the pace of a row of bounds.csv, and what its speedup therefore means."""
+    busy = f"server {percent(row.server_busy)}, load generator {percent(row.client_busy)} of the CPUs each could use"
+    shares = f" ({busy})" if with_shares else ""
+    match row.bound:
+        case Bound.SERVER_CPU:
+            return f"The server's CPUs set the pace{shares}: less CPU time per transaction gives more transactions."
+        case Bound.LOAD_GENERATOR:
+            return f"The load generator set the pace{shares}: gains of the server are understated."
+        case Bound.WAITING:
+            return f"Neither set the pace{shares}: {_awaited(row)}"
+    return "What set the pace was not measured."
+
+
+def _awaited(row: Any) -> str:
+    if row.iowait_share > THRESHOLDS["iowait"].threshold:
+        return f"CPUs idled {percent(row.iowait_share)} of the time while a disk worked."
+    if row.clients > row.n_server_cpus:
+        return "connections waited for locks, log flushes or wake-ups."
+    turns = "with one CPU per connection, server and load generator take turns"
+    if missing(row.virtualisation):
+        return f"{turns}, and the time to wake idle CPUs counts as theirs."
+    return (
+        f"{turns}, and on a virtual machine ({row.virtualisation}) this measures mostly the time to wake idle CPUs. A "
+        "small gain here says little about the server."
+    )
+
+
+def reasons(bounds: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return (sentence, cells it holds for): how many, and which workloads and client counts they are."""
+    held: dict[str, list[Any]] = defaultdict(list)
+    for row in bounds.itertuples():
+        held[bound_sentence(row)].append(row)
+    if all(missing(bound) for bound in bounds["bound"]):
+        return []
+    several = bounds["clients"].nunique() > 1
+    return [(text, _places(cells, len(bounds), several)) for text, cells in held.items()]
+
+
+def _places(cells: list[Any], of: int, several: bool) -> str:
+    if not several:
+        return f"{len(cells)} of {of} cells ({', '.join(dict.fromkeys(row.workload for row in cells))})"
+    counts: dict[str, set[int]] = defaultdict(set)
+    for row in cells:
+        counts[row.workload].add(int(row.clients))
+    named = "; ".join(f"{name} at {', '.join(map(str, sorted(found)))}" for name, found in counts.items())
+    return f"{len(cells)} of {of} cells ({named})"

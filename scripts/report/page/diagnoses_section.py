@@ -1,0 +1,152 @@
+"""The results of diagnoses for the page: sentences, flame graphs, tables, and the engine's own report."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from scripts.lib.failure_reasons import alike
+from scripts.lib.wording import brief, count, listing, percent, plural
+from scripts.measure.engine.run_record import Diagnosis
+from scripts.report.page import diagnosis_tables
+from scripts.report.page.diagnosis_tables import DiagnosedCell, FieldTable, diagnosed_cells
+from scripts.report.page.figures.flames import change_text, draw_flame_graph, profile_difference
+from scripts.report.page.figures.naming import look_of
+
+MOST_NAMED = 4
+NONE_DIFFERS = "No function differs by more than the error of counting samples."
+
+
+@dataclass(frozen=True)
+class Flames:
+    """One flame graph with its variant and its caption."""
+
+    variant: str
+    caption: str
+    figure: Markup
+    beside: bool  # coloured by the difference to the reference
+
+
+@dataclass(frozen=True)
+class CellView:
+    """The diagnoses of one cell."""
+
+    title: str
+    sentences: tuple[str, ...]
+    lost: tuple[tuple[str, str], ...]
+    flames: tuple[Flames, ...]
+    tables: tuple[FieldTable, ...]
+    figures: tuple[Markup, ...]
+    reports: tuple[tuple[str, str, str], ...]
+
+
+def diagnosis_views(study: dict[str, Any], table: pd.DataFrame, records: list[Diagnosis]) -> list[CellView]:
+    """Return every cell that was looked into; `table` is cells.csv."""
+    return [_cell_view(study, cell, place) for place, cell in enumerate(diagnosed_cells(study, table, records))]
+
+
+def _cell_view(study: dict[str, Any], cell: DiagnosedCell, place: int) -> CellView:
+    found = [
+        diagnosis_tables.slowed_sentences(cell),
+        *diagnosis_tables.function_tables(cell),
+        *diagnosis_tables.wait_tables(cell),
+        *diagnosis_tables.system_call_tables(cell),
+    ]
+    return CellView(
+        title=f"{cell.workload}, {plural(cell.clients, 'client')}",
+        sentences=(*_cpu_sentences(cell), *_wait_sentences(cell)),
+        lost=tuple(_lost(cell)),
+        flames=tuple(_flames(cell)),
+        tables=tuple(each for each in [*found, *diagnosis_tables.sync_tables(cell)] if each.rows or each.note),
+        figures=tuple(_sync_figures(study, cell, place)),
+        reports=tuple(_reports(cell)),
+    )
+
+
+def _cpu_sentences(cell: DiagnosedCell) -> Iterator[str]:
+    """Yield one sentence per variant on the functions whose CPU time differs most from the reference's."""
+    for variant, ours in cell.samples.items():
+        theirs = cell.reference_samples(variant)
+        if theirs is None or math.isnan(ours.cpu_us + theirs.cpu_us):
+            continue
+        found = {
+            name: profile_difference(ours, ours.own[name], theirs, theirs.own[name])
+            for name in {**ours.own, **theirs.own}
+        }
+        shown = sorted((name for name in found if found[name].shown), key=lambda name: -abs(found[name].us))
+        named = [
+            f"{name} ({change_text(found[name].us)} ± {count(found[name].half_us)} µs)" for name in shown[:MOST_NAMED]
+        ]
+        most = f"Largest differences, in the functions themselves: {listing(named)}." if named else NONE_DIFFERS
+        yield (
+            f"{variant} takes {count(ours.cpu_us)} µs of server CPU per transaction, {cell.reference} "
+            f"{count(theirs.cpu_us)} µs. {most}"
+        )
+
+
+def _wait_sentences(cell: DiagnosedCell) -> Iterator[str]:
+    """Yield one sentence per variant on the share of time that its connections waited, and for what most."""
+    found = cell.of("waits")
+    for variant, made in found.items():
+        rows = [row for row in made.diagnosis["waits"] if row["who"] == "connections"]
+        own = [row for row in rows if not diagnosis_tables.client_words(row["event"], found)]
+        all_s = cell.clients * made.window.duration_s
+        client_s, own_s = (sum(row["seconds"] for row in some) for some in ([r for r in rows if r not in own], own))
+        most = max(own, key=lambda row: row["seconds"], default=None)
+        named = f", {percent(most['seconds'] / own_s, 0)} of that in {most['event']}" if own_s else ""
+        rest = "; for the rest they ran or waited untimed" if made.diagnosis["samples"] is None else ""
+        yield (
+            f"Under {variant} connections spent {percent(client_s / all_s, 0)} of their time waiting for the load "
+            f"generator and {percent(own_s / all_s, 0)} in events that the server reports{named}{rest}."
+        )
+
+
+def _lost(cell: DiagnosedCell) -> Iterator[tuple[str, str]]:
+    """Yield (tools and variants, reason) of failed diagnoses, once per reason."""
+    for group in alike(cell.failed(), itemgetter(2)):
+        yield listing([f"{tool} of {variant}" for tool, variant, _ in group.things]), brief(group.reason)
+
+
+def _flames(cell: DiagnosedCell) -> Iterator[Flames]:
+    for variant, ours in cell.samples.items():
+        beside = cell.reference_samples(variant)
+        made = cell.of("perf")[variant]
+        program = Path(made.commands["server"][0]).name
+        named = ours.total and 1 - sum(n for name, n in ours.own.items() if name.startswith("[")) / ours.total
+        event = made.diagnosis["event"].partition(":")[0]
+        caption = (
+            f"{plural(ours.total, 'sample')} of {event}, {count(ours.cpu_us)} µs of server CPU per transaction; the "
+            f"function is known in {percent(named, 0)} of them"
+        )
+        drawn = draw_flame_graph(ours, f"flame graph of {variant}", program, beside)
+        yield Flames(variant, caption, drawn, beside is not None)
+
+
+def _sync_figures(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Iterator[Markup]:
+    found = {name: _together(made.diagnosis["syncs"]) for name, made in cell.of("fsyncs").items()}
+    if known := {name: each for name, each in found.items() if each["count"]}:
+        look = look_of(list(study["variants"]), study["reference"])
+        # Few studies have this chart: the others do not wait 2 s for matplotlib.
+        from scripts.report.page.figures.values import draw_sync_chart
+
+        yield Markup(draw_sync_chart(known, look, f"syncs-{place}"))
+
+
+def _together(syncs: dict[str, dict[str, list[int]]]) -> dict[str, list[int]]:
+    """Return the durations of all kinds of calls together."""
+    every = sorted(pair for each in syncs.values() for pair in zip(each["duration_us"], each["count"], strict=True))
+    return {"duration_us": [us for us, _ in every], "count": [number for _, number in every]}
+
+
+def _reports(cell: DiagnosedCell) -> Iterator[tuple[str, str, str]]:
+    """Yield (variant, before, after): the engine's own reports around one diagnosis of each variant."""
+    seen = set()
+    for made in cell.records:
+        if made.variant not in seen and made.engine_report:
+            seen.add(made.variant)
+            yield made.variant, made.engine_report.before, made.engine_report.after

@@ -1,0 +1,160 @@
+"""What a transaction cost the server: its counters per transaction, with ratios to the reference block by block."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.lib.vocabulary import CELL, RELINKED, RUN
+from scripts.lib.wording import NOTHING, before_after, by_width, count, missing
+from scripts.measure.engine.run_record import Run
+from scripts.report.analysis.calibration import calibration_table, widening
+from scripts.report.analysis.comparison import terms_of
+from scripts.report.analysis.intervals import Interval, cell_intervals, reference_means
+from scripts.report.analysis.metrics import LEVELS
+from scripts.report.analysis.pairing import arms_of, block_names, judged_runs
+from scripts.report.analysis.run_columns import block_name
+from scripts.report.page import engine_section
+from scripts.report.page.value_tables import Cell
+
+WINDOW = {"context_switches": "context switches", "read_bytes": "bytes read", "write_bytes": "bytes written"}
+COMMITS, SHARE = "commits", " per transaction"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The reference's mean over the blocks of a variant, and the interval of the variant's ratio to it."""
+
+    reference: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class EffortRow:
+    """One variant at one client count: per quantity its value, and the ratio with its interval as a note."""
+
+    variant: str
+    clients: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a transaction of one workload cost; `none` names what was always 0."""
+
+    workload: str
+    head: tuple[str, ...]
+    rows: tuple[EffortRow, ...]
+    none: tuple[str, ...]
+
+
+def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -> list[Effort]:
+    """Return what transactions cost, one table per workload about which something is known.
+
+    Context switches and bytes are those of the window, divided by its transactions; the server's own counters are read
+    before and after the whole call of sysbench, and are divided by the commits in between. Ratios are those of blocks,
+    with the intervals of all other quantities.
+    """
+    amounts = _amounts(runs, records)
+    if amounts.empty:
+        return []
+    names = {**WINDOW, **{name: name.replace("_", " ") for name in amounts["name"] if name not in WINDOW}}
+    sums = amounts.groupby([*CELL, "name"], sort=False)[["amount", "per"]].sum()
+    values = (sums["amount"] / sums["per"]).to_dict()
+    ratios = _ratios(study, runs, amounts, list(names))
+    made = [_effort(study, workload, names, values, ratios) for workload in study["workloads"]]
+    return [effort for effort in made if effort.rows and effort.head]
+
+
+def _amounts(runs: pd.DataFrame, records: Iterable[Run]) -> pd.DataFrame:
+    """Return one row per ok run and quantity: `amount` in `per` transactions or commits, `place` that of the run."""
+    ok = runs[(runs["outcome"] == "ok").to_numpy()]
+    blocks = block_names(ok)
+    places = dict(zip(zip(*(ok[name] for name in RUN), blocks, strict=True), ok.index, strict=True))
+    rows = [
+        {**dict(zip(CELL, cell, strict=True)), "place": place, "name": name, "amount": float(amount), "per": float(per)}
+        for name in WINDOW
+        for *cell, place, amount, per in zip(
+            *(ok[key] for key in CELL), ok.index, ok[name], ok["transactions"], strict=True
+        )
+        if not missing(amount) and per > 0
+    ]
+    for run in records:
+        place = places.get((*run.key, block_name(run.block, *run.key[1:])))
+        if place is not None:
+            cell = dict(zip(CELL, run.cell, strict=True))
+            rows += [{**cell, "place": place, **row} for row in _of_call(run)]
+    return pd.DataFrame(rows, columns=[*CELL, "place", "name", "amount", "per"])
+
+
+def _of_call(run: Run) -> Iterator[dict[str, Any]]:
+    grown = {name: float(edges.after - edges.before) for name, edges in run.counters.items()}
+    if grown.get(COMMITS, 0) > 0:
+        for name in filter(_is_work, grown):
+            yield {"name": name, "amount": grown[name], "per": grown[COMMITS]}
+
+
+def _is_work(name: str) -> bool:
+    """Return whether a counter's growth over a call is to be divided by its commits."""
+    return name not in LEVELS and name != COMMITS and not name.startswith(engine_section.CHANGE_BUFFER_PREFIX)
+
+
+def _ratios(
+    study: dict[str, Any], runs: pd.DataFrame, amounts: pd.DataFrame, names: Sequence[str]
+) -> dict[tuple, Beside]:
+    """Return (variant, workload, clients, name) -> value and interval over blocks; values of 0 have no ratio."""
+    shares = (amounts["amount"] / amounts["per"]).groupby([amounts["place"], amounts["name"]]).first().unstack()
+    # Some quantities have the name of a column of runs.csv, which holds the sum and not the share.
+    wide = runs.join(shares.reindex(columns=list(names)).add_suffix(SHARE))
+    terms = terms_of(study, [f"{name}{SHARE}" for name in names])
+    judged = judged_runs(wide[(wide["variant"] != RELINKED).to_numpy()], terms.reference)
+    arms = arms_of(judged, terms.reference, terms.metrics, terms.timed)
+    factors = widening(calibration_table(arms), terms.wider)
+    found = {}
+    for name, metric in zip(names, terms.metrics, strict=True):
+        cells, y, _ = arms.of(metric)
+        contrasts = arms.contrasts(metric)
+        references = np.exp(np.transpose(reference_means(y, contrasts)))
+        for cell, intervals, theirs in zip(cells, cell_intervals(y, contrasts), references, strict=True):
+            for variant, interval, reference in zip(arms.compared, intervals, theirs, strict=True):
+                found[variant, *cell, name] = Beside(float(reference), interval.widened(factors[metric]))
+    return found
+
+
+def _effort(
+    study: dict[str, Any],
+    workload: str,
+    names: Mapping[str, str],
+    values: Mapping[tuple, float],
+    ratios: Mapping[tuple, Beside],
+) -> Effort:
+    cells = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
+    known = [name for name in names if any((*cell, name) in values for cell in cells)]
+    shown = [name for name in known if any(values.get((*cell, name)) for cell in cells)]
+    rows = tuple(
+        EffortRow(cell[0], str(cell[2]), tuple(_field((*cell, name), values, ratios) for name in shown))
+        for cell in cells
+        if any((*cell, name) in values for name in known)
+    )
+    none = tuple(names[name] for name in known if name not in shown)
+    return Effort(workload, tuple(names[name] for name in shown), rows, none)
+
+
+def _field(key: tuple, values: Mapping[tuple, float], ratios: Mapping[tuple, Beside]) -> Cell:
+    value, beside = values.get(key), ratios.get(key)
+    if missing(value):
+        return Cell(NOTHING, (), "hole")
+    if beside is None or np.isnan(beside.interval.mean):
+        return Cell(_amount_text(value))
+    ratio, low, high = (
+        float(np.exp(part)) for part in (beside.interval.mean, beside.interval.low, beside.interval.high)
+    )
+    text, bounds = by_width(ratio, low, high)
+    note = f"× {text}" if bounds == NOTHING else f"× {text} ({bounds})"
+    return Cell(before_after(beside.reference, beside.reference * ratio, _amount_text), (note,))
+
+
+def _amount_text(value: float) -> str:
+    return f"{value:.2g}" if 0 < abs(value) < 0.01 else count(value)

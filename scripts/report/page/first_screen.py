@@ -1,0 +1,231 @@
+"""The sentences of the first screen: the answer to the study's question, what to doubt, and the machine."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.lib.failure_reasons import alike
+from scripts.lib.vocabulary import ABOVE, BELOW, CONTROLS, MIN_BLOCKS, Verdict
+from scripts.lib.wording import NARROW, by_width, distance, duration, listing, missing, number, plural, share, size
+from scripts.measure.engine.run_record import Run
+from scripts.report.analysis.comparison import warning_set
+from scripts.report.analysis.effects import effect_label
+from scripts.report.analysis.metrics import Metric, leading
+from scripts.report.page.failures_section import refusals
+from scripts.report.page.machine_section import written_options
+from scripts.report.page.relink_section import of_builds, relinked_sentence
+from scripts.report.page.verdict import Answer, Sentence, matters_of
+
+ONLY_REFERENCE = "The study measures only the reference against itself."
+MOST_BAD = 3  # sentences on what is bad that are shown unfolded
+MOST_PARTS = 6  # results that the answer names one by one
+MOST = 0.5  # of the runs with a warning
+
+
+@dataclass(frozen=True)
+class Part:
+    """One result of the answer: its name, a row with ratio, interval and verdict."""
+
+    name: str
+    row: Any
+
+
+def answer_sentence(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], answers: Sequence[Answer]) -> str:
+    """Return the answer to the study's question in words and numbers.
+
+    It names the effects of a matrix, what each factor brings, or the variants. `tables` holds overall, factors and
+    effects, and runs; `answers` are those of the variants.
+    """
+    if not answers:
+        return ONLY_REFERENCE
+    if len(answers) == 1:
+        return answers[0].headline
+    lead = leading(tables["overall"]["metric"])
+    parts = _parts(study, tables, lead)
+    known = [part for part in parts if part.row is not None and part.row.n_cells]
+    groups = _grouped(known, lead, study)
+    refused = refusals(tables["runs"])
+    lost = [part.name for part in parts if part not in known and part.name not in refused]
+    ends = [f"{listing(lost)} cannot be compared: no block has all runs"] if lost else []
+    ends += [f"{part.name}: {refused[part.name].text}" for part in parts if part not in known and part.name in refused]
+    texts = [f"{word}: {_listed(own, lead, first=not place)}" for place, (word, own) in enumerate(groups.items())]
+    return " ".join(f"{text}." for text in (*texts, *ends))
+
+
+def _parts(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lead: Metric) -> list[Part]:
+    effects = tables["effects"]
+    single = effects[(effects["metric"] == lead.name) & effects["workload"].isna() & (effects["n_factors"] == 1)]
+    if len(single):
+        return [Part(_effect_name(row), row) for row in single.itertuples()]
+    overall = tables["overall"][tables["overall"]["metric"] == lead.name]
+    rows = {row.variant: row for row in overall.itertuples()}
+    names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
+    factors = _first_factors(tables["factors"], lead)
+    if len(factors) < 2:
+        return [Part(name, rows.get(name)) for name in names]
+    return [factors.get(name) or Part(name, rows.get(name)) for name in names]
+
+
+def _effect_name(row: Any) -> str:
+    above, _, below = effect_label(row.formula, 1).partition(" / ")
+    return f"{above} instead of {below}"
+
+
+def _first_factors(table: pd.DataFrame, lead: Metric) -> dict[str, Part]:
+    """Return variant -> the first factor that it shows, of those in the order of factors.csv; interactions are none."""
+    own = table[(table["metric"] == lead.name) & ~table["interaction"].astype(bool)]
+    several = own["server"].nunique() > 1
+    found: dict[str, Part] = {}
+    for row in own.itertuples():
+        name = f"{row.server}, {row.factor}" if several else row.factor
+        found.setdefault(row.formula.split(" / ")[0], Part(name, row))
+    return found
+
+
+def _grouped(parts: list[Part], lead: Metric, study: Mapping[str, Any]) -> dict[str, list[Part]]:
+    """Return word -> the parts with this verdict, better ones first."""
+    better, worse = (ABOVE, BELOW) if lead.worse is Verdict.BELOW else (BELOW, ABOVE)
+    words = {
+        **dict.fromkeys(better, lead.words[better[0]]),
+        **dict.fromkeys(worse, lead.words[worse[0]]),
+        Verdict.SAME: f"the same within {share(matters_of(study))}",
+        Verdict.OPEN: "open",
+        Verdict.TOO_FEW_BLOCKS: f"no verdict with under {MIN_BLOCKS} whole blocks in a cell",
+    }
+    groups: dict[str, list[Part]] = {word.capitalize(): [] for word in words.values()}
+    for part in parts:
+        groups[words[Verdict(part.row.verdict)].capitalize()].append(part)
+    return {word: own for word, own in groups.items() if own}
+
+
+def _listed(parts: list[Part], lead: Metric, first: bool) -> str:
+    what = f" the {lead.label.lower()}" if first else ""
+    if len(parts) > MOST_PARTS:
+        ordered = sorted(parts, key=lambda part: part.row.ratio)
+        ends = f"{_ratio_text(ordered[0])} and {_ratio_text(ordered[-1])}"
+        return f"{plural(len(parts), 'variant')}, between {ends}{what}"
+    return ", ".join(_ratio_text(part, what if not place else "") for place, part in enumerate(parts))
+
+
+def _ratio_text(part: Part, what: str = "") -> str:
+    text, bounds = by_width(part.row.ratio, part.row.ratio_low, part.row.ratio_high)
+    span = "" if missing(part.row.ratio_low) else f" ({bounds})"
+    return f"{part.name} {text}{NARROW}×{what}{span}"
+
+
+def doubts(
+    study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], answers: Sequence[Answer]
+) -> tuple[list[Sentence], list[str]]:
+    """Return what to doubt: what is bad, and what the study could have found and what relinking moves.
+
+    `tables` holds runs, overall, cells and relinked.
+    """
+    told = [(each.variant, text.brief or text.text) for each in answers for text in each.sentences if text.bad]
+    bad = [
+        f"{listing([name for name, _ in group.things])}: {group.things[0][1]}" for group in alike(told, itemgetter(1))
+    ]
+    if len(bad) > MOST_BAD:
+        bad = [*bad[: MOST_BAD - 1], f"{plural(len(bad) - MOST_BAD + 1, 'more remark')} of this kind below."]
+    shown = [Sentence(text, bad=True) for text in bad]
+    shown += [Sentence(text, bad=True) for text in _warned(tables["runs"])]
+    plain = list(_power(tables["overall"], tables["cells"], study))
+    if answers and of_builds(study):
+        plain.append(relinked_sentence(study, tables["relinked"]))
+    return shown, plain
+
+
+def _warned(runs: pd.DataFrame) -> Iterator[str]:
+    """Yield how many runs have a warning, and in which repetitions most of them lie if these are few."""
+    codes = runs["warning_codes"].astype(object).fillna("").map(warning_set)
+    warned = codes.map(bool)
+    if not warned.any():
+        return
+    counts = runs.loc[warned, "repetition"].value_counts()
+    few = counts.index[: int((counts.cumsum() <= warned.sum() * MOST).sum()) + 1].sort_values()
+    noun = "repetition" if len(few) == 1 else "repetitions"
+    where = f", most of them in {noun} {_ranges(few)}" if len(few) * 2 < runs["repetition"].nunique() else ""
+    yield f"{number(warned.sum())} of {plural(len(runs), 'run')} have a warning{where}; none was dropped."
+
+
+def _ranges(values: Iterable[int]) -> str:
+    """Return whole numbers in words, consecutive ones as a range: `1 and 5–7`."""
+    found: list[list[int]] = []
+    for value in map(int, values):
+        if found and value == found[-1][-1] + 1:
+            found[-1].append(value)
+        else:
+            found.append([value])
+    return listing([f"{each[0]}–{each[-1]}" if len(each) > 1 else str(each[0]) for each in found])
+
+
+def _power(overall: pd.DataFrame, cells: pd.DataFrame, study: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a study like this finds, how wide the interval of one cell is, and what settles an open question."""
+    lead = leading(overall["metric"])
+    own = overall[(overall["metric"] == lead.name) & ~overall["variant"].isin(CONTROLS)]
+    if not (found := own["detectable_ratio"].dropna()).empty:
+        text = f"A study like this finds differences from {distance(found.max())} on in 4 of 5 cases"
+        ours = cells[(cells["metric"] == lead.name) & cells["variant"].isin(set(own["variant"]))]
+        halves = np.sqrt(ours["ratio_high"] / ours["ratio_low"]).dropna()
+        if len(study["workloads"]) * len(study["clients"]) > 1 and len(halves):
+            text += f"; the interval of one {_place(study)} is about ±{distance(halves.median())}"
+        yield f"{text}."
+    opened = own[(own["verdict"] == Verdict.OPEN) & own["settling_repetitions"].notna()]
+    if len(opened):
+        most, more_min = opened["settling_repetitions"].max(), opened["settling_min"].max()
+        took = "" if missing(more_min) or more_min <= 0 else f", {duration(more_min * 60)} more of measuring"
+        text = f"±{share(matters_of(study))} takes about {number(most)} repetitions{took}"
+        yield f"{text}; these are {study['repetitions']}."
+
+
+def _place(study: Mapping[str, Any]) -> str:
+    return "workload" if len(study["clients"]) == 1 else "workload at one client count"
+
+
+def machine_line(
+    study: Mapping[str, Any],
+    records: Sequence[Run],
+    sources: Sequence[Mapping[str, Any]],
+    datasets: Sequence[Mapping[str, Any]],
+) -> str:
+    """Return machine, releases of servers, data and clients in one line; what is not known is left out."""
+    hosts = [run.host for run in records if run.host]
+    virtual = written_options([host.virtualisation or "none" for host in hosts]) if hosts else ""
+    parts = [
+        written_options([host.cpu for host in hosts]) if hosts else "",
+        f"{written_options([host.cpus for host in hosts])} CPUs" if hosts else "",
+        {"": "", "none": "not virtual"}.get(virtual, f"virtual machine ({virtual})"),
+        _memory([host.memory_mib for host in hosts]),
+        listing(list(dict.fromkeys(f"{source.get('product')} {source.get('release')}" for source in sources))),
+        *_data(datasets),
+        _clients(study["clients"]),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _clients(counts: Sequence[int]) -> str:
+    if len(counts) == 1:
+        return plural(counts[0], "client")
+    texts = [number(count) for count in sorted(counts)]
+    return f"{texts[0]} to {texts[-1]} clients" if len(texts) > 3 else f"{listing(texts)} clients"
+
+
+def _memory(amounts: Sequence[float | None]) -> str:
+    known = dict.fromkeys(size(amount * 2**20) for amount in amounts if not missing(amount))
+    return f"{', '.join(known)} of memory" if known else ""
+
+
+def _data(datasets: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the tables of the datasets that hold the same, with the least and the most that servers need for them."""
+    sizes: dict[str, list[float | None]] = {}
+    for data in datasets:
+        rows = f" of {number(data['rows'])} rows" if data.get("rows") else ""
+        tables = f"{plural(data['tables'], 'table')}{rows}" if data.get("tables") else str(data["dataset"])
+        sizes.setdefault(tables, []).append(data.get("bytes"))
+    for tables, found in sizes.items():
+        known = sorted(amount for amount in found if amount is not None)
+        ends = dict.fromkeys(size(amount) for amount in known[:1] + known[-1:]) or [size(None)]
+        yield f"{tables}, {' to '.join(ends)}"

@@ -1,0 +1,91 @@
+"""The means of imported logs per level of each part of their paths, as a table and in per cent."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.lib.wording import NARROW, NOTHING, by_width, missing, plural
+from scripts.report.analysis.levels import ALL, MEANS, levels_of
+from scripts.report.analysis.metrics import TPS, latency_of
+from scripts.report.page.value_tables import Cell
+
+# Percentage points from which the two kinds of means are explained.
+LEAST_APART = 0.1
+ARITHMETIC_TEXT = (
+    "Many reports average the percentages of cells arithmetically, here after averaging the repetitions. Such a mean "
+    "counts a gain for more than the loss that undoes it: +100 % and −50 % give +25 %, although twice as fast and half "
+    "as fast cancel out. The geometric mean gives 0 %, and exchanging the two sides only inverts it."
+)
+
+
+@dataclass(frozen=True)
+class LevelTable:
+    """Headings of the fields, rows of (level, variant, fields), and a text where the two kinds of means differ."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+    explained: str
+
+
+def compared(study: dict[str, Any]) -> dict[str, str]:
+    """Return the metrics whose means an import shows, with their headings."""
+    latency = latency_of(study)
+    return {TPS.name: "TPS", latency.name: latency.label.removesuffix(" latency")}
+
+
+def level_means(study: dict[str, Any], levels: pd.DataFrame) -> LevelTable | None:
+    """Return the means per level of an import from levels.csv; None if nothing is compared.
+
+    A level with the cells of an earlier one is left out.
+    """
+    heading = compared(study)
+    table = levels[levels["metric"].isin(heading)].fillna({"level": ""})
+    if table.empty:
+        return None
+    shown = [name for name in heading if name in set(table["metric"])]
+    found = {(row.axis, row.level, row.variant, row.metric): row for row in table.itertuples()}
+    variants = list(dict.fromkeys(table["variant"]))
+    rows = []
+    for axis, level in _different(study):
+        for variant in variants:
+            each = [found.get((axis, level, variant, metric)) for metric in shown]
+            rows.append((level_name(axis, level), variant, tuple(_cells(each))))
+    heads = [head for metric in shown for head in (heading[metric], "in per cent", "arithmetic mean")]
+    apart = (table["arithmetic_change"] - table["change"]).abs().max()
+    return LevelTable(tuple(heads), tuple(rows), ARITHMETIC_TEXT if apart >= LEAST_APART else "")
+
+
+def _different(study: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    seen = []
+    for place, cells in levels_of(study).items():
+        if cells not in seen:
+            seen.append(cells)
+            yield place
+
+
+def level_name(axis: str, level: str) -> str:
+    """Return the name of a level as a reader knows it: all cells, tier 2 GB, 16 clients."""
+    if axis == "clients":
+        return plural(int(level), "client")
+    return "all cells" if axis == ALL else level if axis in ("workload", MEANS) else f"{axis} {level}"
+
+
+def _cells(rows: list[Any]) -> Iterator[Cell]:
+    """Yield ratio with interval, the same in per cent, and the arithmetic mean of the cells' percentages."""
+    for row in rows:
+        if row is None or missing(row.ratio):
+            yield from (Cell(NOTHING, (), "hole"),) * 3
+            continue
+        text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+        lost = f"{row.n_cells} of " if row.n_cells < row.n_cells_planned else ""
+        known = () if bounds == NOTHING else (bounds,)
+        yield Cell(text, (*known, f"{lost}{plural(row.n_cells_planned, 'cell')}"))
+        yield Cell(signed(row.change))
+        yield Cell(signed(row.arithmetic_change))
+
+
+def signed(percentage: float) -> str:
+    """Return a change in per cent with its sign."""
+    return f"{percentage:+.1f}{NARROW}%".replace("-", "\u2212")

@@ -1,0 +1,262 @@
+"""Machine, trainings, datasets, sources, storage and client host for the page."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.lib import version
+from scripts.lib.host.address import without_logins
+from scripts.lib.vocabulary import CELL, CONTROLS
+from scripts.lib.wording import (
+    NOTHING,
+    count,
+    duration,
+    milliseconds,
+    missing,
+    number,
+    option_value,
+    plural,
+    short,
+    size,
+)
+from scripts.measure.engine.run_record import Run
+from scripts.measure.loadgen.run_sysbench import FILL_SCRIPT
+from scripts.report.analysis import published, stats
+from scripts.report.analysis.pairing import block_names
+
+HOST_ROWS = {
+    "hostname": "name", "cpu_model": "CPU", "cpu_id": "numbers of the CPU", "cpus": "CPUs", "memory_mib": "memory, MiB",
+    "kernel": "kernel", "virtualisation": "virtualisation", "governor": "frequency governor", "smt": "SMT",
+    "numa_nodes": "NUMA nodes", "thp": "transparent huge pages", "swap_mib": "swap, MiB", "clocksource": "clock source",
+}  # fmt: skip
+
+
+def training_rows(profiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one entry per profile: its training runs and its counters."""
+    return [
+        {
+            "name": f"{profile['training']} of {profile['server']}",
+            "runs": [
+                (run["workload"], number(run["clients"]), duration(run["seconds"]), count(run["tps"]))
+                for run in profile.get("runs") or []
+            ],
+            "setting": _training_setting(profile.get("recipe") or {}),
+            "counters": _counters(profile),
+            "compiler": str(profile.get("compiler") or "compiler unknown"),
+            "time": duration(profile.get("wall_s")),
+            "log_lines": [str(line) for line in profile.get("log_lines") or []],
+        }
+        for profile in profiles
+    ]
+
+
+def _training_setting(recipe: dict[str, Any]) -> str:
+    """Return in words the server options of a training, and whether it loaded its tables; empty without either."""
+    options = " ".join(f"{name}={option_value(value)}" for name, value in (recipe.get("options") or {}).items())
+    loaded = any(workload["tables"].get("fresh") for workload in recipe.get("workloads") or [])
+    return "; ".join(filter(None, [options, "the server in training loaded the tables" if loaded else ""]))
+
+
+def _counters(profile: dict[str, Any]) -> str:
+    """Return the counts of a profile in words; a profile of BOLT counts only what ran."""
+    counts = {key: number(profile.get(key)) for key in ("files_nonzero", "files", "functions_nonzero", "functions")}
+    if profile.get("tool") == "bolt":
+        return f"{counts['functions_nonzero']} functions and {number(profile.get('branches'))} branches ran"
+    ran = f"{counts['files_nonzero']} of {counts['files']} files and {counts['functions_nonzero']} of"
+    return f"{ran} {counts['functions']} functions ran"
+
+
+def _word(value: Any) -> str:
+    match value:
+        case None:
+            return NOTHING
+        case bool():
+            return "on" if value else "off"
+    return str(value)
+
+
+def machine_rows(records: list[Run]) -> list[tuple[str, str]]:
+    """Return (property, value) of the host."""
+    hosts = [run.host for run in records if run.host]
+    return [(label, written_options([getattr(host, key) for host in hosts])) for key, label in HOST_ROWS.items()]
+
+
+def workflow_rows(records: list[Run], drawn_by: dict[str, str | None]) -> list[tuple[str, str]]:
+    """Return (property, release and commit): of the workflow that measured the runs, of the one that drew the page."""
+    measured_by = dict.fromkeys(version.text(run.workflow.values()) for run in records)
+    return [
+        ("workflow that measured", "; ".join(measured_by)),
+        ("workflow that drew this page", version.text(drawn_by)),
+    ]
+
+
+def written_options(values: list[Any]) -> str:
+    """Return one fact of several runs as text; different values are separated by semicolons."""
+    return "; ".join(dict.fromkeys(map(_word, values))) or NOTHING
+
+
+def dataset_rows(datasets: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Return one row per dataset: name, server, script, tables, rows per table, size, load time, checksum."""
+    return [
+        (data["dataset"], data["server"], _filled(data), number(data.get("tables")), number(data.get("rows")),
+         size(data.get("bytes")),
+         duration(data.get("load_s")), short(data.get("snapshot_sha256")))
+        for data in datasets
+    ]  # fmt: skip
+
+
+def _filled(data: dict[str, Any]) -> str:
+    options = (f"{name}={option_value(value)}" for name, value in (data.get("options") or {}).items())
+    text = " ".join([data.get("script") or FILL_SCRIPT, *options])
+    return f"{text}, before every run" if data.get("fresh") else text
+
+
+def source_rows(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the origin of the sources, with the checksums of the fetched files."""
+    return [
+        {
+            "server": source["server"],
+            "product": f"{source.get('product')} {source.get('release')}",
+            "origin": without_logins(str(source.get("origin"))),
+            "tree": source.get("tree_sha256") or NOTHING,
+            "files": [(entry["name"], entry["sha256"]) for entry in source.get("files") or []],
+        }
+        for source in sources
+    ]
+
+
+CLIENT_HEAD = (
+    "variant", "workload", "clients", "packets/s to the server", "Mbit/s", "packets/s from it", "Mbit/s",
+    "packets/s the client host sent", "and received",
+)  # fmt: skip
+# Column of runs.csv, and what makes it the unit of its head.
+CLIENT_COLUMNS = (
+    ("server_rx_packets_per_s", 1), ("server_rx_bytes_per_s", 8e-6), ("server_tx_packets_per_s", 1),
+    ("server_tx_bytes_per_s", 8e-6), ("client_tx_packets_per_s", 1), ("client_rx_packets_per_s", 1),
+)  # fmt: skip
+
+
+def client_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> dict[str, Any]:
+    """Return the values of the page for a client host; no rows where sysbench ran on the host of the server."""
+    own = [run for run in records if run.client_host and not run.running]
+    if not own:
+        return {"hosts": []}
+    remote = [run.client_host for run in own]
+    sides = [run.host for run in own], [one.host for one in remote]
+    rows = [
+        (label, tuple(written_options([getattr(host, key) for host in hosts]) for hosts in sides))
+        for key, label in HOST_ROWS.items()
+    ]
+    traffic = [one.network.server for one in remote], [one.network.client for one in remote]
+    rows += [
+        ("busiest interface", tuple(written_options([one.interface for one in side]) for side in traffic)),
+        ("listens on", (written_options([f"{one.address} port {one.port}" for one in remote]), "")),
+        ("reached by", ("", written_options([_way(one.reached_by) for one in remote]))),
+    ]
+    return {"hosts": rows, "network_head": CLIENT_HEAD, "network": _network_rows(study, runs)}
+
+
+def _way(reached_by: Mapping[str, Any]) -> str:
+    return f"ssh {reached_by['ssh']}" if "ssh" in reached_by else shlex.join(reached_by["command"])
+
+
+def _network_rows(study: Mapping[str, Any], runs: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Return one row per cell: traffic to and from the server in the windows, means over the runs."""
+    names = [name for name, _ in CLIENT_COLUMNS]
+    ok = runs[(runs["outcome"] == "ok") & ~runs["variant"].isin(CONTROLS)].astype(dict.fromkeys(names, float))
+    means = ok.groupby(list(CELL))[names].mean()
+    cells = [
+        (variant, workload, clients)
+        for variant in study["variants"]
+        for workload in study["workloads"]
+        for clients in study["clients"]
+    ]
+    return [
+        (cell[0], cell[1], str(cell[2]), *(count(means.loc[cell, name] * factor) for name, factor in CLIENT_COLUMNS))
+        for cell in cells
+        if cell in means.index
+    ]
+
+
+STORAGE_HEAD = (
+    *("variant", "storage", "file system", "mount options", "device"),
+    *("shortest", "median", "95 % within", "longest", "runs"),
+)
+
+
+def storage_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> dict[str, Any]:
+    """Return the values of the page for storages; no rows for a study that names none."""
+    named = any(variant.get("storage") for variant in study["variants"].values())
+    rows = _storage_rows(study, records) if named and runs["fsync_p50_ms"].notna().any() else []
+    if not rows:
+        return {"storages": []}
+    sentences = list(_storage_sentences(study, runs))
+    return {
+        "storages": [*rows, *_published_storage(study)],
+        "storage_head": STORAGE_HEAD,
+        "storage_sentences": sentences,
+    }
+
+
+def _storage_rows(study: Mapping[str, Any], records: list[Run]) -> list[tuple[str, ...]]:
+    """Return one row per variant: where its data lay, and times of fsync over its runs, in ms."""
+    found = []
+    for name, variant in study["variants"].items():
+        own = [run for run in records if run.variant == name and run.fsync_ms]
+        if name in CONTROLS or not own:
+            continue
+        fsyncs = [run.fsync_ms for run in own]
+        middle = [np.median([getattr(one, key) for one in fsyncs]) for key in ("p50", "p95")]
+        taken = min(one.min for one in fsyncs), *middle, max(one.max for one in fsyncs)
+        folders = ", ".join(dict.fromkeys(run.storage or "" for run in own))
+        place = f"{variant['storage']} ({folders})" if variant.get("storage") else "the disk of /var/tmp"
+        media = [(run.medium.file_system, run.medium.mount_options, run.medium.device) for run in own]
+        kinds = [", ".join(dict.fromkeys(value or NOTHING for value in values)) for values in zip(*media, strict=True)]
+        found.append((name, place, *kinds, *map(milliseconds, taken), number(len(own))))
+    return found
+
+
+def _published_storage(study: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return one row per published variant with its published shortest and longest time."""
+    rows = published.frame(dict(study))
+    found = []
+    for name in dict.fromkeys(rows["variant"][rows["metric"].isin(published.OF_STORAGE)]):
+        own = rows[rows["variant"] == name].set_index("metric")["value"]
+        times = [count(own.get(key)) if key in own else NOTHING for key in published.OF_STORAGE]
+        found.append((f"published: {name}", *(NOTHING,) * 4, times[0], NOTHING, NOTHING, times[1], NOTHING))
+    return found
+
+
+def _storage_sentences(study: Mapping[str, Any], runs: pd.DataFrame) -> Iterator[str]:
+    """Yield, per workload, the differences in latency and fsync at the fewest clients, where commits wait alone."""
+    reference, clients = study["reference"], min(study["clients"])
+    chosen = runs[(runs["outcome"] == "ok") & (runs["clients"] == clients)]
+    for workload in study["workloads"]:
+        own = chosen[chosen["workload"] == workload]
+        own = own.set_index(["variant", block_names(own)])
+        for name in study["variants"]:
+            if name in (reference, *CONTROLS) or not {name, reference} <= set(own.index.get_level_values(0)):
+                continue
+            pairs = own.loc[name][["latency_mean_ms", "fsync_p50_ms"]].astype(float)
+            apart = (pairs - own.loc[reference][["latency_mean_ms", "fsync_p50_ms"]].astype(float)).dropna()
+            if len(apart):
+                yield _storage_sentence(workload, clients, name, reference, apart)
+
+
+def _storage_sentence(workload: str, clients: int, name: str, reference: str, apart: pd.DataFrame) -> str:
+    slower, fsync = (_times_apart(apart[key].to_numpy()) for key in ("latency_mean_ms", "fsync_p50_ms"))
+    place = f"{workload} with {plural(clients, 'client')}"
+    taken = f"on {name} a transaction took {slower} than on {reference}, an fsync {fsync}"
+    return f"{place}: {taken}; {plural(len(apart), 'block')}."
+
+
+def _times_apart(values: np.ndarray) -> str:
+    """Return a mean difference in ms with its t interval, as so much more or less."""
+    mean, low, high = map(float, stats.t_interval(values))
+    word, sign = ("more", 1) if mean >= 0 else ("less", -1)
+    bounds = sorted((sign * low, sign * high))
+    spread = "" if missing(low) else f" (interval {' to '.join(map(count, bounds))})"
+    return f"{count(abs(mean))} ms {word}{spread}"

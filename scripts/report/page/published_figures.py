@@ -1,0 +1,199 @@
+"""Every published figure, with ours beside it where the study measured the same quantity."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.lib.vocabulary import CELL, COLD, CONTROLS, WARM
+from scripts.lib.wording import NOTHING, count, size
+from scripts.measure.engine.run_record import Diagnosis, Run
+from scripts.report.analysis import published
+from scripts.report.analysis.metrics import MEASURED, OPERATIONS
+from scripts.report.analysis.published import FINDINGS, IN_BYTES, SIZES
+from scripts.report.page.engine_section import CHANGE_BUFFER_PREFIX, grown
+
+Cell = tuple[str, str, int]
+# Cell -> our mean, in the unit of the function that found it.
+Found = dict[Cell, float]
+
+BYTES = "bytes"
+FIGURE_HEAD = ("quantity", "of", "workload", "clients", "published", "ours")
+# Published quantities that runs.csv has under another name.
+COLUMNS = {
+    "latency avg": "latency_mean_ms",
+    "packets received": "server_rx_packets_per_s",
+    "packets sent": "server_tx_packets_per_s",
+    "bytes received": "server_rx_bytes_per_s",
+    "bytes sent": "server_tx_bytes_per_s",
+    **{name: name for name in MEASURED},
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a study measured: runs.csv, statements.csv and files.csv, the records of its runs and its diagnoses."""
+
+    runs: pd.DataFrame
+    statements: pd.DataFrame
+    files: pd.DataFrame
+    records: list[Run]
+    diagnoses: list[Diagnosis]
+
+    @property
+    def ok(self) -> list[Run]:
+        """The records of the runs that were measured."""
+        return [run for run in self.records if run.outcome == "ok"]
+
+
+def published_values(
+    study: dict[str, Any], tables: Mapping[str, pd.DataFrame], records: list[Run], diagnoses: list[Diagnosis]
+) -> dict[str, Any]:
+    """Return the values of the page on what was published: its source, findings and figures, and what has no side."""
+    declared = study.get("published") or {}
+    measured = Measured(*(tables[name] for name in ("runs", "statements", "files")), records, diagnoses)
+    return {
+        "published_source": declared.get("source"),
+        "published_findings": [tuple(finding[name] for name in FINDINGS) for finding in declared.get("findings") or []],
+        "published_gaps": published.gaps(study),
+        "figure_head": FIGURE_HEAD,
+        "figure_rows": figure_rows(study, measured),
+    }
+
+
+def figure_rows(study: Mapping[str, Any], measured: Measured) -> list[tuple[str, ...]]:
+    """Return the fields of FIGURE_HEAD per published figure, in the order of the file.
+
+    Ours is that of the variant with the published name, else of each variant; controls are left out.
+    """
+    rows = (study.get("published") or {}).get("rows") or []
+    ours = [name for name in study["variants"] if name not in CONTROLS]
+    found = {metric: _found(metric, measured) for metric in dict.fromkeys(row["metric"] for row in rows)}
+    return [_row(row, ours, found[row["metric"]]) for row in rows]
+
+
+def _row(row: Mapping[str, Any], ours: list[str], found: Found) -> tuple[str, ...]:
+    unit = row.get("unit") or unit_of(row["metric"])
+    names = [row["variant"]] if row["variant"] in ours else ours
+    values = {name: found.get((name, row["workload"], row["clients"])) for name in names}
+    texts = {name: _text(value / _factor(unit), unit) for name, value in values.items() if value is not None}
+    told = "; ".join(
+        texts.values() if names == [row["variant"]] else (f"{name} {text}" for name, text in texts.items())
+    )
+    theirs = size(row["value"]) if unit == BYTES else f"{row['value']:.12g} {unit}".strip()
+    return (row["metric"], row["variant"], row["workload"], str(row["clients"]), theirs, told or NOTHING)
+
+
+def _text(value: float, unit: str) -> str:
+    return size(value) if unit == BYTES else f"{count(value)} {unit}".strip()
+
+
+def unit_of(metric: str) -> str:
+    """Return the unit of a quantity whose published row names none: that of its metric."""
+    name = metric.partition("/")[0]
+    return BYTES if name.endswith("_bytes") else "ms" if name.endswith("_ms") else "s" if name.endswith("_s") else ""
+
+
+def _factor(unit: str) -> float:
+    return IN_BYTES.get(unit.removesuffix("/s"), 1)
+
+
+def _found(metric: str, measured: Measured) -> Found:
+    for pattern, find in FINDERS:
+        if match := re.fullmatch(pattern, metric):
+            return find(measured, *match.groups())
+    return {}
+
+
+def _of_runs(measured: Measured, name: str) -> Found:
+    column = COLUMNS.get(name)
+    if column is None or column not in measured.runs:
+        return {}
+    ok = measured.runs[measured.runs["outcome"] == "ok"]
+    return _by_cell(ok.assign(**{column: ok[column].astype(float)}), column)
+
+
+def _by_cell(table: pd.DataFrame, column: str) -> Found:
+    """Return the means of a column by cell, without those that are missing."""
+    return table.groupby(list(CELL))[column].mean().dropna().to_dict()
+
+
+def _of_statement(measured: Measured, cache: str, statement: str) -> Found:
+    rows = measured.statements
+    return _by_cell(rows[(rows["cache"] == cache) & (rows["statement"] == statement)], "value_s")
+
+
+def _of_rows(measured: Measured, statement: str) -> Found:
+    rows = measured.statements
+    chosen = rows[rows["statement"] == statement]
+    return _by_cell(chosen.assign(n_rows=chosen["n_rows"].astype(float)), "n_rows")
+
+
+def _of_all_files(measured: Measured, name: str) -> Found:
+    return _of_files(measured.files, name)
+
+
+def _of_table(measured: Measured, what: str, table: str, edge: str) -> Found:
+    kind = {"allocated to": "allocated", "file size of": "apparent"}[what]
+    parts = measured.files["part"].str.rpartition(".")[2]
+    return _of_files(measured.files[parts == table.replace("#P#", "#")], f"{edge}_{kind}_bytes")
+
+
+def _of_system(measured: Measured) -> Found:
+    return _of_files(measured.files[measured.files["kind"] == "system"], "after_apparent_bytes")
+
+
+def _of_files(files: pd.DataFrame, column: str) -> Found:
+    if files.empty:
+        return {}
+    return _by_cell(files.groupby([*CELL, "repetition"])[column].sum(min_count=1).reset_index(), column)
+
+
+def _of_change_buffer(measured: Measured, counter: str) -> Found:
+    name = CHANGE_BUFFER_PREFIX + counter.replace(" ", "_")
+    return _of_each(measured.ok, lambda run: grown(run.counters.get(name)))
+
+
+def _of_shown(measured: Measured, name: str, column: str) -> Found:
+    return _of_each(measured.ok, lambda run: _shown(run, name, column))
+
+
+def _shown(run: Run, name: str, column: str) -> float | None:
+    """Return the value in the last pass."""
+    for one in reversed(run.timed_sql.shown or [] if run.timed_sql else []):
+        names = [each.lower() for each in one["columns"]]
+        if one["name"] == name and column in names and one["rows"]:
+            value = one["rows"][0][names.index(column)]
+            return None if value is None else float(value)
+    return None
+
+
+def _of_calls(measured: Measured, what: str, name: str) -> Found:
+    key = {"calls of": "calls", "time in": "system_s", "errors of": "errors"}[what]
+    return _of_each(measured.diagnoses, lambda run: _call(run, name, key))
+
+
+def _call(run: Diagnosis, name: str, key: str) -> float | None:
+    if run.outcome != "ok" or run.tool != "syscalls":
+        return None
+    return float(sum(one[key] for one in run.diagnosis["calls"] if name in (one["name"], "all")))
+
+
+def _of_each(runs: Iterable[Run], value: Callable[[Any], float | None]) -> Found:
+    each = pd.DataFrame([(*run.cell, value(run)) for run in runs], columns=[*CELL, "value"])
+    return _by_cell(each.astype({"value": float}), "value")
+
+
+FINDERS: tuple[tuple[str, Callable[..., Found]], ...] = (
+    (f"({COLD}|{WARM})_s/(.+)", _of_statement),
+    (r"rows/(.+)", _of_rows),
+    (r"shown/(.+)/(.+)", _of_shown),
+    (f"({'|'.join(SIZES)})", _of_all_files),
+    (r"(allocated to|file size of) \w+/(\w+(?:#P#\w+)?) (before|after)", _of_table),
+    (r"size of ibdata1 after the ladder", _of_system),
+    (f"change buffer (merges|{'|'.join(f'merged {name}' for name in OPERATIONS)})", _of_change_buffer),
+    (r"(calls of|time in|errors of) (\w+)", _of_calls),
+    (r"(.+)", _of_runs),
+)

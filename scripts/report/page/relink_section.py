@@ -1,0 +1,63 @@
+"""What relinking the reference alone moves, beside the comparisons of builds."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from scripts.lib.vocabulary import CONTROLS
+from scripts.lib.wording import missing, percent, plural
+from scripts.report.analysis.metrics import EVERY, leading
+from scripts.report.page.finding import Finding, Topic
+
+RELINKS = Topic("relinks", "Relinking alone")
+UNKNOWN = "what code layout alone moves is not known"
+SHUFFLED_BEFORE_LTO = (
+    "The reference is linked with LTO: its objects were shuffled before that, so functions may be inlined and split "
+    "otherwise, too."
+)
+
+
+def of_builds(study: Mapping[str, Any]) -> list[str]:
+    """Return the variants that run another build than the reference, which code layout alone may set apart."""
+    pairs = {name: (arm.get("server"), arm.get("build")) for name, arm in study["variants"].items()}
+    reference = pairs[study["reference"]]
+    return [name for name, pair in pairs.items() if name not in CONTROLS and pair != reference]
+
+
+def relinked_sentence(study: Mapping[str, Any], relinked: pd.DataFrame) -> str:
+    """Return by how much relinking alone moves the reference over all cells, or that no relink was measured."""
+    over = relinked[relinked["workload"].isna()]
+    if over.empty:
+        return f"No relink of {study['reference']} was measured: {UNKNOWN}."
+    lead = leading(over["metric"])
+    (row,) = over[over["metric"] == lead.name].itertuples()
+    if missing(row.moved):
+        return f"{plural(int(row.n_relinks), 'relink')} of {study['reference']} gave a figure, too few: {UNKNOWN}."
+    return f"Relinking alone moves {study['reference']} by {_moved(row)}, {lead.label.lower()}, {_number(row)}."
+
+
+def _moved(row: Any) -> str:
+    return f"{percent(row.moved)} (95 % interval {percent(row.moved_low)} to {percent(row.moved_high)})"
+
+
+def _number(row: Any) -> str:
+    return f"over {plural(int(row.n_relinks), 'relink')}"
+
+
+def relinks_finding(study: Mapping[str, Any], relinked: pd.DataFrame) -> Finding | None:
+    """Report what relinking alone moves, cell by cell; None for a study that compares no builds."""
+    if not of_builds(study):
+        return None
+    known = relinked[relinked["workload"].notna() & relinked["moved"].notna()]
+    known = known[known["metric"] == leading(known["metric"]).name] if len(known) else known
+    lines = (f"{row.workload}, {plural(int(row.clients), 'client')}: {_moved(row)}, {EVERY[row.metric].label.lower()}"
+             for row in known.itertuples())  # fmt: skip
+    how = (SHUFFLED_BEFORE_LTO,) if _has_lto(study) else ()
+    return RELINKS.plain(relinked_sentence(study, relinked), (*lines, *how))
+
+
+def _has_lto(study: Mapping[str, Any]) -> bool:
+    """Return whether the reference, whose objects are relinked, is linked with link-time optimisation."""
+    build = study["variants"][study["reference"]].get("build")
+    return bool(study.get("builds", {}).get(build, {}).get("lto"))

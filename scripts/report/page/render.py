@@ -1,0 +1,62 @@
+"""Pages and summaries, made from plain values by the templates."""
+
+import base64
+import functools
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from scripts.lib.visible import visible
+
+TEMPLATES = Path(__file__).with_name("templates")
+STRICT = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+
+INLINE_SIGNS = "\\`*_|[]#~$"
+# What begins a list or underlines a heading at the beginning of a line.
+BLOCK_SIGN = re.compile(r"^[-+](?=\s|$)|^[-=](?=[-=\s]*$)|(?<=^\d)[.)](?=\s|$)|(?<=^\d\d)[.)](?=\s|$)")
+
+
+def markdown(text: object) -> str:
+    """Escape a text for a Markdown table or sentence: markup, line ends and signs of a list lose their meaning."""
+    line = " ".join(str(text).split("\n")).lstrip() if str(text).strip() else str(text)
+    escaped = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return BLOCK_SIGN.sub(
+        r"\\\g<0>", "".join(f"\\{sign}" if sign in INLINE_SIGNS else sign for sign in escaped), count=1
+    )
+
+
+def render(template: str, values: dict[str, Any]) -> str:
+    """Return the text of a template, `report.html.j2` or another, with these values.
+
+    Values are escaped in HTML; in Markdown the template applies the filter `md` to each. Raises jinja2.UndefinedError
+    naming a value that is missing.
+    """
+    html = template.endswith(".html.j2")
+    return _environment(html).get_template(template).render(values, **(_inlined() if html else {}))
+
+
+@functools.cache
+def _environment(html: bool) -> jinja2.Environment:
+    """Return the environment that compiles templates, each once in a process."""
+    loader = jinja2.FileSystemLoader(TEMPLATES)
+    environment = jinja2.Environment(loader=loader, autoescape=html, finalize=_shown, **STRICT)
+    environment.filters["md"] = markdown
+    return environment
+
+
+def _shown(value: object) -> object:
+    """Return what a template puts into its text, with control characters and the like made visible."""
+    if isinstance(value, Markup):
+        return Markup(visible(str(value)))
+    return value if isinstance(value, (int, float, jinja2.Undefined)) else visible(str(value))
+
+
+def _inlined() -> dict[str, Any]:
+    """Return the style and the script of a page, with the checksum by which its policy allows the script."""
+    style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
+    seal = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return {"style": Markup(style), "script": Markup(script), "seal": seal}

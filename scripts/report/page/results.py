@@ -1,0 +1,148 @@
+"""The results of a study as rows: the mean over all cells of each arm, each cell, and the columns beside them.
+
+The first screen's figure, the table of the summary and the last lines on the terminal show the same rows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.lib.vocabulary import AA, CONTROLS, RELINKED, Verdict
+from scripts.lib.wording import NARROW, NOTHING, by_width, missing, percent
+from scripts.report.analysis.metrics import COLD_TIME, METRICS, TPS, WARM_TIME, Metric, latency_of, leading_of
+from scripts.report.page.words import side
+
+# The end of the label of A/A.
+AGAIN = " again (A/A)"
+HEADS = {"tps": "TPS", "cpu_us_per_tx": "CPU / transaction", "p50_ms": "median latency", "p95_ms": "p95 latency",
+         "p99_ms": "p99 latency", "cold_s": "cold time", "warm_s": "warm time"}  # fmt: skip
+GOOD, BAD, PLAIN, QUIET = "good", "bad", "plain", "quiet"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A ratio with its 95 % interval; `ratio` is None for a range without a middle, bounds are NaN without interval."""
+
+    label: str
+    ratio: float | None
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Field:
+    """One metric of a row: the ratio, its interval, and a state: good, bad, plain, or quiet for what has no verdict."""
+
+    text: str
+    interval: str
+    state: str
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """One arm: its name, the mean over all cells (None if nothing could be compared), the cells, the columns."""
+
+    variant: str
+    label: str
+    mean: Span | None
+    cells: tuple[Span, ...]
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Results:
+    """All rows of a study with the metrics of their columns, the first of which the figure shows."""
+
+    reference: str
+    metrics: tuple[Metric, ...]
+    rows: tuple[ResultRow, ...]
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads of the columns."""
+        return [HEADS[metric.name] for metric in self.metrics]
+
+
+def results(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Results:
+    """Return the rows of a study, variants in its order, A/A and relinks last.
+
+    `tables` holds overall, cells and relinked.
+    """
+    overall, cells = tables["overall"], tables["cells"]
+    compared = overall[overall["n_cells"] > 0]
+    known = set(compared["metric"])
+    lead = leading_of(study, known or set(overall["metric"]))
+    columns = (TPS, METRICS["cpu_us_per_tx"], latency_of(study), COLD_TIME, WARM_TIME)
+    metrics = [lead, *(metric for metric in columns if metric.name in known and metric is not lead)]
+    names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
+    names += [name for name in study["variants"] if name == AA]
+    rows = [_row(name, study, overall, cells, metrics) for name in names]
+    return Results(study["reference"], tuple(metrics), (*rows, *_relinked(study, tables["relinked"], metrics)))
+
+
+def _row(
+    name: str, study: dict[str, Any], overall: pd.DataFrame, cells: pd.DataFrame, metrics: list[Metric]
+) -> ResultRow:
+    found = {row.metric: row for row in overall[overall["variant"] == name].itertuples() if row.n_cells}
+    own = cells[(cells["variant"] == name) & (cells["metric"] == metrics[0].name) & cells["ratio"].notna()]
+    places = {(row.workload, row.clients): row for row in own.itertuples()}
+    ordered = [(load, clients) for load in study["workloads"] for clients in sorted(study["clients"])]
+    spans = [_cell_span(study, places[place]) for place in ordered if place in places]
+    lead = found.get(metrics[0].name)
+    mean = Span("", lead.ratio, lead.ratio_low, lead.ratio_high) if lead else None
+    label = f"{study['reference']}{AGAIN}" if name == AA else name
+    return ResultRow(name, label, mean, tuple(spans), tuple(_field(found.get(each.name), each) for each in metrics))
+
+
+def _cell_span(study: dict[str, Any], row: Any) -> Span:
+    label = f"{row.workload}, {row.clients}" if len(study["clients"]) > 1 else row.workload
+    return Span(label, row.ratio, row.ratio_low, row.ratio_high)
+
+
+def _field(row: Any, metric: Metric) -> Field:
+    if row is None:
+        return Field(NOTHING, "", QUIET)
+    text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+    if row.verdict == Verdict.UNPAIRED and row.n_cells < row.n_cells_planned:
+        bounds = f"{'' if bounds == NOTHING else f'{bounds}, '}{int(row.n_cells)} of {int(row.n_cells_planned)} cells"
+    found = side(row)
+    state = (BAD if metric.is_worse(found) else GOOD) if found else QUIET if row.variant == AA else PLAIN
+    return Field(text, "" if bounds == NOTHING else bounds, state)
+
+
+def _relinked(study: dict[str, Any], table: pd.DataFrame, metrics: list[Metric]) -> Iterator[ResultRow]:
+    """Yield the row of the relinked reference: how far from 1 relinking alone moves it, either way, and at most."""
+    if RELINKED not in study["variants"] or table.empty:
+        return
+    over = {row.metric: row for row in table[table["workload"].isna()].itertuples() if not missing(row.moved)}
+    mean = over.get(metrics[0].name)
+    fields = tuple(_moved(over.get(metric.name)) for metric in metrics)
+    label = f"{study['reference']} relinked"
+    if mean is None:
+        yield ResultRow(RELINKED, label, None, (), fields)
+        return
+    yield ResultRow(RELINKED, label, _either_way(mean.moved), (_either_way(mean.moved_high, "upper bound"),), fields)
+
+
+def _either_way(moved: float, label: str = "") -> Span:
+    return Span(label, None, 1 / (1 + moved), 1 + moved)
+
+
+def _moved(row: Any) -> Field:
+    if row is None:
+        return Field(NOTHING, "", QUIET)
+    text = percent(row.moved)
+    bounds = f"{row.moved_low * 100:.1f}–{row.moved_high * 100:.1f}{NARROW}%"
+    return Field(text if text.startswith("under") else f"±{text}", bounds, QUIET)
+
+
+def summary_rows(found: Results) -> list[tuple[str, tuple[str, ...]]]:
+    """Return (name, texts) per row: `1.30 (1.18–1.43)`, marked with an asterisk where a difference is established."""
+    return [(row.label, tuple(_text(field) for field in row.fields)) for row in found.rows]
+
+
+def _text(field: Field) -> str:
+    mark = "*" if field.state in (GOOD, BAD) else ""
+    return f"{field.text}{mark} ({field.interval})" if field.interval else f"{field.text}{mark}"

@@ -1,0 +1,265 @@
+"""The runs for the page: rows, details, commands, server variables, warnings, options that a release renamed."""
+
+import os
+import shlex
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from scripts.lib.wording import NARROW, NOTHING, count, duration, milliseconds, missing, number, percent, plural
+from scripts.measure.engine.run_record import Run
+from scripts.measure.engine.warnings import THRESHOLDS
+from scripts.measure.servers import families
+from scripts.report.analysis.comparison import warning_set
+from scripts.report.analysis.metrics import latency_of
+from scripts.report.analysis.run_tables import run_row
+from scripts.report.page.value_tables import Cell
+
+MOST_UNFOLDED = 1500
+SPARK_WIDTH, SPARK_HEIGHT = 240, 36
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One run: the fields of its row, then the details that it unfolds to."""
+
+    fields: tuple[str, ...]
+    ok: bool
+    reason: str
+    json_link: str
+    text_link: str
+    lines: tuple[tuple[str, str], ...] = ()
+    commands: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+    spark: str = ""
+    spark_top: str = ""
+
+
+FIGURES = {"tps": "TPS", "p95_ms": "p95 ms", "cpu_us_per_tx": "CPU µs"}
+SQL_FIGURES = {"cold_s": "cold s", "warm_s": "warm s", "duration_s": "in all s"}
+
+
+def run_head(study: dict[str, Any]) -> tuple[str, ...]:
+    """Return the headings of a row's fields; with both kinds of loads, a figure has two names."""
+    if figures := log_figures(study):
+        return ("variant", "workload", "clients", "rep.", *figures.values(), "warnings")
+    kinds = {"sql" in load for load in study["workloads"].values()}
+    sides = [*([FIGURES.values()] if kinds != {True} else []), *([SQL_FIGURES.values()] if True in kinds else [])]
+    figures = [" / ".join(each) for each in zip(*sides, strict=True)]
+    return ("#", "variant", "workload", "clients", "rep.", "place", *figures, "warnings")
+
+
+def log_figures(study: dict[str, Any]) -> dict[str, str]:
+    """Return column of runs.csv -> heading of the figures of an imported log; empty for a measured study."""
+    if not study.get("imported"):
+        return {}
+    latency = latency_of(study)
+    return {"tps": "TPS", latency.name: f"{latency.label.removesuffix(' latency')} {latency.unit}"}
+
+
+def run_link(path: Path, base: Path) -> str:
+    """Return a relative, quoted link from a page in `base` to a file."""
+    return quote(os.path.relpath(path, base))
+
+
+def run_view(run: Run, base: Path | None, unfold: bool, imported: dict[str, str] | None = None) -> RunView:
+    """Return one run; `unfold` adds commands, phases, warnings and the per-second line.
+
+    `imported` holds the figures of an imported log, see `log_figures`.
+
+    The links to the run's files are relative to the folder `base`, and empty where it is None.
+    """
+    row, text_file = run_row(run), run.sysbench.text_file
+    shown = FIGURES if missing(row["cold_s"]) else SQL_FIGURES
+    figures = tuple(count(row[name]) for name in imported or shown)
+    names = ("variant", "workload", "clients", "repetition")
+    fields = [row[name] for name in (names if imported else ("run_number", *names, "position"))]
+    view = RunView(
+        fields=(*map(_field, fields), *figures, ", ".join(sorted(warning_set(row["warning_codes"])))),
+        ok=row["outcome"] == "ok",
+        reason=row["reason"] or "",
+        json_link=run_link(run.path, base) if base else "",
+        text_link=run_link(run.path.parent / text_file, base) if base and text_file else "",
+    )
+    if not unfold:
+        return view
+    commands = tuple((name, shlex.join(map(str, argv))) for name, argv in run.commands.items() if argv)
+    more = {
+        "lines": _lines(run, row),
+        "commands": commands,
+        "warnings": tuple(str(warning.text) for warning in run.warnings),
+        "spark": spark(run),
+        "spark_top": count(max(_known_tps(run), default=None)),
+    }
+    return RunView(**{**view.__dict__, **more})
+
+
+def _field(value: Any) -> str:
+    return NOTHING if missing(value) else str(value)
+
+
+def _lines(run: Run, row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in run.phases_s.items())
+    cpus = [run.placement.server_cpus, run.client_host.cpus or run.placement.client_cpus]
+    places, whose = (
+        [",".join(map(str, found or [])) for found in cpus],
+        " of the client host" if run.client_host else "",
+    )
+    nice = "" if run.nice is None else f"; nice value {run.nice}"
+    storage = f"{run.medium.file_system}, an fsync {milliseconds(run.fsync_ms.p50)} ms" if run.medium else ""
+    window = f"{duration(row['duration_s'])}, {number(row['transactions'])} transactions"
+    window += "".join(
+        f", {noun}s unknown" if missing(row[f"{noun}s"]) else f", {plural(row[f'{noun}s'], noun)}"
+        for noun in ("error", "reconnect")
+    )
+    latency = [f"{name} {count(row[key])} ms" for name, key in (("mean", "latency_mean_ms"), ("p50", "p50_ms"))]
+    latency += [f"{name} {count(row[f'{name}_ms'])} ms" for name in ("p95", "p99")]
+    tick_s = run.sliced.cpu_tick_s
+    exact = "" if tick_s is None else f" (the sum exactly, the split in ticks of {number(tick_s * 1e3)} ms)"
+    cpu = f"user {count(row['cpu_user_us_per_tx'])} µs, system {count(row['cpu_system_us_per_tx'])} µs per transaction"
+    lines = (
+        ("window", window if row["transactions"] is not None else ""),
+        ("latency", ", ".join(latency) if row["latency_mean_ms"] is not None else ""),
+        (
+            "server CPU",
+            f"{cpu}{exact}; steal {percent(row['steal_share'])}" if row["cpu_us_per_tx"] is not None else "",
+        ),
+        ("phases", phases),
+        ("CPUs", f"server {places[0]}, sysbench {places[1]}{whose}{nice}" if all(places) else ""),
+        ("storage", storage),
+    )
+    return tuple(line for line in lines if line[1])
+
+
+def _known_tps(run: Run) -> list[float]:
+    return [value for value in run.series.tps or [] if not missing(value)]
+
+
+def spark(run: Run) -> str:
+    """Return the points of TPS per second as a line in a box of 240 by 36, from zero up; empty with one point."""
+    values = _known_tps(run)
+    if len(values) < 2 or not max(values) > 0:
+        return ""
+    step, scale = SPARK_WIDTH / (len(values) - 1), (SPARK_HEIGHT - 2) / max(values)
+    return " ".join(f"{place * step:.1f},{SPARK_HEIGHT - 1 - value * scale:.1f}" for place, value in enumerate(values))
+
+
+@dataclass(frozen=True)
+class ArmView:
+    """The command line and the option file of one variant's server."""
+
+    variant: str
+    command: str
+    option_file: str
+
+
+def first_ok(records: list[Run], **wanted: str) -> Run | None:
+    """Return the facts of the first ok run with these values, None without one."""
+    for run in records:
+        if run.outcome == "ok" and all(getattr(run, key) == value for key, value in wanted.items()):
+            return run
+    return None
+
+
+def arm_views(study: dict[str, Any], records: list[Run]) -> list[ArmView]:
+    """Return server command and option file of every variant, from its first ok run."""
+    found = {name: first_ok(records, variant=name) for name in study["variants"]}
+    return [
+        ArmView(name, shlex.join(map(str, run.commands.get("server") or [])), run.option_file or "")
+        for name, run in found.items()
+        if run
+    ]
+
+
+def load_views(study: dict[str, Any], records: list[Run]) -> list[tuple[str, str, str]]:
+    """Return (workload, warm-up command, measuring command), each from the reference's first ok run."""
+    found = {name: first_ok(records, variant=study["reference"], workload=name) for name in study["workloads"]}
+    return [
+        (name, *(shlex.join(map(str, run.commands.get(part) or [])) for part in ("warmup", "measure")))
+        for name, run in found.items()
+        if run
+    ]
+
+
+def variable_rows(study: dict[str, Any], records: list[Run]) -> tuple[list[tuple], list[tuple]]:
+    """Return (variables whose values differ between variants, the reference's variables): rows of name and values."""
+    runs = {name: first_ok(records, variant=name) for name in study["variants"]}
+    found = {name: run.server_variables() if run else {} for name, run in runs.items()}
+    names = sorted(set().union(*found.values()))
+    rows = [(name, tuple(str(found[variant].get(name, NOTHING)) for variant in found)) for name in names]
+    return [row for row in rows if len(set(row[1])) > 1], sorted(found[study["reference"]].items())
+
+
+def only_paths(row: tuple[str, tuple[str, ...]]) -> bool:
+    """Return whether all values of a variable are absolute paths: those of a run's own folders always differ."""
+    return all(value.startswith("/") for value in row[1])
+
+
+def warning_rows(records: list[Run]) -> list[tuple[str, str, str, str, str]]:
+    """Return (code, sentence, threshold, remedy, runs) of every limit, the most frequent first.
+
+    The sentence is that of the first run beyond the limit; without such a run it is the reason for the limit.
+    """
+    kinds = Counter(dict.fromkeys(THRESHOLDS, 0))
+    examples: dict[str, str] = {code: limit.reason for code, limit in THRESHOLDS.items()}
+    for warning in (each for run in records for each in run.warnings):
+        if not kinds[warning.code]:
+            examples[warning.code] = str(warning.text)
+        kinds[warning.code] += 1
+    return [(code, examples[code], *_limit(code), number(amount)) for code, amount in kinds.most_common()]
+
+
+def _limit(code: str) -> tuple[str, str]:
+    limit = THRESHOLDS.get(code)
+    if limit is None:
+        return NOTHING, NOTHING
+    match limit.threshold:
+        case str() as wanted:
+            return f"not {wanted}", limit.remedy
+        case share if share < 1 and not limit.unit:
+            return f"above {percent(share, 0) if share else 0}", limit.remedy
+    return f"above {limit.threshold:g}{NARROW}{limit.unit}".rstrip(NARROW), limit.remedy
+
+
+LOOSE = "loose_"  # before the name of an option that a server of the MySQL family need not have
+
+
+def option_rows(study: dict[str, Any], records: list[Run]) -> list[tuple[str, tuple[Cell, ...]]]:
+    """Return the options that some variant has not under the name written in the study, one field per variant."""
+    runs = {name: first_ok(records, variant=name) for name in study["variants"]}
+    given = {name: variant.get("options") or {} for name, variant in study["variants"].items()}
+    names = dict.fromkeys(name for options in given.values() for name in options)
+    found = [(name, tuple(_option_field(name, given[arm], runs[arm]) for arm in study["variants"])) for name in names]
+    return [(name.removeprefix(LOOSE), cells) for name, cells in found if any(cell.notes for cell in cells)]
+
+
+def _option_field(name: str, options: dict[str, Any], run: Run | None) -> Cell:
+    """Return the value of an option on a variant's server; a note says where its name differs or is missing."""
+    family, release = (run.server.family, run.server.release) if run else (None, None)
+    if name not in options or family not in families.names() or release is None:
+        return Cell(NOTHING)
+    variables, plain = run.server_variables(), name.removeprefix(LOOSE)
+    module = families.of(family)
+    own = module.options_named({name: options[name]}, release).keys() - module.options_named({}, release).keys()
+    known = {each.removeprefix(LOOSE) for each in own}
+    if not known & variables.keys() and plain in variables:
+        known = {plain}  # an option whose variable has kept its older name
+    if not known or (LOOSE in name and not known & variables.keys()):
+        return Cell(NOTHING, ("not in this release",), "hole")
+    values = [str(variables.get(each, options[name])) for each in sorted(known)]
+    return Cell(", ".join(values), () if plain in known else (f"as {', '.join(sorted(known))}",))
+
+
+def command_values(study: dict[str, Any], records: list[Run]) -> dict[str, Any]:
+    """Return the page's values about command lines, option files and server variables."""
+    differing, settings = variable_rows(study, records)
+    return {
+        "arms": arm_views(study, records),
+        "loads": load_views(study, records),
+        "renamed": option_rows(study, records),
+        "differing": [row for row in differing if not only_paths(row)],
+        "differing_paths": [row[0] for row in differing if only_paths(row)],
+        "settings": settings,
+    }

@@ -1,0 +1,164 @@
+"""Fields of tables: values and ratios of cells, and the table of the means over all cells."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.lib.failure_reasons import alike
+from scripts.lib.vocabulary import CELL, Verdict
+from scripts.lib.wording import NOTHING, before_after, by_width, count, listing, missing, plural
+from scripts.report.analysis.lacks import lacks
+from scripts.report.analysis.metrics import EVERY, Metric
+from scripts.report.analysis.printed_digits import Limit, limits
+from scripts.report.analysis.verdicts import MATTERS
+from scripts.report.page.words import arm_word, side
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One field: its main text, smaller lines under it, a state (good, bad, hole or empty), a hint on hovering."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    state: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a variant; `kind` is value or ratio."""
+
+    variant: str
+    kind: str
+    cells: tuple[Cell, ...]
+
+
+class Lookup:
+    """Rows of cells.csv by variant, workload, clients and metric, and the reasons of failed runs."""
+
+    def __init__(self, cells: pd.DataFrame, runs: pd.DataFrame, study: dict[str, Any]) -> None:
+        self.metrics = measured_metrics(cells)
+        self.rows = cells
+        self.cells = {(row.variant, row.workload, row.clients, row.metric): row for row in cells.itertuples()}
+        self.limits = limits(runs)
+        self.imported = bool(study.get("imported"))
+        self.lacks = lacks(study, runs, cells) if self.imported else {}
+        self.reasons: dict[tuple, list[str]] = {}
+        self.failed: set[tuple] = set()
+        lost = runs[runs["outcome"] != "ok"]
+        for (*key, outcome), rows in lost.groupby([*CELL, "outcome"], sort=False):
+            groups = alike(rows.itertuples(), lambda row: str(row.reason))
+            texts = [f"{repetitions(group.things)}: {group.reason}" for group in groups]
+            self.reasons.setdefault(tuple(key), []).extend(texts)
+            self.failed |= {tuple(key)} if outcome == "failed" else set()
+
+
+def measured_metrics(cells: pd.DataFrame) -> set[str]:
+    """Return the metrics to show: those with a value in some cell, or all when there is no value at all."""
+    return set(cells.loc[cells["value"].notna(), "metric"]) or set(cells["metric"])
+
+
+def repetitions(rows: Iterable[Any]) -> str:
+    """Return the numbers of the repetitions of these rows of runs.csv in words."""
+    numbers = [str(number) for number in sorted({int(row.repetition) for row in rows})]
+    return f"repetition{'s' if len(numbers) > 1 else ''} {listing(numbers)}"
+
+
+def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
+    """Return the field of a measured value; a hole when no run of the cell is ok.
+
+    A value with a ratio stands behind that of the reference over the same blocks, one alone above its runs.
+    """
+    cell, reasons = found.cells.get((*key, metric.name)), "; ".join(found.reasons.get(key, []))
+    if cell is None:
+        return Cell(NOTHING, (), "hole", "not measured")
+    if not cell.n_ok:
+        return Cell("failed" if key in found.failed else "missing", (), "hole", reasons)
+    noun = "log" if found.imported else "run"
+    of = f"of {int(cell.n_runs)} " if cell.n_ok < cell.n_runs else ""
+    runs = f"{int(cell.n_ok)} {of}{noun}s" if of else plural(int(cell.n_ok), noun)
+    if limit := found.limits.get((*key, metric.name)):
+        return Cell(_beyond(limit, cell.value), (runs,), "", reasons)
+    if not missing(cell.reference_value):
+        return Cell(
+            before_after(cell.reference_value, cell.value), (runs,) if of and found.imported else (), "", reasons
+        )
+    return Cell(count(cell.value), (runs,), "", reasons)
+
+
+def _beyond(limit: Limit, least_ms: float) -> str:
+    """Return the words for a latency without a value; `least_ms` is a mean with the end of the histogram in it."""
+    return f"at least {count(least_ms / 1000)} s" if limit is Limit.CAPPED else "not known"
+
+
+def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
+    """Return the field of a ratio: the interval under it, and the blocks that are left if some are lost."""
+    cell = found.cells.get((*key, metric.name))
+    if found.imported and (why := found.lacks.get((*key, metric.name))):
+        return Cell(NOTHING, (why,), "hole", "; ".join(found.reasons.get(key, [])))
+    if cell is None or missing(cell.ratio):
+        lost = cell is not None and not missing(cell.n_blocks)
+        return Cell(NOTHING, ("no whole block",) if lost else (), "hole", "; ".join(found.reasons.get(key, [])))
+    text, bounds = by_width(cell.ratio, cell.ratio_low, cell.ratio_high)
+    lost = ((cell.n_split, "split"), (cell.n_incomplete, "incomplete"), (_valueless(cell), "zero or without a value"))
+    parts = [f"{int(blocks)} {how}" for blocks, how in lost if blocks]
+    notes = (f"{plural(int(cell.n_blocks), 'block')}, {', '.join(parts)}",) if parts else ()
+    known = () if bounds == NOTHING else (bounds,)
+    return Cell(text, (*known, *notes), state(metric, cell), _hint(cell))
+
+
+def _valueless(cell: Any) -> int:
+    """Return the blocks that a ratio lacks though both runs are there: a log needs values above zero."""
+    if cell.verdict == Verdict.UNPAIRED:
+        return 0
+    return int(cell.n_runs - cell.n_blocks - cell.n_split - cell.n_incomplete)
+
+
+def state(metric: Metric, row: Any) -> str:
+    """Return good or bad when a row's verdict, or its interval, says that something is better or worse."""
+    if not (found := side(row)):
+        return ""
+    return "bad" if metric.is_worse(found) else "good"
+
+
+def _hint(cell: tuple) -> str:
+    if missing(cell.p):
+        return ""
+    adjusted = "" if missing(cell.p_holm) else f", after Holm {cell.p_holm:.2g}"
+    return f"p {cell.p:.2g}{adjusted}; interval from the {cell.basis} spread"
+
+
+def overall_rows(study: dict, overall: pd.DataFrame, names: Sequence[str]) -> list[Row]:
+    """Return the table of means over cells: one row per variant, one field per metric of `names`."""
+    found = {(row.variant, row.metric): row for row in overall.itertuples()}
+    others = [name for name in study["variants"] if name != study["reference"]]
+    return [
+        Row(variant, "ratio", tuple(_overall_cell(found.get((variant, name)), EVERY[name], study) for name in names))
+        for variant in others
+    ]
+
+
+def blocks_text(row: tuple, planned: int) -> str:
+    """Return the number of repetitions behind a mean, and the planned number if some are lost."""
+    of = f" of {planned}" if row.n_repetitions < planned else ""
+    return f"n {int(row.n_repetitions)}{of}"
+
+
+def _mean_of_logs(row: Any) -> Cell:
+    lost = f"{int(row.n_cells)} of " if row.n_cells < row.n_cells_planned else ""
+    text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+    known = () if bounds == NOTHING else (bounds,)
+    return Cell(text, (*known, f"{lost}{plural(int(row.n_cells_planned), 'cell')}, n {int(row.n_repetitions)}"))
+
+
+def _overall_cell(row: tuple | None, metric: Metric, study: dict) -> Cell:
+    if row is None or not row.n_cells:
+        return Cell(NOTHING, ("no cell" if study.get("imported") else "no whole block",), "hole")
+    if row.verdict == Verdict.UNPAIRED:
+        return _mean_of_logs(row)
+    word = arm_word(row.variant, metric, row.verdict, study.get("matters", MATTERS))
+    blocks = blocks_text(row, study["repetitions"])
+    text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
+    return Cell(text, (bounds, f"{blocks}, {word}" if word else blocks), state(metric, row))

@@ -1,0 +1,267 @@
+"""The workloads for the page: figures, tables, statements, operations; and the figures over all workloads."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from scripts.lib.vocabulary import CONTROLS, OPERATION_SHARES, WORKLOAD_CLIENTS, PairStatus
+from scripts.lib.wording import NOTHING, count, listing, missing, number, option_value, percent, plural
+from scripts.measure.engine.run_parts import Statements
+from scripts.measure.engine.run_record import Run
+from scripts.report.analysis import held_out, stats
+from scripts.report.analysis.levels import cells_of
+from scripts.report.analysis.metrics import EVERY, latency_of, of_study
+from scripts.report.page.figures.naming import CURVES, drawn_metrics, heat_names, seconds_names, value_metrics
+from scripts.report.page.pairs import pair_cell
+from scripts.report.page.value_tables import Cell, Lookup, measured_metrics, ratio_cell, value_cell
+
+SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms": "p99 latency"}
+SHOWN = {
+    "tps": "TPS", "p50_ms": "median, ms", "p95_ms": "p95, ms", "p99_ms": "p99, ms",
+    "cpu_us_per_tx": "CPU per transaction, µs", "slow_stop_s": "slow stop, s", "cold_s": "cold, s", "warm_s": "warm, s",
+    "latency_mean_ms": "mean latency, ms", "qps": "QPS",
+}  # fmt: skip
+MOST_UNFOLDED = 40
+
+
+@dataclass(frozen=True)
+class OperationTable:
+    """One quantity of one cell: one row per operation with its share of all calls, one field per variant."""
+
+    title: str
+    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+
+
+def operation_tables(
+    study: dict[str, Any], operations: pd.DataFrame, comparisons: pd.DataFrame
+) -> dict[str, list[OperationTable]]:
+    """Return workload -> its tables, for workloads whose script reports its operations."""
+    paired = comparisons[(comparisons["status"] == PairStatus.PAIRED) & (comparisons["metric"] == "tps")]
+    blocks = {(row.variant, row.block) for row in paired.itertuples()}
+    found: dict[str, list[OperationTable]] = {}
+    for (workload, clients), cell in operations.groupby(list(WORKLOAD_CLIENTS), sort=False):
+        where = f", {clients} clients" if len(study["clients"]) > 1 else ""
+        for name, label in SHOWN_OPERATIONS.items():
+            rows = tuple(_operation_rows(study, cell, name, blocks))
+            found.setdefault(workload, []).append(OperationTable(f"{label}, ms{where}", rows))
+    return found
+
+
+def _operation_rows(study: dict[str, Any], cell: pd.DataFrame, metric: str, blocks: set[tuple]) -> Iterator[tuple]:
+    total = cell["calls"].sum()
+    for operation, calls in cell.groupby("operation", sort=False):
+        wide = calls.pivot(index="block", columns="variant", values=metric).reindex(columns=list(study["variants"]))
+        fields = tuple(_operation_field(wide, name, study["reference"], blocks) for name in study["variants"])
+        yield operation, percent(calls["calls"].sum() / total), fields
+
+
+def _operation_field(wide: pd.DataFrame, variant: str, reference: str, blocks: set[tuple]) -> Cell:
+    """Return the value of the reference and of a variant over the whole pairs with their ratio, or a value alone."""
+    if missing(value := stats.geometric_mean(wide[variant])):
+        return Cell(NOTHING, (), "hole", "not measured")
+    if variant == reference:
+        return Cell(count(value), (f"n {wide[variant].count()}",))
+    counted = wide[[(variant, block) in blocks for block in wide.index]]
+    return pair_cell(counted[variant], counted[reference]) or Cell(count(value), ("no whole block",))
+
+
+LITERAL = re.compile(r"'(?:[^']|'')*'|\d+")
+LONGEST = 240
+
+
+@dataclass(frozen=True)
+class SentView:
+    """The statements of one event of a workload, as (text, times) per group; `note` says which server logged them."""
+
+    summary: str
+    note: str
+    rows: tuple[tuple[str, str], ...]
+
+
+def sent_views(study: dict[str, Any], records: Sequence[Run]) -> dict[str, list[SentView]]:
+    """Return workload -> the statements of one event, once per group of variants that are sent the same."""
+    known = {(run.workload, run.variant): run.statements for run in records if run.statements}
+    found: dict[str, list[SentView]] = {}
+    for workload in study["workloads"]:
+        kinds: dict[tuple, dict[str, Statements]] = {}
+        for variant in (name for name in study["variants"] if name not in CONTROLS):
+            if logged := known.get((workload, variant)):
+                kind = (logged.total, *map(statement_form, logged.sent))
+                kinds.setdefault(kind, {})[variant] = logged
+        found[workload] = [_sent_view(alike, len(kinds)) for alike in kinds.values()]
+    return found
+
+
+def statement_form(statement: str) -> str:
+    """Return the form of a statement: without its values and the numbers of its tables."""
+    return LITERAL.sub("?", " ".join(statement.split()))
+
+
+def _sent_view(alike: dict[str, Statements], kinds: int) -> SentView:
+    variant, logged = next(iter(alike.items()))
+    rest = logged.total - len(logged.sent)
+    rows = [(_short(text), times) for text, times in grouped_statements(logged.sent)]
+    left = [(f"and {plural(rest, 'statement')} more", "")] if rest else []
+    who = f" ({listing(list(alike))})" if kinds > 1 else ""
+    note = f"Taken from the log of the server of {variant}; statements that differ only in values are shown once."
+    summary = f"{plural(logged.total, 'statement')} in one event{who}"
+    return SentView(summary, note, (*((text, str(times)) for text, times in rows), *left))
+
+
+def grouped_statements(statements: Sequence[str]) -> list[tuple[str, int]]:
+    """Return (first statement, number) of every group of consecutive statements of one form."""
+    groups = (list(group) for _, group in groupby(statements, key=statement_form))
+    return [(group[0], len(group)) for group in groups]
+
+
+def _short(statement: str) -> str:
+    text = " ".join(statement.split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+
+
+def workload_rows(
+    study: dict[str, Any], tables: dict[str, pd.DataFrame], figures: dict[str, str]
+) -> list[dict[str, Any]]:
+    """Return the values of the page per workload; metrics without any value are left out."""
+    lookup = Lookup(tables["cells"], tables["runs"], study)
+
+    def known(name: str) -> list[str]:
+        return [metric for metric in value_metrics(study, name) if metric in lookup.metrics]
+
+    return [
+        {
+            "name": name,
+            "script": _command(load),
+            "dataset": _data(load),
+            "training": held_out.label(study, name),
+            "figures": markup(figures, [*(f"{metric}-{name}" for metric in known(name)), f"ratio-{name}"]),
+            "seconds": markup(figures, seconds_names(study, name).values()),
+        }
+        for name, load in study["workloads"].items()
+    ]
+
+
+def undrawn_note(study: dict[str, Any]) -> str:
+    """Return that curves of some metrics are not drawn, an empty text where all are."""
+    drawn = {metric for name in study["workloads"] for metric in value_metrics(study, name)}
+    left = [EVERY[name].heading for name in CURVES if name in of_study(study) and name not in drawn]
+    if not drawn or not left:
+        return ""
+    shown = listing([EVERY[name].heading for name in CURVES if name in drawn])
+    amount = plural(len(study["workloads"]), "workload")
+    return f"The curves of {amount} show one metric: {shown}. The table above has the others ({'; '.join(left)})."
+
+
+def _command(load: dict[str, Any]) -> str:
+    options = (f"{name}={option_value(value)}" for name, value in (load.get("options") or {}).items())
+    return " ".join([str(load.get("script") or load.get("sql") or ""), *options]).strip()
+
+
+def _data(load: dict[str, Any]) -> str | None:
+    rows = f", the first {number(load['rows'])} rows of each table" if load.get("rows") else ""
+    return f"{load['dataset']}{rows}" if load.get("dataset") else None
+
+
+def heat_maps(study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the key and the heat maps of each metric that has some; `cells` is cells.csv."""
+    charts = [markup(figures, heat_names(study, metric)) for metric in _drawn(study, cells)]
+    return [{"scale": several[0], "maps": several[1:]} for several in charts if len(several) > 1]
+
+
+def figures_of_all(kind: str, study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[Markup]:
+    """Return the figures of a kind (forest, factors or effects), one per metric that has values."""
+    return markup(figures, [f"{kind}-{metric}" for metric in _drawn(study, cells)])
+
+
+def _drawn(study: dict[str, Any], cells: pd.DataFrame) -> list[str]:
+    known = measured_metrics(cells)
+    return [metric for metric in drawn_metrics(study) if metric in known]
+
+
+def markup(figures: dict[str, str], names: Iterable[str]) -> list[Markup]:
+    """Return the named figures that there are."""
+    return [Markup(figures[name]) for name in names if name in figures]
+
+
+@dataclass(frozen=True)
+class WorkloadRow:
+    """One row: `first` opens the rows of a workload and client count; two fields per metric, value and ratio."""
+
+    workload: str
+    clients: str
+    variant: str
+    first: bool
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class ByWorkload:
+    """The table; `several` is whether there are several client counts."""
+
+    heads: tuple[str, ...]
+    rows: tuple[WorkloadRow, ...]
+    several: bool
+
+    @property
+    def unfolded(self) -> bool:
+        """Whether the table is short enough to be shown at once."""
+        return len(self.rows) <= MOST_UNFOLDED
+
+
+def places(study: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return the workloads with their client counts in the order to show: of an import those that some variant has."""
+    if study.get("imported"):
+        return cells_of(study)
+    return [(workload, clients) for workload in study["workloads"] for clients in sorted(study["clients"])]
+
+
+def is_alone(study: dict[str, Any]) -> bool:
+    """Return whether an import has one variant, so that there is no ratio."""
+    return bool(study.get("imported")) and len(study["variants"]) == 1
+
+
+def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> ByWorkload:
+    """Return the table of a study; `tables` holds cells and runs. Metrics without any value have no columns.
+
+    The reference has a row of its own only where some value of it stands beside no other variant's.
+    """
+    found = Lookup(tables["cells"], tables["runs"], study)
+    hidden = set(OPERATION_SHARES) - {latency_of(study).name}
+    metrics = [name for name in SHOWN if name in found.metrics and name not in hidden]
+    names = [name for name in study["variants"] if name not in CONTROLS]
+    names += [name for name in study["variants"] if name in CONTROLS and name in set(found.rows["variant"])]
+    rows = tuple(
+        WorkloadRow(workload, str(clients), name, not place, _fields((name, workload, clients), metrics, found, study))
+        for workload, clients in places(study)
+        for place, name in enumerate(_shown_variants(names, (workload, clients), metrics, found, study["reference"]))
+    )
+    ratios = [] if is_alone(study) else [f"/ {study['reference']}"]
+    heads = tuple(text for name in metrics for text in (SHOWN[name], *ratios))
+    return ByWorkload(heads, rows, len(study["clients"]) > 1)
+
+
+def _shown_variants(names: list[str], place: tuple, metrics: list[str], found: Lookup, reference: str) -> list[str]:
+    """Return the variants that have a row, without the reference where each value of it stands beside another's."""
+    others = [name for name in names if name != reference]
+
+    def stands_beside(metric: str) -> bool:
+        cells = (found.cells.get((name, *place, metric)) for name in others)
+        return any(cell is not None and not missing(cell.reference_value) for cell in cells)
+
+    of_reference = {metric: found.cells.get((reference, *place, metric)) for metric in metrics}
+    measured = [metric for metric, cell in of_reference.items() if cell is not None and not missing(cell.value)]
+    return others if measured and all(map(stands_beside, measured)) else names
+
+
+def _fields(key: tuple, metrics: list[str], found: Lookup, study: dict[str, Any]) -> tuple[Cell, ...]:
+    fields = []
+    for name in metrics:
+        fields.append(value_cell(key, EVERY[name], found))
+        if not is_alone(study):
+            fields.append(Cell("") if key[0] == study["reference"] else ratio_cell(key, EVERY[name], found))
+    return tuple(fields)

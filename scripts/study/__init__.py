@@ -1,0 +1,1 @@
+"""From a config file to a plan: what is declared, and what that makes."""

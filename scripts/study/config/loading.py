@@ -1,0 +1,242 @@
+"""A study: a config file laid over the catalog and checked as a whole."""
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scripts.build.compilation.stages import PREBUILT
+from scripts.lib.vocabulary import AA, RELINKED
+from scripts.study.config import cross_checks, expansion
+from scripts.study.config import schema as config_schema
+from scripts.study.config import yaml_lines as config_text
+from scripts.study.config.cross_checks import Sense
+from scripts.study.config.mistakes import Mistake, Places, form, odd_keys, odd_texts, with_text_keys
+from scripts.study.config.references import references, taken
+from scripts.study.config.yaml_lines import ConfigError, Document, KeyPath
+
+CATALOG = {
+    "servers": "servers.yaml",
+    "builds": "builds.yaml",
+    "toolchains": "builds.yaml",
+    "trainings": "trainings.yaml",
+    "workloads": "workloads.yaml",
+    "datasets": "workloads.yaml",
+}
+Entries = dict[str, dict[str, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class WrittenOut:
+    """A config at one scale, its entries laid over the catalog's, and the places where they are written."""
+
+    config: dict[str, Any]
+    entries: Entries
+    places: Places
+    own: tuple[Mistake, ...]
+
+    def mistakes(self, schema: config_schema.Schema, root: Path) -> Iterator[Mistake]:
+        """Yield every mistake but those of YAML's reading."""
+        unfit = [*odd_texts(self.config), *odd_texts(self.entries)]
+        told = {mistake.path for mistake in unfit}
+        yield from unfit
+        yield from (mistake for mistake in self._others(schema, root, unfit) if mistake.path not in told)
+
+    def _others(self, schema: config_schema.Schema, root: Path, unfit: list[Mistake]) -> Iterator[Mistake]:
+        keyed = with_text_keys(self.config)
+        formed = [
+            *odd_keys(self.config),
+            *form(keyed, cross_checks.fitted_workload(schema, keyed, self.entries), self.places),
+        ]
+        whole, broken = _whole(self.entries, schema, self.places)
+        yield from (*self.own, *formed, *broken)
+        yield from references(keyed, self.entries, _known_entry(keyed, self.entries))
+        yield from taken({**keyed, "builds": self.entries["builds"]})
+        yield from Sense(_sound(keyed, [*formed, *unfit]), whole, root).mistakes()
+
+
+def write_out(config: dict[str, Any], size: str, documents: tuple[Document, ...], catalog: dict) -> WrittenOut:
+    """Return a config at the scale `size`; `documents` are its files, `catalog` those of the catalog by name."""
+    laid = expansion.scaled(config, documents) if size == expansion.SMALL else config
+    small = laid.get(expansion.SMALL) if size == expansion.SMALL else None
+
+    def origin(path: KeyPath) -> KeyPath:
+        there = expansion.origin_of(laid, path)
+        return (expansion.SMALL, *there) if expansion.states_key(small, there) else there
+
+    places = Places(config, documents, tuple(catalog.values()), origin)
+    own = (*expansion.scale_mistakes(config), *expansion.matrix_mistakes(laid))
+    expanded = expansion.expanded_matrix(laid)
+    return WrittenOut(expanded, _entries(with_text_keys(expanded), catalog), places, own)
+
+
+def _sound(config: dict[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
+    """Return the parts of a config without mistakes, which are checked further: the user sees all mistakes at once."""
+    faults = {mistake.path[:depth] for mistake in mistakes for depth in (1, 2)}
+    wrong = {mistake.path for mistake in mistakes}
+    named = {key: value for key, value in config.items() if isinstance(value, dict) and (key,) not in wrong}
+    rest = {key: value for key, value in config.items() if key not in named and (key,) not in faults}
+    return rest | {
+        key: {name: entry for name, entry in value.items() if (key, name) not in faults} for key, value in named.items()
+    }
+
+
+def _entries(config: dict[str, Any], catalog: dict[str, Document]) -> Entries:
+    """Return catalog entries with the study's own laid over them, key by key."""
+    entries = {}
+    for kind, file in CATALOG.items():
+        found = with_text_keys(catalog[file].value[kind])
+        for name, own in _mapping(config.get(kind)).items():
+            if isinstance(own, dict):
+                found[name] = {**found.get(name, {}), **own}
+        entries[kind] = found
+    return entries
+
+
+def _whole(entries: Entries, schema: config_schema.Schema, places: Places) -> tuple[Entries, list[Mistake]]:
+    """Return the complete entries without mistakes, and the mistakes of the others."""
+    whole, mistakes = {}, []
+    for kind, named in entries.items():
+        shape, whole[kind] = config_schema.entry(schema, kind), {}
+        for name, entry in named.items():
+            found = list(form(entry, shape, places, (kind, name)))
+            mistakes += found
+            if not found:
+                whole[kind][name] = entry
+    return whole, mistakes
+
+
+def _known_entry(config: dict[str, Any], entries: Entries) -> dict[str, set[str]]:
+    """Return every declared name by kind, entries with mistakes included; not the kinds whose section is no mapping."""
+    kinds = {**entries, "variants": {}, "storage": {}}
+    declared = {kind: config.get(kind, {}) for kind in kinds}
+    # A workload with nothing after its colon refers to the catalog.
+    declared["workloads"] = {name: own for name, own in _mapping(declared["workloads"]).items() if own is not None}
+    if not config.get("variants") and expansion.MATRIX_SECTION in config:
+        del declared["variants"], kinds["variants"]  # a matrix with mistakes is reported already
+    return {kind: {*kinds[kind], *declared[kind]} for kind in kinds if isinstance(declared[kind], dict)}
+
+
+def _mapping(section: Any) -> dict[str, Any]:
+    return section if isinstance(section, dict) else {}
+
+
+Line = tuple[str, int, str]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked study. `entries` holds servers, builds, toolchains, trainings, workloads and datasets by name.
+
+    `scaled` lists the settings of a small study that differ from full size; empty at full size.
+    """
+
+    name: str
+    config: dict[str, Any]
+    entries: Entries
+    scaled: tuple[expansion.Setting, ...] = ()
+    places: Places = field(default=Places({}, (), ()), compare=False, repr=False)
+
+    @property
+    def variants(self) -> dict[str, dict[str, Any]]:
+        """Return the variants by name, then `aa` (the reference a second time) and `relinked`, where it is measured."""
+        variants = {name: dict(variant) for name, variant in self.config["variants"].items()}
+        reference = variants[self.config["reference"]]
+        relinked = {RELINKED: {**reference, "relinked": True}} if self._measures_relinks else {}
+        return {**variants, AA: dict(reference), **relinked}
+
+    @property
+    def _measures_relinks(self) -> bool:
+        declared = self.config["variants"]
+        builds = {(variant["server"], variant["build"]) for variant in declared.values()}
+        ready_made = declared[self.config["reference"]]["build"] == PREBUILT
+        return self.config.get("relinked", True) and len(builds) > 1 and not ready_made
+
+    @property
+    def workloads(self) -> list[str]:
+        """Return the names of the workloads to measure, in the order of the config."""
+        return list(self.config["workloads"])
+
+    def line(self, mistake: Mistake) -> str:
+        """Return a mistake found after loading as one line: file and line, key, text."""
+        return self.places.line(mistake)
+
+
+def read(file: Path, root: Path, **overrides: Any) -> Study:
+    """Read and check a config file, as with `--config` and `overrides`.
+
+    Raises ConfigError with every mistake found, OSError when it cannot be read.
+    """
+    return load({**config_text.read(file).value, **overrides}, root, str(file), (file,))
+
+
+def load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | Path] = ()) -> Study:
+    """Lay a config over the catalog in `root` and check it at the scale it asks for and at its small one.
+
+    `where` names it in messages; `files` are the config files it was merged from, a later one wins: they give lines and
+    what YAML misread. Values that differ from theirs came from `--config`. Raises ConfigError with every mistake found,
+    one per line.
+    """
+    try:
+        return _load(config, root, where, files)
+    except RecursionError as error:
+        raise ConfigError(f"{where}: {config_text.NESTED}") from error
+
+
+def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | Path]) -> Study:
+    schema = config_schema.read(root)
+    catalog = {file: config_text.read_text(root / "catalog" / file) for file in dict.fromkeys(CATALOG.values())}
+    documents = tuple(config_text.read(Path(file)) for file in files)
+    sizes = {size: write_out(config, size, documents, catalog) for size in expansion.declared_scales(config)}
+
+    mistakes, misread = _misread([*documents, *catalog.values()])
+    mistakes |= set(_named_twice(documents))
+    # The full size may ask for more than this machine has; the small one need not.
+    checked = [whole for size, whole in sizes.items() if size in (expansion.asked_scale(config), expansion.SMALL)]
+    lines = {_line(mistake, whole.places) for whole in checked for mistake in mistakes}
+    lines |= {
+        _line(found, whole.places)
+        for whole in checked
+        for found in whole.mistakes(schema, root)
+        if whole.places.origin(found.path) not in misread
+    }
+    if lines:
+        raise ConfigError(_mistakes_text(lines, where))
+    return _study(sizes, expansion.asked_scale(config))
+
+
+def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
+    full, whole = sizes[expansion.FULL], sizes[asked]
+    scaled = expansion.scale_settings({**full.config, **full.entries}, {**whole.config, **whole.entries})
+    config = cross_checks.NO_WINDOW | copy.deepcopy(whole.config)
+    return Study(whole.config["study"], config, whole.entries, tuple(scaled), whole.places)
+
+
+def _misread(documents: list[Document]) -> tuple[set[Mistake], set[tuple]]:
+    """Return the mistakes of YAML's reading, and the key paths whose other mistakes follow from them."""
+    traps = [(document.name, trap) for document in documents for trap in document.traps]
+    mistakes = {Mistake(trap.path, trap.text, (name, trap.line)) for name, trap in traps}
+    return mistakes, {trap.path for _, trap in traps if trap.misread}
+
+
+def _named_twice(documents: Sequence[Document]) -> Iterator[Mistake]:
+    """Yield the name of a study that another config file names too: one of them would be measured under this name."""
+    naming = [document for document in documents if "study" in document.value]
+    for document in naming[1:]:
+        first = f"{naming[0].name}:{naming[0].line(('study',))}"
+        text = (
+            f"{document.value['study']!r}, but {first} names a study too; expected one study, and other files without"
+        )
+        yield Mistake(("study",), text, (document.name, document.line(("study",))))
+
+
+def _line(mistake: Mistake, places: Places) -> Line:
+    file, line = mistake.place or places.of(mistake.path)
+    return file, line or 0, places.line(mistake)
+
+
+def _mistakes_text(lines: set[Line], where: str) -> str:
+    """Return all mistakes as text, one per line, in the order of files and lines."""
+    texts = [text for *_, text in sorted(lines)]
+    return f"{where}: {len(texts)} mistake(s)\n" + "\n".join(f"  {text}" for text in texts)

@@ -1,0 +1,145 @@
+"""Which blocks a study has: those on disk that hold what it wants, and those to measure for what they lack.
+
+A block's folder ends in the digest of its arms, so its content never changes: a variant that is added is measured in
+a block of its own beside the reference and A/A, one that is removed or comes back measures nothing.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+from scripts.lib.vocabulary import AA, BLOCK_FILE, RELINKED
+from scripts.study.plan.order import BlockKey
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a study: its arms, reference and A/A first, and whether it is measured.
+
+    `folder` is None for a block of the earlier layout, whose runs lay in folders of their own.
+    """
+
+    key: BlockKey
+    arms: tuple[str, ...]
+    folder: str | None
+    finished: bool
+
+    @property
+    def record(self) -> str | None:
+        """The record that is written last."""
+        return f"{self.folder}/{BLOCK_FILE}" if self.folder else None
+
+    @property
+    def name(self) -> str:
+        """The name of the block in the tables."""
+        return f"{self.key.path}/{self.folder.rpartition('/')[2]}" if self.folder else self.key.path
+
+
+class Files(Protocol):
+    """Names in folders and contents of records."""
+
+    def names(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder."""
+
+    def record(self, path: str) -> dict[str, Any] | None:
+        """Return a record, None without one."""
+
+    def has(self, path: str) -> bool:
+        """Return whether a file exists."""
+
+
+class Wanted(Protocol):
+    """The names of a study's arms, their digests, and the paths of blocks."""
+
+    def levels(self, key: BlockKey) -> Sequence[BlockKey]:
+        """Return the blocks that are measured in the same start of their servers as a block, itself among them."""
+
+    def arm_digest(self, variant: str, workload: str) -> str:
+        """Return the digest of an arm."""
+
+    def block_folder(self, key: BlockKey, arms: Sequence[str]) -> str:
+        """Return the folder of a block with these arms."""
+
+    def earlier_run(self, variant: str, key: BlockKey) -> str:
+        """Return where the record of a run lay before blocks had folders."""
+
+
+def decided(
+    wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str], most: int, relinkable: bool = False
+) -> list[Block]:
+    """Return the blocks of a repetition: measured ones that hold arms of the study, and new ones for the rest.
+
+    `arms` names the reference, A/A, then the variants; a block holds at most `most` of them. The arm `relinked` joins
+    the first new block if it is `relinkable`; for itself it needs none.
+    """
+    references, variants = list(arms[:2]), list(arms[2:])
+    used, left = [], dict.fromkeys(variants)
+    for block in sorted(_there(wanted, files, key, arms), key=lambda one: (-len(one.arms), one.folder or "")):
+        if new := [name for name in block.arms[2:] if name in left]:
+            used.append(Block(key, (*references, *new), block.folder, finished=True))
+            left = {name: None for name in left if name not in new}
+        elif not variants and not used:
+            used.append(block)
+    lacking = [name for name in left if name != RELINKED]
+    if lacking or not used:
+        lacking += [RELINKED] if relinkable and RELINKED in left else []
+        used += [
+            Block(key, made := (*references, *group), wanted.block_folder(key, made), finished=False)
+            for group in groups(lacking, most - len(references))
+        ]
+    return used
+
+
+def groups(names: Sequence[str], most: int) -> list[list[str]]:
+    """Return names in the fewest groups of at most `most`, of nearly equal size; one empty group of none."""
+    count = max(-(-len(names) // max(most, 1)), 1)
+    size, larger = divmod(len(names), count)
+    ends = [number * size + min(number, larger) for number in range(count + 1)]
+    return [list(names[begin:end]) for begin, end in pairwise(ends)]
+
+
+def _there(wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str]) -> Iterator[Block]:
+    """Yield the measured blocks of a repetition with the study's reference, each with the study's arms in it.
+
+    A block that shares a start of its servers with others counts only when all of them are there.
+    """
+    home, *homes = [wanted.block_folder(each, arms).rpartition("/")[0] for each in (key, *wanted.levels(key))]
+    digests = {name: wanted.arm_digest(name, key.workload) for name in arms}
+    for name in sorted(files.names(home)):
+        listed = [(files.record(f"{each}/{name}/{BLOCK_FILE}") or {}).get("arms", {}) for each in homes]
+        held = tuple(arm for arm in arms if all((one.get(arm) or {}).get("digest") == digests[arm] for one in listed))
+        if held[:2] == tuple(arms[:2]):
+            yield Block(key, held, f"{home}/{name}", finished=True)
+    held = tuple(arm for arm in arms if files.has(wanted.earlier_run(arm, key)))
+    if held[:2] == tuple(arms[:2]):
+        yield Block(key, held, None, finished=True)
+
+
+def ordered_arms(variants: Sequence[str], reference: str) -> list[str]:
+    """Return the reference, A/A, then the other variants; `relinked` stays the last."""
+    return [reference, AA, *(name for name in variants if name not in (reference, AA))]
+
+
+def as_json(blocks: Sequence[Block]) -> list[dict[str, Any]]:
+    """Return blocks as JSON objects, which `of_json` reads."""
+    return [asdict(block) for block in blocks]
+
+
+def of_json(facts: Sequence[dict[str, Any]]) -> list[Block]:
+    """Return the blocks that `as_json` made JSON of."""
+    return [Block(BlockKey(**one["key"]), tuple(one["arms"]), one["folder"], one["finished"]) for one in facts]
+
+
+def pattern(records: Sequence[str]) -> str:
+    """Return a regular expression of what these paths have between `blocks/` and `/block.json`."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for path in records:
+        workload, clients, repetition, made, _ = path.split("/")[-5:]
+        found.setdefault((workload, clients, made), []).append(repetition)
+    parts = [
+        f"{re.escape(workload)}/{clients}/(?:{'|'.join(numbers)})/{made}"
+        for (workload, clients, made), numbers in found.items()
+    ]
+    return "|".join(parts) or "(?!)"

@@ -1,0 +1,294 @@
+"""Estimates of time and bytes: from the last records on this machine, else as stated here and in the catalog."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from scripts.build.compilation.stages import BOLT_INSTRUMENTED, PREBUILT
+from scripts.build.sources import kinds
+from scripts.measure.engine.pace import working_s
+from scripts.measure.engine.planned import TURNS
+from scripts.measure.servers import families
+from scripts.study.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
+from scripts.study.plan import relink_choice
+from scripts.study.plan.preview.due import Due, Thing
+from scripts.study.plan.preview.pools import filling_s
+from scripts.study.plan.preview.rerun_reasons import RunReasons
+
+# An instrumented or profile-using compile takes about this many times the CPU of a plain one (measured, gcc 12).
+INSTRUMENTED_COST = 1.3
+# CPU minutes of a plain compile per MiB of unpacked sources with their archive, and how many times an archive's size
+# these are. Measured: PostgreSQL 15 5.6 minutes for 22 MiB, MariaDB 10.11 33 for 110, MySQL 5.6 about 7 for 31.
+CPU_MINUTES_PER_MIB, UNPACKED_TIMES = 0.05, 6
+# Seconds of stages without a compiler: BOLT took 27 s and 8 s for MariaDB on two cores.
+QUICK_S = {BOLT_INSTRUMENTED: 30, "bolted": 10, PREBUILT: 10}
+# A data directory is initialised before it is filled.
+EMPTY_S = 5
+CHECK_S = 5
+# Seconds that Snakemake takes between two runs.
+BETWEEN_S = 1
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds; whether they were measured on this machine, else whether they follow from the size of sources."""
+
+    seconds: float
+    measured: bool
+    by_size: bool = False
+
+
+def total(parts: Iterable[Estimate]) -> Estimate:
+    """Return the sum of estimates, measured if all parts are."""
+    known = list(parts)
+    by_size = any(part.by_size for part in known)
+    return Estimate(sum(part.seconds for part in known), all(part.measured for part in known), by_size)
+
+
+class Durations:
+    """Durations of the due outputs on `cores` cores."""
+
+    def __init__(self, due: Due, runs: RunReasons, cores: int) -> None:
+        self.due = due
+        self.listing = due.listing
+        self.study = due.paths.plan.study
+        self.runs = runs
+        self.cores = max(1, min(cores, len(os.sched_getaffinity(0))))
+
+    def of(self, thing: Thing) -> Estimate:
+        """Return the estimate of making a build, a profile or a dataset."""
+        return {"build": self.build, "profile": self.training, "dataset": self.loading}[thing.kind](thing)
+
+    def build(self, thing: Thing) -> Estimate:
+        """Return the estimate of a build: as its kind last took here, else by any build's CPU time, else as stated.
+
+        Without CPU minutes in the catalog the estimate follows from the size of the sources.
+        """
+        plan = self.due.paths.plan
+        kind, lto = plan.stages.of(thing.name).kind, bool(plan.build(thing.server, thing.name).get("lto"))
+        facts = self.facts(thing.server)
+        same = [one for one in facts if one["stage"] == kind and bool((one["flags"] or {}).get("lto")) == lto]
+        if alike := [one for one in same if one["wall_s"] is not None]:
+            return Estimate(self.taken_s(alike[0]), measured=True)
+        if kind in QUICK_S:
+            return Estimate(QUICK_S[kind], measured=False)
+        factor = INSTRUMENTED_COST if "instrumented" in kind else 1
+        if compiled_s := [one["cpu_s"] for one in facts if one["stage"] not in QUICK_S]:
+            return Estimate(min(compiled_s) * factor / self.cores, measured=True)
+        stated = self.study.entries["servers"][thing.server].get("compile_cpu_minutes")
+        minutes = self.source_mib(thing.server) * CPU_MINUTES_PER_MIB if stated is None else stated
+        return Estimate(minutes * 60 * factor / self.cores, measured=False, by_size=stated is None)
+
+    def source_mib(self, server: str) -> float:
+        """Return MiB of a server's unpacked sources with their archive: a file's or working tree's, else as stated."""
+        entry = self.study.entries["servers"][server]
+        source = entry["sources"][0]
+        match kinds.kind_of(source):
+            case "file" if (file := kinds.source_path(kinds.with_version(source["file"], entry["version"]))).is_file():
+                return file.stat().st_size / MIB * UNPACKED_TIMES
+            case "directory" if (folder := kinds.source_path(source["directory"])).is_dir():
+                return sum(file.lstat().st_size for file in folder.rglob("*")) / MIB
+        if "archive_mib" in entry:
+            return entry["archive_mib"] * UNPACKED_TIMES
+        return families.of(entry["family"]).SOURCE_MIB
+
+    def facts(self, server: str) -> list[dict[str, Any]]:
+        """Return the facts of a server's successful builds on this machine, the latest first."""
+        folder = f"results/builds/{server}"
+        files = [f"{folder}/{name}/facts.json" for name in self.listing.names(folder)]
+        found = {
+            file: facts for file in files if {"cpu_s", "stage"} <= (facts := self.listing.record(file) or {}).keys()
+        }
+        return [found[file] for file in sorted(found, key=lambda file: Path(file).stat().st_mtime, reverse=True)]
+
+    def taken_s(self, facts: dict[str, Any]) -> float:
+        """Return the seconds a build took, or would have taken on as many cores as there are now."""
+        same = facts.get("threads") == self.cores or facts["stage"] in QUICK_S
+        return facts["wall_s"] if same else facts["cpu_s"] / self.cores
+
+    def training(self, thing: Thing) -> Estimate:
+        """Return the estimate of a training: its workloads, a server's start and stop for each, and what it loads."""
+        declared = self.study.entries["trainings"][thing.name]
+        loads_s = len(declared["workloads"]) * (declared["seconds"] + OVERHEAD_S)
+        tables = [self.due.paths.plan.tables(name, data) for _, name, _, data in self.trained_on(thing)]
+        fill_s = sum(rows_of(each) - kept_rows(each) for each in tables) / ROWS_PER_S
+        return Estimate(loads_s + fill_s, measured=False)
+
+    def trained_on(self, thing: Thing) -> Iterable[tuple[str, str, dict, dict]]:
+        """Return the recipe parts of the datasets that a training runs on."""
+        return self.due.paths.training_datasets(thing.server, thing.name).values()
+
+    def loading(self, thing: Thing) -> Estimate:
+        """Return the estimate of loading a dataset: as the server's nearest one took for its rows, else as stated."""
+        _, name, _, data = self.due.paths.datasets[thing.folder]
+        rows = kept_rows(self.due.paths.plan.tables(name, data))
+        folder = f"results/datasets/{thing.server}"
+        others = [self.listing.record(f"{folder}/{name}/dataset.json") for name in self.listing.names(folder)]
+        if known := [other for other in others if other]:
+            nearest = min(known, key=lambda other: abs(kept_rows(other) - rows))
+            more_rows = max(0, rows - kept_rows(nearest))
+            return Estimate(nearest["load_s"] + more_rows / ROWS_PER_S, measured=more_rows == 0)
+        return Estimate(EMPTY_S + rows / ROWS_PER_S, measured=False)
+
+    @cached_property
+    def run(self) -> Estimate:
+        """Return the estimate of one run: warm-up, window, and the other phases of the study's runs."""
+        study = self.due.paths.study
+        sample = self.runs.sample(f"{study}/blocks") or self.runs.sample(f"{study}/runs")
+        known = (self.listing.record(sample) if sample else None) or {}
+        load = (known.get("recipe") or {}).get("load") or {}
+        if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
+            spent_s = working_s(known["phases_s"])
+            return Estimate(load_s(self.study.config) + spent_s - load_s(load) + BETWEEN_S, measured=True)
+        return Estimate(stated_s(self.study) + filling_s(self.due) + self._longer_s(), measured=False)
+
+    def _longer_s(self) -> float:
+        """Return the seconds by which windows by turns are longer than stated, the mean over all blocks."""
+        paths, stated = self.due.paths, self.study.config.get("measure_s", 0)
+        by_turns = [paths.turn_s(block.key) for block in self.due.blocks if paths.method(block.key).name == TURNS]
+        return sum(turn_s - stated for turn_s in by_turns if turn_s) / max(len(self.due.blocks), 1)
+
+    @cached_property
+    def phases(self) -> dict[str, Estimate]:
+        """Return the estimates of the phases after fetching."""
+        made = {phase: total(map(self.of, self.due.of(kind))) for phase, kind in PHASES.items()}
+        due = {thing.folder for thing in self.due.of("build")}
+        relinked = sum(count for folder, count in relink_choice.wanted(self.due.paths).items() if folder in due)
+        checks = Estimate(CHECK_S * (len(self.due.checks) + relinked), measured=False)
+        runs = Estimate(self.run.seconds * len(self.due.runs), self.run.measured)
+        return {**made, "check": checks, "measure": runs}
+
+
+PHASES = {"compile": "build", "train": "profile", "load": "dataset"}
+
+
+MIB = 2**20
+LOCAL = ("file", "directory", "installed")
+RUN_KIB = 50
+
+
+@dataclass(frozen=True)
+class Size:
+    """MiB, `None` where unknown, and whether they come from a record here rather than from what is stated."""
+
+    mib: float | None
+    measured: bool
+
+    @property
+    def least_mib(self) -> float:
+        """Return the lower bound: an estimate may be wrong by half."""
+        return (self.mib or 0) / (1 if self.measured else 2)
+
+
+# Of a server that already runs nothing is kept here.
+NOTHING = Size(0, measured=True)
+
+
+def total_mib(parts: Iterable[Size]) -> float:
+    """Return the sum of the known sizes."""
+    return sum(part.mib or 0 for part in parts)
+
+
+class Sizes:
+    """Sizes of the due outputs."""
+
+    def __init__(self, due: Due, durations: Durations) -> None:
+        self.due = due
+        self.listing = due.listing
+        self.plan = due.paths.plan
+        self.durations = durations
+
+    def stated(self, server: str) -> families.Family:
+        """Return a server's family, which states sizes for a server without records."""
+        return families.of(self.plan.family(server))
+
+    def fetched(self, thing: Thing) -> Size:
+        """Return the size that fetching a server's sources transfers: 0 when they are on disk, else as the catalog
+        states, else that of an earlier fetch.
+        """
+        entry = self.plan.study.entries["servers"][thing.server]
+        if kinds.kind_of(entry["sources"][0]) in (*LOCAL, kinds.RUNNING):
+            return Size(0, measured=True)
+        if "archive_mib" in entry:
+            return Size(entry["archive_mib"], measured=False)
+        names = [file["name"] for file in (self.listing.record(thing.record) or {}).get("files", [])]
+        files = [Path(thing.folder, "downloads", name) for name in names]
+        if files and all(file.is_file() for file in files):
+            return Size(sum(file.stat().st_size for file in files) / MIB, measured=True)
+        return Size(None, measured=False)
+
+    def snapshot(self, folder: str) -> Size:
+        """Return the size of a dataset's snapshot: as recorded, else that of its rows and an empty data directory."""
+        server, name, _, data = self.due.paths.datasets[folder]
+        if self.plan.is_running(server):
+            return NOTHING
+        known = self.listing.record(f"{folder}/dataset.json")
+        if known:
+            return Size(known["bytes"] / MIB, measured=True)
+        stated = self.stated(server)
+        return Size(stated.EMPTY_MIB + kept_rows(self.plan.tables(name, data)) * stated.ROW_BYTES / MIB, measured=False)
+
+    def installed(self, thing: Thing) -> Size:
+        """Return the size of a build's install tree: that of the last of its kind here, else as stated."""
+        return self._of_last(thing, "install_bytes")
+
+    def relinked(self, thing: Thing) -> Size:
+        """Return the size of a build's relinks, each a program: as of the last of its kind here, else at most so."""
+        count, program = relink_choice.wanted(self.due.paths).get(thing.folder, 0), self._of_last(thing, "file_bytes")
+        return Size(count * program.mib, program.measured or not count)
+
+    def _of_last(self, thing: Thing, key: str) -> Size:
+        if self.plan.is_running(thing.server):
+            return NOTHING
+        kind = self.plan.stages.of(thing.name).kind
+        known = [facts for facts in self.durations.facts(thing.server) if facts["stage"] == kind and key in facts]
+        if known:
+            return Size(known[0][key] / MIB, measured=True)
+        return Size(self.stated(thing.server).INSTALL_MIB, measured=False)
+
+    def copied(self) -> Size:
+        """Return the size of all snapshots cloned for the due runs and trainings."""
+        paths = self.due.paths
+        runs = [
+            Size(size.mib * len(due), size.measured)
+            for group, due in self.due.groups.items()
+            if (size := self.snapshot(paths.dataset(*group))).mib
+        ]
+        trained = [
+            self.snapshot(folder)
+            for thing in self.due.of("profile")
+            for folder in paths.training_datasets(thing.server, thing.name)
+        ]
+        parts = [*runs, *trained]
+        return Size(total_mib(parts), all(part.measured for part in parts))
+
+    def clone_mib(self, variant: str, workload: str) -> tuple[float, float]:
+        """Return the least and the most a run's data directory takes: a snapshot; with the server's longest logs."""
+        paths = self.due.paths
+        size, study = self.snapshot(paths.dataset(variant, workload)), paths.plan.study
+        if self.plan.is_running(study.variants[variant]["server"]):
+            return 0.0, 0.0
+        stated = self.stated(study.variants[variant]["server"])
+        dataset = self.plan.tables(study.entries["workloads"][workload]["dataset"], self.plan.data(variant))
+        loaded_mib = (rows_of(dataset) - kept_rows(dataset)) * stated.ROW_BYTES / MIB
+        return size.least_mib + loaded_mib / 2, size.mib + loaded_mib + stated.LOGS_MIB
+
+    def storage(self, variant: str) -> str | None:
+        """Return the folder of a variant's storage, None for the cache."""
+        study = self.due.paths.plan.study
+        name = study.variants[variant].get("storage")
+        return study.config["storage"][name] if name else None
+
+    def kept(self) -> dict[str, Size]:
+        """Return the sizes that stay under results/, by kind."""
+        fetched = [thing.server for thing in self.due.of("source") if not self.plan.is_running(thing.server)]
+        sources = [Size(self.stated(server).SOURCE_MIB, measured=False) for server in fetched]
+        builds = [size(thing) for thing in self.due.of("build") for size in (self.installed, self.relinked)]
+        snapshots = [self.snapshot(thing.folder) for thing in self.due.of("dataset")]
+        parts = {"sources": sources, "builds": builds, "snapshots": snapshots}
+        runs = Size(len(self.due.runs) * RUN_KIB / 1024, measured=True)
+        summed = {name: Size(total_mib(of), all(part.measured for part in of)) for name, of in parts.items()}
+        return {**summed, "runs": runs}

@@ -1,0 +1,231 @@
+"""Why a plan makes a thing or measures a run: it is new, its recipe differs, its input is remade, or it failed."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from scripts.build.compilation.stages import BOLTED, PREBUILT
+from scripts.lib.vocabulary import BLOCK_FILE
+from scripts.study.plan.preview.differences import Difference, RecipeValues, differences, short_value
+from scripts.study.plan.preview.due import Due, Thing
+from scripts.study.plan.recipes import once
+
+# The record of a thing that holds the recipe it was made from.
+RECIPE_RECORDS = {"build": "facts.json", "profile": "profile.json", "dataset": "dataset.json"}
+CLOSEST = 8
+
+
+@dataclass(frozen=True)
+class New:
+    """Nothing of this name was made before; of a run that extends a study, `clients` or `repetitions` is new."""
+
+    clients: int | None = None
+    repetitions: bool = False
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The recipe differs from that of the closest earlier version; no differences where none was recorded."""
+
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failed:
+    """An attempt left a log and no result."""
+
+    log: str
+
+
+@dataclass(frozen=True)
+class Remade:
+    """The result exists, but a thing it depends on is made again."""
+
+    root: Thing
+    reason: "Reason"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The reference, measured before, is measured again beside variants that were not."""
+
+
+Reason = New | Changed | Failed | Remade | Beside
+
+
+class Reasons:
+    """Reasons for the things that are due, from the recipes recorded with earlier versions."""
+
+    def __init__(self, due: Due) -> None:
+        self.due = due
+        self.listing = due.listing
+        self.plan = due.paths.plan
+
+    @once
+    def of(self, thing: Thing) -> Reason:
+        """Return why a thing is due."""
+        root = self.due.root(thing)
+        if root and root != thing:
+            return self.remade(root)
+        if self.listing.has(log := self.log(thing)):
+            return Failed(log)
+        if thing.kind == "source":
+            moved = self.due.source_changes(thing.server).items()
+            found = (Difference(f"source.{key}", *map(short_value, values)) for key, values in moved)
+            return Changed(tuple(found)) if moved else New()
+        if not (versions := self.versions(thing)[:CLOSEST]):
+            return New()
+        recipes = [self.recorded(thing.kind, folder) for folder in versions]
+        return self.closest(filter(None, recipes), self.planned[thing.folder.rpartition("-")[2]])
+
+    def remade(self, root: Thing) -> Remade:
+        """Return the reason of a result that depends on `root`."""
+        return Remade(root, self.of(root))
+
+    def recorded(self, kind: str, folder: str) -> RecipeValues | None:
+        """Return the recipe a thing was made from, None when its record holds none."""
+        return (self.listing.record(f"{folder}/{RECIPE_RECORDS[kind]}") or {}).get("recipe")
+
+    def versions(self, thing: Thing) -> list[str]:
+        """Return the folders of earlier versions of a thing, the latest first."""
+        versions = self.listing.versions(*thing.folder.rpartition("-")[0].rsplit("/", 1))
+        if thing.kind == "profile":
+            # Trainings of one name on gcc's, clang's and BOLT's instrumented builds are different things.
+            kind = self.plan.stages.of(thing.stage).kind
+            known = {folder: self.listing.record(f"{folder}/profile.json") or {} for folder in versions}
+            versions = [folder for folder, facts in known.items() if str(facts.get("trained")).startswith(kind)]
+        return [folder for folder in versions if folder != thing.folder]
+
+    def closest(self, earlier: Iterable[RecipeValues], new: RecipeValues) -> Changed:
+        """Return the fewest differences that one of several earlier recipes has from a new one."""
+        lookups = (self.earlier, self.planned.get)
+        found = [changed for old in earlier if (changed := differences(old, new, *lookups))]
+        return Changed(min(found, key=lambda each: (each[0].old is None, len(each)), default=()))
+
+    @cached_property
+    def planned(self) -> dict[str, RecipeValues]:
+        """Return digest -> recipe of the builds, profiles and datasets of the plan."""
+        plan, paths, things = self.plan, self.due.paths, self.due.things
+        found = {thing: plan.build(thing.server, thing.name) for thing in things["build"]}
+        found |= {thing: plan.profile(thing.server, thing.name, thing.stage) for thing in things["profile"]}
+        found |= {thing: plan.dataset(*paths.datasets[thing.folder]) for thing in things["dataset"]}
+        return {thing.folder.rpartition("-")[2]: recipe for thing, recipe in found.items()}
+
+    @once
+    def earlier(self, digest: str) -> RecipeValues | None:
+        """Return the recipe of something made earlier by the digest in its path, None when it is not recorded."""
+        servers = sorted({thing.server for thing in self.due.things["source"]})
+        places = ((kind, f"results/{kind}s/{server}") for kind in RECIPE_RECORDS for server in servers)
+        made = ((kind, folder) for kind, place in places if (folder := self.listing.digested(place, digest)))
+        return next((self.recorded(kind, folder) for kind, folder in made), None)
+
+    def log(self, thing: Thing) -> str:
+        """Return the log of the job that makes a thing."""
+        name = PurePosixPath(thing.folder).name
+        if thing.kind == "source":
+            return f"results/logs/fetch_source/{name}.log"
+        rule = {"profile": "train_server", "dataset": "load_dataset"}.get(thing.kind) or self._builder(thing.name)
+        return f"results/logs/{rule}/{thing.server}/{name}.log"
+
+    def _builder(self, build: str) -> str:
+        kind = self.plan.stages.of(build).kind
+        return "bolt_server" if kind in BOLTED else "install_prebuilt" if kind == PREBUILT else "build_server"
+
+
+class RunReasons:
+    """Reasons for the runs to measure; per variant and workload a few records of earlier versions are read."""
+
+    def __init__(self, reasons: Reasons) -> None:
+        self.reasons = reasons
+        self.due = reasons.due
+        self.listing = reasons.listing
+        self.paths = reasons.due.paths
+        self.plan = reasons.plan
+
+    @cached_property
+    def table(self) -> dict[Reason, Counter[tuple[str, str]]]:
+        """Return reason -> number of runs to measure for it by (variant, workload)."""
+        found: dict[Reason, Counter[tuple[str, str]]] = {}
+        for group, paths in self.due.groups.items():
+            for reason in self.of_group(*group, paths):
+                found.setdefault(reason, Counter())[group] += 1
+        return found
+
+    def of_group(self, variant: str, workload: str, paths: list[str]) -> list[Reason]:
+        """Return the reason of each of the runs of a variant under a workload."""
+        tried = {path: self.log(path) for path in paths}
+        lost = next(filter(None, tried.values()), "")
+        again = {path for path in paths if self.measured_before(path, variant)}
+        untold = [path for path, log in tried.items() if not log and path not in again]
+        rest = self.untried(variant, workload) if untold else None
+        found = {path: rest or self.added(path, variant) for path in untold}
+        return [Failed(lost) if log else found.get(path, Beside()) for path, log in tried.items()]
+
+    def measured_before(self, path: str, variant: str) -> bool:
+        """Return whether another block of the same repetition has the arm already."""
+        home, digest = path.rsplit("/", 2)[0], self.paths.arm_digest(variant, self.paths.runs[path].workload)
+        blocks = (f"{home}/{name}/{BLOCK_FILE}" for name in self.listing.names(home))
+        listed = [(self.listing.record(block) or {}).get("arms", {}).get(variant) or {} for block in blocks]
+        return any(arm.get("digest") == digest for arm in listed)
+
+    def log(self, path: str) -> str | None:
+        """Return the log of the block of a run that was tried before, None when it was not."""
+        block = path.rpartition("/")[0].removeprefix(f"{self.paths.study}/blocks/")
+        log = f"results/logs/measure_block/{self.plan.study.name}/{block}.log"
+        return log if self.listing.has(log) else None
+
+    def added(self, path: str, variant: str) -> New:
+        """Return what is new about a run whose variant has others under its workload."""
+        run = self.paths.runs[path]
+        there = any(
+            variant in one.arms and (one.key.workload, one.key.clients) == (run.workload, run.clients)
+            for one in self.paths.blocks
+            if one.finished
+        )
+        return New(repetitions=True) if there else New(clients=run.clients)
+
+    def untried(self, variant: str, workload: str) -> Reason | None:
+        """Return why all runs of a variant under a workload are due, None when some of them were measured."""
+        blocks = (one for one in self.paths.blocks if one.finished and one.key.workload == workload)
+        if any(variant in one.arms for one in blocks):
+            return None
+        records = [(self.listing.record(path) or {}).get("recipe") or {} for path in self.samples(variant, workload)]
+        new = self.recipe(self.plan.variant(variant), self.plan.load(variant, workload))
+        known = [(made["variant"], made["load"]) for made in records if made.keys() >= {"variant", "load"}]
+        # Under a workload that it never was measured under, only the variant may differ.
+        earlier = [self.recipe(mine, load) for mine, load in known if load.get("name", workload) == workload]
+        return self.reasons.closest(earlier, new) if any(one != new for one in earlier) else New()
+
+    def samples(self, variant: str, workload: str) -> list[str]:
+        """Return the paths of some records of a variant under a workload: of blocks, and of the earlier layout."""
+        home = f"{self.paths.study}/blocks/{workload}"
+        folders = [
+            f"{home}/{clients}/{repetition}/{made}"
+            for clients in sorted(self.listing.names(home))
+            for repetition in sorted(self.listing.names(f"{home}/{clients}"))[:1]
+            for made in sorted(self.listing.names(f"{home}/{clients}/{repetition}"))
+        ]
+        found = [path for folder in folders if self.listing.has(path := f"{folder}/{variant}.json")]
+        earlier = [
+            sample
+            for version in self.listing.versions(f"{self.paths.study}/runs", variant)[:CLOSEST]
+            for load in self.listing.versions(version, workload)[:CLOSEST]
+            if (sample := self.sample(load))
+        ]
+        return [*found, *earlier][: CLOSEST * 2]
+
+    @staticmethod
+    def recipe(variant: RecipeValues, load: RecipeValues) -> RecipeValues:
+        """Return the recipes of a variant and its load as one; both have a key `options`."""
+        return {**variant, "load": load}
+
+    def sample(self, folder: str) -> str | None:
+        """Return the path of one record of an arm below a folder, None without one."""
+        for name in sorted(self.listing.names(folder)):
+            if name.endswith(".json") and name != BLOCK_FILE:
+                return f"{folder}/{name}"
+            if not name.endswith((".txt", ".json")) and (found := self.sample(f"{folder}/{name}")):
+                return found
+        return None

@@ -1,0 +1,108 @@
+"""Relinks of BOLT's input, laid out by BOLT with the profile of the build: real programs answer the same."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from scripts.build.compilation import binary, bolt
+from scripts.build.compilation.functions import functions_of, moved_share
+from scripts.build.relink import kept_relinks
+from scripts.build.relink.bolt_relinking import bolt_relinks, demand_profiled
+from scripts.build.relink.relink_server import Relinks, relink_server
+from scripts.lib import json_record
+from tests.made.linked import SERVER, linked
+
+needs_bolt = pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-16 is not installed")
+
+
+def output_of(*command):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(scope="module")
+def base(compiler, tmp_path_factory):
+    """BOLT's input, relinked three times, with the profile of a training."""
+    made = linked(compiler, tmp_path_factory.mktemp("base"), stage="relocatable")
+    json_record.write(made.folder / "identity.json", made.identity)
+    relink_server(Relinks(made.folder, made.recipe, 3, made.identity), made.calls, made.place)
+    tool, program = os.path.realpath(shutil.which("llvm-bolt-16")), made.folder / "program"
+    output_of(*bolt.instrument_command(tool, made.program, program, made.folder))
+    output_of(program)
+    return made
+
+
+def lay_out(base, tool=None):
+    tool = tool or os.path.realpath(shutil.which("llvm-bolt-16"))
+
+    def optimise(program, made):
+        return None, bolt.facts_from_log(
+            output_of(*bolt.optimise_command(tool, program, made, base.folder / "profile"))
+        )
+
+    return optimise
+
+
+@pytest.fixture
+def bolted(base, tmp_path):
+    """The folder of the build that BOLT made, and its relinks to be."""
+    folder = tmp_path / "bolted"
+    shutil.copytree(base.folder / "install", folder / "install")
+    program = folder / "install" / SERVER
+    program.unlink()
+    _, about = lay_out(base)(base.program, program)
+    identity = {**base.identity, **binary.identify(program), "build": "pgo_bolt"}
+    return Relinks(folder, {**base.recipe, "build": "pgo_bolt", "stage": "bolted"}, 3, identity), about
+
+
+@needs_bolt
+@pytest.mark.real
+@pytest.mark.shares
+def test_relinks_of_the_input_are_laid_out_and_answer_the_same(base, bolted):
+    relinks, about = bolted
+    bolt_relinks(relinks, base.folder, about, lay_out(base))
+    facts = json_record.read(relinks.build / kept_relinks.RECORD)
+    assert (facts["refused"], [one["refused"] for one in facts["relinks"]]) == (None, [None] * 3)
+    for one, input_facts in zip(
+        facts["relinks"], json_record.read(base.folder / kept_relinks.RECORD)["relinks"], strict=True
+    ):
+        made = kept_relinks.identity_of(relinks.build, one["number"]).parent / "install" / SERVER
+        assert json_record.file_sha256(made) == one["sha256"] != input_facts["sha256"]
+        assert one["order_sha256"] == input_facts["order_sha256"]
+        assert one["functions_profiled"] == about["functions_profiled"]
+        assert output_of(made) == output_of(base.program)
+        assert moved_share(functions_of(relinks.original), functions_of(made)) == one["moved_share"]
+    assert sorted(path.name for path in relinks.build.iterdir()) == ["install", "relinked", "relinked.json"]
+
+
+@needs_bolt
+@pytest.mark.real
+@pytest.mark.shares
+def test_refused_relink_of_the_input_is_refused_here_too(base, bolted, tmp_path):
+    relinks, about = bolted
+    shutil.copytree(base.folder, tmp_path / "base")
+    facts = json_record.read(tmp_path / "base" / kept_relinks.RECORD)
+    facts["relinks"][1]["refused"] = "its functions are not those of the build"
+    json_record.write(tmp_path / "base" / kept_relinks.RECORD, facts)
+    bolt_relinks(relinks, tmp_path / "base", about, lay_out(base))
+    found = json_record.read(relinks.build / kept_relinks.RECORD)
+    assert kept_relinks.made_numbers(found) == [1, 3]
+    assert "its functions are not those of the build" in found["relinks"][1]["refused"]
+
+
+@needs_bolt
+@pytest.mark.real
+@pytest.mark.shares
+def test_input_of_before_is_a_reason(base, bolted, tmp_path):
+    relinks, about = bolted
+    json_record.write(tmp_path / "base" / "identity.json", base.identity)
+    bolt_relinks(relinks, tmp_path / "base", about, lay_out(base))
+    facts = json_record.read(relinks.build / kept_relinks.RECORD)
+    assert ("made without relinks" in facts["refused"], facts["relinks"]) == (True, [])
+
+
+def test_relink_whose_profile_got_lost_is_refused():
+    demand_profiled({"functions_profiled": 95}, {"functions_profiled": 100})
+    with pytest.raises(ValueError, match="a profile for 94 of its functions, for 100 of the build"):
+        demand_profiled({"functions_profiled": 94}, {"functions_profiled": 100})

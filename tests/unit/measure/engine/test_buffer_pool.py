@@ -1,0 +1,80 @@
+"""When tables are read into the pool, and what is recorded of it."""
+
+import pytest
+
+from scripts.measure.engine import buffer_pool as pool
+
+FILES = {
+    "sbtest.sbtest1": {"kind": "table", "apparent_bytes": 60, "allocated_bytes": 70},
+    "sbtest.sbtest2": {"kind": "table", "apparent_bytes": 40, "allocated_bytes": 50},
+    "redo": {"kind": "redo", "apparent_bytes": 1000, "allocated_bytes": 1000},
+}
+
+
+class Connection:
+    """A connection that keeps the statements it was sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def cursor(self):
+        return self
+
+    def execute(self, statement):
+        self.sent.append(statement)
+
+    def close(self):
+        """Do nothing."""
+
+
+class Family:
+    """A server whose pool has a size, and one page in use per statement."""
+
+    def __init__(self, pool_bytes):
+        self.pool_bytes = pool_bytes
+
+    def pool(self, connection):
+        return self.pool_bytes, len(connection.sent)
+
+    def reading_statements(self, _):
+        return ["SELECT 1", "SELECT 2"]
+
+    def read_bytes(self, connection):
+        return None
+
+
+class Reading(Family):
+    """One that knows the bytes it has read, 40 per statement on 7 of before, but not how many are in use."""
+
+    def pool(self, connection):
+        return self.pool_bytes, None
+
+    def read_bytes(self, connection):
+        return 7 + 40 * len(connection.sent)
+
+
+@pytest.mark.parametrize(
+    ("fill", "pool_bytes", "used"), [(pool.ALWAYS, 1000, 80), (pool.ALWAYS, 50, 50), (pool.NEVER, 1000, None)]
+)
+def test_bytes_read_stand_for_those_in_use_where_only_these_are_known(fill, pool_bytes, used):
+    assert pool.fill({"fill": fill}, Reading(pool_bytes), Connection(), FILES)["used_bytes"] == used
+
+
+@pytest.mark.parametrize(
+    ("fill", "pool_bytes", "read"),
+    [(None, 100, True), (None, 99, False), (pool.ALWAYS, 99, True), (pool.NEVER, 1000, False)],
+)
+def test_tables_are_read_where_they_fit_unless_the_load_says_otherwise(fill, pool_bytes, read):
+    connection = Connection()
+    facts = pool.fill({"fill": fill} if fill else {}, Family(pool_bytes), connection, FILES)
+    assert connection.sent == (["SELECT 1", "SELECT 2"] if read else [])
+    assert (facts["pool_bytes"], facts["table_bytes"]) == (pool_bytes, 100)
+    assert facts["used_bytes"] == len(connection.sent)
+    assert facts["statements"] == connection.sent
+    assert (facts["fill_s"] is not None) == read
+
+
+def test_nothing_is_read_or_recorded_where_the_pool_is_unknown():
+    connection = Connection()
+    assert pool.fill({}, Family(None), connection, FILES) == {}
+    assert connection.sent == []

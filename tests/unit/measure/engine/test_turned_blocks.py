@@ -1,0 +1,74 @@
+"""A block that is planned in slices goes by turns when its load proves to be bound by a disk."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from scripts.lib import json_record
+from scripts.measure.engine import block as blocks
+from scripts.measure.engine.disk_load import Bound
+from scripts.measure.engine.planned import PlannedBlock
+from scripts.measure.engine.sliced_block import Taken
+from scripts.measure.loadgen import sysbench
+
+ARMS, TURNS = ("baseline", "aa", "pgo"), ["pgo", "baseline", "aa"]
+BOUND = Bound("fsyncs", "bound by a disk: over 100 fsyncs per second")
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """Measure a block with a made-up load; returns its record, those of its arms, and the turns that were taken."""
+    identity = {"server": "tiny", "family": "postgresql", "build": "plain", "release": "1.2"}
+    json_record.write(tmp_path / "identity.json", {**identity, "build_id": "ab", "sha256": "cd"})
+    monkeypatch.setattr(sysbench, "read_capabilities", lambda: SimpleNamespace(version="1", path="s", sha256="5b"))
+    monkeypatch.setattr(blocks.warnings, "warnings_of", lambda run: [])
+    turns = []
+
+    def measure_block(bound, turn_s):
+        def side_by_side(settings, seed, phases, *, may_turn):
+            taken = Taken(may_turn, open_s=9.0, disk_per_s={"fsyncs": 412.0}, bound=bound)
+            return {name: {"outcome": "ok", "reason": None} for name in settings}, taken
+
+        def facts_of_levels(recipe, levels, identity, dataset, *, window_s, **how):
+            (level,) = levels
+            turns.append((level.place["variant"], window_s))
+            level.text.touch()
+            return [{**level.place, "recipe": recipe, "outcome": "ok", "window": {"duration_s": 20.0}}]
+
+        monkeypatch.setattr(blocks.side_by_side, "measure", side_by_side)
+        monkeypatch.setattr(blocks.run, "facts_of_levels", facts_of_levels)
+        block = tmp_path / "blocks" / "x" / "block.json"
+        blocks.measured([planned(tmp_path, block, turn_s)], tmp_path / "log")
+        return (
+            json_record.read(block),
+            {name: json_record.read(block.with_name(f"{name}.json")) for name in ARMS},
+            turns,
+        )
+
+    return measure_block
+
+
+def planned(folder, block, turn_s):
+    about = {"folder": str(block.parent), "workload": "oltp", "clients": 8, "repetition": 1, "seed": "1", "why": ""}
+    recipe = {"variant": {"family": "postgresql"}, "load": {"placement": "automatic"}}
+    files = {"identity": str(folder / "identity.json"), "dataset": str(folder / "dataset.json")}
+    arms = [{"name": name, "digest": "d", "recipe": recipe, "place": {"variant": name}, **files} for name in ARMS]
+    return PlannedBlock.of({**about, "method": "slices", "turns": TURNS, "turn_s": turn_s, "arms": arms})
+
+
+def test_load_bound_by_a_disk_goes_by_turns_and_its_records_say_why(measured):
+    block, arms, turns = measured(BOUND, 30)
+    assert turns == [(name, 30) for name in TURNS]
+    said = {"method": "turns", "why": BOUND.text, "turned_by": "fsyncs", "disk_per_s": {"fsyncs": 412.0}}
+    assert {name: block[name] for name in said} == said
+    assert (block["turns"], block["open_s"]) == (TURNS, 60.0)
+    assert {name: facts["sliced"] for name, facts in arms.items()} == dict.fromkeys(ARMS, said)
+
+
+@pytest.mark.parametrize(("bound", "turn_s"), [(None, 20), (BOUND, None)])
+def test_other_loads_and_studies_that_say_how_many_servers_are_up_stay_in_slices(measured, bound, turn_s):
+    block, arms, turns = measured(bound, turn_s)
+    assert turns == []
+    assert (block["method"], block["disk_per_s"], block["open_s"]) == ("slices", {"fsyncs": 412.0}, 9.0)
+    assert "turned_by" not in block
+    assert arms["pgo"]["sliced"] == {"method": "slices", "disk_per_s": {"fsyncs": 412.0}}

@@ -1,0 +1,56 @@
+"""A variant's `data` is laid over every dataset it meets, and over nothing else."""
+
+import pytest
+
+from scripts.lib.json_record import digest
+from scripts.study.plan.paths import Paths
+from tests.made.studies import SMALL, plan
+
+VARIANTS, SERVER = SMALL["variants"], "postgresql-15"
+TABLES = {"tables": 2, "rows": 50, "options": {"secondary": True, "create_table_options": "a"}}
+
+
+def made(data, tables=TABLES):
+    with_data = {**VARIANTS["pgo"], **({"data": data} if data is not None else {})}
+    return plan(variants={**VARIANTS, "pgo": with_data}, datasets={"sbtest": tables})
+
+
+@pytest.mark.parametrize("data", [None, {}, {"options": {}}, {"rows": 50}, {"fresh": False}])
+def test_data_that_changes_nothing_changes_no_digest(data):
+    known, new = made(None), made(data)
+    for variant in known.study.variants:
+        assert digest(new.variant(variant)) == digest(known.variant(variant))
+        assert digest(new.load(variant, "oltp")) == digest(known.load(variant, "oltp"))
+    assert Paths(new).datasets.keys() == Paths(known).datasets.keys()
+
+
+@pytest.mark.parametrize(
+    ("data", "laid"),
+    [
+        ({"rows": 9}, {**TABLES, "rows": 9}),
+        ({"tables": 1, "fresh": True}, {**TABLES, "tables": 1, "fresh": True}),
+        (
+            {"options": {"create_table_options": "b", "more": 1}},
+            {**TABLES, "options": {"secondary": True, "create_table_options": "b", "more": 1}},
+        ),
+    ],
+)
+def test_variant_meets_datasets_with_its_data_laid_over_them(data, laid):
+    known, new = made(None), made(data)
+    assert new.load("pgo", "oltp")["tables"] == laid
+    assert new.load("pgo", "oltp")["dataset"]["digest"] == digest(new.dataset(SERVER, "sbtest", {}, data))
+    assert new.dataset(SERVER, "sbtest", {}, data)["tables"] == laid
+    assert digest(new.load("baseline", "oltp")) == digest(known.load("baseline", "oltp"))
+    assert digest(new.profile(SERVER, "mixed", new.stages.profile("pgo").stage)) == digest(
+        known.profile(SERVER, "mixed", known.stages.profile("pgo").stage)
+    )
+
+
+def test_each_data_has_a_snapshot_of_its_own_and_the_same_data_one():
+    ours = Paths(made({"rows": 9}))
+    assert ours.dataset("pgo", "oltp") != ours.dataset("baseline", "oltp") == ours.dataset("aa", "oltp")
+    assert sorted(parts[3].get("rows", 50) for parts in ours.datasets.values()) == [9, 50]
+    for folder, parts in ours.datasets.items():
+        assert folder.endswith(digest(ours.plan.dataset(*parts)))
+    alike = plan(variants={name: {**arm, "data": {"rows": 9}} for name, arm in VARIANTS.items()})
+    assert Paths(alike).dataset("pgo", "oltp") == Paths(alike).dataset("baseline", "oltp")
