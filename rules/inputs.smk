@@ -21,9 +21,11 @@ def default_report(wildcards):
 def recipe(kind, wildcards):
     """Return the canonical JSON of a recipe. Raises WorkflowError if the digest in the path is not its digest."""
     made, part = recipe_parts(kind, wildcards)
-    if part is not None and part != record.digest(made):
-        raise WorkflowError(f"{kind} {dict(wildcards)}: this config makes digest {record.digest(made)}, not {part}")
-    return record.canonical(made)
+    if part is not None and part != json_record.digest(made):
+        raise WorkflowError(
+            f"{kind} {dict(wildcards)}: this config makes digest {json_record.digest(made)}, not {part}"
+        )
+    return json_record.canonical(made)
 
 
 def recipe_parts(kind, wildcards):
@@ -81,11 +83,11 @@ def recipe_of(kind):
 # is made again.
 def source_places(wildcards, output):
     declared = PLAN.study.entries["servers"][wildcards.server]["sources"]
-    return record.canonical([addresses.without_logins(source) for source in declared])
+    return json_record.canonical([addresses.without_logins(source) for source in declared])
 
 
 def diagnosis_place(wildcards, output):
-    return record.canonical(DIAGNOSES.place(output.diagnosis))
+    return json_record.canonical(DIAGNOSES.place(output.diagnosis))
 
 
 def source_of_build(wildcards):

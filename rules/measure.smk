@@ -30,7 +30,7 @@ rule measure_block:
         "results/logs/measure_block/{study}/{block}.log",
     wildcard_constraints:
         # A block that is measured already is an input which no rule makes.
-        block=blocks.pattern(PATHS.jobs),
+        block=block_layout.pattern(PATHS.jobs),
     priority: priority_of_block
     conda:
         "../envs/python.yaml"
@@ -83,6 +83,6 @@ rule diagnose_run:
         """
 
 
-if stopping.settings(PLAN.study):
+if precision_rule.settings(PLAN.study):
 
     include: "stop.smk"

@@ -8,10 +8,10 @@ def reported(files):
 
 def last_decision(wildcards):
     """Return the decision with which the study stopped; none for one whose number of blocks is fixed."""
-    for repetition in () if PARTIAL else stopping.looks(PLAN.study, PATHS.every_block):
+    for repetition in () if PARTIAL else precision_rule.looks(PLAN.study, PATHS.every_block):
         decision = PATHS.decision(repetition)
-        checkpoints.decide_repetition.get(study=PLAN.study.name, **stopping.names_in(decision))
-        if record.read(Path(decision))["decision"] != Decision.ANOTHER:
+        checkpoints.decide_repetition.get(study=PLAN.study.name, **precision_rule.names_in(decision))
+        if json_record.read(Path(decision))["decision"] != Decision.ANOTHER:
             return [decision]
     return []
 
@@ -21,7 +21,7 @@ def decided_blocks(wildcards):
     if PARTIAL:
         return PATHS.blocks
     (decision,) = last_decision(wildcards) or [None]
-    return PATHS.up_to(stopping.names_in(decision)["repetition"]) if decision else PATHS.every_block
+    return PATHS.up_to(precision_rule.names_in(decision)["repetition"]) if decision else PATHS.every_block
 
 
 def all_runs(wildcards):
@@ -71,8 +71,8 @@ def sources_of_study(wildcards):
 
 def study_description(wildcards):
     # Not the canonical form: variants and workloads are shown in the order of the config.
-    (decision,) = [record.read(Path(path)) for path in last_decision(wildcards)] or [None]
-    described = description.describe(PATHS, FILES, decided_blocks(wildcards), decision)
+    (decision,) = [json_record.read(Path(path)) for path in last_decision(wildcards)] or [None]
+    described = study_description.describe(PATHS, FILES, decided_blocks(wildcards), decision)
     return json.dumps({**described, **({"partial": True} if PARTIAL else {})})
 
 

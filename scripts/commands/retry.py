@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scripts.commands.arguments import add_arguments, paths_of, report_command
 from scripts.commands.prune.unused_results import discard
-from scripts.lib import json_record as scripts_record
+from scripts.lib import json_record
 from scripts.lib.failure_reasons import alike
 from scripts.lib.host import locks
 from scripts.lib.host.entry import say, user_command
@@ -91,7 +91,7 @@ def failed(paths: Paths) -> Iterator[Failure]:
 
 
 def _failed(file: Path, *removed: Path) -> Iterator[Failure]:
-    if file.is_file() and has_failed(facts := scripts_record.read(file)):
+    if file.is_file() and has_failed(facts := json_record.read(file)):
         of_option = (facts.get("failure") or {}).get("kind") in (FailureKind.OPTION, FailureKind.VALUE)
         variant = str(facts.get("variant")) if of_option else ""
         yield Failure(file, brief(str(facts.get("reason"))), removed, variant)

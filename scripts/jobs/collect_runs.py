@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 
 from scripts.lib.json_record import read
-from scripts.report.analysis import run_tables as analysis_runs
-from scripts.report.analysis import statement_times
+from scripts.report.analysis import run_tables, statement_times
 from scripts.report.analysis.run_tables import LARGE, collect, demand_unaltered, listed, read_records, write_csv
 
 
@@ -19,9 +18,9 @@ def main(study: Path, runs_list: Path, tables: Path) -> None:
     demand_unaltered(paths)
     records = list(read_records(paths, without=LARGE))
     runs, series = collect(read(study), records)
-    write_csv(analysis_runs.sample_table(records), tables / "counters.csv")
-    write_csv(analysis_runs.file_table(records), tables / "files.csv")
-    write_csv(analysis_runs.operation_table(records), tables / "operations.csv")
+    write_csv(run_tables.sample_table(records), tables / "counters.csv")
+    write_csv(run_tables.file_table(records), tables / "files.csv")
+    write_csv(run_tables.operation_table(records), tables / "operations.csv")
     write_csv(statement_times.executions(records), tables / "executions.csv")
     write_csv(statement_times.against(records), tables / "against.csv")
     write_csv(series, tables / "series.csv")

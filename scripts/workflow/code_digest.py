@@ -11,7 +11,7 @@ from scripts import PACKAGE
 from scripts.lib.json_record import file_sha256
 
 FOLDER = PACKAGE
-TEMPLATES = {"report.render": "report/templates"}
+TEMPLATES = {"report.page.render": "report/page/templates"}
 # Read by pattern: each start of Snakemake would take half a second longer to parse some 140 modules.
 IMPORTS = re.compile(
     rf"^[ \t]*from {re.escape(PACKAGE.name)}((?:\.\w+)*) import (?:\(([^)]*)\)|([^\n]*))", re.MULTILINE

@@ -1,6 +1,6 @@
 """Comparisons of a made-up study as frames."""
 
-from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import run_tables
 from scripts.report.analysis.comparison import compare, terms_of
 from tests.made import synthetic
 from tests.made.run import records_of
@@ -14,7 +14,7 @@ def compared(plan=PLAN, edit=None, **terms):
         if edit:
             edit(facts)
     study = {**synthetic.study(plan), **terms}
-    runs, _ = analysis_runs.collect(study, records_of(records))
+    runs, _ = run_tables.collect(study, records_of(records))
     return compare(runs, terms_of(study))
 
 

@@ -6,8 +6,7 @@ from html.parser import HTMLParser
 
 from scripts.jobs import collect_runs, compare_variants, plot_figures, render_report
 from scripts.lib.json_record import read, write_text
-from scripts.report.analysis import held_out
-from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import held_out, run_tables
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import build_findings, findings, verdict
 from scripts.report.page.figures import naming
@@ -59,7 +58,7 @@ def rendered(plan, root, edit=None, without=(), made=None, draw=plot_figures.mai
     """
     tree = synthetic.write_tree(plan, root, made)
     records = [getattr(tree, kind) for kind in render_report.RECORDS]
-    listed = [*records, analysis_runs.listed(tree.runs_list), [tree.study]]
+    listed = [*records, run_tables.listed(tree.runs_list), [tree.study]]
     for path in (path for paths in listed for path in paths):
         if edit:
             path.write_text(json.dumps(edit(read(path))))

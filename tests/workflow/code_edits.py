@@ -56,6 +56,7 @@ def refactor(study: Stubbed, chosen: Callable[[str], bool]) -> None:
     """Refactor the modules of ours whose names, relative to the package, are chosen."""
     folder = study.root / "scripts"
     files = [file for file in folder.rglob("*.py") if chosen(str(file.relative_to(folder)))]
-    assert {folder / "jobs/measure_block.py", folder / "builds/bolt.py", folder / "plan/recipes.py"} <= set(files)
+    costly = ("jobs/measure_block.py", "build/compilation/bolt.py", "study/plan/recipes.py")
+    assert {folder / name for name in costly} <= set(files)
     for file in files:
         file.write_text(refactored(file.read_text()))

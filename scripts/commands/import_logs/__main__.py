@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from scripts.commands.import_logs import imported_tables as import_logs_tables
+from scripts.commands.import_logs import imported_tables
 from scripts.commands.import_logs.imported_description import in_order, numbered, study_description
 from scripts.commands.import_logs.logs import Log, Tree, read_tree, written_texts
 from scripts.commands.import_logs.pattern import natural_key
@@ -157,7 +157,7 @@ def write_tables(folder: Path) -> None:
     study, tables = folder / "study.json", folder / "tables"
     collect_runs.main(study, folder / "runs.txt", tables)
     compare_variants.main(study, tables)
-    import_logs_tables.write_imported_tables(study, tables)
+    imported_tables.write_imported_tables(study, tables)
 
 
 def write_report(folder: Path) -> None:

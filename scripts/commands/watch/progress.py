@@ -16,7 +16,7 @@ from scripts.lib.host.outcome import has_failed
 from scripts.lib.vocabulary import MIN_BLOCKS, PairStatus
 from scripts.measure.engine.run_parts import RunWarning
 from scripts.measure.engine.run_record import Run
-from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import run_tables
 from scripts.report.analysis.comparison import Terms, compare
 from scripts.report.analysis.metrics import SCRIPT
 from scripts.report.analysis.repetition_pace import row_s
@@ -95,7 +95,7 @@ class Progress:
         if has_failed(facts):
             self.failed[path] = str(facts.get("reason"))
         if run:
-            self.rows[path] = analysis_runs.run_row(run)
+            self.rows[path] = run_tables.run_row(run)
             self.warnings[path] = run.warnings
 
     def count(self, kind: str) -> tuple[int, int]:

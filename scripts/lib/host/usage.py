@@ -135,7 +135,7 @@ class Sample:
     """One moment.
 
     `pressure_s` is the PSI stall total ("some") by resource, None where the kernel has none; `network` holds the
-    counters of `scripts.lib.host.machine_facts.traffic_counters`, `oom_kills` the count that the function of that name returns.
+    counters of `machine_facts.traffic_counters`, `oom_kills` the count that the function of that name returns.
     """
 
     monotonic_s: float

@@ -8,12 +8,10 @@ from typing import Any
 from scripts.build.sources.kinds import RUNNING
 from scripts.lib import json_record
 from scripts.lib.host import cpus as host_cpus
-from scripts.lib.host import machine_facts as host_facts
-from scripts.lib.host import outcome
+from scripts.lib.host import machine_facts, outcome
 from scripts.lib.host.entry import started_s
 from scripts.lib.vocabulary import BLOCK_FILE
-from scripts.measure.engine import rounds, run_alone, run_record, warnings
-from scripts.measure.engine import sliced_block as side_by_side
+from scripts.measure.engine import rounds, run_alone, run_record, sliced_block, warnings
 from scripts.measure.engine.planned import TURNS, PlannedArm, PlannedBlock
 from scripts.measure.engine.run_facts import planned_facts
 from scripts.measure.engine.run_record import Run
@@ -128,13 +126,13 @@ def _open_s(facts: dict[str, dict]) -> float:
 def _together(planned: PlannedBlock, block: Path, log: Path) -> Kept:
     phases = Phases(started_s(), log)
     settings = {arm.name: _setting(arm, block, log) for arm in planned.arms}
-    machine, arms = host_facts.read_host(), {arm.name: arm for arm in planned.arms}
+    machine, arms = machine_facts.read_host(), {arm.name: arm for arm in planned.arms}
     known = {name: planned_facts(one, machine, json_record.read(one.identity)) for name, one in settings.items()}
     judged = {name: reason for name, arm in arms.items() if (reason := _judgement(arm))}
     sound = {name: setting for name, setting in settings.items() if name not in judged}
-    may_turn, found, taken = planned.turn_s is not None, {}, side_by_side.Taken()
+    may_turn, found, taken = planned.turn_s is not None, {}, sliced_block.Taken()
     if sound:
-        found, taken = side_by_side.measure(sound, planned.seed, phases, may_turn=may_turn)
+        found, taken = sliced_block.measure(sound, planned.seed, phases, may_turn=may_turn)
     if taken.bound and may_turn:
         return _turned(planned, log, taken, phases)
     found |= {name: outcome.failure_facts(reason) for name, reason in judged.items()}
@@ -154,7 +152,7 @@ def _together(planned: PlannedBlock, block: Path, log: Path) -> Kept:
     return found, _spent(phases.started_at, ended_at, taken.open_s) | _asked(taken) | about
 
 
-def _turned(planned: PlannedBlock, log: Path, taken: side_by_side.Taken, phases: Phases) -> Kept:
+def _turned(planned: PlannedBlock, log: Path, taken: sliced_block.Taken, phases: Phases) -> Kept:
     """Measure by turns a block whose load proved to be bound by a disk; `phases` are those until then."""
     phases.announce(f"the load is {taken.bound.text}: measure by turns")
     why = {"why": taken.bound.text, "turned_by": taken.bound.code, **_asked(taken)}
@@ -163,7 +161,7 @@ def _turned(planned: PlannedBlock, log: Path, taken: side_by_side.Taken, phases:
     return found, about | spent | {"phases_s": phases.seconds, "starts": taken.starts}
 
 
-def _asked(taken: side_by_side.Taken) -> dict[str, dict[str, float]]:
+def _asked(taken: sliced_block.Taken) -> dict[str, dict[str, float]]:
     return {"disk_per_s": {name: round(value, 3) for name, value in taken.disk_per_s.items()}}
 
 
@@ -174,7 +172,7 @@ def _spent(started_at: float, ended_at: float, open_s: float, shared_by: int = 1
             "open_share": open_s / wall_s if wall_s else None}  # fmt: skip
 
 
-def _slices(taken: side_by_side.Taken) -> dict[str, list]:
+def _slices(taken: sliced_block.Taken) -> dict[str, list]:
     """Return the slices as columns, in the order they were taken."""
     columns: dict[str, Callable] = {
         "arm": lambda one: one.arm,

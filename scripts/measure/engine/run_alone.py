@@ -9,8 +9,7 @@ from typing import Any
 
 from scripts.lib import json_record
 from scripts.lib.host import cpus as host_cpus
-from scripts.lib.host import machine_facts as host_facts
-from scripts.lib.host import outcome, storage, workplace
+from scripts.lib.host import machine_facts, outcome, storage, workplace
 from scripts.lib.host.entry import started_s
 from scripts.lib.host.leftovers import hold_machine
 from scripts.lib.wording import plural
@@ -86,7 +85,7 @@ def facts_of_levels(
             file.parent.mkdir(parents=True, exist_ok=True)
         files = identity, dataset, level.text, level.log
         settings.append(Setting(recipe, place, *files, generator, cpus, remote, **more))
-    machine, built = host_facts.read_host(), json_record.read(identity)
+    machine, built = machine_facts.read_host(), json_record.read(identity)
     known = [planned_facts(setting, machine, built) for setting in settings]
     reason = refused or outcome.first_reason(judged)
     failed = [outcome.failure_facts(reason)] * len(levels)

@@ -7,8 +7,7 @@ from typing import Any
 
 from scripts.build.sources.kinds import RUNNING
 from scripts.lib import json_record
-from scripts.lib.host import machine_facts as host_facts
-from scripts.lib.host import priority, usage, workplace
+from scripts.lib.host import machine_facts, priority, usage, workplace
 from scripts.measure.engine import buffer_pool, observe
 from scripts.measure.engine.bench import Bench
 from scripts.measure.engine.side_by_side import Arm, Slice
@@ -129,7 +128,7 @@ class RunningBench(Bench):
             "host_busy_s": host["user_s"] + host["system_s"] + host["irq_s"],
             "host_steal_s": host["steal_s"],
         }
-        here = asdict(host_facts.read_host())
+        here = asdict(machine_facts.read_host())
         return {"client_host": {"host": here, "cpus": list(self.setting.cpus.client_cpus), "cpu": cpu}}
 
     def end_rounds(self, facts_of: Callable[[Any, Any], dict[str, Any]]) -> None:

@@ -96,7 +96,9 @@ class SqlBench(Bench):
             "window": {"duration_s": open_s},
             **slice_facts.usage_facts(self.turns, self._used_before, self._used_after()),
             "timed_sql": {
-                "statements": statement_passes.sent([*self.statements.values()]), "skipped": self.skipped, **self._found,
+                "statements": statement_passes.sent([*self.statements.values()]),
+                "skipped": self.skipped,
+                **self._found,
             },
             "sliced": {
                 "rounds": len(self.turns), "open_s": open_s, "held_by": self.arm.held_by,

@@ -20,7 +20,7 @@ import threading
 import time
 from pathlib import Path
 
-from scripts.lib.host import machine_facts as host_facts
+from scripts.lib.host import machine_facts
 
 REPORT = re.compile(rb"^\[ \d+s \] thds:")
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -32,7 +32,7 @@ def describe() -> None:
     path = shutil.which("sysbench")
     answers = {name: _answer([path, *words]) for name, words in ASKED.items()} if path else {}
     facts = {
-        "host": vars(host_facts.read_host()),
+        "host": vars(machine_facts.read_host()),
         "cpus": sorted(os.sched_getaffinity(0)),
         "python": sys.version.split()[0],
         "reached_from": os.environ.get("SSH_CONNECTION", "").partition(" ")[0],
@@ -133,7 +133,7 @@ def usage_since_start(pid: int) -> dict:
     ticks = {"user_s": int(fields[11]), "system_s": int(fields[12])}
     ticks.update(host_busy_s=user + nice + system + irq + softirq, host_steal_s=steal)
     seconds = {name: count / TICKS_PER_S for name, count in ticks.items()}
-    return {"monotonic_s": now_s, **seconds, "network": host_facts.traffic_counters()}
+    return {"monotonic_s": now_s, **seconds, "network": machine_facts.traffic_counters()}
 
 
 def _end_with_starter(process: subprocess.Popen) -> None:

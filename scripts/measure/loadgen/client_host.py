@@ -21,7 +21,7 @@ from scripts.measure.loadgen import sysbench
 from scripts.measure.servers.families import Family
 from scripts.measure.servers.server import Server
 
-AGENT = ("__init__", "host/__init__", "host/facts", "loadgen/__init__", "loadgen/client_agent")
+AGENT = ("__init__", "lib/host/machine_facts", "measure/loadgen/client_agent")
 # BatchMode: fail instead of prompting for a password. ServerAlive: notice within 15 s that the host is gone.
 SSH = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
 # The request is one line. Standard input stays open afterwards: its end signals that this process has ended.

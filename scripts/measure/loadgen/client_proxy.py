@@ -19,7 +19,7 @@ FORWARDED = ("secrets", "cpus", "address", "port")
 def main(settings: Path, argv: list[str]) -> int:
     """Run a sysbench command line on the client host; return its exit status.
 
-    `settings` is the JSON file that `scripts.measure.loadgen.client_host.admit` writes. The usage of CPU and network at each
+    `settings` is the JSON file that `client_host.admit` writes. The usage of CPU and network at each
     per-second report is written to `samples/N.jsonl` beside it, where N is the id of this process.
     """
     where = json.loads(settings.read_text(encoding="utf-8"))

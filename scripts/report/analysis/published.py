@@ -31,7 +31,7 @@ def read(path: Path) -> dict[str, Any]:
     """Return {"source": text, "rows": [{metric, variant, workload, clients, value}]} of a CSV file.
 
     The file begins with lines `# source: ...`, then the header. Values are in the units of the metrics of the same name
-    in `scripts.report.analysis.metrics`, or in those of a last column `unit`. There, a quantity that no metric measures is
+    in `metrics`, or in those of a last column `unit`. There, a quantity that no metric measures is
     named freely; its row keeps its value as printed, and its unit. A file of findings gives {"source": text, "rows":
     [], "findings": [{variant, workload, clients, finding}]} instead: statements without figures. Raises ValueError
     naming file, line, column, value and what was expected.

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from scripts.lib import json_record as record
+from scripts.lib import json_record
 from scripts.study.plan.recipes import once
 
 
@@ -24,7 +24,7 @@ class Listing:
     def record(self, path: str) -> dict[str, Any] | None:
         """Return a record, None without one; the rule that needs an unreadable one reports it."""
         try:
-            return record.read(Path(path))
+            return json_record.read(Path(path))
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
 

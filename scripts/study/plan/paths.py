@@ -7,8 +7,7 @@ from typing import Any
 from scripts.build.compilation.stages import COMPILED
 from scripts.lib.host.process_limits import read_processes
 from scripts.lib.json_record import digest
-from scripts.study.plan import block_layout as blocks
-from scripts.study.plan import precision_rule, relink_choice
+from scripts.study.plan import block_layout, precision_rule, relink_choice
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.listing import Listing
 from scripts.study.plan.memory_room import usable_mib
@@ -201,12 +200,12 @@ class Paths:
         if self._decided is not None:
             return self._decided
         study = self.plan.study
-        arms = blocks.ordered_arms(list(study.variants), study.config["reference"])
+        arms = block_layout.ordered_arms(list(study.variants), study.config["reference"])
         relinkable = relink_choice.may_be_there(self)
         return [
             block
             for key in keys_in_order(study)
-            for block in blocks.decided(self, self.listing, key, arms, self.method(key).most_arms, relinkable)
+            for block in block_layout.decided(self, self.listing, key, arms, self.method(key).most_arms, relinkable)
         ]
 
     @cached_property

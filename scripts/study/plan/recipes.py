@@ -11,7 +11,7 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any
 
-from scripts.build.compilation import toolchain as builds_toolchain
+from scripts.build.compilation import toolchain
 from scripts.build.compilation.stages import (
     BOLTED,
     DEFAULT_BOLT,
@@ -223,9 +223,9 @@ class Plan:
         return Stages(self.study.entries["builds"])
 
     @once
-    def toolchain(self, name: str) -> builds_toolchain.Toolchain:
+    def toolchain(self, name: str) -> toolchain.Toolchain:
         """Return a toolchain of this machine by its name. Raises ValueError naming a command that is missing."""
-        return builds_toolchain.find(name, self.study.entries["toolchains"][name])
+        return toolchain.find(name, self.study.entries["toolchains"][name])
 
     def loader(self, server: str) -> str:
         """Return the name of the build that loads a server's datasets."""

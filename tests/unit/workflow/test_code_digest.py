@@ -43,7 +43,7 @@ def test_imports_are_those_that_the_parser_finds():
     assert all(names <= set(code_digest.imported(module)) for module, names in parsed.items())
     # The code that it sends to the other host is a text, which imports the agent there.
     assert {module: names for module, names in more.items() if names} == {
-        "loadgen.client_host": {"loadgen.client_agent"}
+        "measure.loadgen.client_host": {"measure.loadgen.client_agent"}
     }
 
 
@@ -61,15 +61,15 @@ def test_names_of_an_import_may_span_lines_with_comments(tmp_path, monkeypatch):
 
 
 def test_page_is_made_of_its_templates_too():
-    assert {"report/templates/report.html.j2", "report/templates/style.css"} <= set(
+    assert {"report/page/templates/report.html.j2", "report/page/templates/style.css"} <= set(
         code_digest.files_of("jobs.render_report")
     )
     assert not any("templates" in file for file in code_digest.files_of("jobs.collect_runs"))
 
 
 def test_package_is_its_init_file():
-    assert "servers/families/__init__.py" in code_digest.files_of("jobs.train_server")
-    assert "servers/families/mariadb.py" in code_digest.files_of("jobs.train_server")
+    assert "measure/servers/families/__init__.py" in code_digest.files_of("jobs.train_server")
+    assert "measure/servers/families/mariadb.py" in code_digest.files_of("jobs.train_server")
 
 
 def test_digest_follows_the_content_of_every_file(tmp_path, monkeypatch):
@@ -77,7 +77,7 @@ def test_digest_follows_the_content_of_every_file(tmp_path, monkeypatch):
     before = code_digest.digest_of("jobs.render_report")
     monkeypatch.setattr(code_digest, "FOLDER", tmp_path / "scripts")
     assert code_digest.digest_of("jobs.render_report") == before
-    for name in ("record.py", "report/templates/style.css"):
+    for name in ("lib/json_record.py", "report/page/templates/style.css"):
         with (tmp_path / "scripts" / name).open("a") as stream:
             stream.write("\n")
         assert before != (before := code_digest.digest_of("jobs.render_report"))

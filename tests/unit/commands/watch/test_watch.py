@@ -20,12 +20,11 @@ from scripts.commands.watch import loop, progress
 from scripts.commands.watch import view as watch_view
 from scripts.commands.watch.loop import Looks
 from scripts.commands.watch.progress import SHOWN, Progress, last_line, ratios_so_far
-from scripts.lib import json_record as scripts_record
+from scripts.lib import json_record
 from scripts.lib.host import locks
 from scripts.lib.json_record import digest, read
 from scripts.measure.engine import run_record
-from scripts.report.analysis import comparison
-from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import comparison, run_tables
 from scripts.report.analysis.metrics import METRICS
 from tests.made import laid_out, refused
 from tests.made import run as made_run
@@ -168,7 +167,7 @@ def test_ratios_are_those_the_report_will_have(study):
     runs = [read(Path(path)) for path in study.runs]
     for facts in runs:  # noise, for an interval with a width
         facts["window"]["tps"] *= 1 + int(digest([facts["variant"], facts["block"]])[:4], 16) / 1e6
-    rows = [analysis_runs.run_row(record_of(facts)) for facts in runs]
+    rows = [run_tables.run_row(record_of(facts)) for facts in runs]
     terms = comparison.Terms("baseline", tuple(METRICS))
     expected = comparison.compare(pd.DataFrame(rows), terms).overall.set_index(["variant", "metric"])
     found = ratios_so_far(rows, "baseline")
@@ -181,7 +180,7 @@ def test_ratios_are_those_the_report_will_have(study):
 
 def test_ratio_has_an_interval_from_five_whole_repetitions_on(study):
     def tps(runs):
-        rows = [analysis_runs.run_row(run_record.read(Path(path))) for path in list(study.runs)[:runs]]
+        rows = [run_tables.run_row(run_record.read(Path(path))) for path in list(study.runs)[:runs]]
         return next(each for each in ratios_so_far(rows, "baseline") if each.variant == "pgo")
 
     laid_out.make(study)
@@ -252,7 +251,7 @@ def test_damaged_record_is_shown_and_ends_nothing(study):
 
 def test_record_is_read_once_and_again_when_it_changes(study, monkeypatch):
     seen = []
-    monkeypatch.setattr(scripts_record, "read", lambda path: seen.append(str(path)) or read(path))
+    monkeypatch.setattr(json_record, "read", lambda path: seen.append(str(path)) or read(path))
     laid_out.make(study, runs=20)
     looked, planned = Progress(study), list(study.runs)
     assert looked.look(everything=True)

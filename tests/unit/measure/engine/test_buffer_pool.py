@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.measure.engine import buffer_pool as pool
+from scripts.measure.engine import buffer_pool
 
 FILES = {
     "sbtest.sbtest1": {"kind": "table", "apparent_bytes": 60, "allocated_bytes": 70},
@@ -54,19 +54,20 @@ class Reading(Family):
 
 
 @pytest.mark.parametrize(
-    ("fill", "pool_bytes", "used"), [(pool.ALWAYS, 1000, 80), (pool.ALWAYS, 50, 50), (pool.NEVER, 1000, None)]
+    ("fill", "pool_bytes", "used"),
+    [(buffer_pool.ALWAYS, 1000, 80), (buffer_pool.ALWAYS, 50, 50), (buffer_pool.NEVER, 1000, None)],
 )
 def test_bytes_read_stand_for_those_in_use_where_only_these_are_known(fill, pool_bytes, used):
-    assert pool.fill({"fill": fill}, Reading(pool_bytes), Connection(), FILES)["used_bytes"] == used
+    assert buffer_pool.fill({"fill": fill}, Reading(pool_bytes), Connection(), FILES)["used_bytes"] == used
 
 
 @pytest.mark.parametrize(
     ("fill", "pool_bytes", "read"),
-    [(None, 100, True), (None, 99, False), (pool.ALWAYS, 99, True), (pool.NEVER, 1000, False)],
+    [(None, 100, True), (None, 99, False), (buffer_pool.ALWAYS, 99, True), (buffer_pool.NEVER, 1000, False)],
 )
 def test_tables_are_read_where_they_fit_unless_the_load_says_otherwise(fill, pool_bytes, read):
     connection = Connection()
-    facts = pool.fill({"fill": fill} if fill else {}, Family(pool_bytes), connection, FILES)
+    facts = buffer_pool.fill({"fill": fill} if fill else {}, Family(pool_bytes), connection, FILES)
     assert connection.sent == (["SELECT 1", "SELECT 2"] if read else [])
     assert (facts["pool_bytes"], facts["table_bytes"]) == (pool_bytes, 100)
     assert facts["used_bytes"] == len(connection.sent)
@@ -76,5 +77,5 @@ def test_tables_are_read_where_they_fit_unless_the_load_says_otherwise(fill, poo
 
 def test_nothing_is_read_or_recorded_where_the_pool_is_unknown():
     connection = Connection()
-    assert pool.fill({}, Family(None), connection, FILES) == {}
+    assert buffer_pool.fill({}, Family(None), connection, FILES) == {}
     assert connection.sent == []

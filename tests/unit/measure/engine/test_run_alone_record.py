@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.lib import json_record as records
-from scripts.lib import version
-from scripts.lib.host import machine_facts as host_facts
+from scripts.lib import json_record, version
+from scripts.lib.host import machine_facts
 from scripts.lib.host.cpus import Placement
 from scripts.lib.vocabulary import RUN
 from scripts.measure.engine import machine_parts, run_parts, run_record
@@ -88,7 +87,7 @@ def test_variables_of_a_variant_are_stored_once_and_read_whole(facts, tmp_path):
     assert "innodb_purge_threads" not in places[0].read_text()
     assert run_record.read(places[1]).server_variables() == {**SHARED, "datadir": "/tmp/2"}
     assert run_record.read_diagnosis(diagnosis).server_variables() == {**SHARED, "datadir": "/tmp/3"}
-    assert shared.stem == records.sha256(SHARED)
+    assert shared.stem == json_record.sha256(SHARED)
 
 
 def test_variables_move_with_their_study(facts, tmp_path):
@@ -129,7 +128,7 @@ def test_record_without_large_parts_keeps_the_others(facts, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("part", "source"), [(machine_parts.Host, host_facts.Host), (machine_parts.Placement, Placement)]
+    ("part", "source"), [(machine_parts.Host, machine_facts.Host), (machine_parts.Placement, Placement)]
 )
 def test_parts_have_the_fields_of_what_they_are_made_from(part, source):
     assert {each.name for each in fields(source)} == {each.name for each in fields(part)}

@@ -9,8 +9,7 @@ import pytest
 
 from scripts.lib import json_record
 from scripts.lib.host import cpus as host_cpus
-from scripts.lib.host import machine_facts as host_facts
-from scripts.lib.host import usage
+from scripts.lib.host import machine_facts, usage
 from scripts.measure.engine.run_facts import measured, planned_facts, series
 from scripts.measure.loadgen.output import SysbenchFailed, parse
 from scripts.measure.loadgen.run_sysbench import Finished, Moment
@@ -113,7 +112,7 @@ def test_facts_known_before_the_start_name_server_generator_machine_and_cpus(tmp
         recipe={"load": {"measure_s": 3}},
         text=tmp_path / "3.txt",
     )
-    facts = planned_facts(setting, host_facts.read_host(), IDENTITY)
+    facts = planned_facts(setting, machine_facts.read_host(), IDENTITY)
     assert {name: facts[name] for name in place} == place
     kept = {key: IDENTITY[key] for key in facts["server"] if key != "name"}
     assert facts["server"] == {"name": "mariadb-10.11", **kept}

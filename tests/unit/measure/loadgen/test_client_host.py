@@ -16,8 +16,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from scripts.lib.host import cpus, outcome
-from scripts.lib.host import machine_facts as host_facts
+from scripts.lib.host import cpus, machine_facts, outcome
 from scripts.lib.host.cpus import Cpu, Topology
 from scripts.lib.host.machine_facts import read_host
 from scripts.measure.engine import run_load as load
@@ -270,19 +269,19 @@ def test_traffic_is_that_of_the_busiest_interface_and_never_the_loopback(tmp_pat
     for numbers in ((1000, 10, 500, 5), (21000, 110, 8500, 55)):
         (tmp_path / "proc/self/net").mkdir(parents=True, exist_ok=True)
         (tmp_path / "proc/self/net/dev").write_text(DEV.format(*numbers))
-        edges.append(host_facts.traffic_counters(tmp_path))
+        edges.append(machine_facts.traffic_counters(tmp_path))
     assert edges[0]["wlan0"] == {
-        **dict.fromkeys(host_facts.TRAFFIC_FIELDS, 0),
+        **dict.fromkeys(machine_facts.TRAFFIC_FIELDS, 0),
         "rx_bytes": 7,
         "rx_packets": 1,
         "tx_bytes": 7,
         "tx_packets": 1,
     }
-    assert host_facts.traffic_rates(*edges, seconds=10) == {
+    assert machine_facts.traffic_rates(*edges, seconds=10) == {
         "interface": "eth0", "rx_bytes_per_s": 2000, "rx_packets_per_s": 10, "rx_dropped_per_s": 0,
         "tx_bytes_per_s": 800, "tx_packets_per_s": 5, "tx_dropped_per_s": 0,
     }  # fmt: skip
-    assert host_facts.traffic_rates({}, {}, 10) is None
+    assert machine_facts.traffic_rates({}, {}, 10) is None
 
 
 FOUR = Topology(tuple(Cpu(0, 0, number, number) for number in range(4)))

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from scripts.jobs.compare_variants import main
-from scripts.report.analysis import bounds, statement_times
-from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import bounds, run_tables, statement_times
 from scripts.report.page.bounds_section import bound_sentence
 from tests.made import synthetic
 from tests.made.run import records_of
@@ -27,7 +26,7 @@ def bound_of(clients=8, server=(0, 1), client=(2, 3), machine="kvm", **cpu):
         facts["window"]["duration_s"], facts["clients"] = 10.0, clients
         facts["placement"] = {"server_cpus": list(server), "client_cpus": list(client)}
         facts["host"]["virtualisation"] = machine
-    runs = pd.DataFrame([analysis_runs.run_row(run) for run in records_of(records)])
+    runs = pd.DataFrame([run_tables.run_row(run) for run in records_of(records)])
     return next(bounds.table(runs).itertuples())
 
 
@@ -80,18 +79,18 @@ def test_the_sentence_says_what_the_speedup_means(said, told):
 def test_a_cell_of_failed_runs_has_its_row_and_no_bound(tmp_path):
     lost = frozenset(("pgo", "oltp", 8, repetition) for repetition in (1, 2))
     tree = synthetic.write_tree(synthetic.Plan(workloads=("oltp",), repetitions=2, failures=lost), tmp_path)
-    runs, _ = analysis_runs.collect(
+    runs, _ = run_tables.collect(
         synthetic.study(PLAN) | {"variants": {"baseline": {}, "pgo": {}, "aa": {}}}, records(tree)
     )
     tree.tables.mkdir(parents=True)
-    analysis_runs.write_csv(runs, tree.tables / "runs.csv")
-    analysis_runs.write_csv(statement_times.executions([]), tree.tables / "executions.csv")
+    run_tables.write_csv(runs, tree.tables / "runs.csv")
+    run_tables.write_csv(statement_times.executions([]), tree.tables / "executions.csv")
     main(tree.study, tree.tables)
-    found = analysis_runs.read_csv(tree.tables / "bounds.csv").set_index("variant")
+    found = run_tables.read_csv(tree.tables / "bounds.csv").set_index("variant")
     assert found.loc["pgo", ["n_runs", "n_measured"]].tolist() == [2, 0]
     assert found["bound"].isna().tolist() == [name == "pgo" for name in found.index]
     assert found.loc["baseline", "bound"] == "server_cpu"
 
 
 def records(tree):
-    return analysis_runs.read_records(path for path in map(type(tree.study), tree.runs_list.read_text().split()))
+    return run_tables.read_records(path for path in map(type(tree.study), tree.runs_list.read_text().split()))

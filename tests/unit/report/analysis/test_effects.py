@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats as reference
 
-from scripts.report.analysis import comparison, effects, metrics, table_columns
-from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import comparison, effects, metrics, run_tables, table_columns
 from scripts.report.analysis.calibration import widening
 from scripts.report.analysis.effects import factor_contrasts
 from scripts.report.analysis.intervals import pooled_variance
@@ -37,7 +36,7 @@ def made(plan=PLAN, edit=None):
         if edit:
             edit(facts)
     declared = synthetic.study(plan)
-    runs, _ = analysis_runs.collect(declared, records_of(records))
+    runs, _ = run_tables.collect(declared, records_of(records))
     terms = comparison.terms_of(declared)
     found = comparison.compare(runs, terms)
     return runs, effects.factor_table(declared, found.arms, widening(found.calibration), terms, found.overall)
@@ -165,7 +164,7 @@ def test_factor_that_is_a_variant_beside_the_reference_has_the_verdict_of_that_v
     plan = synthetic.Plan(variants={**dict.fromkeys(NAMES, 0.1), "baseline": 0.0, "aa": 0.0}, noise=0.04)
     records = synthetic.runs(plan)
     declared = synthetic.study(plan)
-    runs, _ = analysis_runs.collect(declared, records_of(records))
+    runs, _ = run_tables.collect(declared, records_of(records))
     found = comparison.compare(runs, comparison.terms_of(declared))
     table = effects.factor_table(
         declared, found.arms, widening(found.calibration), comparison.terms_of(declared), found.overall

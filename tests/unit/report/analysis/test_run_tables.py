@@ -8,8 +8,7 @@ import pytest
 
 from scripts.jobs import collect_runs
 from scripts.lib.json_record import file_sha256
-from scripts.report.analysis import dictionary, run_columns
-from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import dictionary, run_columns, run_tables
 from scripts.report.analysis.run_tables import demand_unaltered
 from tests.made import synthetic
 from tests.made.run import failed, record_of, records_of
@@ -20,14 +19,14 @@ PLAN = synthetic.Plan(workloads=("oltp",), repetitions=2)
 def row(**changes):
     facts = synthetic.runs(PLAN)[0]
     facts.update(changes)
-    return analysis_runs.run_row(record_of(facts))
+    return run_tables.run_row(record_of(facts))
 
 
 def test_cpu_per_transaction_is_seconds_over_transactions_in_microseconds():
     facts = synthetic.runs(PLAN)[0]
     facts["window"]["transactions"] = 1000
     facts["cpu"] |= {"server_user_s": 0.2, "server_system_s": 0.1}
-    found = analysis_runs.run_row(record_of(facts))
+    found = run_tables.run_row(record_of(facts))
     assert found["cpu_user_us_per_tx"] == pytest.approx(200)
     assert found["cpu_system_us_per_tx"] == pytest.approx(100)
     assert found["cpu_us_per_tx"] == pytest.approx(300)
@@ -39,14 +38,14 @@ def test_host_cpu_holds_interrupts_and_not_the_client():
     facts["cpu"] |= {
         "host_user_s": 1.0, "host_system_s": 0.5, "host_irq_s": 0.1, "client_user_s": 0.3, "client_system_s": 0.2,
     }  # fmt: skip
-    assert analysis_runs.run_row(record_of(facts))["host_cpu_us_per_tx"] == pytest.approx(1100)
+    assert run_tables.run_row(record_of(facts))["host_cpu_us_per_tx"] == pytest.approx(1100)
 
 
 def test_steal_is_a_share_of_all_cpu_time_of_the_window():
     facts = synthetic.runs(PLAN)[0]
     facts["window"]["duration_s"] = 5.0
     facts["cpu"] |= {"cpus": 2, "host_steal_s": 1.0}
-    assert analysis_runs.run_row(record_of(facts))["steal_share"] == pytest.approx(0.1)
+    assert run_tables.run_row(record_of(facts))["steal_share"] == pytest.approx(0.1)
 
 
 def test_what_is_missing_stays_missing_and_never_becomes_zero():
@@ -59,11 +58,11 @@ def test_what_is_missing_stays_missing_and_never_becomes_zero():
 def test_a_window_without_transactions_has_no_cpu_per_transaction():
     facts = synthetic.runs(PLAN)[0]
     facts["window"]["transactions"] = 0
-    assert analysis_runs.run_row(record_of(facts))["cpu_us_per_tx"] is None
+    assert run_tables.run_row(record_of(facts))["cpu_us_per_tx"] is None
 
 
 def test_a_failed_run_keeps_its_reason_and_has_no_values():
-    lost = analysis_runs.run_row(record_of(failed(synthetic.runs(PLAN)[0])))
+    lost = run_tables.run_row(record_of(failed(synthetic.runs(PLAN)[0])))
     assert lost["outcome"] == "failed"
     assert "signal 11" in lost["reason"]
     assert lost["tps"] is None
@@ -76,7 +75,7 @@ def test_warnings_are_counted_and_their_codes_joined():
 
 
 def collected(records, plan=PLAN):
-    return analysis_runs.collect(synthetic.study(plan), records_of(records))
+    return run_tables.collect(synthetic.study(plan), records_of(records))
 
 
 def test_one_row_a_run_in_the_order_of_measuring():
@@ -118,21 +117,21 @@ def test_every_column_of_the_tables_is_in_the_data_dictionary():
 
 def test_a_variant_may_be_called_nan_or_null(tmp_path):
     path = tmp_path / "runs.csv"
-    analysis_runs.write_csv(pd.DataFrame({"variant": ["nan", "null", "none"], "tps": [1.0, None, 3.0]}), path)
-    back = analysis_runs.read_csv(path)
+    run_tables.write_csv(pd.DataFrame({"variant": ["nan", "null", "none"], "tps": [1.0, None, 3.0]}), path)
+    back = run_tables.read_csv(path)
     assert list(back["variant"]) == ["nan", "null", "none"]
     assert back["tps"].isna().tolist() == [False, True, False]
 
 
 def test_a_checksum_of_digits_stays_text(tmp_path):
     path = tmp_path / "runs.csv"
-    analysis_runs.write_csv(pd.DataFrame({"build_id": ["0012", "1e10"]}), path)
-    assert list(analysis_runs.read_csv(path)["build_id"]) == ["0012", "1e10"]
+    run_tables.write_csv(pd.DataFrame({"build_id": ["0012", "1e10"]}), path)
+    assert list(run_tables.read_csv(path)["build_id"]) == ["0012", "1e10"]
 
 
 def test_a_damaged_run_file_is_named(tmp_path):
     tree = synthetic.write_tree(PLAN, tmp_path)
-    broken = analysis_runs.listed(tree.runs_list)[0]
+    broken = run_tables.listed(tree.runs_list)[0]
     broken.write_text(json.dumps({"format": 1})[:-3])
     with pytest.raises(ValueError, match=str(broken)):
         collect_runs.main(tree.study, tree.runs_list, tree.tables)

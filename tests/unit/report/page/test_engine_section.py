@@ -5,8 +5,7 @@ import pytest
 
 from scripts.measure.servers import families
 from scripts.measure.servers.families import innodb_status, postgresql_status
-from scripts.report.analysis import metrics, run_columns
-from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import metrics, run_columns, run_tables
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import engine_section
 from scripts.report.page.figures.naming import look_of
@@ -91,7 +90,7 @@ def test_samples_are_a_table_and_a_counter_without_a_column_is_refused(page):
     assert table["history_list_length"].isna().sum() == 3 * 2
     assert table["commits"].isna().all()
     with pytest.raises(ValueError, match="counter_series: sheep unknown, expected dirty_pages"):
-        analysis_runs.sample_table(records_of([{"counter_series": {"second": [1.0], "sheep": [2.0]}}]))
+        run_tables.sample_table(records_of([{"counter_series": {"second": [1.0], "sheep": [2.0]}}]))
 
 
 def test_files_are_a_table_with_holes_where_a_part_was_not_there(page):
@@ -170,7 +169,7 @@ def test_change_buffer_is_told_as_means_of_what_a_call_did():
 def test_sizes_are_of_all_tables_with_growth_and_what_is_allocated():
     facts = {"variant": "all", "workload": "w", "clients": 4, "repetition": 1, "files": FILES}
     study = {"variants": ["none", "all"], "workloads": ["w", "other"], "clients": [4]}
-    (table,) = engine_section.size_tables(study, analysis_runs.file_table(records_of([facts])))
+    (table,) = engine_section.size_tables(study, run_tables.file_table(records_of([facts])))
     ((variant, clients, cells),) = table.rows
     assert (table.workload, variant, clients) == ("w", "all", "4")
     told = {head: (cell.text, cell.notes) for head, cell in zip(table.head, cells, strict=True)}

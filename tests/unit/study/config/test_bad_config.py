@@ -35,7 +35,7 @@ campaign: 1
 relinked: false
 """
 # Mistakes to make in it by their kind: what is written for what, and how the line of the message begins.
-MISTAKES = yaml.safe_load((CHECKOUT / "tests" / "unit" / "config" / "bad_config.yaml").read_text(encoding="utf-8"))
+MISTAKES = yaml.safe_load((CHECKOUT / "tests/unit/study/config/bad_config.yaml").read_text(encoding="utf-8"))
 
 
 def refusal(root=CHECKOUT, **changes):

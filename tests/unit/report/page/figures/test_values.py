@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from scripts.jobs import plot_figures
 from scripts.lib.wording import NARROW, number
-from scripts.report.analysis import run_tables as analysis_runs
+from scripts.report.analysis import run_tables
 from scripts.report.analysis.comparison import compare, terms_of
 from scripts.report.analysis.metrics import METRICS
 from scripts.report.page.figures import drawing, naming, values
@@ -27,7 +27,7 @@ LOOK = naming.look_of(VARIANTS, "baseline")
 def frames(plan):
     declared = synthetic.study(plan)
     records = records_of(synthetic.runs(plan))
-    runs, _ = analysis_runs.collect(declared, records)
+    runs, _ = run_tables.collect(declared, records)
     return runs, plot_figures.in_order(compare(runs, terms_of(declared)).cells, declared)
 
 
