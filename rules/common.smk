@@ -57,7 +57,7 @@ os.environ.update(
     **job_environment(ROOT),
     **{outcome.MAY_FAIL: "\n".join(tolerated_folders(PATHS))},
     **{kept_relinks.WANTED: json_record.canonical(relink_choice.wanted(PATHS))},
-    **lua.job_environment(PLAN.study.config, PLAN.study.entries),
+    **lua.job_environment(PLAN.study.outside_scripts.values()),
     **credentials.job_environment(PLAN.study.entries["servers"]),
     **addresses.job_environment(PLAN.study.entries["servers"]),
 )

@@ -1,8 +1,8 @@
-"""Write docs/config.md, the reference page of the config language, from its schema and the catalog's names."""
+"""Write docs/config.md, the reference page of the config language, and the schema for editors, from its models."""
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,11 @@ import yaml
 
 from scripts import ROOT
 from scripts.lib import json_record
-from scripts.study.config import schema as config_schema
 from scripts.study.config import yaml_lines as config_text
+from scripts.study.config.declared_study import ENTRIES
 from scripts.study.config.loading import CATALOG
-from scripts.study.config.schema import Schema, expected
+from scripts.study.config.scalars import Keys
+from scripts.study.config.schema import FILE, Schema, expected, needed, of_file, resolved
 
 PAGE = Path("docs", "config.md")
 HEAD = ("key", "what it is", "value", "default")
@@ -21,9 +22,10 @@ NEEDED = "needed"
 INTRODUCTION = """# The config file
 
 One YAML file is one study: `config.yaml`, the default one, or a file under `studies/`. It is complete by itself;
-entries that it only names come from `catalog/`. `make config-doc` writes this page from
-`rules/config.schema.yaml`, which also completes and explains keys in editors that know the YAML language server.
+entries that it only names come from `catalog/`. `make config-doc` writes this page, and `rules/config.schema.yaml`,
+which completes and explains keys in editors that know the YAML language server, from `scripts/study/config/declared_*.py`.
 
+FIRST
     snakemake --cores all                                   the study of config.yaml
     snakemake --cores all --configfile studies/quick.yaml   another one
     snakemake --cores all --config repetitions=7            one key given on the command line
@@ -37,6 +39,23 @@ A study is no template: a file with the key `__use_yte__` is refused, since Snak
 `make`, and `snakemake` for config.yaml, refuse it before Snakemake reads it. A file of `snakemake --configfile` is
 rendered, and its code has run, before the workflow is asked: give somebody else's to `make plan STUDY=name` first.
 """
+FIRST = """A whole study can be ten lines. Every study needs NEEDED and
+`variants` or a `matrix`; the table below says what a key is by default.
+
+```yaml
+study: first
+title: PostgreSQL 15 at -O3
+question: Is PostgreSQL faster when it is compiled with -O3?
+variants:
+  baseline: {server: postgresql-15, build: baseline}
+  o3: {server: postgresql-15, build: o3}
+reference: baseline
+workloads:
+  oltp:
+clients: [8]
+```
+"""
+SCHEMA_HEAD = "# Written by `make config-doc` from scripts/study/config/declared_*.py.\n"
 READING = """## What YAML reads otherwise than it looks
 
 | written | read as | write |
@@ -55,18 +74,20 @@ All of these are reported with their line.
 
 def page(root: Path) -> str:
     """Return the page of a checkout as Markdown: all keys in a table, then a section per key."""
-    schema = config_schema.read(root)
-    found = {kind: config_text.read_text(root / "catalog" / file).value[kind] for kind, file in CATALOG.items()}
+    schema = resolved()
+    catalog = {kind: config_text.read_text(root / "catalog" / file).value[kind] for kind, file in CATALOG.items()}
     keys = [
         (f"[`{key}`](#{key})", _sentence(one), expected(one), _default(one, key in schema["required"]))
         for key, one in schema["properties"].items()
     ]
-    sections = [_section(key, one, schema, list(found.get(key, {}))) for key, one in schema["properties"].items()]
-    return "\n".join([INTRODUCTION, "## All keys\n", _table(keys), _names(schema), READING, *sections])
+    sections = [_section(key, one, schema, list(catalog.get(key, {}))) for key, one in schema["properties"].items()]
+    first = FIRST.replace("NEEDED", ", ".join(f"`{key}`" for key in schema["required"]))
+    introduction = INTRODUCTION.replace("FIRST", first)
+    return "\n".join([introduction, "## All keys\n", _table(keys), _names(schema), READING, *sections])
 
 
 def _names(schema: Schema) -> str:
-    name = schema["$defs"]["name"]
+    name = schema["properties"]["study"]
     return f"## Names\n\nThe study, and every entry that a section declares, has {name['title']}. Names become paths.\n"
 
 
@@ -84,14 +105,14 @@ def _section(key: str, one: Schema, schema: Schema, found: list[str]) -> str:
 def _parts(key: str, one: Schema, schema: Schema) -> Iterator[str]:
     """Yield the keys of a key's entries and alternatives, and the form of its names."""
     alternatives = [one, *one.get("oneOf", [])]
-    entry = one.get("additionalProperties") or next((part for part in alternatives if "properties" in part), {})
-    whole = config_schema.entry(schema, key) if key in CATALOG else entry
+    entry: Schema = one.get("additionalProperties") or next((part for part in alternatives if "properties" in part), {})
+    required = needed(key) if key in ENTRIES else entry.get("required", [])
     if "properties" in entry:
         named = f"`{key}.NAME`" if one.get("additionalProperties") else f"`{key}`"
         described = "description" in entry and entry is not one
         yield f"{named}: {_sentence(entry)}\n" if described else f"Keys of {named}:\n"
-        yield _table(_rows(entry, whole.get("required", [])))
-        yield from (f"{text}\n" for text in _needs(whole))
+        yield _table(_rows(entry, required))
+        yield from (f"{text}\n" for text in _needs(ENTRIES.get(key, Keys)))
         for inner, part in entry["properties"].items():
             yield from _inside(f"{named.strip('`')}.{inner}", part)
     elif "propertyNames" in one and entry:
@@ -115,12 +136,11 @@ def _rows(entry: Schema, required: list[str]) -> list[tuple[str, ...]]:
     ]
 
 
-def _needs(whole: Schema) -> Iterator[str]:
+def _needs(model: type[Keys]) -> Iterator[str]:
     """Yield the keys that only one kind of entry needs."""
-    for rule in whole.get("allOf", []):
-        ((key, condition),) = rule["if"]["properties"].items()
-        names = ", ".join(f"`{name}`" for name in rule["then"]["required"])
-        yield f"Needed with {key} `{condition['const']}`: {names}."
+    for need in model.NEEDS:
+        case = f"with {need.when[0]} `{need.when[1]}`" if need.when else f"without `{need.without}`"
+        yield f"Needed {case}: {', '.join(f'`{name}`' for name in need.keys)}."
 
 
 def _default(one: Schema, is_needed: bool) -> str:
@@ -135,10 +155,10 @@ def _default_in_full(one: Schema, is_needed: bool) -> str:
 
 
 def _sentence(one: Schema) -> str:
-    return one["description"].strip()
+    return str(one["description"]).strip()
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
     lines = [HEAD, tuple("---" for _ in HEAD), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n" for row in lines)
 
@@ -151,8 +171,10 @@ def _yaml(example: dict[str, Any]) -> str:
 
 
 def main(root: Path) -> None:
-    """Write the page into the checkout."""
+    """Write page and schema into the checkout."""
     json_record.write_text(root / PAGE, page(root))
+    schema = yaml.safe_dump(of_file(), sort_keys=False, default_flow_style=None, width=110)
+    json_record.write_text(root / FILE, SCHEMA_HEAD + schema)
 
 
 if __name__ == "__main__":

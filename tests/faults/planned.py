@@ -11,14 +11,14 @@ import pytest
 
 from scripts.build.sources.kinds import SOURCE_KINDS
 from scripts.lib import json_record
-from scripts.study.config import loading, yaml_lines
+from scripts.study.config import loading, mistakes, yaml_lines
 from scripts.study.config import schema as config_schema
 from scripts.study.config.mistakes import SHORT
 from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
 from tests.made.studies import CHECKOUT, config
 
-SCHEMA = config_schema.read(CHECKOUT)
+SCHEMA = config_schema.resolved()
 OWN = {"family": "postgresql", "product": "PostgreSQL", "version": "15", "configure": ["--with-lz4"]}
 PLACE = re.compile(r"^ *(?:[^ ]+\.yaml:(?:\d+:)? )?")
 COMMIT = {"git": "https://example.org/server.git", "commit": "0" * 40}
@@ -69,9 +69,9 @@ def everything(tree: Path, kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def quickly() -> Iterator[None]:
-    """Read schema and catalog once for all configs that the body tries: they are most of the time of each."""
+    """Make the schema and read the catalog once for all configs that the body tries."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(config_schema, "read", functools.cache(config_schema.read))
+        patch.setattr(mistakes, "resolved", functools.cache(mistakes.resolved))
         patch.setattr(yaml_lines, "read_text", functools.cache(yaml_lines.read_text))
         yield
 

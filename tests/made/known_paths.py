@@ -58,7 +58,11 @@ def known_paths(config: Path, size: str) -> list[str]:
 
     A check's line also has what is no part of its path: the digest of its recipe, and the build it is compared with.
     """
-    paths = Paths(Plan(loading.read(config, CHECKOUT, scale=size), CHECKOUT))
+    return known_lines(Paths(Plan(loading.read(config, CHECKOUT, scale=size), CHECKOUT)))
+
+
+def known_lines(paths: Paths) -> list[str]:
+    """Return lines of kind and path for everything that a plan makes, sorted."""
     return sorted(f"{kind} {path}" for kind, path in _kinds_and_paths(paths))
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,20 +52,8 @@ def script_files(script: Path) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def declared_scripts(config: dict[str, Any], entries: dict[str, dict[str, dict]]) -> Iterator[tuple[tuple, str]]:
-    """Yield (key path, script) per script outside the checkout that a config and its entries declare."""
-    variants = {name: variant.get("data") or {} for name, variant in config.get("variants", {}).items()}
-    holders = [(("workloads", name), one) for name, one in entries["workloads"].items()]
-    holders += [(("datasets", name), one) for name, one in entries["datasets"].items()]
-    holders += [(("variants", name, "data"), one) for name, one in variants.items()]
-    for where, holder in holders:
-        if is_outside(script := holder.get("script") or ""):
-            yield (*where, "script"), script
-
-
-def job_environment(config: dict[str, Any], entries: dict[str, dict[str, dict]]) -> dict[str, str]:
+def job_environment(scripts: Iterable[str]) -> dict[str, str]:
     """Return the environment variable by which jobs find a study's scripts outside the checkout; empty without any."""
-    scripts = dict.fromkeys(script for _, script in declared_scripts(config, entries))
     places = {recipe_name(script): str(outside_path(script).absolute()) for script in scripts}
     return {PLACES_VARIABLE: json.dumps(places)} if places else {}
 

@@ -1,48 +1,52 @@
 """Mistakes about the host and the environment of the load generator."""
 
 import ipaddress
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from scripts.measure.loadgen.many import MOST_CLIENTS
+from scripts.study.config.declared_hosts import CpuPlacement
 from scripts.study.config.mistakes import Mistake
+from scripts.study.config.sound import Sound
 
 # The gates that hold sysbench's clients read such variables.
 OWN_PREFIX = "GATE"
 
 
-def client_environment_mistakes(config: dict[str, Any], workloads: dict[str, dict[str, Any]]) -> Iterator[Mistake]:
-    """Yield mistakes about sysbench's environment; `workloads` are the complete entries by name."""
-    given = config.get("client_environment")
-    if not given:
+def client_environment_mistakes(sound: Sound) -> Iterator[Mistake]:
+    """Yield mistakes about sysbench's environment."""
+    variables = sound.declared.client_environment
+    if not variables:
         return
-    if "client" in config:
-        text = f"{given!r}, expected none beside `client`: sysbench has the environment of the other host"
+    if sound.declared.client:
+        text = f"{variables!r}, expected none beside `client`: sysbench has the environment of the other host"
         yield Mistake(("client_environment",), text)
-    for name in given:
+    for name in variables:
         if name.startswith(OWN_PREFIX):
             text = f"the workflow itself sets variables that begin with {OWN_PREFIX}, expected another name"
             yield Mistake(("client_environment", name), text)
-    if (ours := config.get("workloads")) and all("sql" in workloads.get(name, {}) for name in ours):
+    if sound.is_timed_sql_alone:
         text = "all workloads are timed SQL, whose statements the workflow itself sends, expected one with a script"
         yield Mistake(("client_environment",), text)
 
 
-def client_host_mistakes(config: dict[str, Any], workloads: dict[str, dict[str, Any]]) -> Iterator[Mistake]:
-    """Yield mistakes about the client host; `workloads` are the complete entries by name."""
-    if not (client := config.get("client")):
+def client_host_mistakes(sound: Sound) -> Iterator[Mistake]:
+    """Yield mistakes about the client host."""
+    if not (client := sound.declared.client):
         return
-    if (address := client.get("address")) and (text := _unreachable(address)):
-        yield Mistake(("client", "address"), f"{address!r}, expected {text}")
-    for name in config.get("workloads", {}):
-        if "sql" in workloads.get(name, {}):
+    if client.address and (text := _unreachable(client.address)):
+        yield Mistake(("client", "address"), f"{client.address!r}, expected {text}")
+    for name, load in sound.loads.items():
+        if load.sql:
             text = "timed SQL: this host sends its statements, whoever the client host is; expected one with a script"
             yield Mistake(("workloads", name), text)
-    for place, clients in enumerate(config.get("clients", ())):
+    for place, clients in enumerate(sound.declared.clients):
         if clients > MOST_CLIENTS:
             text = f"{clients}, expected at most {MOST_CLIENTS}: that is what one sysbench on a client host carries"
             yield Mistake(("clients", place), text)
-    yield from _client_placement(config.get("placement"))
+    placement = sound.declared.placement
+    if isinstance(placement, CpuPlacement) and str(placement.client).startswith("numa"):
+        text = f"{placement.client!r}, expected CPU numbers: they are those of the client host"
+        yield Mistake(("placement", "client"), text)
 
 
 def _unreachable(address: str) -> str:
@@ -54,9 +58,3 @@ def _unreachable(address: str) -> str:
     if found.is_loopback or found.is_unspecified or found.is_multicast:
         return "one address of this host that the client host reaches"
     return ""
-
-
-def _client_placement(placement: Any) -> Iterator[Mistake]:
-    cpus = placement.get("client") if isinstance(placement, Mapping) else None
-    if isinstance(cpus, str) and cpus.startswith("numa"):
-        yield Mistake(("placement", "client"), f"{cpus!r}, expected CPU numbers: they are those of the client host")

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from scripts.study.config.mistakes import Mistake
+from scripts.study.config.sound import Sound
+from scripts.study.config.yaml_lines import KeyPath
 
 
 @dataclass(frozen=True)
@@ -39,17 +40,18 @@ COMPILER = Refused(
 EVERYWHERE = (LOADER, PLUGINS, LANGUAGE, COUNTERS)
 
 
-def environment_mistakes(config: Mapping[str, Any], builds: Mapping[str, Mapping[str, Any]]) -> Iterator[Mistake]:
-    """Yield variables that run code nobody declared, or that change what the workflow reads; `builds` are complete."""
-    yield from _refused(("client_environment",), config.get("client_environment", {}), EVERYWHERE)
-    for key, entries in (("variants", config.get("variants", {})), ("builds", builds)):
-        for name, entry in entries.items():
-            given = entry.get("environment", {})
-            yield from _refused((key, name, "environment"), given, (*EVERYWHERE, COMPILER))
+def environment_mistakes(sound: Sound) -> Iterator[Mistake]:
+    """Yield variables that run code nobody declared, or that change what the workflow reads."""
+    declared = sound.declared
+    yield from _refused(("client_environment",), declared.client_environment, EVERYWHERE)
+    for name, variant in declared.variants.items():
+        yield from _refused(("variants", name, "environment"), variant.environment, (*EVERYWHERE, COMPILER))
+    for name, build in declared.builds.items():
+        yield from _refused(("builds", name, "environment"), build.environment, (*EVERYWHERE, COMPILER))
 
 
-def _refused(path: tuple, given: Mapping[str, str], kinds: tuple[Refused, ...]) -> Iterator[Mistake]:
-    for name, value in given.items():
+def _refused(path: KeyPath, variables: Mapping[str, str], kinds: tuple[Refused, ...]) -> Iterator[Mistake]:
+    for name, value in variables.items():
         for kind in kinds:
             if re.fullmatch(kind.pattern, name):
                 yield Mistake((*path, name), f"{value!r} cannot be given: {kind.why}; expected {kind.expected}")

@@ -29,8 +29,9 @@ def _factors(config: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the levels by factor as far as they are mappings."""
     section = config.get(MATRIX_SECTION)
     factors = section.get(FACTORS) if isinstance(section, dict) else None
-    whole = isinstance(factors, dict) and all(isinstance(levels, dict) for levels in factors.values())
-    return factors if whole else {}
+    if isinstance(factors, dict) and all(isinstance(levels, dict) for levels in factors.values()):
+        return factors
+    return {}
 
 
 def expanded_matrix(config: dict[str, Any]) -> dict[str, Any]:

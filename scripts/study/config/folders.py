@@ -2,29 +2,29 @@
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from scripts.build.sources.local import TYPES
 from scripts.lib.host.storage import file_system_of
 from scripts.study.config.mistakes import Mistake
+from scripts.study.config.sound import Sound
 
 # File systems of the kernel's that hold no files of users.
 WITHOUT_FILES = ("proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "devpts", "mqueue", "bpf")
 
 
-def folder_mistakes(config: Mapping[str, Any], toolchains: Mapping[str, Mapping[str, Any]]) -> Iterator[Mistake]:
+def folder_mistakes(sound: Sound) -> Iterator[Mistake]:
     """Yield storages that can hold no data directories, and `directories` of toolchains that are no folders.
 
     A path that leads nowhere is no mistake: its disk may be mounted later.
     """
-    for name, path in config.get("storage", {}).items():
+    for name, path in sound.declared.storage.items():
         folder = Path(path).expanduser()
         if text := _not_a_folder(folder) or _not_for_files(folder) or _not_writable(folder):
             yield Mistake(("storage", name), f"{path!r} {text}, expected a folder that can be written to")
-    for name, toolchain in toolchains.items():
-        for place, path in enumerate(toolchain.get("directories", ())):
+    for name, toolchain in sound.declared.toolchains.items():
+        for place, path in enumerate(toolchain.directories):
             if text := _not_a_folder(Path(path)):
                 yield Mistake(("toolchains", name, "directories", place), f"{path!r} {text}, expected a folder")
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from scripts.build.compilation.stages import PREBUILT
 from scripts.lib.vocabulary import AA, RELINKED
-from scripts.study.config import cross_checks, expansion
-from scripts.study.config import schema as config_schema
+from scripts.study.config import expansion
 from scripts.study.config import yaml_lines as config_text
 from scripts.study.config.cross_checks import Sense
+from scripts.study.config.declared_study import DEFAULTS, NO_WINDOW, StudyDeclaration
 from scripts.study.config.mistakes import Mistake, Places, form, odd_keys, odd_texts, with_text_keys
 from scripts.study.config.references import references, taken
+from scripts.study.config.sound import Sound, of_parts
 from scripts.study.config.yaml_lines import ConfigError, Document, KeyPath
 
 CATALOG = {
@@ -24,6 +25,10 @@ CATALOG = {
     "workloads": "workloads.yaml",
     "datasets": "workloads.yaml",
 }
+# A study names its workloads, without keys where the catalog's entry will do.
+NEEDED_SECTION = "workloads"
+# Mappings from names, of which a name with a mistake can be left out.
+NAMED = ("variants", "workloads", "expect", "options", "storage", "client_environment")
 Entries = dict[str, dict[str, dict[str, Any]]]
 
 
@@ -36,27 +41,31 @@ class WrittenOut:
     places: Places
     own: tuple[Mistake, ...]
 
-    def mistakes(self, schema: config_schema.Schema, root: Path) -> Iterator[Mistake]:
+    def mistakes(self, root: Path) -> Iterator[Mistake]:
         """Yield every mistake but those of YAML's reading."""
         unfit = [*odd_texts(self.config), *odd_texts(self.entries)]
         told = {mistake.path for mistake in unfit}
         yield from unfit
-        yield from (mistake for mistake in self._others(schema, root, unfit) if mistake.path not in told)
+        yield from (mistake for mistake in self._others(root, unfit) if mistake.path not in told)
 
-    def _others(self, schema: config_schema.Schema, root: Path, unfit: list[Mistake]) -> Iterator[Mistake]:
+    def _others(self, root: Path, unfit: list[Mistake]) -> Iterator[Mistake]:
         keyed = with_text_keys(self.config)
-        formed = [
-            *odd_keys(self.config),
-            *form(keyed, cross_checks.fitted_workload(schema, keyed, self.entries), self.places),
-        ]
-        whole, broken = _whole(self.entries, schema, self.places)
-        yield from (*self.own, *formed, *broken)
+        formed = [*odd_keys(self.config), *form(_laid(keyed, self.entries), self.places)]
+        yield from (*self.own, *formed)
         yield from references(keyed, self.entries, _known_entry(keyed, self.entries))
         yield from taken({**keyed, "builds": self.entries["builds"]})
-        yield from Sense(_sound(keyed, [*formed, *unfit]), whole, root).mistakes()
+        yield from Sense(self.sound([*formed, *unfit]), root).mistakes()
+
+    def sound(self, mistakes: list[Mistake]) -> Sound:
+        """Return the parts of the config and of its entries that have none of these mistakes."""
+        config = _sound(with_text_keys(self.config), mistakes)
+        loads = config.get(NEEDED_SECTION, {})
+        return of_parts(config | _whole(self.entries, mistakes), tuple(loads))
 
 
-def write_out(config: dict[str, Any], size: str, documents: tuple[Document, ...], catalog: dict) -> WrittenOut:
+def write_out(
+    config: dict[str, Any], size: str, documents: tuple[Document, ...], catalog: dict[str, Document]
+) -> WrittenOut:
     """Return a config at the scale `size`; `documents` are its files, `catalog` those of the catalog by name."""
     laid = expansion.scaled(config, documents) if size == expansion.SMALL else config
     small = laid.get(expansion.SMALL) if size == expansion.SMALL else None
@@ -75,11 +84,10 @@ def _sound(config: dict[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
     """Return the parts of a config without mistakes, which are checked further: the user sees all mistakes at once."""
     faults = {mistake.path[:depth] for mistake in mistakes for depth in (1, 2)}
     wrong = {mistake.path for mistake in mistakes}
-    named = {key: value for key, value in config.items() if isinstance(value, dict) and (key,) not in wrong}
+    named = {key: config[key] for key in NAMED if isinstance(config.get(key), dict) and (key,) not in wrong}
     rest = {key: value for key, value in config.items() if key not in named and (key,) not in faults}
-    return rest | {
-        key: {name: entry for name, entry in value.items() if (key, name) not in faults} for key, value in named.items()
-    }
+    fit = {key: {name: value[name] for name in value if (key, name) not in faults} for key, value in named.items()}
+    return rest | {key: value for key, value in fit.items() if value}
 
 
 def _entries(config: dict[str, Any], catalog: dict[str, Document]) -> Entries:
@@ -94,17 +102,29 @@ def _entries(config: dict[str, Any], catalog: dict[str, Document]) -> Entries:
     return entries
 
 
-def _whole(entries: Entries, schema: config_schema.Schema, places: Places) -> tuple[Entries, list[Mistake]]:
-    """Return the complete entries without mistakes, and the mistakes of the others."""
-    whole, mistakes = {}, []
+def _laid(config: dict[str, Any], entries: Entries) -> dict[str, Any]:
+    """Return a config with the catalog's entries under its own; a section that is no mapping stays as it is."""
+    laid = dict(config)
     for kind, named in entries.items():
-        shape, whole[kind] = config_schema.entry(schema, kind), {}
-        for name, entry in named.items():
-            found = list(form(entry, shape, places, (kind, name)))
-            mistakes += found
-            if not found:
-                whole[kind][name] = entry
-    return whole, mistakes
+        own = config.get(kind, None if kind == NEEDED_SECTION else {})
+        if isinstance(own, dict) and (own or kind != NEEDED_SECTION):
+            odd = {
+                name: entry
+                for name, entry in own.items()
+                if not isinstance(entry, dict) and (entry is not None or kind != NEEDED_SECTION)
+            }
+            laid[kind] = named | odd
+    return laid
+
+
+def _whole(entries: Entries, mistakes: list[Mistake]) -> Entries:
+    """Return the complete entries without mistakes."""
+    faults = {mistake.path[:depth] for mistake in mistakes for depth in (1, 2)}
+    wrong = {mistake.path for mistake in mistakes}
+    return {
+        kind: {name: entry for name, entry in named.items() if (kind,) not in wrong and (kind, name) not in faults}
+        for kind, named in entries.items()
+    }
 
 
 def _known_entry(config: dict[str, Any], entries: Entries) -> dict[str, set[str]]:
@@ -126,8 +146,10 @@ Line = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
-class Study:
-    """A checked study. `entries` holds servers, builds, toolchains, trainings, workloads and datasets by name.
+class Study(Sound):
+    """A checked study: what it declares, and the same as written, with the defaults of keys that every study has.
+
+    `entries` holds servers, builds, toolchains, trainings, workloads and datasets by name.
 
     `scaled` lists the settings of a small study that differ from full size; empty at full size.
     """
@@ -185,7 +207,6 @@ def load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | P
 
 
 def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | Path]) -> Study:
-    schema = config_schema.read(root)
     catalog = {file: config_text.read_text(root / "catalog" / file) for file in dict.fromkeys(CATALOG.values())}
     documents = tuple(config_text.read(Path(file)) for file in files)
     sizes = {size: write_out(config, size, documents, catalog) for size in expansion.declared_scales(config)}
@@ -198,7 +219,7 @@ def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | 
     lines |= {
         _line(found, whole.places)
         for whole in checked
-        for found in whole.mistakes(schema, root)
+        for found in whole.mistakes(root)
         if whole.places.origin(found.path) not in misread
     }
     if lines:
@@ -207,13 +228,26 @@ def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | 
 
 
 def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
-    full, whole = sizes[expansion.FULL], sizes[asked]
-    scaled = expansion.scale_settings({**full.config, **full.entries}, {**whole.config, **whole.entries})
-    config = cross_checks.NO_WINDOW | copy.deepcopy(whole.config)
-    return Study(whole.config["study"], config, whole.entries, tuple(scaled), whole.places)
+    whole, full = sizes[asked], sizes[expansion.FULL]
+    config, full_config = (copy.deepcopy(_with_defaults(one)) for one in (whole, full))
+    scaled = expansion.scale_settings({**full_config, **full.entries}, {**config, **whole.entries})
+    content = {key: config[key] for key in config.keys() - NO_WINDOW.keys()} | whole.entries
+    sound = of_parts(content, tuple(config["workloads"]))
+    declared = sound.declared.model_copy(update={key: config[key] for key in NO_WINDOW})
+    return Study(declared, sound.measured, config["study"], config, whole.entries, tuple(scaled), whole.places)
 
 
-def _misread(documents: list[Document]) -> tuple[set[Mistake], set[tuple]]:
+def _with_defaults(whole: WrittenOut) -> dict[str, Any]:
+    """Return a config with the keys that every study has, each at its default where the study leaves it out."""
+    config = whole.config
+    others = " and ".join(name for name in config["variants"] if name != config["reference"])
+    question = f"How does {others or AA} compare with {config['reference']}?"
+    is_timed = all("sql" in whole.entries["workloads"][name] for name in config["workloads"])
+    defaults = {key: StudyDeclaration.model_fields[key].default for key in DEFAULTS} | (NO_WINDOW if is_timed else {})
+    return {"title": config["study"], "question": question} | defaults | config
+
+
+def _misread(documents: list[Document]) -> tuple[set[Mistake], set[KeyPath]]:
     """Return the mistakes of YAML's reading, and the key paths whose other mistakes follow from them."""
     traps = [(document.name, trap) for document in documents for trap in document.traps]
     mistakes = {Mistake(trap.path, trap.text, (name, trap.line)) for name, trap in traps}

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from jsonschema import ValidationError
+from pydantic import ValidationError
 
 from scripts.lib.host.address import without_logins
-from scripts.study.config.schema import Schema, Validator, expected, types_of
+from scripts.study.config.declared_study import ENTRIES, StudyDeclaration
+from scripts.study.config.scalars import Keys
+from scripts.study.config.schema import Schema, alternative, expected, inner, resolved, types_of
 from scripts.study.config.yaml_lines import PRINTABLE_EXPECTED, Document, KeyPath, at, named_character
 
 
@@ -134,8 +136,8 @@ def odd_keys(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
 def odd_texts(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
     """Yield keys and values with characters that no file, command or page can hold as they are."""
     match content:
-        case str() if odd := UNFIT.search(content):
-            yield Mistake(path, f"{_shown(content)} holds {named_character(odd[0])}, {PRINTABLE_EXPECTED}")
+        case str() if unfit := UNFIT.search(content):
+            yield Mistake(path, f"{_shown(content)} holds {named_character(unfit[0])}, {PRINTABLE_EXPECTED}")
         case dict():
             for key, value in content.items():
                 odd = [*odd_texts(key, (*path, key))]
@@ -145,60 +147,92 @@ def odd_texts(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
                 yield from odd_texts(item, (*path, place))
 
 
-def with_text_keys(content: Any) -> Any:
-    """Return a copy without the keys that are no text."""
+def with_text_keys(content: Any, unfit: re.Pattern[str] | None = None) -> Any:
+    """Return a copy without the keys that are no text, nor those in which a pattern is found."""
     if isinstance(content, dict):
-        return {key: with_text_keys(value) for key, value in content.items() if isinstance(key, str)}
-    return [with_text_keys(item) for item in content] if isinstance(content, list) else content
+        fit = [key for key in content if isinstance(key, str) and not (unfit and unfit.search(key))]
+        return {key: with_text_keys(content[key], unfit) for key in fit}
+    return [with_text_keys(item, unfit) for item in content] if isinstance(content, list) else content
 
 
-def form(content: Any, schema: Schema, places: Places, prefix: KeyPath = ()) -> Iterator[Mistake]:
-    """Yield everything the schema refuses; `prefix` is the key path of `content`."""
-    for error in Validator(schema).iter_errors(content):
-        for cause in _causes(error):
-            yield from _explained(cause, places, schema, (*prefix, *cause.absolute_path))
+def form(content: dict[str, Any], places: Places) -> Iterator[Mistake]:
+    """Yield everything the models refuse of a config whose entries are laid over the catalog's."""
+    content = with_text_keys(content, UNFIT)  # pydantic has no place for an error in a key that is no UTF-8
+    try:
+        StudyDeclaration.model_validate(content)
+        errors = []
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_context=False)
+    needs = [*needed_keys(content)]
+    if not errors and not needs:
+        return
+    schema = resolved()
+    refused = [Refused(schema, content, error["type"], error["loc"]) for error in errors]
+    refused += [Refused(schema, content, "missing", path) for path in needs]
+    unknown = {one.path for one in refused if one.kind == "extra_forbidden"}
+    for one in refused:
+        if one.kind != "missing" or not one.is_mistyped(unknown):
+            yield Mistake(one.path, one.text(places))
 
 
-def _causes(error: ValidationError) -> list[ValidationError]:
-    """Return the errors inside the alternative that a mapping means, the error itself where that is unclear."""
-    if error.validator != "oneOf" or not isinstance(error.instance, dict):
-        return [error]
-    meant = _meant(error.validator_value, error.instance)
-    return [cause for cause in error.context if cause.relative_schema_path[0] in meant] if len(meant) == 1 else [error]
+def needed_keys(content: dict[str, Any]) -> Iterator[KeyPath]:
+    """Yield the key paths that are missing because of another key of their mapping."""
+    yield from (need for need in _needed(StudyDeclaration, content))
+    for kind, model in ENTRIES.items():
+        named = content.get(kind)
+        for name, entry in named.items() if isinstance(named, dict) else ():
+            yield from ((kind, name, *path) for path in (_needed(model, entry) if isinstance(entry, dict) else ()))
 
 
-def _meant(alternatives: list[Schema], value: dict[str, Any]) -> list[int]:
-    """Return the alternatives a mapping can mean: the only one that takes mappings, else those whose key it has."""
-    takers = _takers(alternatives)
-    return takers if len(takers) == 1 else [place for place in takers if alternatives[place]["required"][0] in value]
+def _needed(model: type[Keys], entry: dict[str, Any]) -> Iterator[KeyPath]:
+    for need in model.NEEDS:
+        key, value = need.when or (need.without, None)
+        default = None if need.without else model.model_fields[key].default
+        if entry.get(key, default) == value:
+            yield from ((name,) for name in need.keys if name not in entry)
 
 
-def _takers(alternatives: list[Schema]) -> list[int]:
-    return [place for place, one in enumerate(alternatives) if one.get("type") == "object"]
+class Refused:
+    """An error of pydantic's: its key path, the value there and its schema, as far as the place of the error leads."""
 
+    def __init__(self, schema: Schema, content: Any, kind: str, place: KeyPath) -> None:
+        self.kind, self.is_name = kind, False
+        self.path: KeyPath = ()
+        self.parent, self.schema, self.value = schema, schema, content
+        for part in place:
+            if part == "[key]":
+                self.is_name, self.schema = True, self.parent["propertyNames"]
+            elif "oneOf" in self.schema:
+                # This part names the alternative.
+                self.schema = alternative(self.schema, self.value) or self.schema
+            else:
+                self.parent, self.schema = self.schema, inner(self.schema, part) or {}
+                self.path, self.value = (*self.path, part), at(self.value, (part,))
 
-def _explained(error: ValidationError, places: Places, whole: Schema, path: KeyPath) -> Iterator[Mistake]:
-    schema, value = error.schema, error.instance
-    match error.validator:
-        case "additionalProperties":
-            for name in value.keys() - schema["properties"].keys():
-                yield Mistake((*path, name), f"unknown key{suggestion(name, schema['properties'])}")
-        case "required":
-            known = schema.get("properties") or whole["properties"]
-            mistyped = {nearest(name, known) for name in value if name not in known}
-            for name in [name for name in error.validator_value if name not in {*value, *mistyped}]:
-                yield Mistake((*path, name), f"missing, expected {expected(known[name])}{_meaning(known[name])}")
-        case "oneOf" if isinstance(value, dict) and (takers := _takers(error.validator_value)):
-            kinds = [error.validator_value[place]["required"][0] for place in takers]
-            near = next((suggestion(name, kinds) for name in value if name not in kinds), "")
-            found = " and ".join(map(_part, value)) or "no key"
-            yield Mistake(path, f"has {found}, expected one of {', '.join(kinds)}{near}")
-        case _ if "propertyNames" in error.absolute_schema_path:
-            yield Mistake((*path, value), f"the name {_shown(value)} cannot be used, expected {expected(schema)}")
-        case _:
-            types = [each for one in (schema, *schema.get("oneOf", [])) for each in types_of(one)]
-            hint = places.hint(path, value, types)
-            yield Mistake(path, f"{_shown(value)}, expected {expected(schema)}{hint}{_meaning(schema)}")
+    def is_mistyped(self, unknown: set[KeyPath]) -> bool:
+        """Return whether one of the unknown keys beside a missing one means it."""
+        beside = [path[-1] for path in unknown if path[:-1] == self.path[:-1]]
+        return self.path[-1] in {nearest(name, self.parent["properties"]) for name in beside}
+
+    def text(self, places: Places) -> str:
+        """Return what was found, what was expected, what may be meant, and what the key means."""
+        if self.kind == "extra_forbidden":
+            return f"unknown key{suggestion(self.path[-1], self.parent['properties'])}"
+        if self.kind == "missing":
+            return f"missing, expected {expected(self.schema)}{_meaning(self.schema)}"
+        if self.is_name:
+            return f"the name {_shown(self.path[-1])} cannot be used, expected {expected(self.schema)}"
+        if self.kind.startswith("union_tag") and isinstance(self.value, dict):
+            return self._alternatives()
+        types = [each for one in (self.schema, *self.schema.get("oneOf", [])) for each in types_of(one)]
+        hint = places.hint(self.path, self.value, types)
+        return f"{_shown(self.value)}, expected {expected(self.schema)}{hint}{_meaning(self.schema)}"
+
+    def _alternatives(self) -> str:
+        kinds = [one["required"][0] for one in self.schema["oneOf"]]
+        near = next((suggestion(name, kinds) for name in self.value if name not in kinds), "")
+        found = " and ".join(map(_part, self.value)) or "no key"
+        return f"has {found}, expected one of {', '.join(kinds)}{near}"
 
 
 def _meaning(schema: Schema) -> str:

@@ -5,9 +5,10 @@ from typing import Any
 
 from scripts.build.compilation.stages import PREBUILT, RESERVED
 from scripts.lib.vocabulary import AA, RELINKED
-from scripts.study.config import cross_checks
 from scripts.study.config.mistakes import Mistake, suggestion
+from scripts.study.config.yaml_lines import KeyPath
 
+Entries = dict[str, dict[str, dict[str, Any]]]
 # (section, key) -> the section whose entries the key names.
 REFERENCES = {
     ("variants", "server"): "servers",
@@ -23,18 +24,18 @@ REFERENCES = {
 BY_ITSELF = ("builds", PREBUILT)
 
 
-def references(config: dict[str, Any], entries: dict, known: dict[str, set[str]]) -> Iterator[Mistake]:
+def references(config: dict[str, Any], entries: Entries, known: dict[str, set[str]]) -> Iterator[Mistake]:
     """Yield references to unknown names in a config and its entries, those with other mistakes included."""
     for path, name, kind in named(config, entries):
         if isinstance(name, str) and kind in known and name not in known[kind] and (kind, name) != BY_ITSELF:
             yield Mistake(path, f"{name!r} is unknown{suggestion(name, known[kind])}")
 
 
-def named(config: dict[str, Any], entries: dict) -> Iterator[tuple[tuple, Any, str]]:
+def named(config: dict[str, Any], entries: Entries) -> Iterator[tuple[KeyPath, Any, str]]:
     """Yield (key path, name, kind of the thing named) of every reference."""
     sections = {**entries, **{key: config.get(key) for key in ("variants", "workloads")}}
     yield ("reference",), config.get("reference"), "variants"
-    yield from cross_checks.diagnosed_names(config)
+    yield from _diagnosed(config.get("diagnose"))
     yield from ((("expect", name), name, "variants") for name in _entries(config.get("expect")))
     yield from ((("workloads", name), name, "workloads") for name in _entries(sections["workloads"]))
     sections["workloads"] = entries["workloads"]
@@ -45,6 +46,13 @@ def named(config: dict[str, Any], entries: dict) -> Iterator[tuple[tuple, Any, s
                     yield from (((section, name, key, place), one, kind) for place, one in enumerate(several))
                 case one:
                     yield (section, name, key), one, kind
+
+
+def _diagnosed(section: Any) -> Iterator[tuple[KeyPath, Any, str]]:
+    for key in ("variants", "workloads"):
+        several = _entries(section).get(key)
+        for place, name in enumerate(several if isinstance(several, list) else ()):
+            yield ("diagnose", key, place), name, key
 
 
 def _entries(section: Any) -> dict[str, Any]:

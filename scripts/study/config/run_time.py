@@ -44,7 +44,7 @@ def load_s(config: Mapping[str, Any]) -> float:
     slice_s = config.get("slice_s", AUTOMATIC)
     length_s = SHORTEST_SLICE_S if slice_s == AUTOMATIC else slice_s
     window_s = config["rounds"] * length_s if "rounds" in config else config.get("measure_s", 0)
-    return config.get("rest_s", 0) + config.get("warmup_s", 0) + window_s
+    return float(config.get("rest_s", 0) + config.get("warmup_s", 0) + window_s)
 
 
 def fresh_s(study: Study) -> float:

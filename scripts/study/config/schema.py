@@ -1,19 +1,16 @@
-"""The schema of the config language: read, applied strictly, and put into words."""
+"""The schema of the config language: made from its models for editors and the reference page, and put into words."""
 
-import math
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator, ValidationError, validators
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
-from scripts.measure.servers import families
-from scripts.study.config.yaml_lines import read_text
+from scripts.study.config.declared_study import ENTRIES, StudyDeclaration
 
 Schema = dict[str, Any]
-LONGEST_NAME_BYTES = 255
 FILE = Path("rules", "config.schema.yaml")
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 WORDS = {
     "string": "text",
     "integer": "a whole number",
@@ -25,14 +22,66 @@ WORDS = {
 }
 
 
-def read(root: Path) -> Schema:
-    """Return the schema of the checkout `root`, every `$ref` replaced by what it points to, keys beside it on top.
+class ConfigSchema(GenerateJsonSchema):
+    """JSON schema of models in which a title says what a value must be, and None stands for an absent key."""
 
-    A server's `family` is one of those in scripts/measure/servers/families.
-    """
-    schema = read_text(root / FILE).value
-    schema["$defs"]["server"]["properties"]["family"]["enum"] = families.names()
-    return _resolved(schema, schema["$defs"])
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Return that no title is made from the name of a key."""
+        return False
+
+    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
+        """Return the schema as it is: keys stand in the order of their declaration."""
+        return value
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Return the schema of a mapping, without the name of its class."""
+        made = super().model_schema(schema)
+        made.pop("title", None)
+        return {**made, "description": " ".join(made["description"].split())}
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        """Return the schema of a mapping from names, whose form it says in words."""
+        limits = {"minProperties": schema["min_length"]} if "min_length" in schema else {}
+        return {
+            "type": "object",
+            "propertyNames": self.generate_inner(schema["keys_schema"]),
+            "additionalProperties": self.generate_inner(schema["values_schema"]),
+            **limits,
+        }
+
+    def union_schema(self, schema: core_schema.UnionSchema) -> JsonSchemaValue:
+        """Return the schema of alternatives, of which a value can be one only."""
+        alternatives: list[JsonSchemaValue] = super().union_schema(schema)["anyOf"]
+        return {"oneOf": alternatives}
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        """Return the schema of words, which are told themselves in place of their type."""
+        made = super().literal_schema(schema)
+        made.pop("type", None)
+        return made
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """Return the schema of a key, with its default if that is a value."""
+        made = super().default_schema(schema)
+        return {key: part for key, part in made.items() if key != "default" or part is not None}
+
+
+def of_file() -> Schema:
+    """Return the schema of a config file, for editors: an entry may state a part of its keys, the catalog the rest."""
+    made = StudyDeclaration.model_json_schema(schema_generator=ConfigSchema)
+    for model in ENTRIES.values():
+        made["$defs"][model.__name__].pop("required", None)
+    made["$defs"][ENTRIES["workloads"].__name__]["type"] = ["object", "null"]
+    (variants,) = StudyDeclaration.NEEDS
+    rule = {"if": {"not": {"required": [variants.without]}}, "then": {"required": list(variants.keys)}}
+    return {"$schema": DIALECT, "title": "A study", **made, **rule}
+
+
+def resolved() -> Schema:
+    """Return the schema of a config file, every `$ref` replaced by what it points to, keys beside it on top."""
+    schema = of_file()
+    made: Schema = _resolved({key: part for key, part in schema.items() if key != "$defs"}, schema["$defs"])
+    return made
 
 
 def _resolved(part: Any, definitions: Schema) -> Any:
@@ -46,60 +95,30 @@ def _resolved(part: Any, definitions: Schema) -> Any:
     return {**_resolved(definitions[part["$ref"].removeprefix("#/$defs/")], definitions), **own}
 
 
-def entry(schema: Schema, kind: str) -> Schema:
-    """Return the schema of a whole entry of `kind`, such as servers, once a study's is laid over the catalog's."""
-    one = kind.removesuffix("s")
-    return {**schema["$defs"][one], **schema["$defs"][f"complete_{one}"]}
+def needed(kind: str) -> list[str]:
+    """Return the keys that every whole entry of `kind`, such as servers, must have."""
+    return [name for name, field in ENTRIES[kind].model_fields.items() if field.is_required()]
 
 
-def needed(schema: Schema, kind: str) -> set[str]:
-    """Return the keys that every whole entry of `kind` must have."""
-    return set(entry(schema, kind).get("required", []))
+def inner(schema: Schema, place: str | int) -> Schema | None:
+    """Return the schema of what stands at a key or a place in a list; None where the schema knows no such place."""
+    others = schema.get("items" if isinstance(place, int) else "additionalProperties")
+    found: Schema | None = schema.get("properties", {}).get(place, others)
+    return found if isinstance(found, dict) else None
 
 
-def _is_integer(_: Any, value: Any) -> bool:
-    # JSON Schema accepts 5.0 as a whole number; Python's range does not.
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(_: Any, value: Any) -> bool:
-    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _whole_pattern(validator: Any, pattern: str, value: Any, schema: Schema) -> Iterator[ValidationError]:
-    # `$` alone would accept a newline at the end.
-    if isinstance(value, str) and not re.fullmatch(pattern, value):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
-
-
-def _format(validator: Any, name: str, value: Any, schema: Schema) -> Iterator[ValidationError]:
-    if name == "path" and isinstance(value, str) and not _is_path(value):
-        yield ValidationError(f"{value!r} is the path of no file")
-
-
-def _is_path(text: str) -> bool:
-    # Opening another path would end in a confusing error; a terminal would obey control characters in the message.
-    longest_bytes = max(map(len, text.encode("utf-8", "replace").split(b"/")))
-    if longest_bytes > LONGEST_NAME_BYTES or not text.isprintable():
-        return False
-    try:
-        Path(text).expanduser()
-    except RuntimeError:  # of a user who is not there
-        return False
-    return True
-
-
-Validator = validators.extend(
-    Draft202012Validator,
-    {"pattern": _whole_pattern, "format": _format},
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number}),
-)
+def alternative(schema: Schema, value: object) -> Schema | None:
+    """Return the alternative that a mapping or a list means, None where that is unclear or for another value."""
+    kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
+    fit: list[Schema] = [one for one in schema["oneOf"] if kind in types_of(one)]
+    meant = [one for one in fit if len(fit) == 1 or (isinstance(value, dict) and one["required"][0] in value)]
+    return meant[0] if len(meant) == 1 else None
 
 
 def expected(schema: Schema) -> str:
     """Return in words what a value must be: its `title` if it has one, else its types with their bounds."""
     if "title" in schema:
-        return schema["title"]
+        return str(schema["title"])
     if "const" in schema:
         return f"`{schema['const']}`"
     if "enum" in schema:

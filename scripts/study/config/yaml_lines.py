@@ -66,28 +66,29 @@ class Document:
     """One file: its name in messages, its content, and the tree of nodes with their lines."""
 
     name: str
-    value: dict[str, Any]
+    value: Any
     node: yaml.MappingNode | None = None
     traps: tuple[Trap, ...] = ()
 
     def line(self, path: KeyPath) -> int | None:
         """Return the line of a key or a list's item, None when the file has none."""
-        return found[0].start_mark.line + 1 if (found := self._find(path)) else None
+        nodes = self._find(path)
+        return nodes[0].start_mark.line + 1 if nodes else None
 
     def written(self, path: KeyPath) -> str | None:
         """Return the text of a scalar written without quotes, None for any other value."""
-        found = self._find(path)
-        plain = found is not None and isinstance(found[1], yaml.ScalarNode) and not found[1].style
-        return found[1].value if plain else None
+        nodes = self._find(path)
+        value = nodes[1] if nodes else None
+        return str(value.value) if isinstance(value, yaml.ScalarNode) and not value.style else None
 
     def _find(self, path: KeyPath) -> tuple[yaml.Node, yaml.Node] | None:
         """Return the nodes of a key and its value; of a key written twice the last one's."""
-        found = (self.node, self.node) if self.node else None
+        nodes: tuple[yaml.Node, yaml.Node] | None = (self.node, self.node) if self.node else None
         for part in path:
-            if found is None:
+            if nodes is None:
                 return None
-            found = _named(found[1]).get(part)
-        return found
+            nodes = _named(nodes[1]).get(part)
+        return nodes
 
 
 @lru_cache(maxsize=64)
@@ -106,7 +107,7 @@ def at(content: Any, path: KeyPath) -> Any:
     return content
 
 
-def _members(node: yaml.Node) -> Iterator[tuple[Any, tuple[yaml.Node, yaml.Node]]]:
+def _members(node: yaml.Node | None) -> Iterator[tuple[Any, tuple[yaml.Node, yaml.Node]]]:
     """Yield the parts of a mapping or a list: key or place, its node, the value's node."""
     match node:
         case yaml.MappingNode():
@@ -157,9 +158,10 @@ def _document(file: Path, text: str, kind: type) -> Document:
         raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
         hint = next((f" ({hint})" for part, hint in HINTS.items() if part in str(error.problem)), "")
         begun = f"{error.context} begun in line {error.context_mark.line + 1}, " if error.context_mark else ""
-        raise ConfigError(f"{shown(file)}:{mark.line + 1}: this is not YAML: {begun}{error.problem}{hint}") from error
+        raise ConfigError(f"{shown(file)}:{line}: this is not YAML: {begun}{error.problem}{hint}") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{shown(file)}: this is not YAML: {error}") from error
     except RecursionError as error:
@@ -201,7 +203,7 @@ def _node_parts(node: yaml.Node | None) -> list[yaml.Node]:
         case yaml.MappingNode():
             return [part for pair in node.value for part in pair]
         case yaml.SequenceNode():
-            return node.value
+            return [*node.value]
     return []
 
 

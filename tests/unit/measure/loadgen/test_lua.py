@@ -62,7 +62,7 @@ def test_path_below_home_is_found(script, monkeypatch):
 
 def test_job_finds_the_script_and_sysbench_its_modules(script, monkeypatch):
     study = plan(**uses(script)).study
-    for name, value in loadgen_lua.job_environment(study.config, study.entries).items():
+    for name, value in loadgen_lua.job_environment(study.outside_scripts.values()).items():
         monkeypatch.setenv(name, value)
     found = script_path(plan(**uses(script)).workload("tpcc")["script"])
     assert found == str(script)
@@ -76,7 +76,7 @@ def test_job_refuses_a_script_that_was_edited_since_or_that_nobody_told_of(scrip
     name = plan(**uses(script)).workload("tpcc")["script"]
     with pytest.raises(ValueError, match=f"script {name}: its place is unknown"):
         script_path(name)
-    for key, value in loadgen_lua.job_environment(study.config, study.entries).items():
+    for key, value in loadgen_lua.job_environment(study.outside_scripts.values()).items():
         monkeypatch.setenv(key, value)
     script.write_text(script.read_text() + "-- edited\n")
     with pytest.raises(ValueError, match=r"tpcc_like\.lua: is tpcc_like\.lua@\w{12} by now, expected"):
@@ -85,7 +85,7 @@ def test_job_refuses_a_script_that_was_edited_since_or_that_nobody_told_of(scrip
 
 def test_study_without_such_scripts_needs_no_environment(monkeypatch):
     study = plan().study
-    assert loadgen_lua.job_environment(study.config, study.entries) == {}
+    assert loadgen_lua.job_environment(study.outside_scripts.values()) == {}
     monkeypatch.setenv("LUA_PATH", "/users/?.lua")
     assert loadgen_lua.sysbench_environment() == {}
 

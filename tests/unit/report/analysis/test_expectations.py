@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from scripts import ROOT
 from scripts.report.analysis.expectations import whole_verdict
 from scripts.report.analysis.metrics import MEASURED
 from scripts.study.config import schema
@@ -73,5 +72,5 @@ def test_a_study_without_expectations_has_answers_and_no_word():
 
 
 def test_every_quantity_can_be_expected():
-    key = schema.read(ROOT)["properties"]["expect"]
+    key = schema.resolved()["properties"]["expect"]
     assert set(key["additionalProperties"]["properties"]) == set(MEASURED)

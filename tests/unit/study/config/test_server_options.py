@@ -2,6 +2,7 @@
 
 import pytest
 
+from scripts.study.config.declared_servers import ServerDeclaration
 from scripts.study.config.loading import load
 from scripts.study.config.server_options import ServerOptions
 from scripts.study.config.yaml_lines import ConfigError
@@ -61,7 +62,8 @@ def test_values_that_leave_it_are_refused_once_by_key_and_value(arm, name, value
 
 
 def entry(*sources):
-    return ServerOptions({"family": "postgresql", "version": "15", "sources": list(sources)}, has_client=False)
+    keys = {"family": "postgresql", "product": "PostgreSQL", "version": "15", "sources": list(sources)}
+    return ServerOptions(ServerDeclaration.model_validate(keys), has_client=False)
 
 
 def test_libraries_of_an_installed_server_are_read_from_its_installation(tmp_path):
