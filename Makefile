@@ -107,7 +107,7 @@ study:
 	@test -z "$$STUDY$$SCALE" || $(firstword $(wildcard $(PYTHON_BIN)) python3) -B scripts/commands/study_names.py \
 	    --target '$(firstword $(MAKECMDGOALS))' --study="$$STUDY" --scale="$$SCALE" $(if $(filter check,$(MAKECMDGOALS)),--finished)
 
-config-doc: ## write docs/config.md, the reference of all keys, from the schema
+config-doc: ## write docs/config.md, the reference of all keys, and their schema for editors
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.config_doc
 

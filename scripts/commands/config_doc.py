@@ -13,7 +13,7 @@ from scripts.lib import json_record
 from scripts.study.config import yaml_lines as config_text
 from scripts.study.config.declared_study import ENTRIES
 from scripts.study.config.loading import CATALOG
-from scripts.study.config.scalars import Keys
+from scripts.study.config.scalars import ConfigKeys
 from scripts.study.config.schema import FILE, Schema, expected, needed, of_file, resolved
 
 PAGE = Path("docs", "config.md")
@@ -22,8 +22,9 @@ NEEDED = "needed"
 INTRODUCTION = """# The config file
 
 One YAML file is one study: `config.yaml`, the default one, or a file under `studies/`. It is complete by itself;
-entries that it only names come from `catalog/`. `make config-doc` writes this page, and `rules/config.schema.yaml`,
-which completes and explains keys in editors that know the YAML language server, from `scripts/study/config/declared_*.py`.
+entries that it only names come from `catalog/`. `make config-doc` writes this page from the models in
+`scripts/study/config/declared_*.py`, and `rules/config.schema.yaml`, which completes and explains keys in editors that
+know the YAML language server.
 
 FIRST
     snakemake --cores all                                   the study of config.yaml
@@ -112,7 +113,7 @@ def _parts(key: str, one: Schema, schema: Schema) -> Iterator[str]:
         described = "description" in entry and entry is not one
         yield f"{named}: {_sentence(entry)}\n" if described else f"Keys of {named}:\n"
         yield _table(_rows(entry, required))
-        yield from (f"{text}\n" for text in _needs(ENTRIES.get(key, Keys)))
+        yield from (f"{text}\n" for text in _needs(ENTRIES.get(key, ConfigKeys)))
         for inner, part in entry["properties"].items():
             yield from _inside(f"{named.strip('`')}.{inner}", part)
     elif "propertyNames" in one and entry:
@@ -136,7 +137,7 @@ def _rows(entry: Schema, required: list[str]) -> list[tuple[str, ...]]:
     ]
 
 
-def _needs(model: type[Keys]) -> Iterator[str]:
+def _needs(model: type[ConfigKeys]) -> Iterator[str]:
     """Yield the keys that only one kind of entry needs."""
     for need in model.NEEDS:
         case = f"with {need.when[0]} `{need.when[1]}`" if need.when else f"without `{need.without}`"

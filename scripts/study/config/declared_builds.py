@@ -8,10 +8,10 @@ from scripts.build.compilation.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
 from scripts.study.config.declared_servers import PackagesDeclaration
 from scripts.study.config.scalars import (
     Command,
+    ConfigKeys,
     FilePath,
     FlagWords,
-    Keys,
-    Need,
+    NeededKeys,
     Reference,
     Stated,
     Variables,
@@ -20,7 +20,7 @@ from scripts.study.config.scalars import (
 )
 
 
-class BuildDeclaration(Keys):
+class BuildDeclaration(ConfigKeys):
     """A way of compiling a server; all builds of a server share one configure step, these keys join at compile time."""
 
     flags: Stated[FlagWords] = Field(
@@ -70,13 +70,13 @@ class BuildDeclaration(Keys):
     )
 
 
-class ToolchainDeclaration(Keys):
+class ToolchainDeclaration(ConfigKeys):
     """A compiler, or a BOLT, by its commands."""
 
     NEEDS = (
-        Need(("cc", "cxx", "ar", "ranlib", "nm", "gcov_dump"), ("kind", "gcc")),
-        Need(("cc", "cxx", "ar", "ranlib", "nm", "profdata"), ("kind", "clang")),
-        Need(("bolt", "merge_fdata"), ("kind", "bolt")),
+        NeededKeys(("cc", "cxx", "ar", "ranlib", "nm", "gcov_dump"), ("kind", "gcc")),
+        NeededKeys(("cc", "cxx", "ar", "ranlib", "nm", "profdata"), ("kind", "clang")),
+        NeededKeys(("bolt", "merge_fdata"), ("kind", "bolt")),
     )
 
     kind: Literal["gcc", "clang", "bolt"] = Field(default="gcc", description="The kind of toolchain.")

@@ -7,9 +7,9 @@ from pydantic import Field, Tag
 from scripts.study.config.scalars import (
     MAPPING,
     TEXT,
+    ConfigKeys,
     CpuSet,
     IpAddress,
-    Keys,
     Stated,
     Word,
     tagged,
@@ -20,7 +20,7 @@ from scripts.study.config.scalars import (
 Port = Annotated[int, Field(ge=1024, le=65535, description="The port the server listens on.")]
 
 
-class CpuPlacement(Keys):
+class CpuPlacement(ConfigKeys):
     """CPUs by number, or NUMA nodes."""
 
     """"""
@@ -29,7 +29,7 @@ class CpuPlacement(Keys):
     client: CpuSet = Field(description="CPUs of the load generator; none that `server` has.")
 
 
-class ClientSsh(Keys):
+class ClientSsh(ConfigKeys):
     """A host that is reached by ssh."""
 
     ssh: Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.@:%-]*$", 255)] = Field(
@@ -40,7 +40,7 @@ class ClientSsh(Keys):
     port: Port = Field(default=13306)
 
 
-class ClientCommand(Keys):
+class ClientCommand(ConfigKeys):
     """A place where a command of yours runs commands."""
 
     command: list[Word] = Field(

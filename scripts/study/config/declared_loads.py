@@ -7,8 +7,8 @@ from pydantic import Field
 from scripts.measure.loadgen.run_sysbench import FILL_SCRIPT
 from scripts.study.config.scalars import (
     ClientCount,
-    Keys,
-    Need,
+    ConfigKeys,
+    NeededKeys,
     Options,
     Reference,
     Script,
@@ -18,10 +18,10 @@ from scripts.study.config.scalars import (
 )
 
 
-class DatasetDeclaration(Keys):
+class DatasetDeclaration(ConfigKeys):
     """Tables that loads run on."""
 
-    NEEDS = (Need(("tables", "rows"), ("script", FILL_SCRIPT)),)
+    NEEDS = (NeededKeys(("tables", "rows"), ("script", FILL_SCRIPT)),)
 
     tables: Stated[int] = Field(default=None, ge=1, le=1000, description="Number of tables.")
     rows: Stated[int] = Field(
@@ -56,10 +56,10 @@ class DatasetDeclaration(Keys):
     )
 
 
-class WorkloadDeclaration(Keys):
+class WorkloadDeclaration(ConfigKeys):
     """A load."""
 
-    NEEDS = (Need(("script",), without="sql"),)
+    NEEDS = (NeededKeys(("script",), without="sql"),)
 
     script: Stated[Script] = Field(
         default=None,
@@ -116,7 +116,7 @@ TrainedWorkload = Annotated[
 ]
 
 
-class TrainingDeclaration(Keys):
+class TrainingDeclaration(ConfigKeys):
     """A list of workloads run on an instrumented build; yields a profile."""
 
     workloads: list[TrainedWorkload] = Field(

@@ -8,7 +8,7 @@ from scripts.study.config.declared_loads import DatasetDeclaration, WorkloadDecl
 from scripts.study.config.declared_variants import ExpectedName, ExpectedRatios, MatrixDeclaration, VariantDeclaration
 from scripts.study.config.scalars import (
     ClientCount,
-    Keys,
+    ConfigKeys,
     Line,
     Name,
     Options,
@@ -27,7 +27,7 @@ SliceLength = Annotated[
 ]
 
 
-class QuestionKeys(Keys):
+class QuestionKeys(ConfigKeys):
     """What is compared, and under which load."""
 
     study: Name = Field(description="Name of the study and of its folder under results/studies/.", examples=["quick"])

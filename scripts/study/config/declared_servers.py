@@ -11,8 +11,8 @@ from scripts.measure.servers import families
 from scripts.study.config.scalars import (
     LIST,
     TEXT,
+    ConfigKeys,
     FilePath,
-    Keys,
     Line,
     PackageName,
     Scalar,
@@ -25,14 +25,14 @@ from scripts.study.config.scalars import (
 )
 
 
-class PackagesDeclaration(Keys):
+class PackagesDeclaration(ConfigKeys):
     """Packages of the distribution, by package manager; the set-up installs them for studies that use this."""
 
     apt: list[PackageName] = Field(default_factory=list, description="Packages of Debian and Ubuntu.")
     dnf: list[PackageName] = Field(default_factory=list, description="Packages of RHEL-like systems.")
 
 
-class SourceKeys(Keys):
+class SourceKeys(ConfigKeys):
     """One source of a server; the first key of each class is the kind's."""
 
     @property
@@ -188,7 +188,7 @@ class FamilyName(Scalar):
         return value in families.names()
 
 
-class ServerDeclaration(Keys):
+class ServerDeclaration(ConfigKeys):
     """One product in one release or series."""
 
     family: Annotated[str, FamilyName()] = Field(

@@ -10,7 +10,7 @@ from scripts.study.config.declared_loads import DatasetDeclaration, TrainingDecl
 from scripts.study.config.declared_question import MeasuringKeys
 from scripts.study.config.declared_servers import ServerDeclaration
 from scripts.study.config.declared_variants import DiagnosisDeclaration
-from scripts.study.config.scalars import Keys, Name, Need, Stated, Variables, text
+from scripts.study.config.scalars import ConfigKeys, Name, NeededKeys, Stated, Variables, text
 
 Folder = Annotated[
     str,
@@ -42,7 +42,7 @@ SmallerValue = Annotated[
 class StudyDeclaration(MeasuringKeys):
     """One config file; every setting of one experiment on database servers."""
 
-    NEEDS = (Need(("variants",), without="matrix"),)
+    NEEDS = (NeededKeys(("variants",), without="matrix"),)
 
     placement: Placement = Field(
         default="automatic",
@@ -161,12 +161,12 @@ class StudyDeclaration(MeasuringKeys):
     )
 
 
-# Keys that every study has, whether they are written or not. Their defaults never change: results stay where they are.
+# Keys that every study has, written or not. Their defaults never change, so that results stay where they are.
 DEFAULTS = ("campaign", "placement", "seed", "warmup_s", "measure_s", "repetitions")
 # A study of timed SQL alone has no window.
 NO_WINDOW = {"warmup_s": 0, "measure_s": 0}
 # The sections whose entries the catalog has, too.
-ENTRIES: dict[str, type[Keys]] = {
+ENTRIES: dict[str, type[ConfigKeys]] = {
     "servers": ServerDeclaration,
     "builds": BuildDeclaration,
     "toolchains": ToolchainDeclaration,

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from scripts.study.config.declared_loads import DatasetDeclaration
 from scripts.study.config.scalars import (
     ClientCount,
-    Keys,
+    ConfigKeys,
     Name,
     Options,
     RatioLimit,
@@ -44,7 +44,7 @@ WorkloadName = Annotated[Reference, Field(title="the name of a workload")]
 Tool = Annotated[Literal["perf", "waits", "syscalls", "fsyncs"], Field(description="A tool.")]
 
 
-class VariantDeclaration(Keys):
+class VariantDeclaration(ConfigKeys):
     """One arm, a server compiled in one way, with its options and its storage."""
 
     server: Reference = Field(title="the name of a server", description="A server of the catalog or of `servers`.")
@@ -78,7 +78,7 @@ class VariantDeclaration(Keys):
     )
 
 
-class MatrixDeclaration(Keys):
+class MatrixDeclaration(ConfigKeys):
     """Factors of server options; each combination of their levels is a variant, named by its levels, as
     `ahi_on.dw_off`. The report shows the effect of each factor, and whether two do more together than each by
     itself.
@@ -108,7 +108,7 @@ class MatrixDeclaration(Keys):
     )
 
 
-class ExpectedRatios(Keys):
+class ExpectedRatios(ConfigKeys):
     """Limits of a variant, by quantity as in tables/overall.csv."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
@@ -132,7 +132,7 @@ class ExpectedRatios(Keys):
         return self
 
 
-class DiagnosisDeclaration(Keys):
+class DiagnosisDeclaration(ConfigKeys):
     """Look into the server in extra runs, after all measured ones and never counted among them: where its CPU time
     goes, what it waits for, which system calls it makes, how long it waits for the disk.
     """

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from scripts.lib.host.address import without_logins
 from scripts.study.config.declared_study import ENTRIES, StudyDeclaration
-from scripts.study.config.scalars import Keys
+from scripts.study.config.scalars import ConfigKeys
 from scripts.study.config.schema import Schema, alternative, expected, inner, resolved, types_of
 from scripts.study.config.yaml_lines import PRINTABLE_EXPECTED, Document, KeyPath, at, named_character
 
@@ -167,8 +167,8 @@ def form(content: dict[str, Any], places: Places) -> Iterator[Mistake]:
     if not errors and not needs:
         return
     schema = resolved()
-    refused = [Refused(schema, content, error["type"], error["loc"]) for error in errors]
-    refused += [Refused(schema, content, "missing", path) for path in needs]
+    refused = [RefusedKey(schema, content, error["type"], error["loc"]) for error in errors]
+    refused += [RefusedKey(schema, content, "missing", path) for path in needs]
     unknown = {one.path for one in refused if one.kind == "extra_forbidden"}
     for one in refused:
         if one.kind != "missing" or not one.is_mistyped(unknown):
@@ -184,7 +184,7 @@ def needed_keys(content: dict[str, Any]) -> Iterator[KeyPath]:
             yield from ((kind, name, *path) for path in (_needed(model, entry) if isinstance(entry, dict) else ()))
 
 
-def _needed(model: type[Keys], entry: dict[str, Any]) -> Iterator[KeyPath]:
+def _needed(model: type[ConfigKeys], entry: dict[str, Any]) -> Iterator[KeyPath]:
     for need in model.NEEDS:
         key, value = need.when or (need.without, None)
         default = None if need.without else model.model_fields[key].default
@@ -192,7 +192,7 @@ def _needed(model: type[Keys], entry: dict[str, Any]) -> Iterator[KeyPath]:
             yield from ((name,) for name in need.keys if name not in entry)
 
 
-class Refused:
+class RefusedKey:
     """An error of pydantic's: its key path, the value there and its schema, as far as the place of the error leads."""
 
     def __init__(self, schema: Schema, content: Any, kind: str, place: KeyPath) -> None:

@@ -13,11 +13,10 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 LONGEST_NAME_BYTES = 255
 # Tags of alternatives; they stand in the places of pydantic's errors.
 LIST, MAPPING, TEXT = "list", "mapping", "text"
-TAGS = (LIST, MAPPING, TEXT)
 
 
 @dataclass(frozen=True)
-class Need:
+class NeededKeys:
     """Keys that a mapping needs: when another key has a value, its default included, or when another key is absent."""
 
     keys: tuple[str, ...]
@@ -25,10 +24,10 @@ class Need:
     without: str = ""
 
 
-class Keys(BaseModel):
+class ConfigKeys(BaseModel):
     """Keys of a config file, each with its type, its bounds, its default and what it means."""
 
-    NEEDS: ClassVar[tuple[Need, ...]] = ()
+    NEEDS: ClassVar[tuple[NeededKeys, ...]] = ()
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -137,7 +136,7 @@ def tagged(kind: type, tag: str) -> Discriminator:
     """Return what tells a value of a type, by its tag, from a text."""
 
     def tag_of(value: object) -> str:
-        return tag if isinstance(value, kind | Keys) else TEXT
+        return tag if isinstance(value, kind | ConfigKeys) else TEXT
 
     return Discriminator(tag_of)
 
@@ -146,7 +145,7 @@ def tagged_by_key(*keys: str) -> Discriminator:
     """Return what tells a mapping by the one of these keys that it has."""
 
     def tag_of(value: object) -> str | None:
-        stated = type(value).model_fields if isinstance(value, Keys) else value
+        stated = type(value).model_fields if isinstance(value, ConfigKeys) else value
         having = [key for key in keys if isinstance(stated, dict) and key in stated]
         return having[0] if len(having) == 1 else None
 
