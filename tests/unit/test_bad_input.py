@@ -43,12 +43,12 @@ Of the config: test_bad_config and test_study. Of the rest, each tested where it
   option a release lacks: test_mysql::test_option_the_release_lacks_is_refused_by_name
   option a real server lacks, or a bad value: test_bad_options::test_real_server_is_refused_by_option
   option lacking in a run: test_installed_mariadb::test_run_with_an_option_the_server_lacks_fails_and_names_it
-  sysbench refuses an option: test_run_sysbench::test_refused_option_names_command_and_log
+  sysbench refuses an option: test_run_sysbench_sysbench::test_refused_option_names_command_and_log
   sysbench refuses a script or an option: test_output::test_refused_command_line_is_no_failure_of_the_server
   sysbench fails: test_output::test_failure_quotes_what_sysbench_said
-  sysbench dies: test_run_sysbench::test_death_by_signal_is_named
-  sysbench hangs: test_run_sysbench::test_hanging_sysbench_is_killed_with_its_children
-  sysbench ends early: test_run_sysbench::test_status_0_with_half_an_output_is_a_failure
+  sysbench dies: test_run_sysbench_sysbench::test_death_by_signal_is_named
+  sysbench hangs: test_run_sysbench_sysbench::test_hanging_sysbench_is_killed_with_its_children
+  sysbench ends early: test_run_sysbench_sysbench::test_status_0_with_half_an_output_is_a_failure
   profile all zero: test_audit::test_counters_that_are_all_zero_are_refused
   profile of another compiler: test_audit::test_counters_that_are_cut_or_of_something_else_are_refused_by_name
   profile of clang unreadable: test_audit_build::test_clang_profile_that_cannot_be_read_is_named
@@ -56,8 +56,8 @@ Of the config: test_bad_config and test_study. Of the rest, each tested where it
   profile lost: test_audit::test_lost_counters_of_a_unit_are_named_and_refuse_the_build
   snapshot altered: test_data_directory::test_altered_snapshot_is_refused
   install tree altered: test_workplace::test_program_that_is_not_the_one_described_is_refused
-  record of a newer release: test_record::test_record_of_a_newer_release_is_named
-  record truncated: test_record::test_what_is_no_json_is_named
+  record of a newer release: test_json_record::test_record_of_a_newer_release_is_named
+  record truncated: test_json_record::test_what_is_no_json_is_named
   answers of another server: test_compare_answers::test_answers_of_another_server_release_or_statements_are_not_compared
   target of another config: test_dry_run::test_digest_of_another_config_is_refused_as_a_target
   wrong target, wrong Snakefile, Python package missing: test_bad_calls::test_call_that_cannot_work_says_why
