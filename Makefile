@@ -1,7 +1,7 @@
 # Every target but check, doctor and plan does its own set-up. `make` without a target explains them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup report quick package plan watch retry drop prune import compare check doctor config-doc docs sample bench test faults lint lock clean
+.PHONY: help setup report quick package plan watch retry drop prune import compare check doctor config-doc docs sample release bench test faults lint lock clean
 
 # What a shell tells its Python would be told to that of .venv.
 unexport PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONINSPECT PYTHONOPTIMIZE PYTHONWARNINGS
@@ -14,6 +14,8 @@ ALL ?=
 PARTIAL ?=
 SCALE ?=
 FORCE ?=
+DRY ?=
+VERSION ?=
 OLD ?=
 CONFIGS ?=
 LOGS ?=
@@ -119,6 +121,11 @@ sample: ## render docs/sample-report.html, and its picture, from the records in 
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.sample \
 	    --archive docs/sample/builds-mariadb.tar.xz --output docs/sample-report.html --picture docs/report.png
+
+release: ## check everything, and commit and tag VERSION=x.y.z; DRY=1: only say what would change
+	@test -n '$(VERSION)' || { echo 'VERSION= is missing, expected a version above the last one: make release VERSION=1.2.0' >&2; exit 2; }
+	@scripts/setup.sh test
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.new_release --version '$(VERSION)' $(if $(DRY),--dry)
 
 test: ## run all tests, or those of TESTS=path; FAST=1 leaves out real servers and the slowest
 	@scripts/setup.sh test

@@ -1,14 +1,14 @@
-"""Keep what finished studies measured in studies/measured.csv, and make the answers in studies/README.md of it.
+"""Keep what finished studies measured in studies/measured.csv, and make the answers in docs/results/answers.md of it.
 
-Without folders only the table is made anew. Published figures come from the files in studies/published.
+Without folders only the page is made anew. Published figures come from the files in studies/published.
 """
 
 import argparse
 from pathlib import Path
 
 from scripts import ROOT
+from scripts.commands.answers.answers_page import PAGE, SMALL, of_config, sections, with_table
 from scripts.commands.answers.measured import MEASURED, as_csv, merged, of_study, read
-from scripts.commands.answers.studies_readme import README, SMALL, of_config, table, with_table
 from scripts.lib.host.entry import WrongCall, say, user_command
 from scripts.lib.json_record import write_text
 from scripts.lib.wording import plural
@@ -26,8 +26,8 @@ def main(root: Path, folders: list[Path], answered: str = "", beside: bool = Fal
     new = [row for folder in folders for row in of_study(folder, answered)]
     rows = merged(read(root / MEASURED), new, beside)
     write_text(root / MEASURED, as_csv(rows))
-    readme = root / README
-    write_text(readme, with_table(readme.read_text(encoding="utf-8"), table(root, rows)))
+    page = root / PAGE
+    write_text(page, with_table(page.read_text(encoding="utf-8"), sections(root, rows)))
     say(f"{MEASURED}: {plural(len(rows), 'row')} of {len({row.study for row in rows})} studies")
 
 

@@ -1,11 +1,12 @@
-"""The table of answers in studies/README.md: published figures beside measured ones."""
+"""The answers in docs/results/answers.md: published figures beside measured ones, a section for each study."""
 
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from scripts.commands.answers.measured import FIRST, KEPT, Measured, published_ladder, together, with_most_clients
+from scripts.commands.answers.measured import FIRST, KEPT, MOST, Measured, published_ladder, together, with_most_clients
 from scripts.lib.vocabulary import AA, COLD
 from scripts.lib.wording import interval, plural, ratio
 from scripts.measure.sql.statement_files import read_timed, timed_sql_path
@@ -13,21 +14,29 @@ from scripts.report.analysis import published, stats
 from scripts.report.analysis.metrics import EVERY
 from scripts.report.page.words import verdict_word
 
-README = Path("studies/README.md")
+PAGE = Path("docs/results/answers.md")
 BEGIN, END = "<!-- answers -->", "<!-- /answers -->"
 SMALL = "-small"
-HEAD = "| study | published | measured |\n|---|---|---|\n"
+HEAD = "| measured | variant | ratio | verdict |\n|---|---|---|---|\n"
 
 
-def table(root: Path, rows: list[Measured]) -> str:
-    """Return the table of answers: one row per study of the checkout that has published or measured figures."""
-    lines = []
+def sections(root: Path, rows: list[Measured]) -> str:
+    """Return a section for each study of a checkout that has published or measured figures, the last measured first."""
+    texts = []
     for file in sorted((root / "studies").glob("*.yaml")):
         config = yaml.safe_load(file.read_text(encoding="utf-8"))
-        said, own = published_text(root, config), [row for row in rows if of_config(row.study) == file.stem]
-        if said or own:
-            lines.append(f"| `{file.stem}` | {said} | {measured_text(own)} |\n")
-    return f"{HEAD}{''.join(lines)}\n{same_text(rows)}\n"
+        published_ratios = published_text(root, config)
+        of_study = [row for row in rows if of_config(row.study) == file.stem]
+        if published_ratios or of_study:
+            date = max((row.date for row in of_study), default="")
+            texts.append((date, _section(file.stem, config.get("question", ""), published_ratios, of_study)))
+    newest_first = sorted(texts, key=lambda dated: dated[0], reverse=True)
+    return f"\n{same_text(rows)}\n\n{''.join(section for _, section in newest_first)}"
+
+
+def _section(name: str, question: str, published_ratios: str, rows: list[Measured]) -> str:
+    shown = [f"## {name}", question, f"Published: {published_ratios}." if published_ratios else "", measured_text(rows)]
+    return "\n\n".join(part for part in shown if part) + "\n\n"
 
 
 def same_text(rows: list[Measured]) -> str:
@@ -89,37 +98,36 @@ def _label(metric: str) -> str:
 
 
 def measured_text(rows: list[Measured]) -> str:
-    """Return what a study measured, at each scale, of the first metric that it has."""
-    return "<br>".join(_scale_text(name, rows) for name in dict.fromkeys(row.study for row in rows)) or "not yet"
+    """Return what a study measured: for each scale and campaign, the last one first, a line about it and a table."""
+    groups = sorted(rows, key=_campaign, reverse=True)
+    texts = [_campaign_text(list(group)) for _, group in groupby(groups, key=_campaign)]
+    return "\n\n".join(text for text in texts if text) or "Not measured yet."
 
 
-def _scale_text(study: str, rows: list[Measured]) -> str:
-    every = [row for row in rows if row.study == study]
-    own = [row for row in every if row.variant != AA]
-    metric = next(name for name in KEPT if any(row.metric == name for row in own))
-    shown = [row for row in own if row.metric == metric]
-    scale = "small scale" if study.endswith(SMALL) else "full scale"
-    if pairs := _pairs_text(own):
-        kind = "TPS" if metric == KEPT[0] else "cold time"
-        scale += f", {kind} within a server: {pairs}; between servers"
-    campaigns = dict.fromkeys(row.campaign for row in shown)
-    return f"{scale}, {_label(metric)}: {'; '.join(_campaign_text(each, shown, every) for each in campaigns)}"
+def _campaign(row: Measured) -> tuple[str, str, str]:
+    return row.date, row.cpu_model, row.study
 
 
-def _campaign_text(campaign: tuple[str, str], shown: list[Measured], every: list[Measured]) -> str:
-    own = [row for row in shown if row.campaign == campaign]
-    blocks = f"{together(row.blocks for row in own)} blocks a cell"
+def _campaign_text(rows: list[Measured]) -> str:
+    """Return scale, day, machine and releases of a campaign, then its ratios by the first metric that it has."""
+    own = [row for row in rows if row.variant != AA]
+    if not own:
+        return ""
+    metric = next((name for name in KEPT if any(row.metric == name for row in own)), "")
+    between = [row for row in own if row.metric == metric]
+    within = [row for row in own if "/" in row.metric]
+    scale = "Small scale" if own[0].study.endswith(SMALL) else "Full scale"
+    blocks = f"{together(row.blocks for row in between)} blocks a cell" if between else ""
+    about = ", ".join(part for part in (scale, own[0].date, own[0].cpu_model, blocks) if part)
     # A/A among them: it has the reference's.
-    releases = ", ".join(dict.fromkeys(row.release for row in every if row.campaign == campaign))
-    return f"{'; '.join(map(_arm_text, own))} ({blocks}; {releases}; {', '.join(campaign)})"
+    releases = ", ".join(dict.fromkeys(row.release for row in rows))
+    lines = [_line(_label(metric), row) for row in between]
+    lines += [_line(f"{_kind(row.metric)} within a server: {_pair(row.metric)}", row) for row in within]
+    return f"{about}: {releases}.\n\n{HEAD}{''.join(lines)}".rstrip()
 
 
-def _pairs_text(rows: list[Measured]) -> str:
-    pairs: dict[str, list[str]] = {}
-    for row in rows:
-        if "/" in row.metric:
-            pairs.setdefault(_pair(row.metric), []).append(_ratio_text(row))
-    return "; ".join(f"{pair} {', '.join(arms)}" for pair, arms in pairs.items())
+def _kind(metric: str) -> str:
+    return "TPS" if metric.startswith(MOST) else "cold time"
 
 
 def _pair(metric: str) -> str:
@@ -127,19 +135,15 @@ def _pair(metric: str) -> str:
     return metric.partition("/")[2]
 
 
-def _ratio_text(row: Measured) -> str:
+def _line(measured: str, row: Measured) -> str:
     known = interval(float(row.low), float(row.high)) if row.low else "no interval"
-    return f"`{row.variant}` {ratio(float(row.ratio))} × ({known})"
-
-
-def _arm_text(row: Measured) -> str:
-    word = f", {verdict_word(EVERY[row.metric], row.verdict, float(row.matters))}" if row.verdict else ""
-    return f"{_ratio_text(row)}{word}"
+    word = verdict_word(EVERY[row.metric], row.verdict, float(row.matters)) if row.verdict else ""
+    return f"| {measured} | `{row.variant}` | {ratio(float(row.ratio))} ({known}) | {word} |\n"
 
 
 def with_table(text: str, answers: str) -> str:
-    """Return a README with the table between its marks. Raises ValueError unless each mark stands there once."""
+    """Return a page with the answers between its marks. Raises ValueError unless each mark stands there once."""
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ValueError(f"{README}: expected one line {BEGIN} and, below it, one line {END}")
+        raise ValueError(f"{PAGE}: expected one line {BEGIN} and, below it, one line {END}")
     head, _, rest = text.partition(BEGIN)
     return f"{head}{BEGIN}\n{answers}{END}{rest.partition(END)[2]}"
