@@ -113,8 +113,9 @@ config-doc: ## write docs/config.md, the reference of all keys, and their schema
 	@scripts/setup.sh run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.config_doc
 
-docs: ## build the documents as a site with every link checked: results/site/index.html
+docs: ## write docs/architecture.md anew, and build the documents as a site, links checked: results/site/index.html
 	@scripts/setup.sh test
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.architecture_doc
 	$(PYTHON_BIN) -m mkdocs build --strict --quiet
 
 sample: ## render docs/sample-report.html, and its picture, from the records in docs/sample

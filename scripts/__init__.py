@@ -1,4 +1,4 @@
-"""Build database servers, benchmark them, and report what got faster; README.md describes the packages."""
+"""Build database servers, benchmark them, and report what got faster; docs/architecture.md describes the packages."""
 
 from pathlib import Path
 

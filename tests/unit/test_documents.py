@@ -78,6 +78,17 @@ def test_every_class_of_the_glossary_is_there_once():
     assert {name: count for name, count in counts.items() if count != 1} == {}
 
 
+def test_what_architecture_says_where_to_look_is_there():
+    text = (CHECKOUT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("## Where to look")[2]
+    places = [line.rsplit("|", 2)[1].partition(";")[0] for line in text.splitlines() if line.startswith(("| W", "| H"))]
+    pairs = [
+        (re.search(r"`(scripts/\S+)`", place)[1], name) for place in places for name in re.findall(r"`(\w+)`", place)
+    ]
+    assert (len(places) > 8, len(pairs) >= 5) == (True, True)
+    missing = [pair for pair in pairs if f"def {pair[1]}(" not in (CHECKOUT / pair[0]).read_text(encoding="utf-8")]
+    assert missing == []
+
+
 def test_every_study_is_listed_with_its_question():
     listed = (CHECKOUT / "studies" / "README.md").read_text(encoding="utf-8")
     names = {path.stem for path in CHECKOUT.glob("studies/*.yaml")}

@@ -1,1 +1,1 @@
-
+"""Two finished studies side by side, and what changed between them."""

@@ -1,1 +1,1 @@
-
+"""Make a study of plain sysbench logs."""

@@ -1,1 +1,1 @@
-
+"""Pack the build of a variant for another machine."""

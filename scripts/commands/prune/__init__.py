@@ -1,1 +1,1 @@
-
+"""List results that no config names, and remove them."""

@@ -1,1 +1,1 @@
-
+"""Show a running study without disturbing it."""

@@ -1,1 +1,1 @@
-
+"""Processes, locks, CPUs and storage of this machine."""

@@ -1,1 +1,1 @@
-
+"""Send statements of our own: the check of answers, timed SQL."""

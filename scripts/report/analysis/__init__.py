@@ -1,1 +1,1 @@
-
+"""From records to tables: statistics, intervals, verdicts; knows no servers."""

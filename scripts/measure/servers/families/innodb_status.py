@@ -231,7 +231,7 @@ def _synced_commits(connection: pymysql.Connection, status: Mapping[str, str]) -
     """Return the commits that waited for a sync of the binary log, which is not among InnoDB's fsync calls.
 
     The server syncs at every group of commits, or every `sync_binlog`-th, so that one commit in so many waits, however
-    large the groups are. Seen with MySQL 8.0.36 and MariaDB 10.11; figures in docs/measuring.md.
+    large the groups are. Seen with MySQL 8.0.36 and MariaDB 10.11; figures in docs/method.md.
     """
     if "Binlog_cache_use" not in status:
         return {}

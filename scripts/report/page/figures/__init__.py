@@ -1,1 +1,1 @@
-
+"""The figures of a page, drawn as SVG."""
