@@ -17,7 +17,7 @@ rule describe_study:
         host=1,
     params:
         code=code("describe_study"),
-        study=study_description,
+        study=description_of_study,
         runs=all_runs,
     # Not a shell command: the list of runs does not fit into an argument, which the kernel limits to 128 KiB.
     script:

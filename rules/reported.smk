@@ -69,7 +69,7 @@ def sources_of_study(wildcards):
     return reported(PATHS.source(server) for server in sorted({server for server, _ in PATHS.builds.values()}))
 
 
-def study_description(wildcards):
+def description_of_study(wildcards):
     # Not the canonical form: variants and workloads are shown in the order of the config.
     (decision,) = [json_record.read(Path(path)) for path in last_decision(wildcards)] or [None]
     described = study_description.describe(PATHS, FILES, decided_blocks(wildcards), decision)
