@@ -128,9 +128,9 @@ release: ## check everything, and commit and tag VERSION=x.y.z; DRY=1: only say 
 	@scripts/setup.sh test
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.new_release --version '$(VERSION)' $(if $(DRY),--dry)
 
-test: ## run all tests, or those of TESTS=path; FAST=1 leaves out real servers and the slowest
+test: ## run all tests, or those of TESTS=path; FAST=1 leaves out real servers and the slowest; COVERAGE=1 prints what they cover
 	@scripts/setup.sh test
-	@$(WITH_PATH) $(PYTHON_BIN) -m tests.suite $(if $(FAST),--fast) $(TESTS)
+	@$(WITH_PATH) $(PYTHON_BIN) -m tests.suite $(if $(FAST),--fast) $(if $(COVERAGE),--cov=scripts --cov-report=term:skip-covered) $(TESTS)
 
 faults: ## cause every fault on purpose, at full length, and print the table of what held
 	@scripts/setup.sh test
@@ -148,7 +148,7 @@ LOCK := CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON_BIN) -m piptools compile --q
 
 bench: ## measure planning, and the cost of a run and Snakemake's share of a measured study; compare with the last commit's figures
 	@scripts/setup.sh test
-	@$(WITH_PATH) $(PYTHON_BIN) -m tests.bench.all
+	@$(WITH_PATH) $(PYTHON_BIN) -m benchmarks.all
 
 lock: ## pin envs/requirements*.in again, with hashes; UPGRADE=--upgrade: newer releases
 	@scripts/setup.sh test

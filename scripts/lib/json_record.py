@@ -4,26 +4,31 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from scripts.lib import signals, version
+from scripts.lib.parts import Part
 from scripts.lib.visible import json_visible
 
 FORMAT = 1
 
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+RecordPart = TypeVar("RecordPart", bound=Part)
 
-def canonical(value: Any) -> str:
+
+def canonical(value: object) -> str:
     """Return `value` as JSON with sorted keys and no white space: equal values give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """Return the first 12 hexadecimal digits of the SHA-256 of the canonical JSON of `value`."""
     return sha256(value)[:12]
 
 
-def sha256(value: Any) -> str:
+def sha256(value: object) -> str:
     """Return the SHA-256 of the canonical JSON of `value`, in hexadecimal."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
@@ -56,17 +61,17 @@ def write_text(path: Path, text: str) -> None:
         raise
 
 
-def write(path: Path, facts: dict[str, Any]) -> None:
+def write(path: Path, facts: Mapping[str, object]) -> None:
     """Write a record that other jobs depend on: the format number, then `facts`; equal facts give equal bytes."""
     write_text(path, json_text({"format": FORMAT, **facts}, indent=1) + "\n")
 
 
-def json_text(value: Any, **form: Any) -> str:
+def json_text(value: object, indent: int | None = None, allow_nan: bool = True) -> str:
     """Return a value as JSON for people, too: letters as letters, what nobody would see by JSON's own escapes."""
-    return json_visible(json.dumps(value, ensure_ascii=False, **form))
+    return json_visible(json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=allow_nan))
 
 
-def write_signed(path: Path, facts: dict[str, Any]) -> None:
+def write_signed(path: Path, facts: Mapping[str, object]) -> None:
     """Write the record of what was measured or made once, with the release and commit of the workflow that did it."""
     write(path, {"workflow": version.workflow(), **facts})
 
@@ -84,6 +89,17 @@ def read(path: Path) -> dict[str, Any]:
     if number > FORMAT:
         raise ValueError(f"{path}: format {number} is newer than this release reads ({FORMAT}); update the checkout")
     return facts
+
+
+def read_part(kind: type[RecordPart], path: Path) -> RecordPart:
+    """Read a record as an object of its kind; keys without a field are ignored.
+
+    Raises ValueError naming the file as `read` does, or the key whose value has another form.
+    """
+    try:
+        return kind.of(read(path), str(path))
+    except TypeError as error:
+        raise ValueError(str(error)) from error
 
 
 def part(facts: dict[str, Any], name: str) -> dict[str, Any]:

@@ -1,10 +1,17 @@
 """JSON objects as frozen dataclasses: a misspelt name is an error, a missing value is None."""
 
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
+
+
+def per_class(function: Callable[[type], T]) -> Callable[[type], T]:
+    """Return a function of a class that is computed once for each class."""
+    return cache(function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +49,20 @@ class Part:
             yield from _unknown(kinds[name], value, f"{where}.{name}") if name in kinds else [f"{where}.{name}"]
 
 
-@cache
-def _names(part: type[Part]) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(part))
+@per_class
+def _names(part: type) -> tuple[str, ...]:
+    return tuple(declared.name for declared in fields(part))
 
 
-@cache
-def _without_facts(part: type[Part]) -> tuple[Part, bool]:
+@per_class
+def _without_facts(part: type) -> tuple[Part, bool]:
     """Return the part whose fields all have their defaults, and whether one of them is a value."""
-    nothing = part()
+    nothing: Part = part()
     return nothing, any(_has_value(getattr(nothing, name)) for name in _names(part))
 
 
-@cache
-def _kinds(part: type[Part]) -> dict[str, Any]:
+@per_class
+def _kinds(part: type) -> dict[str, Any]:
     return typing.get_type_hints(part)
 
 

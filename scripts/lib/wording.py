@@ -2,6 +2,10 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs  # in `typing` from Python 3.13 on
 
 NOTHING = "–"
 NARROW = "\u202f"  # a space that does not break the line
@@ -10,7 +14,7 @@ NO_WIDTH = 1e-6  # of a ratio: an interval of figures without any spread
 BYTE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
-def missing(value: object) -> bool:
+def missing(value: object) -> "TypeIs[None]":
     """Return whether a value is None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
@@ -110,7 +114,7 @@ def duration(seconds: float | None) -> str:
         return NOTHING
     if seconds < 60:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
-    rest, parts = round(seconds), []
+    rest, parts = round(seconds), list[str]()
     for size, unit in (*SECOND_STEPS, (1, "s")):
         if rest >= size and len(parts) < 2:
             parts.append(f"{rest // size} {unit}")

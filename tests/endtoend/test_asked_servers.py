@@ -19,7 +19,7 @@ from tests.endtoend.folders import open_folder
 from tests.endtoend.watching import leftovers
 from tests.faults.interrupting import demand_no_leftovers
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 
 
 @pytest.fixture(scope="module", params=installed.SERVERS)

@@ -6,7 +6,7 @@ from scripts.measure.servers import options as servers_options
 from scripts.measure.servers.server import ServerFailed, running
 from tests.endtoend import installed
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 
 
 @pytest.fixture(scope="module", params=installed.SERVERS)

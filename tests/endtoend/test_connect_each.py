@@ -12,7 +12,7 @@ from scripts.measure.loadgen.lua import script_path
 from scripts.measure.servers.server import running
 from tests.endtoend import installed
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 CLIENTS, SECONDS, DONE_WITHIN_S, STOPPED_S = 16, 3, 60, 1.2
 TABLES = {"tables": 1, "rows": 1000}
 

@@ -11,7 +11,7 @@ from scripts.measure.engine.run_record import read, read_diagnosis
 from tests.endtoend.looked_into import STUDY
 from tests.workflow.running import CHECKOUT, environment
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 
 
 @pytest.fixture(scope="module")

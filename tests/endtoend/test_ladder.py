@@ -12,7 +12,6 @@ from tests.endtoend.installed_mariadb import Place, finish
 
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.shares,
     pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-"),
 ]
 ARMS, CLIENTS = ("aa", "baseline"), (1, 16)

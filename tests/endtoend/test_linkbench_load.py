@@ -13,7 +13,7 @@ from scripts.measure.servers.server import running
 from tests.endtoend import installed
 from tests.unit.measure.loadgen.test_linkbench import BYTES, MIX
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 IDS, CLIENTS, SECONDS, DONE_WITHIN_S = 5000, 4, 3, 120
 PAGE_BYTES = 16384
 OPENED = {

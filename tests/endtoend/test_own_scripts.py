@@ -10,7 +10,7 @@ from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder
 from tests.workflow.running import CHECKOUT
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 STAND_IN = CHECKOUT / "tests" / "data" / "tpcc_like"
 
 

@@ -21,7 +21,7 @@ from tests.endtoend.stand_in import INSTALLED, StandIn, secrets_in_processes, st
 from tests.faults.scale import WHOLE
 from tests.workflow.running import CHECKOUT, Answer, environment, snakemake
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 REPORT = "results/studies/already/report.html"
 # MySQL takes half a gigabyte to fetch: only `make faults` tries it.
 FAMILIES = ["mariadb", "postgresql", *(["mysql"] if WHOLE else [])]

@@ -20,7 +20,7 @@ from tests.endtoend.ready_made import OPTIONS, Ready
 from tests.endtoend.watching import is_stopped, processes, wait_until_gone
 from tests.faults.scale import WHOLE
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 # The others take a gigabyte of downloads: only `make faults` tries them.
 MARIADB = [f"mariadb-{release}-binary" for release in ("10.1.23", "10.2.11", "10.11.5", "11.4.5")]
 BINARIES = ["mysql-5.6.14-binary", *(["mysql-5.5.34-binary", "mysql-8.0.33-binary", *MARIADB] if WHOLE else [])]

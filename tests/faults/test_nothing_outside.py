@@ -19,7 +19,7 @@ from tests.endtoend.folders import open_folder
 from tests.endtoend.ready_made import Ready
 from tests.faults.scale import WHOLE
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 BINARY = "mysql-8.0.33-binary"
 STRANGER = 65533
 KNOCK = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"

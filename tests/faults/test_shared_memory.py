@@ -14,7 +14,6 @@ from tests.workflow.running import CHECKOUT, environment
 
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.shares,
     pytest.mark.skipif(bool(installed_postgresql.missing()), reason=installed_postgresql.missing() or "-"),
 ]
 # Prints the server's process, its segment and the files that it has mapped, and ends by itself once the server did.

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 from scripts.build.sources.installed import Product, program_of
 from scripts.lib.host.process import run
 from scripts.measure.servers.endpoint import Endpoint
-from scripts.measure.servers.families.family import Family, Options
-from scripts.measure.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE
-from scripts.measure.servers.families.server_supplies import Supplies
+from scripts.measure.servers.families.family import Family, Options, Setting
+from scripts.measure.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE, OptionValue
+from scripts.measure.servers.families.server_supplies import SupplyDemand
 
 # The server answers each connection with its settings, and ends at SIGTERM.
 SERVER = """\
@@ -98,8 +98,8 @@ class Tiny(Family):
     def sysbench_flags(self, sockets: Path) -> list[str]:
         return ["--db-driver=mysql", f"--mysql-socket={sockets / 'tiny'}"]
 
-    def supplies(self, options: Options) -> Supplies:
-        return Supplies()
+    def supplies(self, options: Options) -> SupplyDemand:
+        return SupplyDemand()
 
     def network_options(self, address: str, port: int) -> Options:
         return {"listen": f"{address}:{port}"}
@@ -134,8 +134,8 @@ class Tiny(Family):
     def variables(self, connection: Connection) -> dict[str, str]:
         return dict(line.split(" ", 1) for line in connection.answer.splitlines())
 
-    def option_taken(self, name: str, value: Any, settings: Mapping[str, Any]) -> bool | None:
-        return settings[name] == str(value) if name in settings else None
+    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, Setting]) -> bool | None:
+        return settings[name].text == str(value) if name in settings else None
 
     def counters(self, connection: Any) -> dict[str, float]:
         return {}

@@ -1,7 +1,7 @@
 """Run Snakemake as a user does, and read the jobs that a dry run prints.
 
 A logger plugin must be an installed package, so jobs are read from Snakemake's text: the table "Job stats", and the
-lines "rule x:" and "output:" of each job. Tests that reach into Snakemake elsewhere: tests/bench/sized.py
+lines "rule x:" and "output:" of each job. Tests that reach into Snakemake elsewhere: benchmarks/sized.py
 (Workflow._prepare_dag, _build_dag, persistence.finished), tests/workflow/test_stub_kill.py and
 tests/faults/test_random_kills.py (names of the marks in .snakemake/incomplete), tests/endtoend/short_study.py (records
 in .snakemake/metadata), and tests/workflow/test_quiet_scheduler.py (number of its threads).

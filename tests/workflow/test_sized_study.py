@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from tests.bench import sized
+from benchmarks import sized
 from tests.workflow.running import REPORTING, snakemake
 
 pytestmark = pytest.mark.slow

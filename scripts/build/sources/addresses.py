@@ -5,36 +5,34 @@ The rule's arguments, which Snakemake prints and records, hold the addresses wit
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from scripts.build.sources.declared import DeclaredServer, Source
 from scripts.lib.host import handed
 from scripts.lib.host.address import Address
 
 VARIABLE = "SOURCE_ADDRESSES"
-# Keys of a source whose text is an address.
-KEYS = ("url", "git")
-
-Source = dict[str, Any]
 
 
 def addresses(source: Source) -> Iterator[Address]:
     """Yield the addresses of one source."""
-    for key in KEYS:
-        declared = source.get(key, [])
-        yield from map(Address, [declared] if isinstance(declared, str) else declared)
+    urls = source.get("url", [])
+    yield from map(Address, [urls] if isinstance(urls, str) else urls)
+    if "git" in source:
+        yield Address(source["git"])
 
 
 def without_logins(source: Source) -> Source:
     """Return a source with its addresses as they may be shown and recorded."""
-    found = {key: source[key] for key in KEYS if key in source}
-    texts = {
-        key: str(Address(one)) if isinstance(one, str) else [str(Address(each)) for each in one]
-        for key, one in found.items()
-    }
-    return {**source, **texts}
+    shown = source.copy()
+    if "url" in source:
+        urls = source["url"]
+        shown["url"] = str(Address(urls)) if isinstance(urls, str) else [str(Address(url)) for url in urls]
+    if "git" in source:
+        shown["git"] = str(Address(source["git"]))
+    return shown
 
 
-def job_environment(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def job_environment(servers: Mapping[str, DeclaredServer]) -> dict[str, str]:
     """Return the variable by which jobs find addresses with logins; empty where no server of a study has any."""
     with_login = {
         name: server["sources"]
@@ -49,12 +47,12 @@ def with_logins(server: str, sources: list[Source]) -> list[Source]:
 
     Raises ValueError if the workflow that keeps them cannot be asked.
     """
-    if not (kept := os.environ.get(VARIABLE)):
+    if not (memory := os.environ.get(VARIABLE)):
         return sources
     try:
-        return handed.take(kept).get(server, sources)
+        return handed.take(memory).get(server, sources)
     except OSError as error:
-        text = f"sources of {server}: the process that keeps the login cannot be asked ({kept}: {error.strerror})"
+        text = f"sources of {server}: the process that keeps the login cannot be asked ({memory}: {error.strerror})"
         raise ValueError(text) from error
 
 

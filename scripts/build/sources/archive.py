@@ -183,6 +183,8 @@ def _write(member: tarfile.TarInfo, content: Content, target: Path) -> None:
         path.symlink_to(member.linkname)
     elif member.islnk():
         path.hardlink_to(target / member.linkname)
+    elif content is None:
+        raise MemberRefused(member.name, "is a regular file without content")
     else:
         with path.open("xb") as out:
             shutil.copyfileobj(content, out, CHUNK_BYTES)

@@ -13,8 +13,9 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from scripts.build.sources import SourceError
 
@@ -24,11 +25,11 @@ LINK_BYTES_MAX = 4096
 START_BYTES = 16
 # End-of-archive blocks and headers, beside the members' contents.
 OVERHEAD_BYTES = 1 << 30
-OPENERS: dict[bytes, Callable[..., IO[bytes]]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\0": lzma.open,
-    b"\x5d\0\0": lzma.open,
+OPENERS: dict[bytes, Callable[[IO[bytes]], AbstractContextManager["Seekable"]]] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\0": lzma.LZMAFile,
+    b"\x5d\0\0": lzma.LZMAFile,
 }
 # Start -> what it is, of formats that people have and that are not read.
 OTHERS = {
@@ -45,6 +46,19 @@ ZIP_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipf
 ENCRYPTED = 1
 
 Content = IO[bytes] | None
+
+
+class Seekable(Protocol):
+    """A stream of bytes, packed or not, that can be read from any place."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to `size` bytes."""
+
+    def seek(self, offset: int, whence: int = ..., /) -> int:
+        """Go to a byte of the stream and return its number."""
+
+    def tell(self) -> int:
+        """Return the number of the byte that is read next."""
 
 
 def members(archive: Path, most_bytes: int) -> Iterator[tuple[tarfile.TarInfo, Content]]:
@@ -71,13 +85,13 @@ def members(archive: Path, most_bytes: int) -> Iterator[tuple[tarfile.TarInfo, C
             yield member, zipped.open(info) if member.isreg() else None
 
 
-def is_tar(stream: IO[bytes]) -> bool:
+def is_tar(stream: Seekable) -> bool:
     """Return whether a stream begins with a tar header, or the zeros of an empty tar; it is set back to its start."""
     block = stream.read(tarfile.BLOCKSIZE)
     stream.seek(0)
     try:
         tarfile.TarInfo.frombuf(block, tarfile.ENCODING, "surrogateescape")
-    except tarfile.EOFHeaderError:
+    except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # typeshed lacks it
         return True
     except tarfile.HeaderError:
         return False
@@ -87,7 +101,7 @@ def is_tar(stream: IO[bytes]) -> bool:
 class Limited:
     """A stream that gives `most_bytes` at most, and at most HEADER_BYTES_MAX of a header, counted from `new_header`."""
 
-    def __init__(self, stream: IO[bytes], most_bytes: int) -> None:
+    def __init__(self, stream: Seekable, most_bytes: int) -> None:
         self.stream, self.most_bytes, self.left_bytes = stream, most_bytes, HEADER_BYTES_MAX
 
     def new_header(self, counted: bool = True) -> None:
@@ -121,9 +135,10 @@ class Limited:
 
 
 def _tar_members(stream: Limited) -> Iterator[tuple[tarfile.TarInfo, Content]]:
-    with tarfile.TarFile(fileobj=stream, mode="r", errorlevel=2) as tar:
+    with tarfile.TarFile(fileobj=stream, mode="r", errorlevel=2) as tar:  # type: ignore[arg-type]  # only read
         while member := tar.next():
-            tar.members.clear()  # a million of them would take a gigabyte
+            # A million of them would take a gigabyte.
+            tar.members.clear()  # type: ignore[attr-defined]  # typeshed lacks it
             stream.new_header(counted=False)
             yield member, tar.extractfile(member) if member.isreg() else None
             stream.new_header()

@@ -35,10 +35,9 @@ def _is_built(top: str, name: str, executable: bool) -> bool:
     if last in RECORDS or RECORDS_FOLDER in folders:
         return True
     suspect = OBJECT.search(last) or (executable and "." not in last)
-    return bool(suspect) and _is_object(_start(top, name))
-
-
-def _is_object(start: bytes) -> bool:
+    if not suspect:
+        return False
+    start = _start(top, name)
     return start.startswith(OBJECT_STARTS) or bool(LIBTOOL.match(start))
 
 

@@ -183,7 +183,7 @@ def dsc_files(dsc: Path) -> list[str]:
     return names
 
 
-class Progress:
+class AptProgress:
     """Progress of apt's downloads into `folder`, which apt reports twice a second."""
 
     def __init__(self, folder: Path) -> None:
@@ -213,7 +213,7 @@ class Progress:
 
 def run_apt(argv: list[str], folder: Path) -> str:
     """Return the output of a command of apt or dpkg in `folder`. Raises CommandFailed, and SourceError if it stalls."""
-    return run(argv, cwd=folder, environment=download_variables(), progress=Progress(folder).take).output
+    return run(argv, cwd=folder, environment=download_variables(), progress=AptProgress(folder).take).output
 
 
 def require_tools() -> None:

@@ -84,7 +84,8 @@ def unpack(repository: Address, commit: str, downloads: Path, target: Path, dept
         archive.unpack(packed, target)
     finally:
         packed.unlink(missing_ok=True)
-    if problem := first_filtered(str(target), _files(target)):
+    names = [os.fsdecode(name) for name, mode in entries(os.fsencode(target)) if stat.S_ISREG(mode)]
+    if problem := first_filtered(str(target), names):
         raise SourceError(f"git: {repository}: commit {commit}: {problem}; {INSTEAD}")
     urls = submodule_urls(bare, commit)
     for path, inner in submodules(bare, commit).items():
@@ -94,10 +95,6 @@ def unpack(repository: Address, commit: str, downloads: Path, target: Path, dept
             )
         (target / path).rmdir()
         unpack(_submodule(repository, path, urls[path]), inner, downloads, target / path, depth + 1)
-
-
-def _files(tree: Path) -> list[str]:
-    return [os.fsdecode(name) for name, mode in entries(os.fsencode(tree)) if stat.S_ISREG(mode)]
 
 
 def _submodule(repository: Address, path: str, url: str) -> Address:
@@ -133,5 +130,5 @@ def joined(repository: Address, url: str) -> Address:
     """Return a submodule's URL; `../name.git` is relative to the repository that has the submodule (gitmodules(5))."""
     if not url.startswith(("./", "../")):
         return location(url)
-    head, below = re.fullmatch(r"(\w+://[^/]*/|[^/:]+:)?(.*)", repository.real).groups()
-    return Address((head or "") + posixpath.normpath(posixpath.join(below, url)))
+    head = "".join(re.findall(r"^(?:\w+://[^/]*/|[^/:]+:)", repository.real))
+    return Address(head + posixpath.normpath(posixpath.join(repository.real[len(head) :], url)))

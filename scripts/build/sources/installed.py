@@ -89,9 +89,15 @@ def program_release(program: Path, product: Product) -> str:
     """
     if not os.access(program, os.X_OK):
         raise ValueError(f"{program}: cannot be executed, expected a server program")
-    argv = [str(program), "--version"]
-    how = {"capture_output": True, "timeout": ANSWER_S, "encoding": "utf-8", "errors": "replace", "check": False}
-    answer = subprocess.run(argv, env=made_environment(), **how)
+    answer = subprocess.run(
+        [str(program), "--version"],
+        env=made_environment(),
+        capture_output=True,
+        timeout=ANSWER_S,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
     if answer.returncode == 0 and (release := product.release_in(answer.stdout)):
         return release
     output = (answer.stdout + answer.stderr).strip()[-500:] or "(nothing)"

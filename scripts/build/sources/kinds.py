@@ -5,17 +5,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from scripts.build.sources import SourceError, archive, debian, download, git, installed, local, maven, working_tree
 from scripts.build.sources.addresses import without_logins
+from scripts.build.sources.declared import Source, SourceContent, SourceIdentity, SourceRecipe
 from scripts.build.sources.installed import Product
 from scripts.lib.host.address import Address
 from scripts.lib.json_record import file_sha256
-
-Source = dict[str, Any]
-Recipe = dict[str, Any]
-Identity = dict[str, Any]
 
 PREFIX = "prefix"
 RUNNING = "running"
@@ -25,7 +22,7 @@ RUNNING = "running"
 class Fetched:
     """Files of one source on disk, and the function that unpacks them into a new directory.
 
-    `release` is the release that the source states, for a tree that names none; `known` identifies the source.
+    `release` is the release that the source states, for a tree that names none; `marks` identify the source.
     """
 
     kind: str
@@ -33,11 +30,11 @@ class Fetched:
     release: str
     files: tuple[Path, ...]
     unpack: Callable[[Path], None]
-    known: dict[str, str] = field(default_factory=dict)
+    marks: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Kind(ABC):
+class SourceKind(ABC):
     """One entry of a server's `sources`; the class is its kind, whose `key` the entry has.
 
     An installed server is recognised as one of `product`.
@@ -56,25 +53,25 @@ class Kind(ABC):
         """Return the entry's checksum in lower case, empty if it states none."""
         return self.source.get("sha256", "").lower()
 
-    def declared(self, version: str) -> dict[str, Any]:
+    def declared(self, version: str) -> SourceContent:
         """Return the entry's part of the recipe, never a path or a mirror. Raises ValueError naming key and path."""
         return {"sha256": self.source.get("sha256")}
 
     @abstractmethod
-    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
         """Bring the source to this machine. Raises SourceError, CommandFailed, OSError."""
 
-    def matches(self, identity: Identity, recipe: Recipe) -> bool:
+    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
         """Return whether a tree of this kind with this identity was made from the same content."""
-        return self.stated_sha256 in {file["sha256"] for file in identity.get("files", [])}
+        return self.stated_sha256 in identity.sums
 
 
-class Debian(Kind):
+class Debian(SourceKind):
     """A source package of the distribution, whose signature apt checks."""
 
     key = "debian"
 
-    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
         package = debian.fetch_package(self.source["debian"], recipe["version"], downloads)
         origin = f"source package {package.name} {package.version}"
 
@@ -83,16 +80,16 @@ class Debian(Kind):
 
         return Fetched(self.key, origin, package.release, package.files, unpack)
 
-    def matches(self, identity: Identity, recipe: Recipe) -> bool:
-        return str(identity.get("origin")).startswith(f"source package {self.source['debian']} ")
+    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+        return identity.origin.startswith(f"source package {self.source['debian']} ")
 
 
-class Url(Kind):
+class Url(SourceKind):
     """An archive of the sources at one or more mirrors, with a stated checksum."""
 
     key = "url"
 
-    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
         mirrors = mirrors_of(self.source, recipe["version"])
         if not self.stated_sha256:
             raise SourceError(f"{mirrors[0]}: sha256 is missing; a file from the network is used only if it is stated")
@@ -101,66 +98,67 @@ class Url(Kind):
         return _archived(self.key, origin, recipe, file)
 
 
-class File(Kind):
+class File(SourceKind):
     """An archive of the sources on this machine."""
 
     key = "file"
 
-    def declared(self, version: str) -> dict[str, Any]:
+    def declared(self, version: str) -> SourceContent:
         file = source_path(with_version(self.source["file"], version))
         readable = not self.source.get("sha256") and not local.problem(file)
-        found = working_tree.digest_of_state(file) if readable else None
-        return {"sha256": self.source.get("sha256") or found}
+        return {"sha256": self.source.get("sha256") or (working_tree.digest_of_state(file) if readable else None)}
 
-    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
         file = Path(with_version(self.source["file"], recipe["version"])).expanduser()
         if problem := local.problem(file):
             raise SourceError(f"{file}: {problem}, expected an archive")
         # The recipe's checksum is that of the first source: stated, or read from the archive when the workflow started.
         of_recipe = recipe.get("sha256") if self.source == recipe["sources"][0] else None
         expected = self.source.get("sha256") or of_recipe
-        if expected and (found := file_sha256(file)) != expected.lower():
-            raise SourceError(f"{file}: sha256 is {found}, expected {expected}")
+        if expected and (actual := file_sha256(file)) != expected.lower():
+            raise SourceError(f"{file}: sha256 is {actual}, expected {expected}")
         return _archived(self.key, str(file), recipe, file)
 
 
-class Maven(Kind):
+class Maven(SourceKind):
     """An archive of a compiled server in a Maven repository."""
 
     key = "maven"
     prebuilt = True
 
-    def declared(self, version: str) -> dict[str, Any]:
-        folder = {"folder": self.source["folder"]} if "folder" in self.source else {}
-        return {"maven": self.source["maven"], "sha256": self.source.get("sha256"), **folder}
+    def declared(self, version: str) -> SourceContent:
+        content: SourceContent = {"maven": self.source["maven"], "sha256": self.source.get("sha256")}
+        if "folder" in self.source:
+            content["folder"] = self.source["folder"]
+        return content
 
-    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
         coordinates = with_version(self.source["maven"], recipe["version"])
         file = maven.fetch(coordinates, self.stated_sha256 or None, downloads)
         folder = self.source.get("folder", "")
-        known = {"maven": coordinates, **({"folder": folder} if folder else {})}
+        marks = {"maven": coordinates, **({"folder": folder} if folder else {})}
 
         def unpack(target: Path) -> None:
             archive.unpack(file, target, with_version(folder, recipe["version"]))
 
-        return Fetched(self.key, f"Maven artifact {coordinates}", recipe["version"], (file,), unpack, known)
+        return Fetched(self.key, f"Maven artifact {coordinates}", recipe["version"], (file,), unpack, marks)
 
-    def matches(self, identity: Identity, recipe: Recipe) -> bool:
-        same = identity.get("maven") == with_version(self.source["maven"], recipe["version"])
-        same = same and identity.get("folder") == self.source.get("folder")
+    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+        same = identity.maven == with_version(self.source["maven"], recipe["version"])
+        same = same and identity.folder == self.source.get("folder")
         return same and (not self.stated_sha256 or super().matches(identity, recipe))
 
 
-class Git(Kind):
+class Git(SourceKind):
     """A commit of a git repository, with its submodules."""
 
     key = "git"
     sole = True
 
-    def declared(self, version: str) -> dict[str, Any]:
+    def declared(self, version: str) -> SourceContent:
         return {"commit": self.source["commit"]}
 
-    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
         repository, commit = git.location(self.source["git"]), self.source["commit"]
         git.fetch(repository, commit, downloads)
 
@@ -170,20 +168,20 @@ class Git(Kind):
         origin = f"commit {commit} of {repository}"
         return Fetched(self.key, origin, recipe["version"], (), unpack, {"commit": commit})
 
-    def matches(self, identity: Identity, recipe: Recipe) -> bool:
-        return identity.get("commit") == self.source["commit"]
+    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+        return identity.commit == self.source["commit"]
 
 
-class Directory(Kind):
+class Directory(SourceKind):
     """A directory of sources on this machine, such as the user's working tree."""
 
     key = "directory"
     sole = True
 
-    def declared(self, version: str) -> dict[str, Any]:
+    def declared(self, version: str) -> SourceContent:
         return {"content_sha256": working_tree.content_sha256(source_path(self.source["directory"]))}
 
-    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
         root = source_path(self.source["directory"])
         expected = recipe.get("content_sha256") or working_tree.content_sha256(root)
 
@@ -194,11 +192,11 @@ class Directory(Kind):
         origin = f"working tree {root}"
         return Fetched(self.key, origin, recipe["version"], (), unpack, {"content_sha256": expected})
 
-    def matches(self, identity: Identity, recipe: Recipe) -> bool:
-        return identity.get("content_sha256") == recipe.get("content_sha256", "")
+    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+        return identity.content_sha256 == recipe.get("content_sha256", "")
 
 
-class Installed(Kind):
+class Installed(SourceKind):
     """A server that is installed on this machine; its tree is one link to the declared path."""
 
     key = "installed"
@@ -214,50 +212,49 @@ class Installed(Kind):
         """Return the server program. Raises ValueError naming key and path."""
         return installed.find_program(self.path, self.key, self.product)
 
-    def declared(self, version: str) -> dict[str, Any]:
+    def declared(self, version: str) -> SourceContent:
         return {"program_sha256": working_tree.digest_of_state(self.program())}
 
-    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
         path, program = self.path, self.program()
-        known = {"path": str(path), "program_sha256": file_sha256(program)}
-        if recipe.get("program_sha256") not in (None, known["program_sha256"]):
+        marks = {"path": str(path), "program_sha256": file_sha256(program)}
+        if recipe.get("program_sha256") not in (None, marks["program_sha256"]):
             raise SourceError(f"installed: {program}: changed since the workflow started and read it; run again")
 
         def unpack(target: Path) -> None:
             target.mkdir(parents=True)
             (target / PREFIX).symlink_to(path)
 
-        return Fetched(self.key, f"server installed as {program}", recipe["version"], (program,), unpack, known)
+        return Fetched(self.key, f"server installed as {program}", recipe["version"], (program,), unpack, marks)
 
-    def matches(self, identity: Identity, recipe: Recipe) -> bool:
-        sums = {file["sha256"] for file in identity.get("files", [])}
-        return identity.get("path") == str(self.path) and file_sha256(self.program()) in sums
+    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+        return identity.path == str(self.path) and file_sha256(self.program()) in identity.sums
 
 
-class Running(Kind):
+class RunningSource(SourceKind):
     """A server that already runs, which the workflow neither starts nor stops: its address is its identity."""
 
     key = RUNNING
     prebuilt = True
     sole = True
 
-    def declared(self, version: str) -> dict[str, Any]:
-        return {RUNNING: self.source[RUNNING], "without_tls": not self.source.get("tls", True)}
+    def declared(self, version: str) -> SourceContent:
+        return {"running": self.source["running"], "without_tls": not self.source.get("tls", True)}
 
-    def fetch(self, recipe: Recipe, downloads: Path) -> Fetched:
-        raise SourceError(f"running: {self.source[RUNNING]}: nothing of a server that already runs can be fetched")
+    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
+        raise SourceError(f"running: {self.source['running']}: nothing of a server that already runs can be fetched")
 
-    def matches(self, identity: Identity, recipe: Recipe) -> bool:
-        return identity.get(RUNNING) == self.source[RUNNING]
+    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+        return identity.running == self.source["running"]
 
 
-EVERY = (Debian, Url, File, Maven, Git, Directory, Installed, Running)
-KINDS: dict[str, type[Kind]] = {kind.key: kind for kind in EVERY}
+DECLARABLE = (Debian, Url, File, Maven, Git, Directory, Installed, RunningSource)
+KINDS: dict[str, type[SourceKind]] = {kind.key: kind for kind in DECLARABLE}
 SOURCE_KINDS = tuple(KINDS)
 SOLE_KINDS = tuple(key for key, kind in KINDS.items() if kind.sole)
 
 
-def _archived(key: str, origin: str, recipe: Recipe, file: Path) -> Fetched:
+def _archived(key: str, origin: str, recipe: SourceRecipe, file: Path) -> Fetched:
     def unpack(target: Path) -> None:
         archive.unpack(file, target)
 
@@ -275,7 +272,7 @@ def kind_of(source: Source) -> str:
             )
 
 
-def read_source(source: Source, product: Product) -> Kind:
+def read_source(source: Source, product: Product) -> SourceKind:
     """Return an entry of `sources` as an object of its kind. Raises ValueError showing the entry."""
     return KINDS[kind_of(source)](source, product)
 
@@ -290,7 +287,7 @@ def is_running(sources: list[Source]) -> bool:
     return RUNNING in sources[0]
 
 
-def declared_source(sources: list[Source], version: str, product: Product) -> dict[str, Any]:
+def declared_source(sources: list[Source], version: str, product: Product) -> SourceContent:
     """Return the part of a server's recipe that its sources make up: that of the first source alone.
 
     A directory, an installed program and an archive without a stated checksum are read at every call, except for files

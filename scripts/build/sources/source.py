@@ -12,64 +12,55 @@ import shutil
 import subprocess
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
 
 from scripts.build.sources import SourceError, addresses, debian, installed
+from scripts.build.sources.declared import Source, SourceIdentity, SourceRecipe
 from scripts.build.sources.installed import Product
-from scripts.build.sources.kinds import (
-    PREFIX,
-    SOLE_KINDS,
-    Fetched,
-    Recipe,
-    Source,
-    kind_of,
-    prebuilt,
-    read_source,
-    source_candidates,
-)
+from scripts.build.sources.kinds import PREFIX, SOLE_KINDS, Fetched, kind_of, prebuilt, read_source, source_candidates
 from scripts.build.sources.tree import release_of, require_buildable, tree_sha256
 from scripts.lib.host.process import CommandFailed
-from scripts.lib.json_record import file_sha256, read, write
+from scripts.lib.json_record import Json, file_sha256, read_part, write
 
 log = logging.getLogger(__name__)
 
 FAILURES = (SourceError, CommandFailed, subprocess.SubprocessError, OSError, ValueError, HTTPException)
 
 
-def satisfies(identity: dict[str, Any], recipe: Recipe, product: Product) -> bool:
+def satisfies(identity: SourceIdentity, recipe: SourceRecipe, product: Product) -> bool:
     """Return whether the recipe could have made a tree with this identity."""
-    if any(identity.get(key) != recipe[key] for key in ("server", "product", "version")):
+    recorded = (identity.server, identity.product, identity.version)
+    if recorded != (recipe["server"], recipe["product"], recipe["version"]):
         return False
     candidates = (read_source(source, product) for source in source_candidates(recipe["sources"]))
-    return any(one.matches(identity, recipe) for one in candidates if one.key == identity.get("kind"))
+    return any(source.matches(identity, recipe) for source in candidates if source.key == identity.kind)
 
 
-def kept(recipe: Recipe, tree: Path, identity: Path, product: Product) -> bool:
+def is_complete(recipe: SourceRecipe, tree: Path, identity: Path, product: Product) -> bool:
     """Return whether the tree on disk is complete and one that the recipe makes."""
     if not (identity.is_file() and tree.is_dir()):
         return False
-    known = read(identity)
-    return satisfies(known, recipe, product) and known["tree_sha256"] == tree_sha256(tree)
+    recorded = read_part(SourceIdentity, identity)
+    return satisfies(recorded, recipe, product) and recorded.tree_sha256 == tree_sha256(tree)
 
 
-def make(recipe: Recipe, tree: Path, identity: Path, product: Product) -> dict[str, Any]:
+def make(recipe: SourceRecipe, tree: Path, identity: Path, product: Product) -> SourceIdentity:
     """Make `tree` and, last, its record `identity`; return the record. A complete tree that is there is kept.
 
     Downloads stay in the folder `downloads` beside the tree; a server or its sources are recognised as one of
     `product`. Raises SourceError with every source's failure.
     """
-    if kept(recipe, tree, identity, product):
+    if is_complete(recipe, tree, identity, product):
         log.info("%s: %s is there and whole, kept", recipe["server"], tree)
-        return read(identity)
+        return read_part(SourceIdentity, identity)
     downloads = tree.parent / "downloads"
     failures = []
     for source in source_candidates(recipe["sources"]):
         try:
             return make_from(source, recipe, tree, identity, product)
         except FAILURES as error:
-            told = addresses.redacted(str(error), [source])
-            failures.append(f"{addresses.without_logins(source)}:\n{told}")
-            log.warning("%s: %s", recipe["server"], told)
+            reason = addresses.redacted(str(error), [source])
+            failures.append(f"{addresses.without_logins(source)}:\n{reason}")
+            log.warning("%s: %s", recipe["server"], reason)
     listed = "\n".join("  " + line for failure in failures for line in failure.splitlines())
     raise SourceError(
         f"no source of {recipe['server']} ({recipe['product']} {recipe['version']}) could be used:\n{listed}"
@@ -77,18 +68,19 @@ def make(recipe: Recipe, tree: Path, identity: Path, product: Product) -> dict[s
     )
 
 
-def _by_hand(recipe: Recipe, downloads: Path) -> str:
+def _by_hand(recipe: SourceRecipe, downloads: Path) -> str:
     """Return how to continue without a network, empty if that is impossible."""
     if kind_of(recipe["sources"][0]) in SOLE_KINDS:
         return ""
-    held = "the server's archive" if prebuilt(recipe["sources"]) else "an archive of the sources"
+    archive = "the server's archive" if prebuilt(recipe["sources"]) else "an archive of the sources"
     return (
-        f"\nto go on by hand: put {held} under {downloads} and name it in the server's `sources` as "
+        f"\nto go on by hand: put {archive} under {downloads} and name it in the server's `sources` as "
         f"{{file: {downloads}/NAME}}"
     )
 
 
-def make_from(source: Source, recipe: Recipe, tree: Path, identity: Path, product: Product) -> dict[str, Any]:
+def make_from(source: Source, recipe: SourceRecipe, tree: Path, identity: Path, product: Product) -> SourceIdentity:
+    """Make a tree and its record from one source; return the record. Raises one of FAILURES."""
     fetched = read_source(source, product).fetch(recipe, tree.parent / "downloads")
     fresh = tree.with_name(f".{tree.name}.unpacking")
     shutil.rmtree(fresh.parent / f"{fresh.name}.top", ignore_errors=True)
@@ -105,10 +97,10 @@ def make_from(source: Source, recipe: Recipe, tree: Path, identity: Path, produc
         shutil.rmtree(fresh, ignore_errors=True)
     write(identity, facts)
     log.info("%s: release %s from %s", recipe["server"], release, fetched.origin)
-    return read(identity)
+    return read_part(SourceIdentity, identity)
 
 
-def usable_release(tree: Path, fetched: Fetched, recipe: Recipe, product: Product) -> str:
+def usable_release(tree: Path, fetched: Fetched, recipe: SourceRecipe, product: Product) -> str:
     """Return the release of an unpacked tree; raise SourceError if it is of another version than wanted."""
     if prebuilt(recipe["sources"]):
         here = fetched.kind == "installed"
@@ -126,13 +118,15 @@ def usable_release(tree: Path, fetched: Fetched, recipe: Recipe, product: Produc
     return release
 
 
-def facts_of(recipe: Recipe, fetched: Fetched, release: str, tree_digest: str) -> dict[str, Any]:
+def facts_of(recipe: SourceRecipe, fetched: Fetched, release: str, tree_digest: str) -> dict[str, Json]:
     return {
-        **{key: recipe[key] for key in ("server", "product", "version")},
+        "server": recipe["server"],
+        "product": recipe["product"],
+        "version": recipe["version"],
         "release": release,
         "kind": fetched.kind,
         "origin": fetched.origin,
-        **fetched.known,
+        **fetched.marks,
         "files": [{"name": file.name, "sha256": file_sha256(file)} for file in fetched.files],
         "tree_sha256": tree_digest,
     }

@@ -36,19 +36,19 @@ def file_digests(base: Path, files: Mapping[str, str]) -> dict[str, str]:
     Known digests are kept in the user's cache folder, one file per `base`; a damaged one is ignored.
     """
     memory = _memory(base)
-    known, digests, kept = _recall(memory), {}, {}
+    recalled, digests, remembered = _recall(memory), dict[str, str](), dict[str, str]()
     old_enough_ns = time.time_ns() - RACY_NS
-    for name, found in files.items():
-        key = f"{found} {name}"
-        if digest := known.get(key):
-            kept[key] = digest
+    for name, state in files.items():
+        key = f"{state} {name}"
+        if digest := recalled.get(key):
+            remembered[key] = digest
         else:
             digest = file_sha256(base / name)
-            if int(found.split()[2]) < old_enough_ns:
-                kept[key] = digest
+            if int(state.split()[2]) < old_enough_ns:
+                remembered[key] = digest
         digests[name] = digest
-    if kept.keys() != known.keys():
-        write_text(memory, json.dumps({"format": FORMAT, "digests": kept}))
+    if remembered.keys() != recalled.keys():
+        write_text(memory, json.dumps({"format": FORMAT, "digests": remembered}))
     return digests
 
 
@@ -80,7 +80,7 @@ POINTER_BYTES_MAX = 1024
 
 
 @dataclass(frozen=True)
-class Content:
+class TreeContent:
     """Entries of a directory by relative name: state of each file, executable files, targets of links."""
 
     files: dict[str, str]
@@ -96,9 +96,9 @@ def content_sha256(root: Path) -> str:
     changed since the last call are read. Raises SourceError naming the directory or the entry at fault, also for a
     tree that was compiled in place, or whose content only a filter of git would bring.
     """
-    found = tree_content(root)
-    _require_sources(root, found)
-    return _digest(found, file_digests(root, found.files))
+    content = tree_content(root)
+    _require_sources(root, content)
+    return _digest(content, file_digests(root, content.files))
 
 
 def copy(root: Path, target: Path) -> str:
@@ -106,23 +106,23 @@ def copy(root: Path, target: Path) -> str:
 
     The digest is of the copy, so it differs from content_sha256(root) if that changed meanwhile.
     """
-    found = tree_content(root)
+    content = tree_content(root)
     target.mkdir(parents=True)
-    for name in (*found.files, *found.links):
+    for name in (*content.files, *content.links):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-    for name in found.files:
+    for name in content.files:
         shutil.copy2(root / name, target / name, follow_symlinks=False)
-    for name, inner in found.links.items():
+    for name, inner in content.links.items():
         (target / name).symlink_to(inner)
     written = tree_content(target)
     return _digest(written, {name: file_sha256(target / name) for name in written.files})
 
 
-def tree_content(root: Path) -> Content:
+def tree_content(root: Path) -> TreeContent:
     """Return the content of a directory. Raises SourceError for others than files and links within it."""
     if problem := local.problem(root, stat.S_IFDIR):
         raise SourceError(f"directory: {root}: {problem}, expected a folder with the sources of a server")
-    files, executables, links = {}, set(), {}
+    files, executables, links = dict[str, str](), set[str](), dict[str, str]()
     for name, status in entries(f"{root}/"):
         if stat.S_ISREG(status.st_mode):
             files[name] = file_state(status)
@@ -134,7 +134,7 @@ def tree_content(root: Path) -> Content:
             raise SourceError(f"directory: {root / name}: neither a file nor a symbolic link")
     if not files:
         raise SourceError(f"directory: {root}: holds no files, expected the sources of a server")
-    return Content(files, frozenset(executables), links)
+    return TreeContent(files, frozenset(executables), links)
 
 
 def target_of(root: Path, name: str) -> str:
@@ -159,13 +159,13 @@ def _relative(root: Path, link: Path, target: str) -> str:
     return os.path.relpath(wanted, link.parent.resolve()) if inside else target
 
 
-def _require_sources(root: Path, found: Content) -> None:
+def _require_sources(root: Path, content: TreeContent) -> None:
     """Raise SourceError for a tree that was compiled in place, or that holds pointers in place of contents."""
     top, is_git = f"{root}/", os.path.lexists(root / GIT)
-    if name := first_built(top, found.files, found.executables):
+    if name := first_built(top, content.files, content.executables):
         clean = GIT_CLEAN if is_git else PLAIN_CLEAN
         raise SourceError(f"directory: {top}{name}: a build left it there, expected sources alone: {clean}")
-    small = [name for name, state in found.files.items() if int(state.split()[0]) <= POINTER_BYTES_MAX]
+    small = [name for name, state in content.files.items() if int(state.split()[0]) <= POINTER_BYTES_MAX]
     if problem := first_filtered(top, small):
         raise SourceError(f"directory: {root}: {problem}; `git lfs pull` or the filter's command brings the content")
 
@@ -193,8 +193,8 @@ def entries(top: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _all(folder: str) -> list[str]:
-    with os.scandir(folder) as found:
-        return [entry.name for entry in found if entry.name != GIT]
+    with os.scandir(folder) as listed:
+        return [entry.name for entry in listed if entry.name != GIT]
 
 
 def _listed(folder: str) -> Iterator[str]:
@@ -214,7 +214,9 @@ def _listed(folder: str) -> Iterator[str]:
             yield name
 
 
-def _digest(found: Content, digests: dict[str, str]) -> str:
-    lines = [f"{'x' if name in found.executables else 'f'} {digests[name]} {name}\0" for name in sorted(found.files)]
-    lines += [f"l {len(os.fsencode(target))} {target} {name}\0" for name, target in sorted(found.links.items())]
+def _digest(content: TreeContent, digests: dict[str, str]) -> str:
+    lines = [
+        f"{'x' if name in content.executables else 'f'} {digests[name]} {name}\0" for name in sorted(content.files)
+    ]
+    lines += [f"l {len(os.fsencode(target))} {target} {name}\0" for name, target in sorted(content.links.items())]
     return hashlib.sha256(os.fsencode("".join(lines))).hexdigest()

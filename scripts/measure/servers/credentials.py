@@ -12,16 +12,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 
+from scripts.build.sources.declared import DeclaredServer, Source
 from scripts.build.sources.kinds import RUNNING
 from scripts.lib.host import handed
 
 PLACES_VARIABLE = "RUNNING_SERVERS"
 HANDED_VARIABLE = "RUNNING_SERVERS_LOGINS"
-PLACES = ("credentials", "environment", "ca", "tls")
 KEYS = ("user", "password")
 TEXT = "tag:yaml.org,2002:str"
 UNFIT = ("Cc", "Cs")  # Unicode's categories of control characters and surrogates
@@ -49,24 +48,23 @@ class Access:
     ca: Path | None
 
 
-Places = Mapping[str, Mapping[str, Any]]
+Places = Mapping[str, Source]
 
 
-def places(servers: Mapping[str, Mapping[str, Any]]) -> Places:
-    """Return where the logins of servers that already run are, by server; `servers` are the entries of a study."""
-    running = {name: entry["sources"][0] for name, entry in servers.items() if RUNNING in entry["sources"][0]}
-    return {name: {key: source[key] for key in PLACES if key in source} for name, source in running.items()}
+def places(servers: Mapping[str, DeclaredServer]) -> Places:
+    """Return the declarations of servers that already run, by server; `servers` are the entries of a study."""
+    return {name: entry["sources"][0] for name, entry in servers.items() if RUNNING in entry["sources"][0]}
 
 
-def job_environment(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def job_environment(servers: Mapping[str, DeclaredServer]) -> dict[str, str]:
     """Return the environment variables by which jobs find logins; empty without servers that already run.
 
     Logins in this process's environment are taken out of it, so that no job inherits them, and into memory of this
     process, where a job that logs in reads them.
     """
-    found = places(servers)
-    logins = _taken_out(place["environment"] for place in found.values() if "environment" in place)
-    return {**({PLACES_VARIABLE: json.dumps(found)} if found else {}), **logins}
+    running = places(servers)
+    logins = _taken_out(source["environment"] for source in running.values() if "environment" in source)
+    return {**({PLACES_VARIABLE: json.dumps(running)} if running else {}), **logins}
 
 
 def _taken_out(prefixes: Iterable[str]) -> dict[str, str]:
@@ -80,20 +78,20 @@ def _variables(prefix: str) -> list[str]:
     return [f"{prefix}_{name.upper()}" for name in KEYS]
 
 
-def access_of(server: str, known: Places | None = None) -> Access:
-    """Return how a server is reached, by the places `known`, those of the job without them.
+def access_of(server: str, declared: Places | None = None) -> Access:
+    """Return how a server is reached, by what is `declared`, for a job in its environment.
 
     Raises ValueError naming the server and the file or variable at fault.
     """
-    every = json.loads(os.environ.get(PLACES_VARIABLE, "{}")) if known is None else known
-    if (place := every.get(server)) is None:
+    running: Places = json.loads(os.environ.get(PLACES_VARIABLE, "{}")) if declared is None else declared
+    if (source := running.get(server)) is None:
         raise ValueError(f"{server}: its login is unknown; expected it in {PLACES_VARIABLE}, which the workflow sets")
     named = f"servers.{server}.sources"
-    if "environment" in place:
-        login = _of_environment(place["environment"], named)
+    if "environment" in source:
+        login = _of_environment(source["environment"], named)
     else:
-        login = _of_file(Path(place["credentials"]).expanduser(), named)
-    return Access(login, _ca(place, named) if place.get("tls", True) else None)
+        login = _of_file(Path(source["credentials"]).expanduser(), named)
+    return Access(login, _ca(source, named) if source.get("tls", True) else None)
 
 
 def _of_file(file: Path, named: str) -> Login:
@@ -130,10 +128,10 @@ def _is_text(node: yaml.Node) -> bool:
 def _of_environment(prefix: str, named: str) -> Login:
     """Return the login that the workflow took out of its environment, or take it out of that of this process."""
     names, logins = _variables(prefix), _handed(named)
-    texts = [logins.get(name) or os.environ.pop(name, "") for name in names]
-    if missing := [name for name, text in zip(names, texts, strict=True) if not text]:
+    user, password = (logins.get(name) or os.environ.pop(name, "") for name in names)
+    if missing := [name for name, text in zip(names, (user, password), strict=True) if not text]:
         raise ValueError(f"{named}: environment: {' and '.join(missing)} not set, expected user and password in them")
-    return _checked(*texts, f"{named}: environment: {prefix}")
+    return _checked(user, password, f"{named}: environment: {prefix}")
 
 
 def _handed(named: str) -> dict[str, str]:
@@ -157,9 +155,9 @@ def _checked(user: str, password: str, where: str) -> Login:
     return Login(user, password)
 
 
-def _ca(place: Mapping[str, Any], named: str) -> Path:
+def _ca(source: Source, named: str) -> Path:
     system = ssl.get_default_verify_paths()
-    stated = place.get("ca") or system.cafile or system.openssl_cafile
+    stated = source.get("ca") or system.cafile or system.openssl_cafile
     file = Path(stated).expanduser().absolute()
     if not file.is_file():
         raise ValueError(f"{named}: ca: {file}: no such file, expected the certificates of the server's authority")

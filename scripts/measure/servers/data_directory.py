@@ -9,18 +9,18 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from scripts.build.sources.tree import tree_sha256
 from scripts.lib import json_record
 from scripts.lib.host import process, workplace
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.storage import TABLE_OPTION, compressed_page_options, no_holes_text, punches_holes
-from scripts.measure.servers import families
+from scripts.measure.servers.families.family import Family
+from scripts.measure.servers.families.option_rules import Options
 from scripts.measure.servers.server import write_options
 
 
-def demand_page_compression(tables: Mapping[str, Any], folder: Path) -> None:
+def demand_page_compression(tables: Mapping[str, object], folder: Path) -> None:
     """Raise ValueError naming option and folder if tables have compressed pages and `folder` cannot punch holes."""
     if (option := compressed_page_options(tables)) and not punches_holes(folder):
         raise ValueError(f"{TABLE_OPTION}: {option!r} {no_holes_text(folder)}")
@@ -51,23 +51,23 @@ def verify(snapshot: Path, sha256: str) -> None:
             f"{snapshot / DATA}: no such folder; remove {snapshot.parent}, and the workflow loads it again"
         )
     stamp = _stamp(snapshot / DATA, sha256)
-    known = snapshot.with_name("verified")
-    if known.exists() and known.read_text(encoding="utf-8") == stamp:
+    verified = snapshot.with_name("verified")
+    if verified.exists() and verified.read_text(encoding="utf-8") == stamp:
         return
-    if (found := tree_sha256(snapshot / DATA)) != sha256:
+    if (actual := tree_sha256(snapshot / DATA)) != sha256:
         raise ValueError(
-            f"{snapshot}: the data directory was altered (content {found[:12]}, expected {sha256[:12]}); "
+            f"{snapshot}: the data directory was altered (content {actual[:12]}, expected {sha256[:12]}); "
             f"remove {snapshot.parent}, and the workflow loads it again"
         )
-    json_record.write_text(known, stamp)
+    json_record.write_text(verified, stamp)
 
 
 def _stamp(folder: Path, sha256: str) -> str:
-    found = hashlib.sha256(sha256.encode())
+    stamp = hashlib.sha256(sha256.encode())
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
-        found.update(f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
-    return found.hexdigest()
+        stamp.update(f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return stamp.hexdigest()
 
 
 @contextlib.contextmanager
@@ -121,7 +121,7 @@ def drain() -> float:
     return time.monotonic() - begin_s
 
 
-def initialise(family: families.Family, install: Path, folder: Path, options: dict[str, Any], log: Path) -> Path:
+def initialise(family: Family, install: Path, folder: Path, options: Options, log: Path) -> Path:
     """Make an empty data directory in `folder` and return its path."""
     data = folder / DATA
     data.mkdir(mode=0o700)

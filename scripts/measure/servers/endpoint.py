@@ -41,13 +41,13 @@ class Endpoint:
             file.write_text(self.hidden(text), encoding="utf-8")
 
 
-def endpoint_of(server: str, running: str, known: Places | None = None) -> Endpoint:
-    """Return the endpoint of a server declared as `host:port`; its login is at the place in `known`.
+def endpoint_of(server: str, running: str, declared: Places | None = None) -> Endpoint:
+    """Return the endpoint of a server declared as `host:port`; its login is where `declared` says.
 
-    Without `known` the places are those of the job. Raises ValueError about the login.
+    Without `declared` it is where the job's environment says. Raises ValueError about the login.
     """
     address, _, port = running.rpartition(":")
-    return Endpoint(server, address, int(port), access_of(server, known))
+    return Endpoint(server, address, int(port), access_of(server, declared))
 
 
 def private_file(file: Path, text: str) -> Path:

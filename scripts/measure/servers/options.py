@@ -1,38 +1,38 @@
 """The options a server starts with, and the check that it runs with them: their values are read back."""
 
 import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from scripts.lib.host import machine_facts
 from scripts.lib.vocabulary import FailureKind
-from scripts.measure.servers import families
-from scripts.measure.servers.families import Family
+from scripts.measure.servers.families.family import Family, Setting
+from scripts.measure.servers.families.option_rules import Options
 from scripts.measure.servers.server import Server, ServerFailed
 
 
-def server_options(family: families.Family, recipe: dict[str, Any]) -> dict[str, Any]:
+def server_options(family: Family, recipe: Mapping[str, Any]) -> Options:
     """Return the family's default options with those of a recipe laid over them."""
     return {**family.default_options(round(machine_facts.meminfo_mib()["MemTotal"])), **recipe.get("options", {})}
 
 
-def require_values(server: Server, install: Path, given: dict[str, Any]) -> dict[str, list[str]]:
+def require_values(server: Server, install: Path, chosen: Options) -> dict[str, list[str]]:
     """Raise ServerFailed if a server runs with other values than the study's options state.
 
     The message names each option, the stated value and the server's. Returns those that cannot be read back under
     `options_unread`, nothing if there are none.
     """
-    if not given:
+    if not chosen:
         return {}
     family = server.family
     with contextlib.closing(server.connect()) as connection:
         settings = family.settings(connection)
-    asked = asked_of(family, install, given)
-    answers = {name: family.option_taken(name, value, settings) for name, value in asked.items()}
+    stated = stated_options(family, install, chosen)
+    answers = {name: family.option_taken(name, value, settings) for name, value in stated.items()}
     if changed := [name for name, answer in answers.items() if answer is False]:
-        changes = "; ".join(
-            f"options.{name}: {asked[name]!r}, but it runs with {_shown(settings, name)}" for name in changed
-        )
+        running = {name: _shown(settings.get(name)) for name in changed}
+        changes = "; ".join(f"options.{name}: {stated[name]!r}, but it runs with {running[name]}" for name in changed)
         program = Path(server.command[0]).name
         text = f"{program} did not take {changes}; write what it can take (log: {server.log})"
         raise ServerFailed(text, FailureKind.VALUE, changes)
@@ -40,19 +40,13 @@ def require_values(server: Server, install: Path, given: dict[str, Any]) -> dict
     return {"options_unread": unread} if unread else {}
 
 
-def _shown(settings: dict[str, Any], name: str) -> str:
-    match settings.get(name):
-        case None:
-            return "another value"
-        case str() as found:
-            return repr(found)
-        case found:
-            return repr(" ".join(part for part in found if part))
+def _shown(setting: Setting | None) -> str:
+    return "another value" if setting is None else repr(" ".join(filter(None, (setting.text, setting.unit))))
 
 
-def asked_of(family: Family, install: Path, given: dict[str, Any]) -> dict[str, Any]:
+def stated_options(family: Family, install: Path, chosen: Options) -> Options:
     """Return the options of a study under the release's names, with the defaults that they change."""
     defaults = server_options(family, {})
-    usual, own = family.options_of_release(install, defaults), family.options_of_release(install, given)
-    whole = family.options_of_release(install, {**defaults, **given})
-    return {name: value for name, value in whole.items() if name in own or usual.get(name) != value}
+    usual, named = family.options_of_release(install, defaults), family.options_of_release(install, chosen)
+    whole = family.options_of_release(install, {**defaults, **chosen})
+    return {name: value for name, value in whole.items() if name in named or usual.get(name) != value}

@@ -5,10 +5,10 @@ Whoever has made a database of this name without the marker keeps it.
 
 import contextlib
 import secrets
-from typing import Any
 
 from scripts.measure.servers.endpoint import Endpoint
 from scripts.measure.servers.families import Family
+from scripts.measure.servers.families.connection import execute, rows
 
 MARKER = "pgobench_marker"
 
@@ -25,10 +25,10 @@ def make(family: Family, endpoint: Endpoint, database: str) -> str:
     drop(family, endpoint, database)
     mark = secrets.token_hex(8)
     with contextlib.closing(family.reach(endpoint)) as connection:
-        _do(connection, f"CREATE DATABASE {database}")
+        execute(connection, f"CREATE DATABASE {database}")
     with contextlib.closing(family.reach(endpoint.within(database))) as connection:
-        _do(connection, f"CREATE TABLE {MARKER} (mark VARCHAR(32) PRIMARY KEY)")
-        _do(connection, f"INSERT INTO {MARKER} VALUES ('{mark}')")
+        execute(connection, f"CREATE TABLE {MARKER} (mark VARCHAR(32) PRIMARY KEY)")
+        execute(connection, f"INSERT INTO {MARKER} VALUES ('{mark}')")
     return mark
 
 
@@ -38,7 +38,7 @@ def drop(family: Family, endpoint: Endpoint, database: str) -> bool:
         if not family.has_database(connection, database):
             return False
         mark_in(family, endpoint, database)
-        _do(connection, family.drop_statement(database))
+        execute(connection, family.drop_statement(database))
     return True
 
 
@@ -46,7 +46,7 @@ def mark_in(family: Family, endpoint: Endpoint, database: str) -> str:
     """Return the mark in a database that exists. Raises NotOurs without the marker, or with more than one mark."""
     with contextlib.closing(family.reach(endpoint.within(database))) as connection:
         try:
-            marks = _rows(connection, f"SELECT mark FROM {MARKER}")
+            marks = rows(connection, f"SELECT mark FROM {MARKER}")
         except Exception as error:  # each family's driver has its own errors for a table that is missing
             raise NotOurs(_refusal(endpoint, database, f"it has no table {MARKER} that we can read")) from error
     if len(marks) != 1:
@@ -57,11 +57,11 @@ def mark_in(family: Family, endpoint: Endpoint, database: str) -> str:
 def demand_mark(family: Family, endpoint: Endpoint, database: str, mark: str, record: str) -> None:
     """Raise NotOurs unless a database exists and has the mark that the `record` of its loading states."""
     with contextlib.closing(family.reach(endpoint)) as connection:
-        there = family.has_database(connection, database)
-    found = mark_in(family, endpoint, database) if there else "no such database"
-    if found != mark:
+        exists = family.has_database(connection, database)
+    actual = mark_in(family, endpoint, database) if exists else "no such database"
+    if actual != mark:
         raise NotOurs(
-            f"database {database} of {endpoint.server}: its mark is {found!r}, expected {mark!r}: its tables were "
+            f"database {database} of {endpoint.server}: its mark is {actual!r}, expected {mark!r}: its tables were "
             f"dropped or loaded anew since {record} was written; remove that file, and they are loaded again"
         )
 
@@ -71,15 +71,3 @@ def _refusal(endpoint: Endpoint, database: str, why: str) -> str:
         f"database {database} of {endpoint.server} was not made by this workflow: {why}; it is left as it is. Drop it "
         "by hand if nobody needs it, or rename the study"
     )
-
-
-def _do(connection: Any, statement: str) -> None:
-    cursor = connection.cursor()
-    cursor.execute(statement)
-    cursor.close()
-
-
-def _rows(connection: Any, statement: str) -> list[Any]:
-    cursor = connection.cursor()
-    cursor.execute(statement)
-    return list(cursor.fetchall())

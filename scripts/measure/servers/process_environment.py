@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.json_record import file_sha256
 from scripts.measure.servers.server import Server, ServerFailed
@@ -21,7 +20,7 @@ def preloaded(environment: Mapping[str, str]) -> list[Path]:
     return [Path(name) for name in re.split(r"[\s:]+", environment.get(PRELOAD, "")) if name]
 
 
-def require(server: Server, environment: Mapping[str, str], processes: Path = PROCESSES) -> dict[str, Any]:
+def require(server: Server, environment: Mapping[str, str], processes: Path = PROCESSES) -> dict[str, dict[str, str]]:
     """Return the facts `environment`, and `preloaded`: path -> SHA-256 of each library; empty without an environment.
 
     Raises ServerFailed naming a variable that the server's process does not have, or a library that is not mapped into
@@ -42,8 +41,8 @@ def demand(pid: int, environment: Mapping[str, str], processes: Path = PROCESSES
 
     Raises Lacking with the variables that the process does not have, or a library that is not mapped into it.
     """
-    own = _variables(processes / str(pid) / "environ")
-    if lacking := [f"{name}={value}" for name, value in environment.items() if own.get(name) != value]:
+    actual = _variables(processes / str(pid) / "environ")
+    if lacking := [f"{name}={value}" for name, value in environment.items() if actual.get(name) != value]:
         raise Lacking(", ".join(lacking))
     text = (processes / str(pid) / "maps").read_text(errors="replace")
     mapped = {line.split(maxsplit=5)[-1] for line in text.splitlines()}

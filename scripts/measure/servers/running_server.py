@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from scripts.measure.servers.endpoint import Endpoint, private_file
 from scripts.measure.servers.families import Family
+from scripts.measure.servers.families.connection import Connection
 from scripts.measure.servers.server import ServerFailed
 
 LOGIN_FILE = "sysbench.cnf"
@@ -36,13 +36,13 @@ class RunningServer:
         """Return the environment of sysbench, by which its driver checks the server's certificate."""
         return self.family.reached_environment(self.endpoint, self.folder)
 
-    def connect(self) -> Any:
+    def connect(self) -> Connection:
         """Open a connection of our own. Raises ServerFailed with the driver's message, without user and password."""
         try:
             return self.family.reach(self.endpoint)
         except Exception as error:  # each family's driver has its own errors
-            said = self.endpoint.hidden(str(error))
-            raise ServerFailed(f"{self.endpoint.server} gave no connection ({type(error).__name__}: {said})") from None
+            text = self.endpoint.hidden(str(error))
+            raise ServerFailed(f"{self.endpoint.server} gave no connection ({type(error).__name__}: {text})") from None
 
     @contextlib.contextmanager
     def blamed(self, when: str = "under load") -> Iterator[None]:
@@ -55,12 +55,12 @@ class RunningServer:
         except ServerFailed:
             raise
         except Exception as error:
-            said = self.endpoint.hidden(str(error))
+            text = self.endpoint.hidden(str(error))
             try:
                 self.connect().close()
             except ServerFailed as gone:
                 raise ServerFailed(
-                    f"{gone} {when} ({said.splitlines()[0] if said else type(error).__name__})"
+                    f"{gone} {when} ({text.splitlines()[0] if text else type(error).__name__})"
                 ) from None
             kind = type(error) if isinstance(error, (ValueError, RuntimeError)) else RuntimeError
-            raise kind(said) from None
+            raise kind(text) from None

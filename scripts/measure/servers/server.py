@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.host import lifetime, usage, workplace
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import die_with_parent
 from scripts.lib.vocabulary import FailureKind
 from scripts.measure.servers.families import Family
+from scripts.measure.servers.families.connection import Connection
+from scripts.measure.servers.families.option_rules import Options, plain_names
 
 FIRST_COMPLAINTS, LAST_LINES = 5, 15
 
@@ -47,8 +48,8 @@ def failure_message(program: Path, what: str, log: Path, family: Family) -> str:
 
 def complaint(program: Path, log: Path, family: Family) -> str:
     """Return the first reason for its end that a server's log states; empty where it states none."""
-    found = next(filter(None, map(family.COMPLAINT.search, since_start(log))), None)
-    return next(filter(None, found.groups()), "").replace(f"{program}: ", "") if found else ""
+    match = next(filter(None, map(family.COMPLAINT.search, since_start(log))), None)
+    return next(filter(None, match.groups()), "").replace(f"{program}: ", "") if match else ""
 
 
 def options_not_taken(log: Path, family: Family) -> Iterator[tuple[str, str]]:
@@ -79,13 +80,13 @@ class Server:
     """A started server: its process, command line, folder of sockets and log; `oom_kills` is the count at its start."""
 
     family: Family
-    process: subprocess.Popen
+    process: subprocess.Popen[bytes]
     command: list[str]
     sockets: Path
     log: Path
     oom_kills: int | None = field(default_factory=usage.oom_kills)
 
-    def connect(self) -> Any:
+    def connect(self) -> Connection:
         """Open a connection of our own. Raises ServerFailed with the driver's message if that fails."""
         try:
             return self.family.connect(self.sockets)
@@ -136,13 +137,13 @@ class Server:
         kind = FailureKind.OPTION if self.family.OPTION_REFUSED.search(cause) else FailureKind.NOT_STARTED
         return ServerFailed(text, kind, cause)
 
-    def demand_options(self, options: dict[str, Any]) -> None:
+    def demand_options(self, options: Options) -> None:
         """Raise ServerFailed naming each option whose value the server replaced, by its log."""
-        given = {name.replace("-", "_"): value for name, value in options.items()}
+        stated = plain_names(options)
         refused = [
-            f"options.{name}: {given[name]!r}, but the server reports: {words}"
+            f"options.{name}: {stated[name]!r}, but the server reports: {words}"
             for name, words in options_not_taken(self.log, self.family)
-            if name in given
+            if name in stated
         ]
         if refused:
             name = Path(self.command[0]).name
@@ -160,11 +161,13 @@ class Server:
                 self.process.wait(timeout=2)
             if self.process.poll() is None:
                 raise
-            status = self.process.returncode
-            raise ServerFailed(self._story(f"died with status {status} {when} ({_first_line(error)})")) from error
+            cause = (str(error).splitlines() or [type(error).__name__])[0]
+            text = f"died with status {self.process.returncode} {when} ({cause})"
+            raise ServerFailed(self._story(text)) from error
 
     def _story(self, what: str) -> str:
-        if self.oom_kills is not None and (killed := usage.oom_kills() - self.oom_kills):
+        before, now = self.oom_kills, usage.oom_kills()
+        if before is not None and now is not None and (killed := now - before):
             what += f", after the kernel killed for lack of memory ({killed} in /proc/vmstat's oom_kill)"
         return failure_message(Path(self.command[0]), what, self.log, self.family)
 
@@ -174,7 +177,7 @@ def running(
     family: Family,
     install: Path,
     data: Path,
-    options: dict[str, Any],
+    options: Options,
     log: Path,
     *,
     cpus: Sequence[int] | None = None,
@@ -209,23 +212,26 @@ def running(
 @contextlib.contextmanager
 def _cleaned_up(command: list[str]) -> Iterator[Callable[[], None]]:
     """Run a command on leaving the body, or when this process dies in it, unless the yielded function was called."""
-    wanted = [command] if command else []
-    spare = lifetime.run_at_death(command) if wanted else wanted.clear
+    due = [command] if command else []
+    spare = lifetime.run_at_death(command) if due else due.clear
 
     def forget() -> None:
-        wanted.clear()
+        due.clear()
         spare()
 
     try:
         yield forget
     finally:
-        # In a session of its own, which Ctrl-C does not reach.
-        how = {"check": False, "start_new_session": True}
-        if all(subprocess.run(each, env=made_environment(), **how).returncode == 0 for each in wanted):
+        if all(_succeeds(command) for command in due):
             forget()
 
 
-def write_options(family: Family, install: Path, folder: Path, options: dict[str, Any]) -> Path:
+def _succeeds(command: list[str]) -> bool:
+    # In a session of its own, which Ctrl-C does not reach.
+    return subprocess.run(command, env=made_environment(), check=False, start_new_session=True).returncode == 0
+
+
+def write_options(family: Family, install: Path, folder: Path, options: Options) -> Path:
     """Write the option file beside a data directory, as the installed release names options, and return its path.
 
     Raises ServerFailed naming each option by which the server would reach out of the data directory.
@@ -234,8 +240,8 @@ def write_options(family: Family, install: Path, folder: Path, options: dict[str
     named = family.options_of_release(install, options)
     libraries = family.libraries(install / family.SERVER)
     refused = {name: family.refused_value(name, value, libraries) for name, value in named.items()}
-    if told := [f"options.{name}: {named[name]!r} {reason}" for name, reason in refused.items() if reason]:
-        raise ServerFailed(f"{install / family.SERVER} is not started: {'; '.join(told)}")
+    if reasons := [f"options.{name}: {named[name]!r} {reason}" for name, reason in refused.items() if reason]:
+        raise ServerFailed(f"{install / family.SERVER} is not started: {'; '.join(reasons)}")
     option_file.write_text(family.option_text(named), encoding="utf-8")
     option_file.chmod(0o644)
     return option_file
@@ -243,7 +249,7 @@ def write_options(family: Family, install: Path, folder: Path, options: dict[str
 
 def _start(
     command: list[str], data: Path, log: Path, cpus: Sequence[int] | None, environment: dict[str, str] | None
-) -> subprocess.Popen:
+) -> subprocess.Popen[bytes]:
     def before_exec() -> None:
         die_with_parent(signal.SIGKILL)
         if cpus is not None:
@@ -265,11 +271,7 @@ def _start(
         )
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill what is left of the server's session and reap it."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

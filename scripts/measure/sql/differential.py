@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from scripts import ROOT
 from scripts.lib import json_record
@@ -17,10 +17,20 @@ from scripts.lib.host.locks import shared
 from scripts.lib.host.process import kill_group, watchdog
 from scripts.measure.servers import data_directory, families
 from scripts.measure.servers.data_directory import initialise
+from scripts.measure.servers.families.connection import Connection
 from scripts.measure.servers.options import server_options
 from scripts.measure.servers.server import Server, ServerFailed, running
-from scripts.measure.sql import server_answers, statement_files
-from scripts.measure.sql.server_answers import concurrency, violations
+from scripts.measure.sql import server_answers as answers
+from scripts.measure.sql import statement_files
+from scripts.measure.sql.server_answers import (
+    Answers,
+    BuildAnswers,
+    Rows,
+    StatementAnswer,
+    TableContent,
+    concurrency,
+    violations,
+)
 
 SCHEMA = "answers"
 ANSWERED_WITHIN_S = 120
@@ -39,7 +49,7 @@ TYPES = (
 )
 
 
-def question(name: str, release: str, install: Path, log: Path) -> dict[str, Any]:
+def question(name: str, release: str, install: Path, log: Path) -> Answers:
     """Return the answers, as `answer` does, of a server of the family `name`, started on a new data directory."""
     family = families.of(name)
     options = {**server_options(family, {}), **family.CHECK_OPTIONS}
@@ -52,72 +62,71 @@ def question(name: str, release: str, install: Path, log: Path) -> dict[str, Any
     return answered
 
 
-def answer(server: Server, family: str, release: str) -> dict[str, Any]:
-    """Send all statements to a newly initialised server; return {answers, skipped, tables, concurrency}."""
-    asked = statement_files.read_check(ROOT, family)
-    chosen = [statement for statement in asked if statement.suits(family, release)]
+def answer(server: Server, family: str, release: str) -> Answers:
+    """Send all statements to a newly initialised server, and return its answers."""
+    statements = statement_files.read_check(ROOT, family)
+    chosen = [statement for statement in statements if statement.suits(family, release)]
+    replies = answer_all(server, chosen)
+    with _named(server, "the part with many connections at once"):
+        outcome = concurrency(lambda: _entered(server))
     return {
-        "answers": answer_all(server, chosen),
-        "skipped": [statement.number for statement in asked if not statement.suits(family, release)],
-        "concurrency": _concurrency(server),
+        "answers": replies,
+        "skipped": [statement.number for statement in statements if not statement.suits(family, release)],
+        "concurrency": outcome,
         "tables": _tables(server, release),
     }
 
 
-def answer_all(server: Server, chosen: list[statement_files.Statement]) -> list[dict[str, Any]]:
+def answer_all(server: Server, chosen: list[statement_files.Statement]) -> list[StatementAnswer]:
     """Send statements in their order, each on its connection. Raises ServerFailed naming the one not answered."""
-    found = []
+    answered: list[StatementAnswer] = []
     with ExitStack() as stack:
         connections = {
-            name: stack.enter_context(server_answers.connections_opened(server.connect))
+            name: stack.enter_context(answers.connections_opened(server.connect))
             for name in statement_files.CONNECTIONS
         }
         for statement in chosen:
-            known = {"number": statement.number, "topic": statement.topic, "statement": statement.text}
             with _named(server, f"statement {statement.number} ({statement.topic}): {statement.text}"):
-                found.append(
-                    {**known, **server_answers.ask_statements(connections[statement.connection], statement.text)}
-                )
-    return found
+                reply = answers.ask_statements(connections[statement.connection], statement.text)
+            answered.append(
+                {"number": statement.number, "topic": statement.topic, "statement": statement.text, **reply}
+            )
+    return answered
 
 
-def _concurrency(server: Server) -> dict[str, Any]:
-    with _named(server, "the part with many connections at once"):
-        return concurrency(lambda: _entered(server))
-
-
-def _tables(server: Server, release: str) -> list[dict[str, Any]]:
+def _tables(server: Server, release: str) -> list[TableContent]:
     """Return each table's rows, the digest of its rows by primary key, and the server's own checksum if it has one."""
     with (
         _named(server, "the tables' content"),
-        server_answers.connections_opened(lambda: _entered(server)) as connection,
+        answers.connections_opened(lambda: _entered(server)) as connection,
     ):
-        names = sorted(_words(server_answers.demand_answer(connection, TABLES)))
-        types = {name: set(_words(server_answers.demand_answer(connection, TYPES.format(name)))) for name in names}
+        names = sorted(_words(answers.demand_answer(connection, TABLES)))
+        types = {name: set(_words(answers.demand_answer(connection, TYPES.format(name)))) for name in names}
         return [
             _table(connection, name, server.family.checksum_statement(name, types[name], release)) for name in names
         ]
 
 
-def _table(connection: Any, name: str, checksum: str | None) -> dict[str, Any]:
-    if not (key := _words(server_answers.demand_answer(connection, KEY.format(name)))):
+def _table(connection: Connection, name: str, checksum: str | None) -> TableContent:
+    if not (key := _words(answers.demand_answer(connection, KEY.format(name)))):
         raise ValueError(
             f"table {name} has no primary key, so its rows have no order; give it one in {statement_files.CHECK_FOLDER}"
         )
-    rows = server_answers.demand_answer(connection, f"SELECT * FROM {name} ORDER BY {', '.join(key)}")
-    known = server_answers.demand_answer(connection, checksum)[0][1] if checksum else None
-    return {"table": name, "rows": len(rows), "sha256": server_answers.answers_digest(rows), "server_checksum": known}
+    rows = answers.demand_answer(connection, f"SELECT * FROM {name} ORDER BY {', '.join(key)}")
+    server_checksum = answers.demand_answer(connection, checksum)[0][1] if checksum else None
+    sha256 = answers.answers_digest(rows)
+    return {"table": name, "rows": len(rows), "sha256": sha256, "server_checksum": server_checksum}
 
 
-def _words(rows: list[list[str | None]]) -> list[str]:
+def _words(rows: Rows) -> list[str]:
     """Return the first column's texts without their types."""
     return [str(row[0]).partition(" ")[2] for row in rows]
 
 
-def _entered(server: Server) -> Any:
+def _entered(server: Server) -> Connection:
     connection = server.connect()
     for text in server.family.enter_statements(SCHEMA):
-        server_answers.demand_answer(connection, text)
+        answers.demand_answer(connection, text)
     return connection
 
 
@@ -128,7 +137,7 @@ def _named(server: Server, question: str) -> Iterator[None]:
         try:
             with server.blamed():
                 yield
-        except (ServerFailed, server_answers.ConnectionLost) as error:
+        except (ServerFailed, answers.ConnectionLost) as error:
             how = f"gave no answer within {ANSWERED_WITHIN_S} s" if silent.is_set() else "went away"
             raise ServerFailed(f"the server {how} under {question}\n{error}") from error
 
@@ -139,88 +148,120 @@ LONGEST_SHOWN = 200
 CONCURRENCY = "outcome of concurrency: "
 
 
-def demand_comparable(given: dict, expected: dict) -> None:
+class Difference(TypedDict):
+    """A question that two builds answer differently; None is an answer that one of them lacks."""
+
+    asked: str
+    answer: object
+    reference: object
+
+
+def demand_comparable(build: BuildAnswers, reference: BuildAnswers) -> None:
     """Raise ValueError, naming both values, for answers of two servers, two releases or to different statements."""
     for key in SAME:
-        if given[key] != expected[key]:
+        if build.get(key) != reference.get(key):
             raise ValueError(
-                f"check of {given['server']} {given['build']}: {key} is {given[key]!r}, its check reference "
-                f"{expected['server']} {expected['build']} has {expected[key]!r}; only builds of one server that "
-                "were asked the same are compared"
+                f"check of {build['server']} {build['build']}: {key} is {build.get(key)!r}, its check reference "
+                f"{reference['server']} {reference['build']} has {reference.get(key)!r}; only builds of one server "
+                "that were asked the same are compared"
             )
 
 
-def differences(given: dict, expected: dict) -> list[dict[str, Any]]:
-    """Return the differences, each {asked, answer, reference}: statements first, then tables, then concurrency."""
-    ours, theirs = (dict(_answer_name(one)) for one in (given, expected))
+def differences(build: Answers, reference: Answers) -> list[Difference]:
+    """Return the differences: statements first, then tables, then concurrency."""
+    by_build, by_reference = dict(_questions(build)), dict(_questions(reference))
     # A fixed outcome is known without a reference, so a reference that is broken itself is found as well.
-    known = {f"{CONCURRENCY}{name}": rows for name, (_, rows) in violations(given["concurrency"]).items()}
+    fixed = {f"{CONCURRENCY}{name}": rows for name, rows in violations(build["concurrency"]).items()}
     return [
-        {"asked": asked, "answer": ours.get(asked), "reference": known.get(asked, theirs.get(asked))}
-        for asked in dict.fromkeys([*ours, *theirs])
-        if asked in known or ours.get(asked) != theirs.get(asked)
+        {
+            "asked": question,
+            "answer": by_build.get(question),
+            "reference": fixed.get(question, by_reference.get(question)),
+        }
+        for question in dict.fromkeys([*by_build, *by_reference])
+        if question in fixed or by_build.get(question) != by_reference.get(question)
     ]
 
 
-def _asked(answer: dict) -> str:
+def _statement(answer: StatementAnswer) -> str:
     return f"statement {answer['number']} ({answer['topic']}): {answer['statement']}"
 
 
-def _answer_name(one: dict) -> Iterator[tuple[str, Any]]:
-    for answer in one["answers"]:
-        yield _asked(answer), {key: answer[key] for key in ("rows", "changed", "error")}
-    for table in one["tables"]:
-        yield f"content of table {table['table']}", {key: table[key] for key in sorted(table) if key != "table"}
-    for name, outcome in one["concurrency"].items():
+def _questions(answers: Answers) -> Iterator[tuple[str, object]]:
+    """Yield each question with its answer."""
+    for answer in answers["answers"]:
+        yield _statement(answer), {"rows": answer["rows"], "changed": answer["changed"], "error": answer["error"]}
+    for table in answers["tables"]:
+        content = {key: value for key, value in sorted(table.items()) if key != "table"}
+        yield f"content of table {table['table']}", content
+    for name, outcome in answers["concurrency"].items():
         yield f"{CONCURRENCY}{name}", outcome
-    yield "numbers of skipped statements", one["skipped"]
+    yield "numbers of skipped statements", answers["skipped"]
 
 
-def story(given: dict, expected: dict, found: list[dict[str, Any]]) -> str:
+def story(build: BuildAnswers, reference: BuildAnswers, different: list[Difference]) -> str:
     """Return the message about differences, with both answers for the first ten."""
-    shown = "\n".join(_shown(difference) for difference in found[:MOST_SHOWN])
-    more = f"\n… and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
+    shown = "\n".join(_shown(difference) for difference in different[:MOST_SHOWN])
+    more = f"\n… and {len(different) - MOST_SHOWN} more" if len(different) > MOST_SHOWN else ""
+    count = len(dict(_questions(build)))
     return (
-        f"{given['server']}: build {given['build']} answers {len(found)} of {len(dict(_answer_name(given)))} questions "
-        f"differently from {expected['build']}, its check reference, so nothing is measured with it:\n{shown}{more}"
+        f"{build['server']}: build {build['build']} answers {len(different)} of {count} questions "
+        f"differently from {reference['build']}, its check reference, so nothing is measured with it:\n{shown}{more}"
     )
 
 
-def _shown(difference: dict[str, Any]) -> str:
+def _shown(difference: Difference) -> str:
     answer, reference = _first_difference(difference["answer"], difference["reference"])
     return f"- {_short(difference['asked'])}\n    answer:    {_short(answer)}\n    reference: {_short(reference)}"
 
 
-def _first_difference(answer: Any, reference: Any) -> tuple[Any, Any]:
+def _first_difference(answer: object, reference: object) -> tuple[object, object]:
     """Return both answers, of two lists of rows only the first row that differs, or else the numbers of rows."""
-    rows = [one.get("rows") if isinstance(one, dict) else None for one in (answer, reference)]
-    if not all(isinstance(one, list) for one in rows):
-        return answer, reference
-    for number, pair in enumerate(zip(*rows, strict=False), start=1):
-        if pair[0] != pair[1]:
-            return tuple({"row": number, "values": row} for row in pair)
-    return tuple({"rows in all": len(one)} for one in rows)
+    match answer, reference:
+        case {"rows": list(rows)}, {"rows": list(reference_rows)}:
+            for number, (row, expected) in enumerate(zip(rows, reference_rows, strict=False), start=1):
+                if row != expected:
+                    return {"row": number, "values": row}, {"row": number, "values": expected}
+            return {"rows in all": len(rows)}, {"rows in all": len(reference_rows)}
+    return answer, reference
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = " ".join((value if isinstance(value, str) else json_record.canonical(value)).split())
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
-def facts(given: dict, expected: dict, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the record of a check with the differences found; a build compared with itself is the check reference."""
-    wrong = {each["asked"] for each in found}
+class Check(TypedDict):
+    """The record of a check; a build compared with itself is the check reference."""
+
+    server: str
+    release: str
+    build: str
+    reference_build: str
+    is_check_reference: bool
+    statements_sha256: str
+    statements: int
+    skipped: int
+    answered_identically: int
+    tables_checksummed: int
+    scans_under_concurrency: int
+    differences: list[Difference]
+
+
+def facts(build: BuildAnswers, reference: BuildAnswers, different: list[Difference]) -> Check:
+    """Return the record of a check with the differences that `differences` returned."""
+    wrong = {difference["asked"] for difference in different}
     return {
-        "server": given["server"],
-        "release": given["release"],
-        "build": given["build"],
-        "reference_build": expected["build"],
-        "is_check_reference": given["build_digest"] == expected["build_digest"],
-        "statements_sha256": given["statements_sha256"],
-        "statements": len(given["answers"]) + len(given["skipped"]),
-        "skipped": len(given["skipped"]),
-        "answered_identically": sum(_asked(answer) not in wrong for answer in given["answers"]),
-        "tables_checksummed": len(given["tables"]),
-        "scans_under_concurrency": given["concurrency"]["scans"],
-        "differences": found,
+        "server": build["server"],
+        "release": build["release"],
+        "build": build["build"],
+        "reference_build": reference["build"],
+        "is_check_reference": build["build_digest"] == reference["build_digest"],
+        "statements_sha256": build["statements_sha256"],
+        "statements": len(build["answers"]) + len(build["skipped"]),
+        "skipped": len(build["skipped"]),
+        "answered_identically": sum(_statement(answer) not in wrong for answer in build["answers"]),
+        "tables_checksummed": len(build["tables"]),
+        "scans_under_concurrency": build["concurrency"]["scans"],
+        "differences": different,
     }

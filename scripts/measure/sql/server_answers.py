@@ -5,12 +5,13 @@ import gzip
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from scripts.lib import json_record
+from scripts.measure.servers.families.connection import Connection
 
 # The drivers' errors for a lost connection contain no answer of the server.
 CLIENT_ERRNO = range(2000, 3000)
@@ -18,12 +19,73 @@ CLIENT_ERRNO = range(2000, 3000)
 FAILED_BLOCK = "in failed transaction block"
 SHUT_DOWN = ("57P01", "57P02", "57P03")
 
+# Rows of an answer, each value as `value_text` writes it.
+Rows = list[list[str | None]]
+Connect = Callable[[], Connection]
+
+
+class Answer(TypedDict):
+    """Answer to a statement: its rows, or the number of rows that it changed, or the code of its error."""
+
+    rows: Rows | None
+    changed: int | None
+    error: str | None
+
+
+class Outcome(TypedDict):
+    """What many connections at once left: the number of scans, their different answers, and the final rows."""
+
+    scans: int
+    scanned: Rows
+    accounts: Rows
+    counters: Rows
+    transfers: Rows
+
+
+class StatementAnswer(Answer):
+    """The answer to one statement of the check, by its number and topic."""
+
+    number: int
+    topic: str
+    statement: str
+
+
+class TableContent(TypedDict):
+    """The content of a table: the number of its rows, the digest of all, and the server's own checksum, if any."""
+
+    table: str
+    rows: int
+    sha256: str
+    server_checksum: str | None
+
+
+class Answers(TypedDict):
+    """All answers of one server to the check; `skipped` holds the numbers of statements of other releases."""
+
+    answers: list[StatementAnswer]
+    skipped: list[int]
+    tables: list[TableContent]
+    concurrency: Outcome
+
+
+class BuildAnswers(Answers):
+    """The answers of a build, with the names of the build."""
+
+    server: str
+    family: str
+    build: str
+    build_digest: str
+    release: str
+    build_id: str | None
+    recipe: int
+    statements_sha256: str
+
 
 class ConnectionLost(RuntimeError):
     """The connection was lost before an answer; the text is the driver's."""
 
 
-def value_text(value: Any) -> str | None:
+def value_text(value: object) -> str | None:
     """Return a value as its type and text, None for NULL. Raises ValueError for a type that has no fixed text."""
     match value:
         case None:
@@ -39,11 +101,6 @@ def value_text(value: Any) -> str | None:
     return f"{type(value).__name__} {value}"
 
 
-def row_texts(row: Sequence[Any]) -> list[str | None]:
-    """Return the values of a row as texts."""
-    return [value_text(value) for value in row]
-
-
 def error_code(error: Exception) -> str:
     """Return SQLSTATE or errno of a driver's error. Raises ConnectionLost if it has none."""
     match error.args:
@@ -57,7 +114,7 @@ def error_code(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def connections_opened(connect: Callable[[], Any]) -> Iterator[Any]:
+def connections_opened(connect: Connect) -> Iterator[Connection]:
     """Yield a connection and close it; an error of closing does not hide an error of the body."""
     connection = connect()
     try:
@@ -69,8 +126,8 @@ def connections_opened(connect: Callable[[], Any]) -> Iterator[Any]:
     connection.close()
 
 
-def ask_statements(connection: Any, text: str) -> dict[str, Any]:
-    """Send a statement and return {rows, changed, error}: rows of texts or None, the rows it changed, an error's code.
+def ask_statements(connection: Connection, text: str) -> Answer:
+    """Send a statement and return its answer.
 
     Raises ConnectionLost when the server goes away.
     """
@@ -82,27 +139,27 @@ def ask_statements(connection: Any, text: str) -> dict[str, Any]:
         return {"rows": None, "changed": None, "error": error_code(error)}
     if rows is None:
         return {"rows": None, "changed": cursor.rowcount, "error": None}
-    return {"rows": [row_texts(row) for row in rows], "changed": None, "error": None}
+    return {"rows": [[value_text(value) for value in row] for row in rows], "changed": None, "error": None}
 
 
-def demand_answer(connection: Any, text: str) -> list[list[str | None]] | None:
+def demand_answer(connection: Connection, text: str) -> Rows:
     """Send a statement that must not fail, and return its rows. Raises ValueError naming it and the error code."""
     answer = ask_statements(connection, text)
     if answer["error"]:
         raise ValueError(f"{text[:200]!r} was answered with {answer['error']}, expected no error")
-    return answer["rows"]
+    return answer["rows"] or []
 
 
 def answers_digest(rows: Iterable[Sequence[str | None]]) -> str:
     """Return the SHA-256 of rows in their order, in hexadecimal."""
-    found = hashlib.sha256()
+    total = hashlib.sha256()
     for row in rows:
-        found.update(json_record.canonical(row).encode() + b"\n")
-    return found.hexdigest()
+        total.update(json_record.canonical(row).encode() + b"\n")
+    return total.hexdigest()
 
 
-def write_answers(file: Path, answers: dict[str, Any]) -> None:
-    """Write answers to a compressed JSON file, whole or not at all; `read` reads it."""
+def write_answers(file: Path, answers: Mapping[str, object]) -> None:
+    """Write answers to a compressed JSON file, whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.part")
     text = json_record.json_text({"format": json_record.FORMAT, **answers})
@@ -110,15 +167,16 @@ def write_answers(file: Path, answers: dict[str, Any]) -> None:
     temporary.replace(file)
 
 
-def read_answers(file: Path) -> dict[str, Any]:
-    """Read the answers that `write` wrote. Raises ValueError naming a file that is not such."""
+def read_answers(file: Path) -> BuildAnswers:
+    """Read the answers that `write_answers` wrote. Raises ValueError naming a file that is not such."""
     try:
-        found = json.loads(gzip.decompress(file.read_bytes()))
+        whole = json.loads(gzip.decompress(file.read_bytes()))
     except (OSError, EOFError, ValueError) as error:
         raise ValueError(f"{file}: no answers ({error}); remove it, and the workflow asks the server again") from error
-    if found.get("format", 0) > json_record.FORMAT:
-        raise ValueError(f"{file}: format {found['format']} is newer than this release reads ({json_record.FORMAT})")
-    return found
+    if whole.get("format", 0) > json_record.FORMAT:
+        raise ValueError(f"{file}: format {whole['format']} is newer than this release reads ({json_record.FORMAT})")
+    answers: BuildAnswers = whole
+    return answers
 
 
 ACCOUNTS, OPENING = 2000, 1000
@@ -137,10 +195,10 @@ TABLES = (
 SCAN = "SELECT COUNT(*), SUM(balance) FROM accounts"
 
 
-def concurrency(connect: Callable[[], Any]) -> dict[str, Any]:
+def concurrency(connect: Connect) -> Outcome:
     """Run transactions on new tables over several connections at once; `connect` opens one in the right database.
 
-    Returns the different answers of the full scans and the final rows; `known` holds what they must be.
+    Returns the different answers of the full scans and the final rows; `known_outcome` holds what they must be.
     Raises ValueError when a statement fails other than by a conflict; ConnectionLost when the server goes away.
     """
     with connections_opened(connect) as connection:
@@ -161,7 +219,7 @@ def concurrency(connect: Callable[[], Any]) -> dict[str, Any]:
         }
 
 
-def known() -> dict[str, list[list[int]]]:
+def known_outcome() -> dict[str, list[list[int]]]:
     """Return the outcome that follows from the work alone: each scan's only answer, and the final rows."""
     amounts = [_amount(connection, number) for connection in range(CONNECTIONS) for number in range(TRANSFERS)]
     whole = [[ACCOUNTS, ACCOUNTS * OPENING]]
@@ -173,12 +231,18 @@ def known() -> dict[str, list[list[int]]]:
     }
 
 
-def violations(outcome: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return name -> (found, expected) for the parts of an outcome that are wrong whatever the reference."""
+def violations(outcome: Outcome) -> dict[str, list[list[int]]]:
+    """Return name -> expected rows for the parts of an outcome that are wrong whatever the reference."""
+    actual = {
+        "scanned": outcome["scanned"],
+        "accounts": outcome["accounts"],
+        "counters": outcome["counters"],
+        "transfers": outcome["transfers"],
+    }
     return {
-        name: (outcome[name], rows)
-        for name, rows in known().items()
-        if [[int(str(text).split()[-1]) for text in row] for row in outcome[name]] != rows
+        name: rows
+        for name, rows in known_outcome().items()
+        if [[int(str(text).split()[-1]) for text in row] for row in actual[name]] != rows
     }
 
 
@@ -186,7 +250,7 @@ def _amount(connection_number: int, number: int) -> int:
     return 1 + (connection_number * TRANSFERS + number) % 9
 
 
-def _fill(connection: Any) -> None:
+def _fill(connection: Connection) -> None:
     values = ", ".join(f"({number}, {OPENING})" for number in range(ACCOUNTS))
     counters = ", ".join(f"({number}, 0)" for number in range(COUNTER_ROWS))
     for text in (*TABLES, f"INSERT INTO accounts VALUES {values}", f"INSERT INTO counters VALUES {counters}"):
@@ -216,7 +280,7 @@ def transactions(connection_number: int) -> list[list[str]]:
     return made
 
 
-def _transfer(connect: Callable[[], Any], number: int, start: threading.Barrier) -> None:
+def _transfer(connect: Connect, number: int, start: threading.Barrier) -> None:
     with connections_opened(connect) as connection:
         start.wait()
         for statements in transactions(number):
@@ -227,7 +291,7 @@ def _transfer(connect: Callable[[], Any], number: int, start: threading.Barrier)
                 raise ValueError(f"transaction {statements[2]!r} met a conflict {MOST_TRIES} times, expected a commit")
 
 
-def _committed(connection: Any, statements: list[str]) -> bool:
+def _committed(connection: Connection, statements: list[str]) -> bool:
     """Send a transaction; return whether it was committed, False if a conflict undid it."""
     for text in ("BEGIN", *statements, "COMMIT"):
         error = ask_statements(connection, text)["error"]
@@ -239,7 +303,7 @@ def _committed(connection: Any, statements: list[str]) -> bool:
     return True
 
 
-def _scan(connect: Callable[[], Any], start: threading.Barrier) -> list[list[str | None]]:
+def _scan(connect: Connect, start: threading.Barrier) -> Rows:
     with connections_opened(connect) as connection:
         start.wait()
         return [demand_answer(connection, SCAN)[0] for _ in range(SCANS)]

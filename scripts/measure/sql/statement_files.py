@@ -20,6 +20,9 @@ from scripts.measure.servers import families
 CHECK_FOLDER = "workloads/check"
 CONNECTIONS = ("first", "second")
 
+# Family -> the first of its releases, for all families but those that are missing; empty: all releases of all families.
+Since = tuple[tuple[str, tuple[int, ...]], ...]
+
 DIRECTIVE = re.compile(r"^-- (\w+): *(.*?) *$")
 TOPIC = re.compile(r"^([a-z0-9 ]+?)(?: since: *(.+))?$")
 # A string or name in quotes may hold the sign that ends a statement; so may a comment.
@@ -36,14 +39,14 @@ class Statement:
     topic: str
     text: str
     connection: str = CONNECTIONS[0]
-    since: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    since: Since = ()
 
     def suits(self, family: str, release: str) -> bool:
         """Return whether a release such as 8.0.36 of a family can answer it."""
         return suits_release(self.since, family, release)
 
 
-def suits_release(since: tuple[tuple[str, tuple[int, ...]], ...], family: str, release: str) -> bool:
+def suits_release(since: Since, family: str, release: str) -> bool:
     """Return whether `since`, family -> first release, includes a release of a family; an empty one includes all."""
     return not since or any(name == family and release_numbers(release) >= first for name, first in since)
 
@@ -63,16 +66,16 @@ def check_files(root: Path, family: str) -> list[Path]:
     dialect = families.of(family).DIALECT
     if not (root / CHECK_FOLDER / dialect).is_dir():
         raise ValueError(f"family: {family!r} has no statements, expected SQL files in {CHECK_FOLDER}/{dialect}")
-    found = [file for part in ("common", dialect) for file in (root / CHECK_FOLDER / part).glob("*.sql")]
-    return sorted(found, key=lambda file: file.name)
+    files = [file for part in ("common", dialect) for file in (root / CHECK_FOLDER / part).glob("*.sql")]
+    return sorted(files, key=lambda file: file.name)
 
 
 def statements_sha256(root: Path, family: str) -> str:
     """Return the SHA-256 over names and content of a family's SQL files below the checkout `root`, in hexadecimal."""
-    found = hashlib.sha256()
+    total = hashlib.sha256()
     for file in check_files(root, family):
-        found.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes() + b"\0")
-    return found.hexdigest()
+        total.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes() + b"\0")
+    return total.hexdigest()
 
 
 def read_check(root: Path, family: str) -> list[Statement]:
@@ -80,10 +83,11 @@ def read_check(root: Path, family: str) -> list[Statement]:
 
     Raises ValueError naming file and line of what cannot be read.
     """
-    found: list[Statement] = []
+    statements: list[Statement] = []
     for file in check_files(root, family):
-        found += split_check(file.read_text(encoding="utf-8"), str(file.relative_to(root)), first=len(found) + 1)
-    return found
+        name = str(file.relative_to(root))
+        statements += split_check(file.read_text(encoding="utf-8"), name, first=len(statements) + 1)
+    return statements
 
 
 def split_check(text: str, name: str = "SQL", first: int = 1) -> list[Statement]:
@@ -91,18 +95,28 @@ def split_check(text: str, name: str = "SQL", first: int = 1) -> list[Statement]
 
     Raises ValueError for an unknown directive, a bad value, an unclosed quote or a last statement without `;`.
     """
-    topic, topic_since, found = "", (), []
+    statements: list[Statement] = []
+    topic, topic_since = "", Since()
     for unit, line in statement_units(text, name):
-        own: dict = {}
+        where, connection = f"{name}:{line}", CONNECTIONS[0]
+        since: Since | None = None
         for word, value in unit.directives:
-            if word == "topic":
-                topic, topic_since = _topic(value, f"{name}:{line}")
-            else:
-                own |= _own(word, value, f"{name}:{line}")
+            match word:
+                case "topic":
+                    topic, topic_since = _topic(value, where)
+                case "since":
+                    since = release_bounds(value, where)
+                case "on" if value in CONNECTIONS:
+                    connection = value
+                case "on":
+                    raise ValueError(f"{where}: on {value!r}, expected one of {', '.join(CONNECTIONS)}")
+                case _:
+                    raise ValueError(f"{where}: directive {word!r} is unknown, expected topic, since or on")
         if not topic:
-            raise ValueError(f"{name}:{line}: no topic, expected a line `-- topic: NAME` before the first statement")
-        found.append(Statement(first + len(found), topic, unit.text, **{"since": topic_since, **own}))
-    return found
+            raise ValueError(f"{where}: no topic, expected a line `-- topic: NAME` before the first statement")
+        number, bounds = first + len(statements), topic_since if since is None else since
+        statements.append(Statement(number, topic, unit.text, connection, bounds))
+    return statements
 
 
 @dataclass(frozen=True)
@@ -118,14 +132,14 @@ def statement_units(text: str, name: str) -> Iterator[tuple[StatementUnit, int]]
 
     Raises ValueError for an unclosed quote or a last statement without `;`.
     """
-    pieces, directives, line = [], [], 1
+    pieces, directives, line = list[str](), list[tuple[str, str]](), 1
     for piece in PIECE.findall(text):
         line += piece.count("\n")
         if piece == ";" and not OPEN_BODY.match("".join(pieces)):
             yield StatementUnit("".join(pieces).strip(), tuple(directives)), line
             pieces, directives = [], []
         elif piece.startswith("--"):
-            directives += [match.groups() for match in [DIRECTIVE.match(piece)] if match]
+            directives += DIRECTIVE.findall(piece)
         elif piece in "'\"`":
             raise ValueError(f"{name}:{line}: the quote {piece} is not closed")
         else:
@@ -134,32 +148,21 @@ def statement_units(text: str, name: str) -> Iterator[tuple[StatementUnit, int]]
         raise ValueError(f"{name}:{line}: the last statement has no `;`: {rest[:60]!r}")
 
 
-def _topic(value: str, where: str) -> tuple[str, tuple]:
+def _topic(value: str, where: str) -> tuple[str, Since]:
     if not (match := TOPIC.match(value)):
         raise ValueError(f"{where}: topic {value!r}, expected small letters, digits and spaces")
     return match[1], release_bounds(match[2], where) if match[2] else ()
 
 
-def _own(word: str, value: str, where: str) -> dict:
-    match word:
-        case "since":
-            return {"since": release_bounds(value, where)}
-        case "on" if value in CONNECTIONS:
-            return {"connection": value}
-        case "on":
-            raise ValueError(f"{where}: on {value!r}, expected one of {', '.join(CONNECTIONS)}")
-    raise ValueError(f"{where}: directive {word!r} is unknown, expected topic, since or on")
-
-
-def release_bounds(value: str, where: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def release_bounds(value: str, where: str) -> Since:
     """Return family -> first release of a directive's value. Raises ValueError with `where` it stands."""
-    found = []
+    bounds = []
     for part in value.split(","):
         match = re.fullmatch(r"(\w+) (\d+(?:\.\d+)*)", part.strip())
         if not match or match[1] not in families.names():
             raise ValueError(f"{where}: since {part.strip()!r}, expected a family and a release such as mysql 8.0")
-        found.append((match[1], release_numbers(match[2])))
-    return tuple(found)
+        bounds.append((match[1], release_numbers(match[2])))
+    return tuple(bounds)
 
 
 TIMED, SHOWN, SENT = "name", "show", "prepare"
@@ -178,7 +181,7 @@ class Timed:
     kind: str
     name: str
     text: str
-    since: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    since: Since = ()
     against: str = ""
 
 
@@ -211,21 +214,24 @@ def split_timed(text: str, name: str) -> list[Timed]:
 
     Raises ValueError for a statement without a name, an unknown directive, two kinds of one name, or nothing timed.
     """
-    found: list[Timed] = []
+    above: list[Timed] = []
     for unit, line in statement_units(text, name):
-        one = _timed_statement(unit, f"{name}:{line}")
-        if other := next((each for each in found if each.name == one.name and each.kind != one.kind), None):
-            raise ValueError(f"{name}:{line}: {one.name!r} is `{one.kind}` here and `{other.kind}` above")
-        if one.against and one.against not in {each.name for each in found if each.kind == one.kind == TIMED}:
-            raise ValueError(f"{name}:{line}: against {one.against!r}, expected a timed statement above a timed one")
-        found.append(one)
-    if not any(one.kind == TIMED for one in found):
+        statement = _timed_statement(unit, f"{name}:{line}")
+        kinds = {other.kind for other in above if other.name == statement.name} - {statement.kind}
+        if kinds:
+            raise ValueError(f"{name}:{line}: {statement.name!r} is `{statement.kind}` here and `{kinds.pop()}` above")
+        comparable = {other.name for other in above if other.kind == statement.kind == TIMED}
+        if statement.against and statement.against not in comparable:
+            against = statement.against
+            raise ValueError(f"{name}:{line}: against {against!r}, expected a timed statement above a timed one")
+        above.append(statement)
+    if not any(statement.kind == TIMED for statement in above):
         raise ValueError(f"{name}: no statement is timed, expected a line `-- name: NAME` before one at least")
-    return found
+    return above
 
 
 def _timed_statement(unit: StatementUnit, where: str) -> Timed:
-    known, since, against = {}, (), ""
+    kinds, since, against = dict[str, str](), Since(), ""
     for word, value in unit.directives:
         if word == "since":
             since = release_bounds(value, where)
@@ -237,14 +243,15 @@ def _timed_statement(unit: StatementUnit, where: str) -> Timed:
             text = "at most 40 letters, digits, spaces and _ . ( ) -"
             raise ValueError(f"{where}: {word} {value!r}, expected {text}")
         else:
-            known[word] = value
-    if len(known) != 1:
-        directives = " and ".join(f"`-- {word}:`" for word in known) or "nothing"
+            kinds[word] = value
+    if len(kinds) != 1:
+        directives = " and ".join(f"`-- {word}:`" for word in kinds) or "nothing"
         raise ValueError(f"{where}: the statement has {directives} before it, expected one of {', '.join(KINDS)}")
-    return Timed(*next(iter(known.items())), unit.text, since, against)
+    return Timed(*next(iter(kinds.items())), unit.text, since, against)
 
 
-def suited_statements(every: list[Timed], family: str, release: str) -> list[Timed]:
+def suited_statements(statements: list[Timed], family: str, release: str) -> list[Timed]:
     """Return the statements that a release is sent, in their order; of those with one name the last that suits it."""
-    chosen = {one.name: one for one in every if suits_release(one.since, family, release)}
+    suited = (statement for statement in statements if suits_release(statement.since, family, release))
+    chosen = {statement.name: statement for statement in suited}
     return list(chosen.values())

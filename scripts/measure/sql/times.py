@@ -1,41 +1,44 @@
 """Times of the statements of one run of timed SQL: cold, the first pass after the start, and warm, the others."""
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TypedDict
 
 from scripts.lib.vocabulary import COLD, WARM
 
+# One execution of a statement in a record: `pass` numbers the passes from 1.
+Execution = TypedDict("Execution", {"pass": int, "statement": str, "seconds": float, "answer_sha256": str | None})
 
-def by_statement(executions: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+
+def by_statement(executions: Iterable[Execution]) -> dict[tuple[str, str], list[Execution]]:
     """Return (cold or warm, statement) -> its executions, one of each pass."""
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for one in executions:
-        found.setdefault((COLD if one["pass"] == 1 else WARM, one["statement"]), []).append(one)
-    return found
+    executed: dict[tuple[str, str], list[Execution]] = {}
+    for execution in executions:
+        cache = COLD if execution["pass"] == 1 else WARM
+        executed.setdefault((cache, execution["statement"]), []).append(execution)
+    return executed
 
 
-def seconds(executions: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
+def seconds(executions: Iterable[Execution]) -> dict[tuple[str, str], float]:
     """Return (cold or warm, statement) -> seconds of one execution, those of several warm passes averaged."""
-    parts = by_statement(executions)
-    return {key: statistics.fmean(one["seconds"] for one in several) for key, several in parts.items()}
+    passes = by_statement(executions)
+    return {key: statistics.fmean(execution["seconds"] for execution in several) for key, several in passes.items()}
 
 
-def totals_s(executions: Iterable[Mapping[str, Any]], names: Iterable[str] | None = None) -> dict[str, float]:
+def totals_s(executions: Iterable[Execution], names: Iterable[str] | None = None) -> dict[str, float]:
     """Return the seconds of all statements, or of `names` alone: cold, and with several passes warm."""
-    chosen, found = None if names is None else set(names), {}
+    chosen, sums_s = None if names is None else set(names), dict[str, float]()
     for (cache, name), took_s in seconds(executions).items():
         if chosen is None or name in chosen:
-            found[cache] = found.get(cache, 0.0) + took_s
-    return found
+            sums_s[cache] = sums_s.get(cache, 0.0) + took_s
+    return sums_s
 
 
-def count_common(runs: Sequence[tuple[dict[str, Any], list[dict[str, Any]]]]) -> None:
-    """Make the times of runs of one workload comparable: those of the statements that all of them were sent.
+def common_totals_s(runs: Sequence[Sequence[Execution]]) -> list[dict[str, float | None]]:
+    """Return the columns `cold_s` and `warm_s` of runs of one workload, of the statements that all of them were sent.
 
-    Each run is its row, which is changed, and its executions; releases differ in what they can answer.
+    Each run is its executions; releases differ in what they can answer.
     """
-    common = set.intersection(*({one["statement"] for one in executions} for _, executions in runs))
-    for row, executions in runs:
-        totals = totals_s(executions, common)
-        row |= {f"{cache}_s": totals.get(cache) for cache in (COLD, WARM)}
+    common = set.intersection(*({execution["statement"] for execution in executions} for executions in runs))
+    totals = (totals_s(executions, common) for executions in runs)
+    return [{f"{cache}_s": sums_s.get(cache) for cache in (COLD, WARM)} for sums_s in totals]

@@ -9,7 +9,7 @@ axes before these, one study per place, so that simulations judge thousands of s
 The interval is the widest of three, since each alone fails under some kind of noise: pooled over all arms fails when
 one variant is noisier than the others, a variant's own over cells has few degrees of freedom and, when cells of one
 repetition move together, fewer still, and both can be narrower by luck than the slices allow. How closely the cells
-move together is estimated from all arms. `tests/bench/coverage.csv` holds what the intervals cover in simulations.
+move together is estimated from all arms. `benchmarks/coverage.csv` holds what the intervals cover in simulations.
 """
 
 from collections.abc import Mapping, Sequence

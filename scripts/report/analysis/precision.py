@@ -4,7 +4,7 @@ Only TPS over all workloads decides, of timed SQL the cold time: the other metri
 A study that stops as soon as its interval is narrow enough stops sooner where the spread is small by chance, so that
 its intervals hold the truth less often than those of a fixed number of blocks: up to two points in simulations, as
 Starr 1966 (Annals of Mathematical Statistics 37, 36) computes it for one mean. All intervals of such a study are
-therefore `widening.STOPPING` times as wide, when they are looked at and in the report. `tests/bench/stopping.csv` shows
+therefore `widening.STOPPING` times as wide, when they are looked at and in the report. `benchmarks/stopping.csv` shows
 that 94 % then hold the truth in the worst case and 95 % in the plain one.
 """
 

@@ -113,7 +113,9 @@ def collect(study: dict[str, Any], records: Iterable[Run]) -> tuple[pd.DataFrame
             timed.setdefault(run.workload, []).append((rows[-1], run.timed_sql.executions))
         series += series_rows(run)
     for several in timed.values():
-        times.count_common(several)
+        totals = times.common_totals_s([executions for _, executions in several])
+        for (row, _), columns in zip(several, totals, strict=True):
+            row |= columns
     rows += missing_rows(study, set(files))
     runs = pd.DataFrame(rows, columns=RUNS.names).sort_values(["run_number", *RUN, "block"], ignore_index=True)
     return runs, pd.DataFrame(series, columns=SERIES.names)

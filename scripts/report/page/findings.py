@@ -38,7 +38,7 @@ WARNINGS = Topic("warnings", "Warnings", "The table of warnings below says what 
 COUNTS = Topic(
     "counts",
     "Whose counts",
-    "Both ways agree within 0.5 % on scripts that print nothing of their own (tests/bench/counts.csv). A new campaign "
+    "Both ways agree within 0.5 % on scripts that print nothing of their own (benchmarks/counts.csv). A new campaign "
     "measures all runs in one way.",
 )
 STEAL = Topic("steal", "Steal")

@@ -9,14 +9,14 @@ import pytest
 from scripts.jobs import compare_answers
 from scripts.lib.host import outcome
 from scripts.measure.sql import server_answers
-from scripts.measure.sql.server_answers import known
+from scripts.measure.sql.server_answers import known_outcome
 
 ROWS = [["int 1", "str a"], ["int 2", None], ["int 3", "Decimal 1.50"]]
 
 
 def answered(build, **changed):
     """Return answers as a server gives them: a query, a change, an error, a table."""
-    right = {name: [[f"int {value}" for value in row] for row in rows] for name, rows in known().items()}
+    right = {name: [[f"int {value}" for value in row] for row in rows] for name, rows in known_outcome().items()}
     made = {
         "server": "postgresql-15",
         "family": "postgresql",

@@ -11,7 +11,7 @@ from scripts.lib import json_record
 from scripts.measure.servers import families
 from scripts.measure.servers.families.mariadb import SYS_SCHEMA, SYSTEM_TABLES
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 SAYS = "Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)"
 PROGRAM = '#include <stdio.h>\nint main(int n, char **a) {{ printf("%s  {says}\\n", a[0]); return 0; }}\n'
 

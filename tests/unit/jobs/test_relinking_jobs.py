@@ -15,7 +15,7 @@ from scripts.jobs import bolt_server, build_server
 from scripts.lib import json_record
 from tests.made.linked import SERVER, linked
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 needs_bolt = pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-16 is not installed")
 
 

@@ -9,25 +9,41 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from scripts.build.sources.installed import Product
+from scripts.lib.host.process import run
 from scripts.measure.servers.endpoint import Endpoint
-from scripts.measure.servers.families.option_rules import OptionRules, Options
-from scripts.measure.servers.families.server_supplies import Supplies
+from scripts.measure.servers.families.connection import Connection
+from scripts.measure.servers.families.option_rules import OptionRules, Options, OptionValue
+from scripts.measure.servers.families.server_supplies import SupplyDemand
 
 # The release of an installed server, in a file of its install tree.
 RELEASE_FILE = "release.txt"
+# Popen's arguments `user`, `group` and `extra_groups`; empty for the user who runs the workflow.
+ServerUser = dict[str, Any]
+# The account of a load generator on another host.
+CLIENT_USER = "pgobench"
 # Spellings of true and false that option files accept, besides YAML's own.
 ON, OFF = frozenset({"on", "1", "yes", "true"}), frozenset({"off", "0", "no", "false"})
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a running server: its text, and the unit that a bare number in it has."""
+
+    text: str
+    unit: str | None = None
 
 
 class Family(OptionRules, ABC):
     """A database product, in all its releases.
 
     Paths are absolute. `options` are server options as a study names them, laid over `default_options`. `connection`
-    is an open connection of the product's Python driver.
+    is an open connection of the product's Python driver. Methods are documented here; a
+    subclass says what is special to it.
     """
 
     # Schema or database that holds the tables of every workload.
@@ -153,7 +169,7 @@ class Family(OptionRules, ABC):
         """Return the options every study starts from, on a machine with so much memory."""
 
     @abstractmethod
-    def supplies(self, options: Options) -> Supplies:
+    def supplies(self, options: Options) -> SupplyDemand:
         """Return what a server with these options asks of supplies that a whole machine shares."""
 
     def options_named(self, options: Options, release: str) -> Options:
@@ -179,7 +195,7 @@ class Family(OptionRules, ABC):
 
     @abstractmethod
     def initialise(
-        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict
+        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: ServerUser
     ) -> None:
         """Make a data directory with an empty database `DATABASE`. Raises CommandFailed with the last lines."""
 
@@ -202,19 +218,19 @@ class Family(OptionRules, ABC):
         return []
 
     @abstractmethod
-    def connect(self, sockets: Path) -> Any:
+    def connect(self, sockets: Path) -> Connection:
         """Connect to the server; raises the driver's errors while the server is not ready."""
 
-    def before_stop(self, connection: Any, keep_data: bool) -> None:
+    def before_stop(self, connection: Connection, keep_data: bool) -> None:
         """Prepare the server's stop; `keep_data`: the data directory is used again. The default: nothing."""
 
-    def before_slow_stop(self, connection: Any) -> None:
+    def before_slow_stop(self, connection: Connection) -> None:
         """Have the coming stop finish all work that the server put off. The default: nothing, a stop always does."""
 
     # Load generators
 
     @contextlib.contextmanager
-    def patient_logins(self, connection: Any) -> Iterator[None]:
+    def patient_logins(self, connection: Connection) -> Iterator[None]:
         """Let a client take minutes to log in while the body runs. The default: the server's own limit stays."""
         yield
 
@@ -227,32 +243,37 @@ class Family(OptionRules, ABC):
         """Return the server options that make it listen on one address."""
 
     @abstractmethod
-    def admit_client(self, connection: Any, password: str) -> None:
+    def admit_client(self, connection: Connection, password: str) -> None:
         """Make an account for a load generator on another host."""
 
-    @abstractmethod
     def network_sysbench_flags(self, address: str, port: int) -> list[str]:
         """Return sysbench's connection options for another host, without the password."""
+        return self.driver_flags(host=address, port=port, user=CLIENT_USER, db=self.DATABASE)
+
+    def driver_flags(self, **options: str | int | Path | None) -> list[str]:
+        """Return sysbench's options for its driver, each by its name without the driver's."""
+        driver = self.SYSBENCH_DRIVER
+        return [f"--db-driver={driver}", *(f"--{driver}-{name}={value}" for name, value in options.items())]
 
     # Servers that already run
 
     def in_database(self, database: str) -> "Family":
         """Return the family with another database than `DATABASE` for the tables of workloads."""
-        own = copy.copy(self)
-        own.DATABASE = database
-        return own
+        family = copy.copy(self)
+        family.DATABASE = database
+        return family
 
     @abstractmethod
-    def reach(self, endpoint: Endpoint) -> Any:
+    def reach(self, endpoint: Endpoint) -> Connection:
         """Connect to a server over the network, in the endpoint's database; raises the driver's errors."""
 
     @abstractmethod
-    def release_of(self, connection: Any) -> str:
+    def release_of(self, connection: Connection) -> str:
         """Return the release that a server states, such as 10.11.18."""
 
-    @abstractmethod
     def reached_flags(self, endpoint: Endpoint) -> list[str]:
         """Return sysbench's connection options for a server that already runs, without user and password."""
+        return self.driver_flags(host=endpoint.address, port=endpoint.port, db=endpoint.database)
 
     @abstractmethod
     def reached_environment(self, endpoint: Endpoint, folder: Path) -> dict[str, str]:
@@ -269,7 +290,7 @@ class Family(OptionRules, ABC):
     CIPHER_QUERY: ClassVar[str]
 
     @abstractmethod
-    def has_database(self, connection: Any, database: str) -> bool:
+    def has_database(self, connection: Connection, database: str) -> bool:
         """Return whether a server has a database of this name."""
 
     def drop_statement(self, database: str) -> str:
@@ -294,29 +315,29 @@ class Family(OptionRules, ABC):
         return None
 
     @abstractmethod
-    def log_statements(self, connection: Any) -> None:
+    def log_statements(self, connection: Connection) -> None:
         """Make the server log the statements of other connections."""
 
     @abstractmethod
-    def logged_statements(self, connection: Any, log: str) -> list[str]:
+    def logged_statements(self, connection: Connection, log: str) -> list[str]:
         """Stop that, and return the logged statements; `log` is the text that the server's log gained meanwhile."""
 
     # Status
 
     @abstractmethod
-    def variables(self, connection: Any) -> dict[str, str]:
+    def variables(self, connection: Connection) -> dict[str, str]:
         """Return every setting with the server's value."""
 
-    def settings(self, connection: Any) -> dict[str, Any]:
-        """Return the settings in the form that `option_taken` compares; the default is `variables`."""
-        return self.variables(connection)
+    def settings(self, connection: Connection) -> dict[str, Setting]:
+        """Return every setting in the form that `option_taken` compares; the default: that of `variables`."""
+        return {name: Setting(text) for name, text in self.variables(connection).items()}
 
     @abstractmethod
-    def option_taken(self, name: str, value: Any, settings: Mapping[str, Any]) -> bool | None:
+    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, Setting]) -> bool | None:
         """Return whether the server has the value of an option; None if there is nothing to compare it with."""
 
     @abstractmethod
-    def counters(self, connection: Any) -> dict[str, float]:
+    def counters(self, connection: Connection) -> dict[str, float]:
         """Return the counters that are compared at both edges of a window; those that the release lacks are missing."""
 
     def disk_counts(self, counters: Mapping[str, float]) -> dict[str, float]:
@@ -328,29 +349,49 @@ class Family(OptionRules, ABC):
         """
         return {}
 
-    def pool(self, connection: Any) -> tuple[int | None, int | None]:
+    def pool(self, connection: Connection) -> tuple[int | None, int | None]:
         """Return (bytes of the buffer pool, bytes of it in use), each None if the server does not report it."""
         return None, None
 
-    def read_bytes(self, connection: Any) -> int | None:
+    def read_bytes(self, connection: Connection) -> int | None:
         """Return the bytes of the database read into the pool so far; None if the server does not report them at once.
 
         Only differences mean something.
         """
         return None
 
-    def reading_statements(self, connection: Any) -> list[str]:
+    def reading_statements(self, connection: Connection) -> list[str]:
         """Return the statements that read all tables and indexes of `DATABASE` into the pool; the default is none."""
         return []
 
-    def engine_report(self, connection: Any) -> str:
+    def engine_report(self, connection: Connection) -> str:
         """Return the storage engine's own report; the default: an empty text, there is none."""
         return ""
 
-    def table_files(self, connection: Any) -> dict[str, str]:
+    def table_files(self, connection: Connection) -> dict[str, str]:
         """Return path below the data directory -> table; the default: empty, files are named like their tables."""
         return {}
 
-    def read_waits(self, connection: Any) -> dict[tuple[str, str], tuple[float, float]]:
+    def read_waits(self, connection: Connection) -> dict[tuple[str, str], tuple[float, float]]:
         """Return (connections or background, event) -> count and seconds of waits; the default: none are known."""
         return {}
+
+
+def bootstrap(command: list[str], statements: str, data: Path, log: Path, identity: ServerUser) -> None:
+    """Feed SQL to a server that reads it from standard input and ends. Raises CommandFailed with its last lines."""
+    file = statement_file(statements, data)
+    run(command, log, cwd=data, stdin=file, identity=identity)
+    file.unlink()
+
+
+def statement_file(statements: str, data: Path) -> Path:
+    """Write SQL beside a data directory, readable to the server, and return its path."""
+    file = data.parent / "bootstrap.sql"
+    file.write_text(statements, encoding="utf-8")
+    file.chmod(0o644)
+    return file
+
+
+def pool_mib(memory_mib: int) -> int:
+    """Return the size of a buffer pool that every study starts from: a fourth of memory, from 128 to 4096 MiB."""
+    return min(4096, max(128, memory_mib // 4))

@@ -3,7 +3,8 @@
 import contextlib
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import ClassVar
@@ -14,16 +15,20 @@ from scripts.lib.host.process import run
 from scripts.lib.wording import option_value
 from scripts.measure.servers.endpoint import CONNECTED_WITHIN_S, Endpoint, private_file
 from scripts.measure.servers.families import innodb_server_options
-from scripts.measure.servers.families.family import Options
+from scripts.measure.servers.families.connection import Connection, execute, rows, value
+from scripts.measure.servers.families.family import CLIENT_USER, Options, pool_mib
 from scripts.measure.servers.families.innodb_status import InnoDBStatus
-from scripts.measure.servers.families.option_values import Kind
-from scripts.measure.servers.families.server_supplies import Supplies, asked_by_innodb
+from scripts.measure.servers.families.option_rules import by_name
+from scripts.measure.servers.families.option_values import OptionKind
+from scripts.measure.servers.families.server_supplies import SupplyDemand, asked_by_innodb
 
-# The account of a load generator on another host.
-CLIENT_USER = "pgobench"
 NATIVE = "mysql_native_password"
 OPTION_READER = Path(__file__).with_name("innodb_options.c")
 LOGGED_IN_WITHIN_S = 300
+LOGGED = """
+    SELECT argument FROM mysql.general_log
+    WHERE command_type IN ('Query', 'Execute') AND thread_id <> CONNECTION_ID()
+"""
 
 
 class InnoDB(InnoDBStatus):
@@ -31,10 +36,8 @@ class InnoDB(InnoDBStatus):
 
     DIALECT = "innodb"
     BUILD_PROGRAMS = (("cmake",), ("ninja", "ninja-build"), ("bison",), ("perl",))
-    OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {
-        name: instead for instead, names in innodb_server_options.OWNED_BY.items() for name in names
-    }
-    OPTION_KINDS: ClassVar[Mapping[str, Kind]] = innodb_server_options.KINDS
+    OWNED_OPTIONS: ClassVar[Mapping[str, str]] = by_name(innodb_server_options.OWNED_BY)
+    OPTION_KINDS: ClassVar[Mapping[str, OptionKind]] = innodb_server_options.KINDS
     SYSBENCH_DRIVER = "mysql"
     PASSWORD_OPTION = "mysql-password"
     COMPLAINT = re.compile(r"\[ERROR\](?: \[MY-\d+\] \[\w+\])? (.*)")
@@ -57,13 +60,10 @@ class InnoDB(InnoDBStatus):
     TABLE_FILES = 810
 
     def default_options(self, memory_mib: int) -> Options:
-        """Return the options every study starts from: durable, no network, data cached if it fits.
-
-        The buffer pool is a fourth of memory, between 128 and 4096 MiB.
-        """
+        """Return the options every study starts from: durable, no network, data cached if it fits."""
         return {
             "skip_networking": True,
-            "innodb_buffer_pool_size": f"{min(4096, max(128, memory_mib // 4))}M",
+            "innodb_buffer_pool_size": f"{pool_mib(memory_mib)}M",
             "innodb_log_file_size": "512M",
             "innodb_flush_log_at_trx_commit": 1,
             "innodb_buffer_pool_dump_at_shutdown": False,
@@ -78,8 +78,7 @@ class InnoDB(InnoDBStatus):
         """Return an option's name in small letters, with `_`, without prefixes such as `loose_` and `skip_`."""
         return innodb_server_options.without_prefixes(super().bare_name(name))
 
-    def supplies(self, options: Options) -> Supplies:
-        """Return what a server with these options asks of supplies that a whole machine shares."""
+    def supplies(self, options: Options) -> SupplyDemand:
         return asked_by_innodb(options)
 
     def means(self, name: str, pattern: str) -> bool:
@@ -97,7 +96,6 @@ class InnoDB(InnoDBStatus):
         return "\n".join(["[mysqld]", *lines, ""])
 
     def server_command(self, install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
-        """Return the server's command line; it listens on `sockets`/server.sock, and where options say."""
         command = self.base_command(install, data, option_file)
         return [*command, f"--socket={sockets / 'server.sock'}", f"--pid-file={sockets / 'server.pid'}"]
 
@@ -117,56 +115,47 @@ class InnoDB(InnoDBStatus):
         """Connect as root; raises pymysql.Error while the server is not ready."""
         return pymysql.connect(unix_socket=str(sockets / "server.sock"), user="root", autocommit=True)
 
-    def before_stop(self, connection: pymysql.Connection, keep_data: bool) -> None:
+    def before_stop(self, connection: Connection, keep_data: bool) -> None:
         """Choose the kind of stop: all purged and flushed if the data is kept, else without flushing pages."""
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET GLOBAL innodb_fast_shutdown={0 if keep_data else 2}")
+        execute(connection, f"SET GLOBAL innodb_fast_shutdown={0 if keep_data else 2}")
 
-    def before_slow_stop(self, connection: pymysql.Connection) -> None:
+    def before_slow_stop(self, connection: Connection) -> None:
         """Have the coming stop purge all, merge the change buffer, and write all pages."""
-        with connection.cursor() as cursor:
-            cursor.execute("SET GLOBAL innodb_fast_shutdown=0")
+        execute(connection, "SET GLOBAL innodb_fast_shutdown=0")
 
     @contextlib.contextmanager
-    def patient_logins(self, connection: pymysql.Connection) -> Iterator[None]:
+    def patient_logins(self, connection: Connection) -> Iterator[None]:
         """Raise connect_timeout while the body runs.
 
         By default a client has 10 s; of 12 288 that log in at once to three servers on two CPUs, some need longer.
         """
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT @@GLOBAL.connect_timeout")
-            (limit_s,) = cursor.fetchone()
-            cursor.execute(f"SET GLOBAL connect_timeout={max(limit_s, LOGGED_IN_WITHIN_S)}")
-            yield
-            cursor.execute(f"SET GLOBAL connect_timeout={limit_s}")
+        limit_s = value(connection, "SELECT @@GLOBAL.connect_timeout")
+        execute(connection, f"SET GLOBAL connect_timeout={max(limit_s, LOGGED_IN_WITHIN_S)}")
+        yield
+        execute(connection, f"SET GLOBAL connect_timeout={limit_s}")
 
     def sysbench_flags(self, sockets: Path) -> list[str]:
-        """Return sysbench's connection options for the socket in `sockets`."""
-        return self._sysbench_flags([f"--mysql-socket={sockets / 'server.sock'}"], "root")
+        return self.driver_flags(socket=sockets / "server.sock", user="root", db=self.DATABASE)
 
     def network_options(self, address: str, port: int) -> Options:
         """Return the server options that make it listen on one address; root connects by the socket only."""
         return {"skip_networking": False, "bind_address": address, "port": port, "skip_name_resolve": True}
 
-    def admit_client(self, connection: pymysql.Connection, password: str) -> None:
+    def admit_client(self, connection: Connection, password: str) -> None:
         """Make an account for a load generator; releases that take a hash of the password receive nothing else."""
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT VERSION()")
-            release = tuple(map(int, cursor.fetchone()[0].split(".")[:2]))
-            cursor.execute("SELECT plugin_name FROM information_schema.plugins WHERE plugin_status = 'ACTIVE'")
-            proof = _identification(password, release, native=(NATIVE,) in cursor.fetchall())
-            cursor.execute(f"CREATE USER '{CLIENT_USER}'@'%' IDENTIFIED {proof}")
-            cursor.execute(f"GRANT ALL PRIVILEGES ON {self.DATABASE}.* TO '{CLIENT_USER}'@'%'")
-
-    def network_sysbench_flags(self, address: str, port: int) -> list[str]:
-        """Return sysbench's connection options for another host, without the password."""
-        return self._sysbench_flags([f"--mysql-host={address}", f"--mysql-port={port}"], CLIENT_USER)
+        release = tuple(map(int, self.release_of(connection).split(".")[:2]))
+        plugins = rows(connection, "SELECT plugin_name FROM information_schema.plugins WHERE plugin_status = 'ACTIVE'")
+        proof = _identification(password, release, native=(NATIVE,) in plugins)
+        execute(
+            connection,
+            f"CREATE USER '{CLIENT_USER}'@'%' IDENTIFIED {proof}",
+            f"GRANT ALL PRIVILEGES ON {self.DATABASE}.* TO '{CLIENT_USER}'@'%'",
+        )
 
     LOCALHOST_IS_SOCKET = True
     CIPHER_QUERY = "SHOW SESSION STATUS LIKE 'Ssl_cipher'"
 
     def reach(self, endpoint: Endpoint) -> pymysql.Connection:
-        """Connect to a server over the network, in the endpoint's database; raises pymysql.Error."""
         login, context = endpoint.access.login, endpoint.tls()
         return pymysql.connect(
             host=endpoint.address, port=endpoint.port, user=login.user, password=login.password,
@@ -174,16 +163,8 @@ class InnoDB(InnoDBStatus):
             ssl=context, ssl_disabled=context is None,
         )  # fmt: skip
 
-    def release_of(self, connection: pymysql.Connection) -> str:
-        """Return the release that a server states, such as 10.11.18."""
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT VERSION()")
-            return re.match(r"[\d.]*", cursor.fetchone()[0])[0]
-
-    def reached_flags(self, endpoint: Endpoint) -> list[str]:
-        """Return sysbench's connection options for a server that already runs, without user and password."""
-        place = [f"--mysql-host={endpoint.address}", f"--mysql-port={endpoint.port}"]
-        return [f"--db-driver={self.SYSBENCH_DRIVER}", *place, f"--mysql-db={endpoint.database}"]
+    def release_of(self, connection: Connection) -> str:
+        return re.findall(r"^[\d.]*", value(connection, "SELECT VERSION()"))[0]
 
     def reached_environment(self, endpoint: Endpoint, folder: Path) -> dict[str, str]:
         """Return the environment by which the client library checks the server's certificate and name, or uses no TLS.
@@ -200,44 +181,31 @@ class InnoDB(InnoDBStatus):
         private_file(folder / "my.cnf", "\n".join(lines))
         return {"LD_PRELOAD": str(reader), **dict.fromkeys(("MYSQL_HOME", "MARIADB_HOME"), str(folder))}
 
-    def has_database(self, connection: pymysql.Connection, database: str) -> bool:
-        """Return whether a server has a database of this name."""
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1 FROM information_schema.schemata WHERE schema_name = %s", (database,))
-            return cursor.fetchone() is not None
-
-    def _sysbench_flags(self, place: list[str], user: str) -> list[str]:
-        driver = f"--db-driver={self.SYSBENCH_DRIVER}"
-        return [driver, *place, f"--mysql-user={user}", f"--mysql-db={self.DATABASE}"]
+    def has_database(self, connection: Connection, database: str) -> bool:
+        return bool(rows(connection, "SELECT 1 FROM information_schema.schemata WHERE schema_name = %s", database))
 
     def enter_statements(self, schema: str) -> list[str]:
-        """Return the statement after which a new connection is in a schema."""
         return [f"USE {schema}"]
 
     def benchmark_statements(self) -> list[str]:
-        """Return the statement after which a new connection is in `DATABASE`."""
         return self.enter_statements(self.DATABASE)
 
     def checksum_statement(self, table: str, types: Collection[str], release: str) -> str | None:
-        """Return the statement whose answer holds the server's own checksum of a table."""
         return f"CHECKSUM TABLE {table}"
 
-    def log_statements(self, connection: pymysql.Connection) -> None:
+    def log_statements(self, connection: Connection) -> None:
         """Begin a general log, kept in its table."""
-        with connection.cursor() as cursor:
-            cursor.execute("SET GLOBAL log_output = 'TABLE'")
-            cursor.execute("TRUNCATE TABLE mysql.general_log")
-            cursor.execute("SET GLOBAL general_log = ON")
+        execute(
+            connection,
+            "SET GLOBAL log_output = 'TABLE'",
+            "TRUNCATE TABLE mysql.general_log",
+            "SET GLOBAL general_log = ON",
+        )
 
-    def logged_statements(self, connection: pymysql.Connection, log: str) -> list[str]:
+    def logged_statements(self, connection: Connection, log: str) -> list[str]:
         """End the general log, and return the statements of other connections since it began."""
-        with connection.cursor() as cursor:
-            cursor.execute("SET GLOBAL general_log = OFF")
-            cursor.execute(
-                "SELECT argument FROM mysql.general_log "
-                "WHERE command_type IN ('Query', 'Execute') AND thread_id <> CONNECTION_ID()"
-            )
-            return [_decoded(argument) for (argument,) in cursor.fetchall()]
+        execute(connection, "SET GLOBAL general_log = OFF")
+        return [_decoded(argument) for (argument,) in rows(connection, LOGGED)]
 
 
 def cmake_command(source: Path, compiler: dict[str, str], optimise: str, rest: list[str]) -> list[str]:
@@ -260,19 +228,15 @@ def cmake_command(source: Path, compiler: dict[str, str], optimise: str, rest: l
     ]
 
 
-def bootstrap(command: list[str], statements: str, data: Path, log: Path, identity: dict) -> None:
-    """Feed SQL to a server that reads it from standard input and ends. Raises CommandFailed with its last lines."""
-    file = statement_file(statements, data)
-    run(command, log, cwd=data, stdin=file, identity=identity)
-    file.unlink()
-
-
-def statement_file(statements: str, data: Path) -> Path:
-    """Write SQL beside a data directory, readable to the server, and return its path."""
-    file = data.parent / "bootstrap.sql"
-    file.write_text(statements, encoding="utf-8")
-    file.chmod(0o644)
-    return file
+def install_server(program: Path, server: Path, charsets: Path, messages: Iterable[Path]) -> None:
+    """Copy a server program to `server`, in the folder bin of an install tree, and into share what it reads."""
+    server.parent.mkdir(parents=True)
+    shutil.copy2(program, server)
+    share = server.parent.parent / "share"
+    shutil.copytree(charsets, share / "charsets")
+    for file in messages:
+        (share / file.parent.name).mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, share / file.parent.name)
 
 
 def with_shared_files(program: Path, server_file: str, shares: list[Path]) -> dict[str, Path]:

@@ -1,7 +1,6 @@
 """Options of MySQL and MariaDB: their spellings, which the workflow sets, and what the others can reach."""
 
 import re
-from collections.abc import Mapping
 
 from scripts.measure.servers.families.option_rules import (
     FROM_CLIENT,
@@ -10,8 +9,9 @@ from scripts.measure.servers.families.option_rules import (
     FROM_WORKFLOW,
     NO_ACCOUNTS,
     ONE_LOG,
+    by_name,
 )
-from scripts.measure.servers.families.option_values import KINDS_BY_NAME, Kind
+from scripts.measure.servers.families.option_values import KINDS_BY_NAME, OptionKind
 
 # The server strips these from an option's name.
 PREFIX = re.compile(r"(?:loose|skip|disable|enable|maximum|autoset)_")
@@ -38,22 +38,22 @@ OWNED_BY = {
     ONE_LOG: ("log_error", "console"),
 }
 BY_KIND = {
-    Kind.TEXT: (
+    OptionKind.TEXT: (
         *("init_connect", "init_slave", "init_replica", "ft_boolean_syntax", "report_password", "*_secret_key"),
         *("proxy_protocol_networks", "persist_only_admin_x509_subject"),
     ),
-    Kind.INPUT: (
+    OptionKind.INPUT: (
         *("ssl_*", "admin_ssl_*", "clone_ssl_*", "*_private_key_path", "*_public_key_path", "ft_stopword_file"),
         *("des_key_file", "validate_password*dictionary_file", "cracklib_password_check_dictionary", "mecab_rc_file"),
         *("gssapi_keytab_path", "file_key_management_filename", "file_key_management_filekey"),
         *("hashicorp_key_management_vault_ca", "keyring_vault_config"),
     ),
-    Kind.CONNECTION: (
+    OptionKind.CONNECTION: (
         *("feedback*", "group_replication*", "daemon_memcached*", "handlersocket_*", "keyring_migration_*"),
         *("ndb_connectstring", "ndb_mgmd_host", "s3_host_name"),
     ),
 }
-KINDS: Mapping[str, Kind] = {name: kind for kind, names in BY_KIND.items() for name in names} | KINDS_BY_NAME
+KINDS = by_name(BY_KIND) | KINDS_BY_NAME
 
 # Inside quotes the option file's reader takes nothing but a backslash for more than itself.
 NEEDS_QUOTES = re.compile(r"[#\"']|^\s|\s$")

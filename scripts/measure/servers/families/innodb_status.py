@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pymysql
 
 from scripts.lib.wording import option_value
-from scripts.measure.servers.families.family import OFF, ON, Family, Options
+from scripts.measure.servers.families.connection import Connection, named_rows, rows, value
+from scripts.measure.servers.families.family import OFF, ON, Family, Options, OptionValue, Setting
 
 # Names and units of the manual's "InnoDB Standard Monitor and Lock Monitor Output"; seen with 5.5, 5.6, 8.0 and
 # MariaDB 10.11. Servers without a change buffer (MariaDB 11) have no such lines.
@@ -123,11 +124,10 @@ class InnoDBStatus(Family):
         )
     )
 
-    def variables(self, connection: pymysql.Connection) -> dict[str, str]:
-        """Return every global variable with the server's value."""
+    def variables(self, connection: Connection) -> dict[str, str]:
         return _pairs(connection, "SHOW GLOBAL VARIABLES")
 
-    def option_taken(self, name: str, value: Any, settings: Mapping[str, str]) -> bool | None:
+    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, Setting]) -> bool | None:
         """Return whether the server has the value; None without a variable, or if its form cannot be compared."""
         wanted, plain = option_value(value).strip().lower(), name.removeprefix("loose_")
         if plain not in settings and plain in OLDER_VARIABLES:
@@ -136,11 +136,11 @@ class InnoDBStatus(Family):
             plain, wanted = plain.removeprefix("skip_"), "off" if wanted in ON else "on"
         if plain not in settings:
             return None
-        found = settings[plain].strip().lower()
+        found = settings[plain].text.strip().lower()
         # The option names the files of the log; the variable is ON or OFF.
         return found == "on" if plain == "log_bin" and wanted not in OFF else _same_value(wanted, found)
 
-    def counters(self, connection: pymysql.Connection) -> dict[str, float]:
+    def counters(self, connection: Connection) -> dict[str, float]:
         """Return the counters that are compared at both edges of a window; those the release lacks are missing.
 
         History list and checkpoint age are status variables in some releases only; InnoDB's report has them in all.
@@ -167,34 +167,29 @@ class InnoDBStatus(Family):
         known = {name: parts for name, parts in summed.items() if counters.keys() >= set(parts)}
         return {name: sum(counters[part] for part in parts) for name, parts in known.items()}
 
-    def pool(self, connection: pymysql.Connection) -> tuple[int | None, int | None]:
+    def pool(self, connection: Connection) -> tuple[int | None, int | None]:
         """Return (bytes of the buffer pool, bytes of its pages that hold data)."""
         status = _pairs(connection, "SHOW GLOBAL STATUS LIKE 'Innodb\\_%page%'")
         total, used = (int(status[name]) * int(status["Innodb_page_size"]) for name in POOL_PAGES)
         return total, used
 
-    def reading_statements(self, connection: pymysql.Connection) -> list[str]:
+    def reading_statements(self, connection: Connection) -> list[str]:
         """Return a scan of each table's rows, its primary key, and of each of its other B-trees."""
-        return [
-            text for table in _names(connection, self.DATABASE) for text in _scans(connection, self.DATABASE, table)
-        ]
+        tables = sorted(name for name, _ in rows(connection, TABLES.format(database=self.DATABASE)))
+        return [text for table in tables for text in _scans(connection, self.DATABASE, table)]
 
-    def engine_report(self, connection: pymysql.Connection) -> str:
+    def engine_report(self, connection: Connection) -> str:
         """Return InnoDB's own report, an empty text for an account that may not read it."""
-        with connection.cursor() as cursor:
-            try:
-                cursor.execute("SHOW ENGINE INNODB STATUS")
-            except pymysql.Error as error:
-                if error.args[0] == MAY_NOT:
-                    return ""
-                raise
-            return str(cursor.fetchone()[2])
+        try:
+            return str(rows(connection, "SHOW ENGINE INNODB STATUS")[0][2])
+        except pymysql.Error as error:
+            if error.args[0] == MAY_NOT:
+                return ""
+            raise
 
-    def read_waits(self, connection: pymysql.Connection) -> dict[tuple[str, str], tuple[float, float]]:
+    def read_waits(self, connection: Connection) -> dict[tuple[str, str], tuple[float, float]]:
         """Return (connections or background, event) -> waits so far and their seconds, for threads alive now."""
-        with connection.cursor() as cursor:
-            cursor.execute(WAITS)
-            return {(who, event): (float(count), float(seconds)) for who, event, count, seconds in cursor.fetchall()}
+        return {(who, event): (float(count), float(seconds)) for who, event, count, seconds in rows(connection, WAITS)}
 
 
 def numbers(report: str) -> dict[str, float]:
@@ -214,20 +209,20 @@ def numbers(report: str) -> dict[str, float]:
     return known
 
 
-def _monitored(connection: pymysql.Connection) -> dict[str, float]:
+def _monitored(connection: Connection) -> dict[str, float]:
     """Return the counters of METRICS that the server counts."""
-    with connection.cursor(pymysql.cursors.DictCursor) as cursor:
-        try:
-            cursor.execute(MONITORED)
-        except pymysql.Error as error:
-            if error.args[0] in (MAY_NOT, UNKNOWN_TABLE):
-                return {}
-            raise
-        rows = cursor.fetchall()
-    return {METRICS[row["NAME"]]: float(row["COUNT"]) for row in rows if _counts(row)}
+    try:
+        monitors = named_rows(connection, MONITORED)
+    except pymysql.Error as error:
+        if error.args[0] in (MAY_NOT, UNKNOWN_TABLE):
+            return {}
+        raise
+    # MySQL has a column STATUS, MariaDB 10.11 ENABLED in its place.
+    counted = [row for row in monitors if row.get("STATUS") == "enabled" or row.get("ENABLED") == 1]
+    return {METRICS[row["NAME"]]: float(row["COUNT"]) for row in counted}
 
 
-def _synced_commits(connection: pymysql.Connection, status: Mapping[str, str]) -> dict[str, float]:
+def _synced_commits(connection: Connection, status: Mapping[str, str]) -> dict[str, float]:
     """Return the commits that waited for a sync of the binary log, which is not among InnoDB's fsync calls.
 
     The server syncs at every group of commits, or every `sync_binlog`-th, so that one commit in so many waits, however
@@ -235,35 +230,24 @@ def _synced_commits(connection: pymysql.Connection, status: Mapping[str, str]) -
     """
     if "Binlog_cache_use" not in status:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT @@GLOBAL.sync_binlog")
-        ((every,),) = cursor.fetchall()
-    return {SYNCED_COMMITS: float(status["Binlog_cache_use"]) / every if every else 0.0}
+    commits = value(connection, "SELECT @@GLOBAL.sync_binlog")
+    return {SYNCED_COMMITS: float(status["Binlog_cache_use"]) / commits if commits else 0.0}
 
 
-def _doublewrite(connection: pymysql.Connection) -> dict[str, float]:
+def _doublewrite(connection: Connection) -> dict[str, float]:
     """Return how often and how long threads waited for the doublewrite buffer; nothing where that is not timed."""
-    with connection.cursor(pymysql.cursors.DictCursor) as cursor:
-        try:
-            cursor.execute(DOUBLEWRITE)
-        except pymysql.Error as error:
-            if error.args[0] in NO_SCHEMA:
-                return {}
-            raise
-        (row,) = cursor.fetchall()
-    return {WAITED[name]: float(value) for name, value in row.items() if value is not None}
+    try:
+        (row,) = named_rows(connection, DOUBLEWRITE)
+    except pymysql.Error as error:
+        if error.args[0] in NO_SCHEMA:
+            return {}
+        raise
+    return {WAITED[name]: float(total) for name, total in row.items() if total is not None}
 
 
-def _counts(row: Mapping[str, Any]) -> bool:
-    # MySQL has a column STATUS, MariaDB 10.11 ENABLED in its place.
-    return row.get("STATUS") == "enabled" or row.get("ENABLED") == 1
-
-
-def _pairs(connection: pymysql.Connection, statement: str) -> dict[str, str]:
+def _pairs(connection: Connection, statement: str) -> dict[str, str]:
     """Return the rows of a statement with two columns as a mapping."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return {str(name): str(value) for name, value in cursor.fetchall()}
+    return {str(name): str(text) for name, text in rows(connection, statement)}
 
 
 def _same_value(wanted: str, found: str) -> bool | None:
@@ -288,16 +272,9 @@ def _words(text: str) -> list[str]:
     return [OLD_UTF8.sub("utf8mb3", word.strip().strip("\"'")) for word in text.split(",")]
 
 
-def _names(connection: pymysql.Connection, database: str) -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(TABLES.format(database=database))
-        return sorted(name for name, _ in cursor.fetchall())
-
-
-def _scans(connection: pymysql.Connection, database: str, table: str) -> list[str]:
+def _scans(connection: Connection, database: str, table: str) -> list[str]:
     counted = f"SELECT COUNT(*) FROM `{database}`.`{table}`"
-    with connection.cursor(pymysql.cursors.DictCursor) as cursor:
-        cursor.execute(f"SHOW INDEX FROM `{database}`.`{table}`")
-        found = [row for row in cursor.fetchall() if row["Seq_in_index"] == 1 and row["Index_type"] == "BTREE"]
-    usable = [row["Key_name"] for row in found if all(row.get(key, value) == value for key, value in USABLE.items())]
+    columns = named_rows(connection, f"SHOW INDEX FROM `{database}`.`{table}`")
+    indexes = [row for row in columns if row["Seq_in_index"] == 1 and row["Index_type"] == "BTREE"]
+    usable = [row["Key_name"] for row in indexes if all(row.get(key, value) == value for key, value in USABLE.items())]
     return [f"{counted} USE INDEX ()", *(f"{counted} FORCE INDEX (`{name}`)" for name in usable if name != "PRIMARY")]

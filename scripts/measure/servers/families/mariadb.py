@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 from scripts.build.sources.installed import Product, program_of
-from scripts.measure.servers.families.family import Options
-from scripts.measure.servers.families.innodb import InnoDB, bootstrap, cmake_command, with_shared_files
+from scripts.measure.servers.families.family import Options, ServerUser, bootstrap
+from scripts.measure.servers.families.innodb import InnoDB, cmake_command, install_server, with_shared_files
+from scripts.measure.servers.families.option_rules import plain_names
 
 # Plugins a benchmark of InnoDB does not touch; each costs compile time or a library.
 LEFT_OUT = [
@@ -76,24 +77,19 @@ class MariaDB(InnoDB):
     BASE_MIB = 150
 
     def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
-        """Return the CMake call, the same for every build of a server; it runs in the build tree."""
         optimise = "-O2 -g -DNDEBUG" if recipe.get("debug_information") else "-O2 -DNDEBUG"
         left_out = [f"-DPLUGIN_{plugin}=NO" for plugin in LEFT_OUT]
         wanted = [f"-D{option}" for option in CMAKE_OPTIONS]
         return cmake_command(source, compiler, optimise, [*left_out, *wanted, *recipe.get("configure", [])])
 
     def compile_commands(self, threads: int) -> list[list[str]]:
-        """Return the commands that compile the server in the build tree with at most `threads` jobs."""
         return [["ninja", f"-j{threads}", "mariadbd"]]
 
     def install(self, source: Path, build: Path, target: Path, log: Path) -> None:
         """Copy the server, its messages, character sets and system-table scripts into `target`."""
-        (target / "bin").mkdir(parents=True)
-        shutil.copy2(build / "sql" / "mariadbd", target / self.SERVER)
-        shutil.copytree(source / "sql" / "share" / "charsets", target / "share" / "charsets")
-        for messages in (build / "sql" / "share").glob("*/errmsg.sys"):
-            (target / "share" / messages.parent.name).mkdir(parents=True, exist_ok=True)
-            shutil.copy2(messages, target / "share" / messages.parent.name)
+        shared = build / "sql" / "share"
+        charsets = source / "sql" / "share" / "charsets"
+        install_server(build / "sql" / "mariadbd", target / self.SERVER, charsets, shared.glob("*/errmsg.sys"))
         for name, script in system_tables(build / "scripts").items():
             shutil.copy2(script, target / "share" / name)
 
@@ -121,16 +117,15 @@ class MariaDB(InnoDB):
             if tuple(map(int, found.groups())) >= first
             for name in names
         }
-        given = {name.replace("-", "_"): value for name, value in options.items()}
         return [
             f"{name}: does nothing in MariaDB {release} (value {value!r}); it went with {gone[name]}. "
             f"`loose_{name}` is for servers that have it"
-            for name, value in given.items()
+            for name, value in plain_names(options).items()
             if name in gone
         ]
 
     def initialise(
-        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict
+        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: ServerUser
     ) -> None:
         """Make a data directory: the system tables, fed to the server's bootstrap mode; root without a password."""
         scripts = [file.read_text(encoding="utf-8") for file in system_tables(install / "share").values()]

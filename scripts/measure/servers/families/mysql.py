@@ -11,8 +11,8 @@ from scripts.build.sources.installed import Product, program_of
 from scripts.build.sources.tree import release_of
 from scripts.lib.host.process import output_of, run
 from scripts.measure.servers.families import mysql_options
-from scripts.measure.servers.families.family import RELEASE_FILE, Options
-from scripts.measure.servers.families.innodb import InnoDB, bootstrap, cmake_command, statement_file, with_shared_files
+from scripts.measure.servers.families.family import RELEASE_FILE, Options, ServerUser, bootstrap, statement_file
+from scripts.measure.servers.families.innodb import InnoDB, cmake_command, install_server, with_shared_files
 from scripts.measure.servers.families.mysql_options import Release
 
 SYSTEM_TABLES = ["mysql_system_tables.sql", "mysql_system_tables_data.sql"]
@@ -111,14 +111,12 @@ class MySQL(InnoDB):
         return [*command, *(f"-D{option}" for option in options), *recipe.get("configure", [])]
 
     def published_options(self, counters: Path, use: bool) -> list[str]:
-        """Return the CMake options of the published recipe: write counters, or use those in a folder, unwarned."""
         if not use:
             return ["-DFPROFILE_GENERATE=ON", f"-DFPROFILE_DIR={counters}"]
         silent = [f"-DCMAKE_{language}_FLAGS=-Wno-missing-profile" for language in ("C", "CXX")]
         return ["-DFPROFILE_USE=1", f"-DFPROFILE_DIR={counters}", *silent]
 
     def compile_commands(self, threads: int) -> list[list[str]]:
-        """Return the commands that compile the server in the build tree with at most `threads` jobs."""
         return [["ninja", f"-j{threads}", "mysqld"]]
 
     def install(self, source: Path, build: Path, target: Path, log: Path) -> None:
@@ -131,16 +129,12 @@ class MySQL(InnoDB):
         )
         if program is None:
             raise ValueError(f"{build}: no mysqld in {PROGRAMS} or sql (log: {log})")
-        (target / "bin").mkdir(parents=True)
-        shutil.copy2(program, target / self.SERVER)
+        shares = [path for path in (source / "share", source / "sql" / "share") if (path / "charsets").is_dir()]
+        messages = [*build.glob("share/*/errmsg.sys"), *build.glob("sql/share/*/errmsg.sys")]
+        install_server(program, target / self.SERVER, shares[0] / "charsets", messages)
         for library in needed_libraries(program, build / LIBRARIES):
             (target / LIBRARIES).mkdir(exist_ok=True)
             shutil.copy2(library, target / LIBRARIES)
-        charsets = next(path for path in (source / "share", source / "sql" / "share") if (path / "charsets").is_dir())
-        shutil.copytree(charsets / "charsets", target / "share" / "charsets")
-        for messages in [*build.glob("share/*/errmsg.sys"), *build.glob("sql/share/*/errmsg.sys")]:
-            (target / "share" / messages.parent.name).mkdir(parents=True, exist_ok=True)
-            shutil.copy2(messages, target / "share" / messages.parent.name)
         for expressions in source.glob("extra/icu/**/icudt*l"):
             shutil.copytree(expressions, target / PRIVATE / expressions.name)
         release = source_release(source)
@@ -188,7 +182,7 @@ class MySQL(InnoDB):
         return mysql_options.unknown_options(release, options)
 
     def initialise(
-        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict
+        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: ServerUser
     ) -> None:
         """Make a data directory in the way of the release, with root without a password and an empty database."""
         release = mysql_options.number(read_release(install))

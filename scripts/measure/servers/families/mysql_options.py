@@ -1,7 +1,8 @@
 """Server options of MySQL by release: what was renamed is translated, what a release lacks is refused by name."""
 
 import re
-from typing import Any
+
+from scripts.measure.servers.families.option_rules import Options, OptionValue, plain_names
 
 Release = tuple[int, ...]
 
@@ -70,53 +71,49 @@ def number(release: str) -> Release:
 
     Raises ValueError when it does not begin with three numbers.
     """
-    if not (found := re.match(r"(\d+)\.(\d+)\.(\d+)", release)):
+    if not (numbers := re.match(r"(\d+)\.(\d+)\.(\d+)", release)):
         raise ValueError(f"release {release!r}: expected three numbers such as 8.0.36")
-    return tuple(int(part) for part in found.groups())
+    return tuple(int(part) for part in numbers.groups())
 
 
-def unknown_options(release: str, options: dict[str, Any]) -> list[str]:
+def unknown_options(release: str, options: Options) -> list[str]:
     """Return one line `name: reason` per option that a release lacks or whose value cannot be read.
 
     A release that is not stated in full, such as 8.0, gives none. Options that the release has under another name, and
     options that it lacks but that are off, are no mistakes.
     """
-    return _mistakes(_plain(options), release) if FULL.match(release) else []
+    return _mistakes(plain_names(options), release) if FULL.match(release) else []
 
 
-def named(options: dict[str, Any], release: str) -> dict[str, Any]:
+def named(options: Options, release: str) -> Options:
     """Return `options` under the names of a release.
 
     An option that the release lacks is translated if it has another name there; left out if its value is off or its
     name begins with `loose_`; else refused: ValueError names each such option, its value and the first release with or
     without it.
     """
-    at, plain = number(release), _plain(options)
-    asked = [name for name in plain if name.startswith(LOOSE) and name not in SINCE]
-    loose = {name.removeprefix(LOOSE): plain.pop(name) for name in asked}
+    at, plain = number(release), plain_names(options)
+    optional = [name for name in plain if name.startswith(LOOSE) and name not in SINCE]
+    loose = {name.removeprefix(LOOSE): plain.pop(name) for name in optional}
     if wrong := _mistakes(plain, release):
         raise ValueError("\n".join(f"options.{line}" for line in wrong))
-    kept = {name: value for name, value in _in_words_of(plain, at).items() if _has(name, at)}
-    kept |= {LOOSE + name: value for name, value in _renamed(loose, at).items() if _has(name, at)}
+    accepted = {name: value for name, value in _in_words_of(plain, at).items() if _has(name, at)}
+    accepted |= {LOOSE + name: value for name, value in _renamed(loose, at).items() if _has(name, at)}
     if NATIVE_PASSWORD_ON_REQUEST <= at < NO_NATIVE_PASSWORD:
-        return {"mysql_native_password": True, **kept}
-    return kept
+        return {"mysql_native_password": True, **accepted}
+    return accepted
 
 
-def options_to_be_stopped(release: str) -> dict[str, Any]:
+def options_to_be_stopped(release: str) -> Options:
     """Return the options with which a server of a release keeps its connections when it is stopped and goes on."""
     return {"net_retry_count": MOST_RETRIES} if number(release) < WAITS_ON_WHEN_INTERRUPTED else {}
 
 
-def _plain(options: dict[str, Any]) -> dict[str, Any]:
-    return {name.replace("-", "_"): value for name, value in options.items()}
-
-
-def _in_words_of(options: dict[str, Any], at: Release) -> dict[str, Any]:
+def _in_words_of(options: Options, at: Release) -> Options:
     return _binary_log(_redo_log(_renamed(options, at), at), at)
 
 
-def _mistakes(options: dict[str, Any], release: str) -> list[str]:
+def _mistakes(options: Options, release: str) -> list[str]:
     """Return one line for each option of which the release can make nothing."""
     at, unread = number(release), []
     for name, read in [*((name, in_bytes) for name in SIZES), *((name, _whole) for name in NUMBERS)]:
@@ -144,14 +141,13 @@ def _text(release: Release) -> str:
     return ".".join(map(str, release))
 
 
-def _renamed(options: dict[str, Any], at: Release) -> dict[str, Any]:
+def _renamed(options: Options, at: Release) -> Options:
     """Give options their name in this release; one that was written by that name itself wins."""
     changed = {name: _translated(name, value, at) for name, value in options.items()}
-    kept = {name: pair for name, pair in changed.items() if pair[0] == name or pair[0] not in options}
-    return dict(kept.values())
+    return dict(pair for name, pair in changed.items() if pair[0] == name or pair[0] not in options)
 
 
-def _translated(name: str, value: Any, at: Release) -> tuple[str, Any]:
+def _translated(name: str, value: OptionValue, at: Release) -> tuple[str, OptionValue]:
     match name:
         case "tx_isolation" | "tx_read_only":
             return RENAMED[name], value
@@ -164,21 +160,21 @@ def _translated(name: str, value: Any, at: Release) -> tuple[str, Any]:
     return name, value
 
 
-def _redo_log(options: dict[str, Any], at: Release) -> dict[str, Any]:
+def _redo_log(options: Options, at: Release) -> Options:
     """State the size of the redo log as the release does: as a capacity, or as a number of files of one size."""
     files = {"innodb_log_file_size", "innodb_log_files_in_group"}
     rest = {name: value for name, value in options.items() if name not in {*files, "innodb_redo_log_capacity"}}
     capacity, size = options.get("innodb_redo_log_capacity"), options.get("innodb_log_file_size")
     count = int(options.get("innodb_log_files_in_group", LOG_FILES))
     if _has("innodb_redo_log_capacity", at):
-        wanted = capacity if capacity is not None else size and in_bytes(size) * count
-        return {**rest, **({"innodb_redo_log_capacity": wanted} if wanted else {})}
-    wanted = size if capacity is None else in_bytes(capacity) // count
+        in_all = capacity if capacity is not None else size and in_bytes(size) * count
+        return {**rest, **({"innodb_redo_log_capacity": in_all} if in_all else {})}
+    of_one = size if capacity is None else in_bytes(capacity) // count
     files_in_group = {"innodb_log_files_in_group": count} if "innodb_log_files_in_group" in options else {}
-    return {**rest, **({"innodb_log_file_size": wanted} if wanted else {}), **files_in_group}
+    return {**rest, **({"innodb_log_file_size": of_one} if of_one else {}), **files_in_group}
 
 
-def _binary_log(options: dict[str, Any], at: Release) -> dict[str, Any]:
+def _binary_log(options: Options, at: Release) -> Options:
     """Write the binary log's switch: releases before 8.0 have it off by default, later ones on."""
     match options.get("log_bin"):
         case None:
@@ -192,14 +188,14 @@ def _binary_log(options: dict[str, Any], at: Release) -> dict[str, Any]:
             return options
 
 
-def in_bytes(size: Any) -> int:
+def in_bytes(size: OptionValue) -> int:
     """Return a size such as 512M in bytes. Raises ValueError naming it when it is none."""
-    if not (found := SIZE.fullmatch(str(size))):
+    if not (parts := SIZE.fullmatch(str(size))):
         raise ValueError(f"size {size!r}: expected a number of bytes, with K, M, G or T for a power of 1024")
-    return int(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")
+    return int(parts[1]) * 1024 ** " KMGT".index(parts[2].upper() or " ")
 
 
-def _whole(count: Any) -> int:
+def _whole(count: OptionValue) -> int:
     if not re.fullmatch(r"\d+", str(count)):
         raise ValueError(f"{count!r}: expected a whole number")
     return int(count)

@@ -17,7 +17,7 @@ BETWEEN_NAMES = re.compile(r"[\s;,]+")
 NOTHING = frozenset({"", "0", "off", "no", "false"})
 
 
-class Kind(Enum):
+class OptionKind(Enum):
     """What a server does with the value of an option."""
 
     # It takes names in its data directory, or text without any path; the kind of every option that has no other.
@@ -35,16 +35,16 @@ class Kind(Enum):
 
 
 # The kinds whose options may have any value.
-HARMLESS = frozenset({Kind.TEXT, Kind.INPUT})
+HARMLESS = frozenset({OptionKind.TEXT, OptionKind.INPUT})
 # Options of servers that nobody has listed.
 KINDS_BY_NAME = {
-    **dict.fromkeys(("*_command", "*.command", "*_cmd", "*.on_*init"), Kind.COMMAND),
-    **dict.fromkeys(("*_library", "*_libraries"), Kind.LIBRARY),
-    **dict.fromkeys(("*conninfo", "*_url"), Kind.CONNECTION),
+    **dict.fromkeys(("*_command", "*.command", "*_cmd", "*.on_*init"), OptionKind.COMMAND),
+    **dict.fromkeys(("*_library", "*_libraries"), OptionKind.LIBRARY),
+    **dict.fromkeys(("*conninfo", "*_url"), OptionKind.CONNECTION),
 }
 
 
-def refusal(kind: Kind, text: str, libraries: Collection[str] | None) -> str:
+def refusal(kind: OptionKind, text: str, libraries: Collection[str] | None) -> str:
     """Return why a value is refused and what was expected, an empty text for a value that is taken.
 
     `text` is the value as the server reads it; `libraries` are the names in the server's installation, None if they are
@@ -53,18 +53,18 @@ def refusal(kind: Kind, text: str, libraries: Collection[str] | None) -> str:
     if CONTROL.search(text):
         return "has a control character, expected one line of text"
     match kind:
-        case Kind.TEXT | Kind.INPUT:
+        case OptionKind.TEXT | OptionKind.INPUT:
             return ""
-        case Kind.COMMAND if text.strip():
+        case OptionKind.COMMAND if text.strip():
             return "is run as a command, expected an empty text: a server of a study runs no other program"
-        case Kind.CONNECTION if text.strip().lower() not in NOTHING:
+        case OptionKind.CONNECTION if text.strip().lower() not in NOTHING:
             return "opens a connection, expected an empty text or off: a server of a study asks no other host"
-        case Kind.LIBRARY:
+        case OptionKind.LIBRARY:
             return _wrong_library(text, libraries)
-        case Kind.LIBRARY_FOLDER:
+        case OptionKind.LIBRARY_FOLDER:
             wrong = [part for part in BETWEEN_PATHS.split(text) if part and part not in LIBRARY_FOLDERS]
             return f"names {wrong[0]!r}, expected $libdir: {OWN_LIBRARIES}" if wrong else ""
-        case Kind.LOCAL if wrong := [part for part in BETWEEN_PATHS.split(text) if _leads_out(part)]:
+        case OptionKind.LOCAL if wrong := [part for part in BETWEEN_PATHS.split(text) if _leads_out(part)]:
             inside = "expected a name or a relative path without `..`: the server writes into its data directory only"
             return f"names {wrong[0]!r} outside of the data directory, {inside}, whose place comes from `storage`"
     return ""

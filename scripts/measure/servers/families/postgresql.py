@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pg8000.dbapi
 
@@ -18,10 +18,12 @@ from scripts.lib.host.process import run
 from scripts.lib.wording import option_value
 from scripts.measure.servers.endpoint import Endpoint
 from scripts.measure.servers.families import postgresql_options
-from scripts.measure.servers.families.family import Options
-from scripts.measure.servers.families.option_values import Kind
+from scripts.measure.servers.families.connection import Connection, execute, rows, value
+from scripts.measure.servers.families.family import CLIENT_USER, Options, ServerUser, bootstrap, pool_mib
+from scripts.measure.servers.families.option_rules import by_name
+from scripts.measure.servers.families.option_values import OptionKind
 from scripts.measure.servers.families.postgresql_status import OWN_NAME, PostgreSQLStatus
-from scripts.measure.servers.families.server_supplies import Supplies, asked_by_postgresql
+from scripts.measure.servers.families.server_supplies import SupplyDemand, asked_by_postgresql
 
 PREFIX = "/usr/local/pgsql"
 CONFIGURE_OPTIONS = ["--without-readline", "--without-icu", "--disable-nls"]
@@ -37,9 +39,8 @@ PARTS = [
     "src/backend/replication/libpqwalreceiver",
 ]
 
-# The superuser, and the role of a load generator on another host.
+# The superuser.
 USER = "sbtest"
-CLIENT_USER = "pgobench"
 PORT = 5432
 ITERATIONS = 4096
 READ_WITHIN_S = 30
@@ -75,10 +76,8 @@ class PostgreSQL(PostgreSQLStatus):
         r"|-D_(?:GNU_SOURCE|REENTRANT|THREAD_SAFE|POSIX_PTHREAD_SEMANTICS)$|-[ILB]|-Wl,(?:--as-needed|-E|-rpath,.*)$).*"
     )
     DATA_OPTIONS = frozenset({"wal_segment_size", "data_checksums"})
-    OWNED_OPTIONS: ClassVar[Mapping[str, str]] = {
-        name: instead for instead, names in postgresql_options.OWNED_BY.items() for name in names
-    }
-    OPTION_KINDS: ClassVar[Mapping[str, Kind]] = postgresql_options.KINDS
+    OWNED_OPTIONS: ClassVar[Mapping[str, str]] = by_name(postgresql_options.OWNED_BY)
+    OPTION_KINDS: ClassVar[Mapping[str, OptionKind]] = postgresql_options.KINDS
     BUILT_LIBRARIES, ADDED_LIBRARIES = postgresql_options.BUILT, postgresql_options.CONTRIB
     SYSBENCH_DRIVER = "pgsql"
     PASSWORD_OPTION = "pgsql-password"
@@ -107,12 +106,10 @@ class PostgreSQL(PostgreSQLStatus):
     POOL_UNIT_BYTES = 8192
     BASE_MIB, CONNECTION_MIB = 50, 5
 
-    def supplies(self, options: Options) -> Supplies:
-        """Return what a server with these options asks of supplies that a whole machine shares."""
+    def supplies(self, options: Options) -> SupplyDemand:
         return asked_by_postgresql(options)
 
     def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
-        """Return the configure call, the same for every build of a server; it runs in the build tree."""
         return [
             str(source / "configure"),
             f"--prefix={PREFIX}",
@@ -123,12 +120,10 @@ class PostgreSQL(PostgreSQLStatus):
         ]
 
     def compile_commands(self, threads: int) -> list[list[str]]:
-        """Return the commands that compile the server and initdb with at most `threads` jobs."""
         headers = ["make", "-C", "src/backend", "generated-headers"]
         return [headers, *(["make", f"-j{threads}", "-C", part, "all"] for part in PARTS if part != "src/include")]
 
     def library_commands(self, names: Collection[str]) -> list[list[str]]:
-        """Return the commands that compile some of `ADDED_LIBRARIES` in the build tree, after the server."""
         return [["make", "-C", f"contrib/{name}", "all"] for name in names]
 
     def install(self, source: Path, build: Path, target: Path, log: Path) -> None:
@@ -151,14 +146,11 @@ class PostgreSQL(PostgreSQLStatus):
         return {self.SERVER: program, **beside_program(program, "initdb"), **folders}
 
     def default_options(self, memory_mib: int) -> Options:
-        """Return the options every study starts from: durable, no network, data cached if it fits.
-
-        Shared buffers are a fourth of memory, between 128 and 4096 MiB.
-        """
+        """Return the options every study starts from: durable, no network, data cached if it fits."""
         return {
             "listen_addresses": "",
             "port": PORT,
-            "shared_buffers": f"{min(4096, max(128, memory_mib // 4))}MB",
+            "shared_buffers": f"{pool_mib(memory_mib)}MB",
             "max_connections": 1100,
             "max_wal_size": "4GB",
             "checkpoint_timeout": "30min",
@@ -182,11 +174,10 @@ class PostgreSQL(PostgreSQLStatus):
         return "".join(f"{name} = {text}\n" for name, text in written.items() if name not in INITDB_FLAGS)
 
     def libraries(self, program: Path) -> frozenset[str] | None:
-        """Return the names of the libraries in the installation of a server program, None where they are not found."""
         return postgresql_options.libraries_beside(program)
 
     def initialise(
-        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: dict
+        self, install: Path, data: Path, option_file: Path, options: Options, log: Path, identity: ServerUser
     ) -> None:
         """Make a cluster with the C locale, local trust and one database."""
         flags = [flag.format(options[name]) for name, flag in INITDB_FLAGS.items() if options.get(name)]
@@ -200,15 +191,10 @@ class PostgreSQL(PostgreSQLStatus):
             *flags,
         ]
         run(command, log, cwd=data, identity=identity)
-        statement = data.parent / "bootstrap.sql"
-        statement.write_text(f"CREATE DATABASE {self.DATABASE};\n", encoding="utf-8")
-        statement.chmod(0o644)
         alone = [str(install / self.SERVER), "--single", "-D", str(data), "postgres"]
-        run(alone, log, cwd=data, stdin=statement, identity=identity)
-        statement.unlink()
+        bootstrap(alone, f"CREATE DATABASE {self.DATABASE};\n", data, log, identity)
 
     def server_command(self, install: Path, data: Path, option_file: Path, sockets: Path) -> list[str]:
-        """Return the server's command line; it listens on a socket in `sockets`, and where options say."""
         return [
             str(install / self.SERVER),
             "-D",
@@ -240,55 +226,42 @@ class PostgreSQL(PostgreSQLStatus):
         connection.autocommit = True
         return connection
 
-    def before_stop(self, connection: pg8000.dbapi.Connection, keep_data: bool) -> None:
+    def before_stop(self, connection: Connection, keep_data: bool) -> None:
         """Freeze and checkpoint data that is kept, so that no run inherits the loader's vacuum work."""
         if keep_data:
-            for statement in ("VACUUM (FREEZE, ANALYZE)", "CHECKPOINT"):
-                connection.cursor().execute(statement)
+            execute(connection, "VACUUM (FREEZE, ANALYZE)", "CHECKPOINT")
 
     def sysbench_flags(self, sockets: Path) -> list[str]:
-        """Return sysbench's connection options for the socket in `sockets`."""
-        return [
-            "--db-driver=pgsql",
-            f"--pgsql-host={sockets}",
-            f"--pgsql-port={port_of(sockets)}",
-            f"--pgsql-user={USER}",
-            f"--pgsql-db={self.DATABASE}",
-        ]
+        return self.driver_flags(host=sockets, port=port_of(sockets), user=USER, db=self.DATABASE)
 
     def network_options(self, address: str, port: int) -> Options:
-        """Return the server options that make it listen on one address."""
         return {"listen_addresses": address, "port": port}
 
-    def admit_client(self, connection: pg8000.dbapi.Connection, password: str) -> None:
+    def admit_client(self, connection: Connection, password: str) -> None:
         """Make a role for a load generator, which owns nothing; the server receives a hash of the password.
 
         Raises TimeoutError if the server has not read its rules again after 30 s.
         """
-        cursor = connection.cursor()
-        cursor.execute(f"CREATE ROLE {CLIENT_USER} LOGIN PASSWORD '{password_verifier(password)}'")
-        cursor.execute(f"GRANT ALL ON DATABASE {self.DATABASE} TO {CLIENT_USER}")
-        cursor.execute(f"GRANT ALL ON SCHEMA public TO {CLIENT_USER}")
-        for kind in ("TABLES", "SEQUENCES"):
-            cursor.execute(f"GRANT ALL ON ALL {kind} IN SCHEMA public TO {CLIENT_USER}")
-        with Path(_value(cursor, "SHOW hba_file")).open("a", encoding="utf-8") as rules:
+        execute(
+            connection,
+            f"CREATE ROLE {CLIENT_USER} LOGIN PASSWORD '{password_verifier(password)}'",
+            f"GRANT ALL ON DATABASE {self.DATABASE} TO {CLIENT_USER}",
+            f"GRANT ALL ON SCHEMA public TO {CLIENT_USER}",
+            f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {CLIENT_USER}",
+            f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {CLIENT_USER}",
+        )
+        with Path(value(connection, "SHOW hba_file")).open("a", encoding="utf-8") as rules:
             rules.write(f"host {self.DATABASE} {CLIENT_USER} all scram-sha-256\n")
-        before, deadline_s = _value(cursor, "SELECT pg_conf_load_time()"), time.monotonic() + READ_WITHIN_S
-        cursor.execute("SELECT pg_reload_conf()")
-        while _value(cursor, "SELECT pg_conf_load_time()") == before:
+        before, deadline_s = value(connection, "SELECT pg_conf_load_time()"), time.monotonic() + READ_WITHIN_S
+        execute(connection, "SELECT pg_reload_conf()")
+        while value(connection, "SELECT pg_conf_load_time()") == before:
             if time.monotonic() > deadline_s:
                 raise TimeoutError(f"the server has not read pg_hba.conf again within {READ_WITHIN_S} s")
             time.sleep(0.02)
 
-    def network_sysbench_flags(self, address: str, port: int) -> list[str]:
-        """Return sysbench's connection options for another host, without the password."""
-        place = [f"--pgsql-host={address}", f"--pgsql-port={port}"]
-        return ["--db-driver=pgsql", *place, f"--pgsql-user={CLIENT_USER}", f"--pgsql-db={self.DATABASE}"]
-
     CIPHER_QUERY = "SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl"
 
     def reach(self, endpoint: Endpoint) -> pg8000.dbapi.Connection:
-        """Connect to a server over the network, in the endpoint's database; raises pg8000's errors."""
         login = endpoint.access.login
         connection = pg8000.dbapi.connect(
             login.user, password=login.password, host=endpoint.address, port=endpoint.port,
@@ -298,42 +271,32 @@ class PostgreSQL(PostgreSQLStatus):
         connection.autocommit = True
         return connection
 
-    def release_of(self, connection: pg8000.dbapi.Connection) -> str:
-        """Return the release that a server states, such as 15.18."""
-        return _value(connection.cursor(), "SHOW server_version").split()[0]
-
-    def reached_flags(self, endpoint: Endpoint) -> list[str]:
-        """Return sysbench's connection options for a server that already runs, without user and password."""
-        place = [f"--pgsql-host={endpoint.address}", f"--pgsql-port={endpoint.port}"]
-        return ["--db-driver=pgsql", *place, f"--pgsql-db={endpoint.database}"]
+    def release_of(self, connection: Connection) -> str:
+        return str(value(connection, "SHOW server_version")).split()[0]
 
     def reached_environment(self, endpoint: Endpoint, folder: Path) -> dict[str, str]:
         """Return the environment by which libpq checks the server's certificate and name, or uses no TLS."""
         ca = endpoint.access.ca
         return {"PGSSLMODE": "verify-full", "PGSSLROOTCERT": str(ca)} if ca else {"PGSSLMODE": "disable"}
 
-    def has_database(self, connection: pg8000.dbapi.Connection, database: str) -> bool:
-        """Return whether a server has a database of this name."""
-        cursor = connection.cursor()
-        cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", (database,))
-        return cursor.fetchone() is not None
+    def has_database(self, connection: Connection, database: str) -> bool:
+        return bool(rows(connection, "SELECT 1 FROM pg_database WHERE datname = %s", database))
 
     def drop_statement(self, database: str) -> str:
         """Return the statement that drops a database, and ends what is left of its connections (from 13 on)."""
         return f"DROP DATABASE {database} WITH (FORCE)"
 
     def enter_statements(self, schema: str) -> list[str]:
-        """Return the statement after which a new connection is in a schema."""
         return [f"SET search_path TO {schema}"]
 
-    def log_statements(self, connection: pg8000.dbapi.Connection) -> None:
+    def log_statements(self, connection: Connection) -> None:
         """Make the server log the statements of connections that are opened from now on."""
-        connection.cursor().execute("ALTER ROLE ALL SET log_statement = 'all'")
+        execute(connection, "ALTER ROLE ALL SET log_statement = 'all'")
 
-    def logged_statements(self, connection: pg8000.dbapi.Connection, log: str) -> list[str]:
+    def logged_statements(self, connection: Connection, log: str) -> list[str]:
         """Stop that, and return the statements in `log`, a piece of the server's log."""
-        connection.cursor().execute("ALTER ROLE ALL RESET log_statement")
-        return [found.replace("\n\t", "\n") for found in LOGGED_STATEMENT.findall(log)]
+        execute(connection, "ALTER ROLE ALL RESET log_statement")
+        return [text.replace("\n\t", "\n") for text in LOGGED_STATEMENT.findall(log)]
 
 
 def port_of(sockets: Path) -> int:
@@ -349,8 +312,3 @@ def password_verifier(password: str) -> str:
     client, server = (hmac.digest(salted, name, "sha256") for name in (b"Client Key", b"Server Key"))
     text = [base64.b64encode(part).decode() for part in (salt, hashlib.sha256(client).digest(), server)]
     return f"SCRAM-SHA-256${ITERATIONS}:{text[0]}${text[1]}:{text[2]}"
-
-
-def _value(cursor: pg8000.dbapi.Cursor, statement: str) -> Any:
-    cursor.execute(statement)
-    return cursor.fetchone()[0]

@@ -1,10 +1,16 @@
 """Options of PostgreSQL: which the workflow sets, what the others can reach, and the libraries that they can name."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from scripts.measure.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE, FROM_WORKFLOW, NO_ACCOUNTS, ONE_LOG
-from scripts.measure.servers.families.option_values import KINDS_BY_NAME, LIBRARY_SUFFIX, Kind
+from scripts.measure.servers.families.option_rules import (
+    FROM_CLIENT,
+    FROM_STORAGE,
+    FROM_WORKFLOW,
+    NO_ACCOUNTS,
+    ONE_LOG,
+    by_name,
+)
+from scripts.measure.servers.families.option_values import KINDS_BY_NAME, LIBRARY_SUFFIX, OptionKind
 
 OWNED_BY = {
     FROM_CLIENT: ("listen_addresses", "port", "bonjour*"),
@@ -14,21 +20,28 @@ OWNED_BY = {
     ONE_LOG: ("log_destination", "logging_collector", "log_directory", "log_filename"),
 }
 BY_KIND = {
-    Kind.TEXT: ("log_line_prefix", "cluster_name", "*application_name", "event_source", "syslog_ident", "ssl_*ciphers"),
-    Kind.INPUT: (
+    OptionKind.TEXT: (
+        "log_line_prefix",
+        "cluster_name",
+        "*application_name",
+        "event_source",
+        "syslog_ident",
+        "ssl_*ciphers",
+    ),
+    OptionKind.INPUT: (
         *("ssl_ca_file", "ssl_cert_file", "ssl_crl_dir", "ssl_crl_file", "ssl_dh_params_file", "ssl_key_file"),
         "krb_server_keyfile",
     ),
     # Options of PL/Java start a virtual machine with what they hold.
-    Kind.COMMAND: ("pljava.*options",),
-    Kind.LIBRARY: ("jit_provider",),
+    OptionKind.COMMAND: ("pljava.*options",),
+    OptionKind.LIBRARY: ("jit_provider",),
     # Debian's extension_destdir is a second root for extensions and their libraries.
-    Kind.LIBRARY_FOLDER: (
+    OptionKind.LIBRARY_FOLDER: (
         *("dynamic_library_path", "extension_control_path", "extension_destdir"),
         *("pljava.libjvm_location", "pljava.classpath", "pljava.module_path"),
     ),
 }
-KINDS: Mapping[str, Kind] = KINDS_BY_NAME | {name: kind for kind, names in BY_KIND.items() for name in names}
+KINDS = KINDS_BY_NAME | by_name(BY_KIND)
 
 # Where an installation keeps what its server loads, below the folder above the program's; each has SURE_LIBRARY.
 LIBRARY_FOLDERS = ("lib", "lib/postgresql", "lib64/pgsql", "lib/pgsql", "lib64/postgresql", "lib64")

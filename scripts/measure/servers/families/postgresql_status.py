@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
-import pg8000.dbapi
-
-from scripts.measure.servers.families.family import OFF, ON, Family
+from scripts.measure.servers.families.connection import Connection, rows, value
+from scripts.measure.servers.families.family import OFF, ON, Family, OptionValue, Setting
 
 # The name of our own connections; otherwise they would be idle clients among those of the load.
 OWN_NAME = "observer"
@@ -56,8 +54,6 @@ IN_MEGABYTES = "wal_segment_size"
 # Of a server that was compiled without --with-blocksize.
 PAGE_BYTES = 8192
 
-Settings = Mapping[str, tuple[str, str | None]]
-
 
 POOL_BYTES = """
     SELECT setting::bigint * current_setting('block_size')::bigint FROM pg_settings WHERE name = 'shared_buffers'
@@ -94,38 +90,37 @@ class PostgreSQLStatus(Family):
         )
     )
 
-    def variables(self, connection: pg8000.dbapi.Connection) -> dict[str, str]:
-        """Return every setting with the server's value."""
-        return dict(_rows(connection, "SELECT name, setting FROM pg_settings ORDER BY name"))
+    def variables(self, connection: Connection) -> dict[str, str]:
+        return dict(rows(connection, "SELECT name, setting FROM pg_settings ORDER BY name"))
 
-    def settings(self, connection: pg8000.dbapi.Connection) -> dict[str, tuple[str, str | None]]:
-        """Return name, in small letters -> (setting, unit) of every setting."""
-        rows = _rows(connection, "SELECT lower(name), setting, unit FROM pg_settings")
-        return {name: (setting, unit) for name, setting, unit in rows}
+    def settings(self, connection: Connection) -> dict[str, Setting]:
+        """Return every setting by its name in small letters."""
+        settings = rows(connection, "SELECT lower(name), setting, unit FROM pg_settings")
+        return {name: Setting(text, unit) for name, text, unit in settings}
 
-    def option_taken(self, name: str, value: Any, settings: Settings) -> bool | None:
+    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, Setting]) -> bool | None:
         """Return whether the server has the value of an option; None if it has no such setting."""
         if name.lower() not in settings:
             return None
-        found, unit = settings[name.lower()]
+        running = settings[name.lower()]
         wanted = {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value).strip()
-        if wanted.lower() in ON | OFF and found in ("on", "off"):
-            return (wanted.lower() in ON) == (found == "on")
-        given = _number(f"{wanted}MB" if name == IN_MEGABYTES else wanted, unit)
-        running = _number(found, unit)
-        if given is None or running is None:
-            return wanted.lower() == found.lower()
-        return given == running or (None if wanted == "-1" else False)  # -1: the server chooses
+        if wanted.lower() in ON | OFF and running.text in ("on", "off"):
+            return (wanted.lower() in ON) == (running.text == "on")
+        wanted_number = _number(f"{wanted}MB" if name == IN_MEGABYTES else wanted, running.unit)
+        running_number = _number(running.text, running.unit)
+        if wanted_number is None or running_number is None:
+            return wanted.lower() == running.text.lower()
+        return wanted_number == running_number or (None if wanted == "-1" else False)  # -1: the server chooses
 
-    def counters(self, connection: pg8000.dbapi.Connection) -> dict[str, float]:
+    def counters(self, connection: Connection) -> dict[str, float]:
         """Return the counters that are compared at both edges of a window; those the release lacks are missing."""
         reported = _report_own_work(connection)
         columns = ", ".join(COUNTERS.values())
         database = f"SELECT {columns} FROM pg_stat_database WHERE datname = '{self.DATABASE}'"
-        counted = dict(zip(COUNTERS, map(float, _rows(connection, database)[0]), strict=True))
-        wal = _rows(connection, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0]
+        counted = dict(zip(COUNTERS, map(float, rows(connection, database)[0]), strict=True))
+        wal = value(connection, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")
         size = f"SELECT pg_database_size('{self.DATABASE}') / current_setting('block_size')::int"
-        pages = {"database_pages": float(_rows(connection, size)[0][0])} if reported else {}
+        pages = {"database_pages": float(value(connection, size))} if reported else {}
         return {**counted, **_cluster_counters(connection), "log_written_bytes": float(wal), **pages}
 
     def disk_counts(self, counters: Mapping[str, float]) -> dict[str, float]:
@@ -144,71 +139,64 @@ class PostgreSQLStatus(Family):
             counts["written_bytes"] = counters["log_written_bytes"] + counters["buffers_written"] * PAGE_BYTES
         return counts
 
-    def pool(self, connection: pg8000.dbapi.Connection) -> tuple[int | None, int | None]:
+    def pool(self, connection: Connection) -> tuple[int | None, int | None]:
         """Return (bytes of shared buffers, None): how many are in use is known to an extension only."""
-        return int(_rows(connection, POOL_BYTES)[0][0]), None
+        return int(value(connection, POOL_BYTES)), None
 
-    def read_bytes(self, connection: pg8000.dbapi.Connection) -> int | None:
+    def read_bytes(self, connection: Connection) -> int | None:
         """Return the bytes of blocks of the database read into shared buffers so far; None before release 15."""
         if not _report_own_work(connection):
             return None
         blocks = f"SELECT blks_read FROM pg_stat_database WHERE datname = '{self.DATABASE}'"
-        return int(_rows(connection, blocks)[0][0]) * int(_rows(connection, "SHOW block_size")[0][0])
+        return int(value(connection, blocks)) * int(value(connection, "SHOW block_size"))
 
-    def reading_statements(self, connection: pg8000.dbapi.Connection) -> list[str]:
+    def reading_statements(self, connection: Connection) -> list[str]:
         """Return a scan of each table and of its indexes that keeps what it reads.
 
         A sequential scan of a table larger than a fourth of shared buffers reuses a ring of 256 KiB (PostgreSQL's
         src/backend/storage/buffer/README); a scan of a range of row addresses (from 14 on) and one of an index do not.
         """
-        tables = [table for (table,) in _rows(connection, TABLES)]
+        tables = [table for (table,) in rows(connection, TABLES)]
         scans = [f"SELECT count(*) FROM {table} WHERE ctid >= '(0,0)'" for table in tables]
-        scans += [f"SELECT count({name}) FROM {table} WHERE {name} IS NOT NULL" for table, name in
-                  dict.fromkeys(map(tuple, _rows(connection, INDEXED)))]  # fmt: skip
+        indexed = dict.fromkeys(rows(connection, INDEXED))
+        scans += [f"SELECT count({name}) FROM {table} WHERE {name} IS NOT NULL" for table, name in indexed]
         off = [f"SET {name} = off" for name in PLAIN_SCANS]
         return [*off, *scans, *(f"RESET {name}" for name in PLAIN_SCANS)]
 
-    def table_files(self, connection: pg8000.dbapi.Connection) -> dict[str, str]:
+    def table_files(self, connection: Connection) -> dict[str, str]:
         """Return path below the data directory -> table, for the first file of tables, their indexes and TOAST."""
-        return dict(_rows(connection, TABLE_FILES))
+        return dict(rows(connection, TABLE_FILES))
 
-    def read_waits(self, connection: pg8000.dbapi.Connection) -> dict[tuple[str, str], tuple[float, float]]:
+    def read_waits(self, connection: Connection) -> dict[tuple[str, str], tuple[float, float]]:
         """Return (connections or background, event) -> how many are in it now, twice: the count stands for both."""
-        return {(who, event): (float(count), float(count)) for who, event, count in _rows(connection, WAITS)}
+        return {(who, event): (float(count), float(count)) for who, event, count in rows(connection, WAITS)}
 
 
-def _report_own_work(connection: pg8000.dbapi.Connection) -> bool:
+def _report_own_work(connection: Connection) -> bool:
     """Have what our own connection did counted at once; returns whether the release (from 15 on) can do so."""
-    if not _rows(connection, "SELECT to_regproc('pg_catalog.pg_stat_force_next_flush') IS NOT NULL")[0][0]:
+    if not value(connection, "SELECT to_regproc('pg_catalog.pg_stat_force_next_flush') IS NOT NULL"):
         return False
-    _rows(connection, "SELECT pg_stat_force_next_flush()")
+    rows(connection, "SELECT pg_stat_force_next_flush()")
     return True
 
 
-def _cluster_counters(connection: pg8000.dbapi.Connection) -> dict[str, float]:
+def _cluster_counters(connection: Connection) -> dict[str, float]:
     views = ", ".join(f"to_regclass('pg_catalog.{view}')" for view, _ in CLUSTER_COUNTERS.values())
-    there = {tuple(row) for row in _rows(connection, COLUMNS.format(views=views))}
-    known = {
+    present = set(rows(connection, COLUMNS.format(views=views)))
+    counted = {
         name: (view, columns)
         for name, (view, columns) in CLUSTER_COUNTERS.items()
-        if there >= {(view, column) for column in columns}
+        if present >= {(view, column) for column in columns}
     }
-    asked = ", ".join(f"(SELECT {' + '.join(columns)} FROM {view})" for view, columns in known.values())
-    return dict(zip(known, map(float, _rows(connection, f"SELECT {asked}")[0]), strict=True)) if known else {}
-
-
-def _rows(connection: pg8000.dbapi.Connection, statement: str) -> list[tuple]:
-    cursor = connection.cursor()
-    cursor.execute(statement)
-    return list(cursor.fetchall())
+    sums = ", ".join(f"(SELECT {' + '.join(columns)} FROM {view})" for view, columns in counted.values())
+    return dict(zip(counted, map(float, rows(connection, f"SELECT {sums}")[0]), strict=True)) if counted else {}
 
 
 def _number(text: str, unit: str | None) -> float | None:
     """Return a number in bytes or microseconds, in its own unit or the setting's; None if the text is no number."""
-    if not (found := NUMBER.fullmatch(text)):
+    if not (number := NUMBER.fullmatch(text)):
         return None
-    count, own = UNIT.fullmatch(unit).groups() if unit else ("", "")
-    scale = {**SIZES, **TIMES}.get(found[2] or own, None if found[2] else 1)
-    if scale is None:
-        return None
-    return float(found[1]) * scale * (1 if found[2] else int(count or 1))
+    of_setting = UNIT.fullmatch(unit) if unit else None
+    count, setting_unit = (int(of_setting[1] or 1), of_setting[2]) if of_setting else (1, "")
+    scale = {**SIZES, **TIMES}.get(number[2] or setting_unit, None if number[2] else 1)
+    return None if scale is None else float(number[1]) * scale * (1 if number[2] else count)

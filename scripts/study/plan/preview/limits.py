@@ -13,7 +13,7 @@ from scripts.lib.host.process_limits import FILE_SYSTEM_ROOT, bounded, number_in
 from scripts.measure.engine.planned import TURNS
 from scripts.measure.loadgen import many
 from scripts.measure.servers import families
-from scripts.measure.servers.families.server_supplies import Supplies
+from scripts.measure.servers.families.server_supplies import SupplyDemand
 from scripts.study.config.run_time import connections_each
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.memory_room import FEWEST_ARMS, OWN_PROCESSES, amount_text, fixed_mib, in_mib, options_of
@@ -191,7 +191,7 @@ class Demands:
         """Return what it asks of supplies that servers share."""
         plan, pool_mib = self.due.paths.plan, in_mib(self.options[self.family.POOL_OPTION], self.family.POOL_UNIT_BYTES)
         running = plan.is_running(plan.study.variants[self.variant]["server"])
-        asked = Supplies() if running else self.family.supplies(self.options)
+        asked = SupplyDemand() if running else self.family.supplies(self.options)
         return Asking(self.variant, asked, pool_mib, self.family.HUGE_PAGES_OPTION)
 
     def memory_mib(self, system: Callable) -> tuple[float, float]:

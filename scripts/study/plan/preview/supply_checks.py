@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scripts.lib.host.machine_supplies import Left
 from scripts.lib.wording import plural
-from scripts.measure.servers.families.server_supplies import HugePages, Supplies
+from scripts.measure.servers.families.server_supplies import HugePages, SupplyDemand
 from scripts.study.plan.memory_room import amount_text
 from scripts.study.plan.preview.limit import Limit
 
@@ -19,7 +19,7 @@ class Asking:
     """An arm of a block, what its server asks for, the size of its pool, and the option about huge pages."""
 
     name: str
-    supplies: Supplies
+    supplies: SupplyDemand
     pool_mib: float
     huge_pages_option: str
 

@@ -7,7 +7,7 @@ import pytest
 
 from scripts.build.compilation import binary
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 PROGRAM = r"""
 #include <stdio.h>
 #include <string.h>

@@ -24,7 +24,6 @@ def functions(**places):
 
 
 @pytest.mark.real
-@pytest.mark.shares
 def test_functions_of_a_program_are_its_own_with_sizes_and_addresses(program):
     found = {each.symbol: each for each in functions_of(program)}
     assert {"one", "two", "main", "_start"} <= found.keys()
@@ -34,7 +33,6 @@ def test_functions_of_a_program_are_its_own_with_sizes_and_addresses(program):
 
 
 @pytest.mark.real
-@pytest.mark.shares
 def test_program_without_symbols_is_refused(program, tmp_path):
     subprocess.run(["strip", "-o", tmp_path / "bare", program], check=True)
     with pytest.raises(ValueError, match="shows no functions"):

@@ -16,7 +16,7 @@ from scripts.lib.json_record import write
 from scripts.measure.servers import families
 from scripts.measure.servers.families import innodb
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 
 # What FPROFILE_GENERATE and FPROFILE_USE do, in our words.
 PROJECT = """

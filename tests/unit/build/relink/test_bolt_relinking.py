@@ -58,7 +58,6 @@ def bolted(base, tmp_path):
 
 @needs_bolt
 @pytest.mark.real
-@pytest.mark.shares
 def test_relinks_of_the_input_are_laid_out_and_answer_the_same(base, bolted):
     relinks, about = bolted
     bolt_relinks(relinks, base.folder, about, lay_out(base))
@@ -78,7 +77,6 @@ def test_relinks_of_the_input_are_laid_out_and_answer_the_same(base, bolted):
 
 @needs_bolt
 @pytest.mark.real
-@pytest.mark.shares
 def test_refused_relink_of_the_input_is_refused_here_too(base, bolted, tmp_path):
     relinks, about = bolted
     shutil.copytree(base.folder, tmp_path / "base")
@@ -93,7 +91,6 @@ def test_refused_relink_of_the_input_is_refused_here_too(base, bolted, tmp_path)
 
 @needs_bolt
 @pytest.mark.real
-@pytest.mark.shares
 def test_input_of_before_is_a_reason(base, bolted, tmp_path):
     relinks, about = bolted
     json_record.write(tmp_path / "base" / "identity.json", base.identity)

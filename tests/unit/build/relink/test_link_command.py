@@ -7,7 +7,7 @@ import pytest
 from scripts.build.compilation.compiler_calls import CompilerCall
 from scripts.build.relink.link_command import Piece, is_object, server_link, take_apart, traced_pieces, with_output
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 UNITS = ("a", "b", "c", "one/x", "two/x", "three/y")
 
 

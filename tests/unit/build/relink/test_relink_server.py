@@ -17,7 +17,7 @@ from scripts.lib.host import outcome
 from scripts.lib.host.process import CommandFailed
 from tests.made.linked import PARTS, SERVER, linked
 
-pytestmark = [pytest.mark.real, pytest.mark.shares]
+pytestmark = pytest.mark.real
 COUNT = 5
 
 

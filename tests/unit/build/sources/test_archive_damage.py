@@ -162,7 +162,7 @@ def test_archive_that_cannot_be_read_is_told_and_the_next_source_is_tried(tmp_pa
         "sources": [{"file": str(bad)}, {"file": str(good)}],
     }
     made = source.make(wanted, tmp_path / "out" / "tree", tmp_path / "out" / "source.json", POSTGRESQL)
-    assert made["origin"] == str(good)
+    assert made.origin == str(good)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["source.json", "tree"]
 
 

@@ -70,7 +70,6 @@ def test_file_that_is_no_program_is_told(tmp_path):
 
 
 @pytest.mark.real
-@pytest.mark.shares
 @pytest.mark.skipif(not MARIADB.exists(), reason="package mariadb-server-core is not installed")
 def test_distribution_server_names_its_release():
     assert program_release(find_program(MARIADB, "installed", PRODUCTS), PRODUCTS).startswith("10.")

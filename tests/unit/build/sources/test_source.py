@@ -14,6 +14,7 @@ import pytest
 
 from scripts.build.sources import SourceError, archive, source
 from scripts.build.sources import working_tree as sources_working_tree
+from scripts.build.sources.declared import SourceFile, SourceIdentity
 from scripts.build.sources.kinds import declared_source
 from scripts.build.sources.source import make, satisfies
 from scripts.build.sources.tree import tree_sha256
@@ -67,21 +68,19 @@ def test_first_usable_source_makes_the_tree_and_its_record(tmp_path, place, mirr
     url = {"url": [f"{mirror}/none/pg.tar.gz", f"{mirror}/mirror/pg-15.18.tar.gz"], "sha256": sha256(good).upper()}
     facts = make(recipe(missing, url), *place, PRODUCTS)
     tree, identity = place
-    assert (
-        json.loads(identity.read_text())
-        == facts
-        == {
-            "format": 1,
-            "server": "postgresql-15",
-            "product": "PostgreSQL",
-            "version": "15",
-            "release": "15.18",
-            "kind": "url",
-            "origin": f"one of {', '.join(url['url'])}",
-            "files": [{"name": "pg.tar.gz", "sha256": sha256(good)}],
-            "tree_sha256": tree_sha256(tree),
-        }
-    )
+    record = json.loads(identity.read_text())
+    assert record == {
+        "format": 1,
+        "server": "postgresql-15",
+        "product": "PostgreSQL",
+        "version": "15",
+        "release": "15.18",
+        "kind": "url",
+        "origin": f"one of {', '.join(url['url'])}",
+        "files": [{"name": "pg.tar.gz", "sha256": sha256(good)}],
+        "tree_sha256": tree_sha256(tree),
+    }
+    assert (facts, list(SourceIdentity.unknown_keys(record))) == (SourceIdentity.of(record), [])
     assert sorted(path.name for path in tree.iterdir()) == ["configure", "src"]
     assert sorted(path.name for path in tree.parent.iterdir()) == ["downloads", "source.json", "tree"]
 
@@ -95,7 +94,7 @@ def test_version_is_filled_into_urls_and_files(tmp_path, place):
 def test_home_is_understood_in_file(tmp_path, place, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     ball(tmp_path / "pg.tar.gz")
-    assert make(recipe({"file": "~/pg.tar.gz"}), *place, PRODUCTS)["kind"] == "file"
+    assert make(recipe({"file": "~/pg.tar.gz"}), *place, PRODUCTS).kind == "file"
 
 
 def test_every_failure_is_told_with_where_to_put_the_file(tmp_path, place):
@@ -195,8 +194,8 @@ def test_failed_try_keeps_the_tree_that_was_there(tmp_path, place):
     first = make(recipe({"file": str(good)}), *place, PRODUCTS)
     with pytest.raises(SourceError):
         make(recipe({"file": "/nowhere/pg.tar.gz"}, version="15.19"), *place, PRODUCTS)
-    assert json.loads(place[1].read_text()) == first
-    assert tree_sha256(place[0]) == first["tree_sha256"]
+    assert SourceIdentity.of(json.loads(place[1].read_text())) == first
+    assert tree_sha256(place[0]) == first.tree_sha256
 
 
 def working_tree(path: Path, release: str = "15.18") -> Path:
@@ -210,8 +209,8 @@ def test_directory_is_copied_as_the_recipe_has_it(tmp_path, place):
     sources = [{"directory": str(working_tree(tmp_path / "mine"))}]
     wanted = {**recipe(*sources), **declared_source(sources, "", PRODUCTS)}
     facts = make(wanted, *place, PRODUCTS)
-    assert (facts["kind"], facts["release"], facts["files"]) == ("directory", "15.18", [])
-    assert facts["content_sha256"] == wanted["content_sha256"]
+    assert (facts.kind, facts.release, facts.files) == ("directory", "15.18", [])
+    assert facts.content_sha256 == wanted["content_sha256"]
     assert (place[0] / "src/main.c").read_text() == "int x;\n"
     born = place[0].stat().st_ino
     assert make(wanted, *place, PRODUCTS) == facts
@@ -246,8 +245,8 @@ def test_commit_of_a_repository_makes_the_tree(tmp_path, place):
     commit = committed(tmp_path / "server")
     wanted = recipe({"git": str(tmp_path / "server"), "commit": commit})
     facts = make(wanted, *place, PRODUCTS)
-    assert (facts["kind"], facts["release"], facts["commit"], facts["files"]) == ("git", "15.18", commit, [])
-    assert facts["origin"] == f"commit {commit} of {tmp_path}/server"
+    assert (facts.kind, facts.release, facts.commit, facts.files) == ("git", "15.18", commit, [])
+    assert facts.origin == f"commit {commit} of {tmp_path}/server"
     assert sorted(path.name for path in place[0].iterdir()) == ["configure", "src"]
     (tmp_path / "server").rename(tmp_path / "moved")
     assert make(wanted, *place, PRODUCTS) == facts
@@ -272,8 +271,8 @@ def test_installed_server_is_pointed_at_and_nothing_is_fetched(tmp_path, place, 
     program = postgres(tmp_path / "prefix")
     path = tmp_path / "prefix" / below
     facts = make(recipe({"installed": str(path)}), *place, PRODUCTS)
-    assert (facts["kind"], facts["release"], facts["path"]) == ("installed", "15.18", str(path))
-    assert facts["files"] == [{"name": "postgres", "sha256": sha256(program)}]
+    assert (facts.kind, facts.release, facts.path) == ("installed", "15.18", str(path))
+    assert facts.files == [SourceFile("postgres", sha256(program))]
     assert [entry.name for entry in place[0].iterdir()] == ["prefix"]
     assert (place[0] / "prefix").readlink() == path
     assert sorted(entry.name for entry in place[0].parent.iterdir()) == ["source.json", "tree"]
@@ -283,8 +282,8 @@ def test_upgraded_installed_server_is_pointed_at_anew(tmp_path, place):
     postgres(tmp_path)
     first = make(recipe({"installed": str(tmp_path)}), *place, PRODUCTS)
     postgres(tmp_path, "15.19")
-    assert make(recipe({"installed": str(tmp_path)}), *place, PRODUCTS)["release"] == "15.19"
-    assert first["release"] == "15.18"
+    assert make(recipe({"installed": str(tmp_path)}), *place, PRODUCTS).release == "15.19"
+    assert first.release == "15.18"
 
 
 def test_installed_server_that_is_not_the_recipes_or_of_another_release_is_told(tmp_path, place):
@@ -334,7 +333,7 @@ IDENTITY = {
     ],
 )
 def test_tree_satisfies_a_recipe_by_package_or_checksum_never_by_mirror(change, wanted, expected):
-    assert satisfies({**IDENTITY, **change}, wanted, PRODUCTS) is expected
+    assert satisfies(SourceIdentity.of({**IDENTITY, **change}), wanted, PRODUCTS) is expected
 
 
 def test_entry_script_ends_with_one_sentence_and_its_log(tmp_path):

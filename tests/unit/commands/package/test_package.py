@@ -256,7 +256,6 @@ def clean():
 
 
 @pytest.mark.real
-@pytest.mark.shares
 @pytest.mark.skipif(bool(installed_mariadb.missing()), reason=installed_mariadb.missing() or "-")
 def test_package_of_mariadb_starts_in_a_clean_folder_as_another_user_and_keeps_its_data(tmp_path, clean):
     installed_mariadb.lay_out(tmp_path / "build")

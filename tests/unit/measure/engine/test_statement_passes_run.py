@@ -58,9 +58,7 @@ def test_first_pass_is_cold_and_the_mean_of_the_others_warm():
 
 def test_totals_are_over_the_statements_that_every_run_was_sent():
     full, less = executed((1, "a", 5.0), (1, "b", 2.0)), executed((1, "a", 7.0))
-    rows = [{"cold_s": 7.0, "warm_s": None}, {"cold_s": 7.0, "warm_s": None}]
-    sql_times.count_common(list(zip(rows, (full, less), strict=True)))
-    assert [row["cold_s"] for row in rows] == [5.0, 7.0]
+    assert sql_times.common_totals_s([full, less]) == [{"cold_s": 5.0, "warm_s": None}, {"cold_s": 7.0, "warm_s": None}]
 
 
 def test_page_cache_of_a_folder_is_emptied_on_a_disk():

@@ -194,7 +194,7 @@ def test_tls_is_checked_with_the_systems_certificates_unless_the_study_says_othe
 def test_jobs_learn_where_logins_are_and_no_login(login_file):
     servers = {"db": {"sources": [{"running": "h:1", "credentials": str(login_file)}]}, "own": {"sources": [{}]}}
     found = credentials.job_environment(servers)
-    assert json.loads(found[credentials.PLACES_VARIABLE]) == {"db": {"credentials": str(login_file)}}
+    assert json.loads(found[credentials.PLACES_VARIABLE]) == {"db": servers["db"]["sources"][0]}
     assert credentials.job_environment({"own": {"sources": [{}]}}) == {}
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from scripts.measure.servers import families
 from scripts.measure.servers import options as servers_options
+from scripts.measure.servers.families.family import Setting
 from scripts.measure.servers.server import ServerFailed
 
 INNODB = {
@@ -47,7 +48,10 @@ UNREAD = {
     INNODB_FAMILY: [("performance_schema_instrument", "%sync%=on"), ("query_cache_type", 2), ("thread_cache_size", -1)],
     POSTGRESQL_FAMILY: [("my.setting", 1), ("wal_buffers", -1)],
 }
-SETTINGS = {INNODB_FAMILY: INNODB, POSTGRESQL_FAMILY: POSTGRESQL}
+SETTINGS = {
+    INNODB_FAMILY: {name: Setting(text) for name, text in INNODB.items()},
+    POSTGRESQL_FAMILY: {name: Setting(*parts) for name, parts in POSTGRESQL.items()},
+}
 CASES = [
     pytest.param(family, name, value, answer, id=f"{family.NAME}-{name}-{value}")
     for table, answer in ((SAME, True), (OTHER, False), (UNREAD, None))
@@ -79,11 +83,11 @@ class Family:
 
     @staticmethod
     def settings(connection):
-        return {"pool": "2", "cache": "5", "two": "2"}
+        return {"pool": Setting("2"), "cache": Setting("5"), "two": Setting("2")}
 
     @staticmethod
     def option_taken(name, value, settings):
-        return settings[name] == str(value) if name in settings else None
+        return settings[name].text == str(value) if name in settings else None
 
 
 class Server:

@@ -104,9 +104,11 @@ def test_answers_of_a_newer_release_are_refused(tmp_path):
 
 def test_fixed_outcome_of_concurrency_follows_from_the_transactions():
     sent = [one for number in range(server_answers.CONNECTIONS) for one in server_answers.transactions(number)]
-    assert server_answers.known()["transfers"] == [[len(sent), sum(int(one[0].split()[7]) for one in sent)]]
+    assert server_answers.known_outcome()["transfers"] == [[len(sent), sum(int(one[0].split()[7]) for one in sent)]]
     counted = [one[3].split()[-1] for one in sent]
-    assert server_answers.known()["counters"] == [[int(name), counted.count(name)] for name in sorted(set(counted))]
+    assert server_answers.known_outcome()["counters"] == [
+        [int(name), counted.count(name)] for name in sorted(set(counted))
+    ]
 
 
 def test_transfers_lock_rows_in_both_orders_and_never_from_an_account_to_itself():
@@ -117,7 +119,10 @@ def test_transfers_lock_rows_in_both_orders_and_never_from_an_account_to_itself(
 
 
 def outcome(**changed):
-    right = {name: [[f"int {value}" for value in row] for row in rows] for name, rows in server_answers.known().items()}
+    right = {
+        name: [[f"int {value}" for value in row] for row in rows]
+        for name, rows in server_answers.known_outcome().items()
+    }
     return {"scans": 80, **right, **changed}
 
 

@@ -1,7 +1,7 @@
 """Intervals and words of simulated studies keep what they promise, and wrong methods are caught doing it.
 
 Limits hold within two standard errors of a share of 4 000 studies: 0.7 percentage points at 95 %.
-`tests/bench/coverage.py` is the larger proof.
+`benchmarks/coverage.py` is the larger proof.
 """
 
 import numpy as np

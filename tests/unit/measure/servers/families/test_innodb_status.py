@@ -1,7 +1,5 @@
 """What InnoDB's own report says is read from it, and what a release does not say is missing."""
 
-import contextlib
-
 import pymysql
 import pytest
 
@@ -72,10 +70,14 @@ class Asked:
     """A connection that answers every statement with these rows, or with an error; it stands in for a server."""
 
     def __init__(self, rows=(), error=None):
-        self.rows, self.error = rows, error
+        self.rows, self.error = [tuple(row.values()) for row in rows], error
+        self.description = [(name, None) for name in rows[0]] if rows else None
 
-    def cursor(self, kind=None):
-        return contextlib.nullcontext(self)
+    def cursor(self):
+        return self
+
+    def close(self):
+        """Do nothing."""
 
     def execute(self, statement):
         if self.error:
@@ -112,9 +114,9 @@ def test_other_errors_of_monitors_are_raised(read):
 
 @pytest.mark.parametrize(("every", "waited"), [(1, 3000.0), (1000, 3.0), (0, 0.0)])
 def test_of_so_many_commits_one_waits_for_a_sync_of_the_binary_log(every, waited):
-    found = innodb_status._synced_commits(Asked([(every,)]), {"Binlog_cache_use": "3000"})
+    found = innodb_status._synced_commits(Asked([{"sync_binlog": every}]), {"Binlog_cache_use": "3000"})
     assert found == {"binlog_synced_commits": waited}
-    assert innodb_status._synced_commits(Asked([(every,)]), {}) == {}
+    assert innodb_status._synced_commits(Asked([{"sync_binlog": every}]), {}) == {}
 
 
 def test_waits_for_the_doublewrite_buffer_are_known_only_where_they_are_timed():

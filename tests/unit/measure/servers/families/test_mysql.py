@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.measure.servers.families import innodb, mysql, mysql_options
+from scripts.measure.servers.families import family, mysql, mysql_options
 from scripts.measure.servers.families.family import RELEASE_FILE
 from scripts.measure.servers.families.mysql import SYSTEM_TABLES
 
@@ -191,7 +191,7 @@ def started(monkeypatch):
         commands.append((command, file.read_text()))
 
     monkeypatch.setattr(mysql, "run", keep)
-    monkeypatch.setattr(innodb, "run", keep)
+    monkeypatch.setattr(family, "run", keep)
     return commands
 
 
@@ -270,7 +270,6 @@ def test_redo_log_of_another_size_goes_where_the_server_would_not_start(tmp_path
 
 
 @pytest.mark.real
-@pytest.mark.shares
 def test_installed_server_runs_without_its_build_tree(tmp_path):
     source, build, target = sources(tmp_path / "source", "8.0.36"), tmp_path / "build", tmp_path / "moved" / "install"
     (source / "CMakeLists.txt").write_text(PROJECT)

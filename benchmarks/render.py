@@ -6,8 +6,8 @@ import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.bench.table import ROOT, Row, run
-from tests.bench.timed import REFERENCE, Spent, spent
+from benchmarks.table import ROOT, Row, run
+from benchmarks.timed import REFERENCE, Spent, spent
 from tests.browser import chromium, large
 from tests.made import synthetic
 

@@ -5,7 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from tests.bench import planning, run_overhead, snakemake_share, table
+from benchmarks import planning, run_overhead, snakemake_share, table
 
 
 def main(config: Path, study: Path) -> int:

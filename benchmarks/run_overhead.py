@@ -17,6 +17,7 @@ from pathlib import Path
 
 import yaml
 
+from benchmarks.table import ROOT, Row, run
 from scripts.build.compilation.stages import LOADER
 from scripts.lib import json_record
 from scripts.lib.vocabulary import BLOCK_FILE
@@ -26,7 +27,6 @@ from scripts.study.config.loading import load
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
-from tests.bench.table import ROOT, Row, run
 
 BENCH = "run_overhead"
 CONFIG = ROOT / "config.yaml"

@@ -1,6 +1,6 @@
 """Compare the gate's counts with what sysbench prints of the same window, on scripts that print nothing of their own.
 
-`python -m tests.bench.counts`: on the installed PostgreSQL; writes counts.csv with date and CPU.
+`python -m benchmarks.counts`: on the installed PostgreSQL; writes counts.csv with date and CPU.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from tests.endtoend.installed import initialised
 WINDOW_S, MEASURED_S, CLIENTS = 15, 18, 4
 LIMIT = 0.005
 TABLE = Path(__file__).with_name("counts.csv")
-TPCC_LIKE = Path(__file__).parents[1] / "data" / "tpcc_like" / "tpcc_like.lua"
+TPCC_LIKE = Path(__file__).parents[1] / "tests" / "data" / "tpcc_like" / "tpcc_like.lua"
 SCRIPTS = {
     "oltp_point_select": ("oltp_point_select", {}),
     "oltp_read_write": ("oltp_read_write", {}),

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from tests.bench import false_alarms
-from tests.bench.false_alarms import measure
-from tests.bench.side_by_side import measured_on, summary
+from benchmarks import false_alarms
+from benchmarks.false_alarms import measure
+from benchmarks.side_by_side import measured_on, summary
 
 OUT = Path(__file__).with_suffix(".csv")
 SERVERS = {**false_alarms.SERVERS, "mysql": "mysql-8.0.33-binary"}

@@ -7,9 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import sized
-from tests.bench.table import Row, run
-from tests.bench.timed import Spent, by_turns
+from benchmarks import sized
+from benchmarks.table import Row, run
+from benchmarks.timed import Spent, by_turns
 
 BENCH = "planning"
 LIMITS_S = {100: 4, 1000: 8, 10000: 60}

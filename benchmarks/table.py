@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 FILE = Path(__file__).with_name("table.csv")
 # Ratios of two calls of the same code differed by up to this share (README): a larger change is one of the code.
 NOISE = {"s": 0.25, "s (part)": 1.0, "CPU s": 0.20, "MiB": 0.05, "%": 0.50}

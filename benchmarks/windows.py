@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.false_alarms import measure
+from benchmarks.side_by_side import measured_on, with_earlier
 from scripts.lib.vocabulary import AA
-from tests.bench.false_alarms import measure
-from tests.bench.side_by_side import measured_on, with_earlier
 
 OUT = Path(__file__).with_suffix(".csv")
 SERVER = {"server": "mariadb-installed", "build": "prebuilt"}

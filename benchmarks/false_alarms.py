@@ -14,9 +14,9 @@ import pandas as pd
 import yaml
 from scipy import stats
 
+from benchmarks.side_by_side import measured_on, summary
+from benchmarks.table import ROOT
 from scripts.lib.vocabulary import AA
-from tests.bench.side_by_side import measured_on, summary
-from tests.bench.table import ROOT
 
 OUT = Path(__file__).with_suffix(".csv")
 COPIES = ["same1", "same2", "same3", "same4"]

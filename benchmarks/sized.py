@@ -22,11 +22,11 @@ from snakemake.settings.enums import Quietness
 from snakemake.settings.types import ConfigSettings, DAGSettings, ExecutionSettings, OutputSettings, ResourceSettings
 from snakemake.workflow import Workflow
 
+from benchmarks.table import ROOT
+from benchmarks.timed import spent
 from scripts.lib import json_record
 from scripts.measure.engine import planned
 from scripts.study.plan import decisions
-from tests.bench.table import ROOT
-from tests.bench.timed import spent
 from tests.made.run import Asked, one_run
 
 # runs -> arms besides the reference's second one, client counts, repetitions; four workloads in each
@@ -79,7 +79,7 @@ def dry_run(config: Path) -> list[str]:
 
 def finish(folder: Path, config: Path) -> None:
     """Make the study of `config` look finished in `folder`. Raises ValueError when Snakemake does not see it so."""
-    spent([sys.executable, "-c", f"from tests.bench import sized; sized.make({str(folder)!r}, {str(config)!r})"], ROOT)
+    spent([sys.executable, "-c", f"from benchmarks import sized; sized.make({str(folder)!r}, {str(config)!r})"], ROOT)
     said = subprocess.run(dry_run(config), cwd=folder, capture_output=True, text=True, check=False)
     if "Nothing to be done" not in said.stdout + said.stderr:
         raise ValueError(f"{folder}: not finished in Snakemake's eyes: {(said.stdout + said.stderr)[-4000:]}")

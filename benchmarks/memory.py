@@ -16,12 +16,12 @@ from pathlib import Path
 import pandas as pd
 import psutil
 
+from benchmarks.side_by_side import measured_on
 from scripts.measure.loadgen import sysbench
 from scripts.measure.servers import data_directory
 from scripts.measure.servers import options as servers_options
 from scripts.measure.servers.server import running
 from scripts.study.plan import memory_room
-from tests.bench.side_by_side import measured_on
 from tests.endtoend.ready_made import OPTIONS, TABLES, Ready
 
 OUT = Path(__file__).with_suffix(".csv")
@@ -44,16 +44,19 @@ def found(ready: Ready, clients: int) -> dict[str, float]:
     """Return the MiB of a server and of sysbench under so many clients, the server's pool taken off."""
     own = OPTIONS if ready.entry["family"] != "postgresql" else {"shared_buffers": f"{POOL_MIB}MB"}
     options = servers_options.server_options(ready.family, {"options": own})
-    with data_directory.cloned(ready.folder / "set" / "snapshot", None) as data:
-        with running(ready.family, ready.install, data, options, ready.folder / "server.log") as server:
-            flags, known = ready.family.sysbench_flags(server.sockets), sysbench.read_capabilities()
-            command = sysbench.run_command(known, "oltp_read_only", flags, *TABLES.values(), {}, clients, RUN_S, seed=1)
-            with subprocess.Popen(command, stdout=subprocess.DEVNULL) as load:
-                time.sleep(READ_AFTER_S)
-                sizes = pss_mib(psutil.Process(server.process.pid)), pss_mib(psutil.Process(load.pid))
-            if load.returncode != 0:
-                raise RuntimeError(f"{' '.join(command)}: ended with status {load.returncode}, expected 0")
-            server.stop(keep_data=False)
+    log = ready.folder / "server.log"
+    with (
+        data_directory.cloned(ready.folder / "set" / "snapshot", None) as data,
+        running(ready.family, ready.install, data, options, log) as server,
+    ):
+        flags, known = ready.family.sysbench_flags(server.sockets), sysbench.read_capabilities()
+        command = sysbench.run_command(known, "oltp_read_only", flags, *TABLES.values(), {}, clients, RUN_S, seed=1)
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as load:
+            time.sleep(READ_AFTER_S)
+            sizes = pss_mib(psutil.Process(server.process.pid)), pss_mib(psutil.Process(load.pid))
+        if load.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: ended with status {load.returncode}, expected 0")
+        server.stop(keep_data=False)
     return {"server": ready.name, "clients": clients, "server_mib": sizes[0], "sysbench_mib": sizes[1]}
 
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from benchmarks.table import ROOT, Row, run
 from scripts.lib import json_record
-from tests.bench.table import ROOT, Row, run
 
 BENCH = "snakemake_share"
 STUDY = ROOT / "results/studies/default"

@@ -10,8 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench.table import ROOT
-from tests.bench.timed import Spent, median, spent
+from benchmarks.table import ROOT
+from benchmarks.timed import Spent, median, spent
 from tests.made.logs import tree
 
 EFFECTS = {f"v{number}": 0.02 * number for number in range(1, 10)} | {"baseline": 0.0}

@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from tests.bench.side_by_side import measured_on, summary, with_earlier
-from tests.bench.table import ROOT
+from benchmarks.side_by_side import measured_on, summary, with_earlier
+from benchmarks.table import ROOT
 
 OUT = Path(__file__).with_suffix(".csv")
 LENGTHS_S, SHORTEST_S = (0.1, 0.2, 0.4), 0.1
@@ -35,7 +35,7 @@ METRICS = ("tps", "cpu_us_per_tx", "cpu_user_us_per_tx", "cpu_system_us_per_tx")
 @contextlib.contextmanager
 def disturber() -> Iterator[None]:
     """Load all CPUs half of the time: spells of work and of rest up to 2 s long, each CPU by itself."""
-    command = [sys.executable, "-c", "from tests.bench.robustness import disturb; disturb()"]
+    command = [sys.executable, "-c", "from benchmarks.robustness import disturb; disturb()"]
     programs = [subprocess.Popen(command, cwd=ROOT) for _ in range(os.cpu_count() or 1)]
     try:
         yield

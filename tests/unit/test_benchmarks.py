@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.bench import restarts, snakemake_share, table, windows
-from tests.bench.table import Row
-from tests.bench.timed import spent
+from benchmarks import restarts, snakemake_share, table, windows
+from benchmarks.table import Row
+from benchmarks.timed import spent
 
 ROW = Row("planning", "new, 100 runs", 2.0, "s", 0.5, 4)
 BEFORE = [Row("planning", "new, 100 runs", 20.0, "s", 5.0, 4), Row("planning", "new, 100 runs", 9.0, "MiB", 1.0)]
