@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from scripts.build.sources.installed import Product, program_of
 from scripts.lib.host.process import run
 from scripts.measure.servers.endpoint import Endpoint
-from scripts.measure.servers.families.family import Family, Options, Setting
+from scripts.measure.servers.families.family import Family, Options, ServerSetting
 from scripts.measure.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE, OptionValue
 from scripts.measure.servers.families.server_supplies import SupplyDemand
 
@@ -134,7 +134,7 @@ class Tiny(Family):
     def variables(self, connection: Connection) -> dict[str, str]:
         return dict(line.split(" ", 1) for line in connection.answer.splitlines())
 
-    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, Setting]) -> bool | None:
+    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, ServerSetting]) -> bool | None:
         return settings[name].text == str(value) if name in settings else None
 
     def counters(self, connection: Any) -> dict[str, float]:

@@ -6,14 +6,14 @@ The rule's arguments, which Snakemake prints and records, hold the addresses wit
 import os
 from collections.abc import Iterator, Mapping
 
-from scripts.build.sources.declared import DeclaredServer, Source
+from scripts.build.sources.declared import DeclaredServer, DeclaredSource
 from scripts.lib.host import handed
 from scripts.lib.host.address import Address
 
 VARIABLE = "SOURCE_ADDRESSES"
 
 
-def addresses(source: Source) -> Iterator[Address]:
+def addresses(source: DeclaredSource) -> Iterator[Address]:
     """Yield the addresses of one source."""
     urls = source.get("url", [])
     yield from map(Address, [urls] if isinstance(urls, str) else urls)
@@ -21,7 +21,7 @@ def addresses(source: Source) -> Iterator[Address]:
         yield Address(source["git"])
 
 
-def without_logins(source: Source) -> Source:
+def without_logins(source: DeclaredSource) -> DeclaredSource:
     """Return a source with its addresses as they may be shown and recorded."""
     shown = source.copy()
     if "url" in source:
@@ -42,7 +42,7 @@ def job_environment(servers: Mapping[str, DeclaredServer]) -> dict[str, str]:
     return {VARIABLE: handed.hand("addresses", with_login)} if with_login else {}
 
 
-def with_logins(server: str, sources: list[Source]) -> list[Source]:
+def with_logins(server: str, sources: list[DeclaredSource]) -> list[DeclaredSource]:
     """Return the sources of a server with the logins that the workflow keeps, as given where it keeps none.
 
     Raises ValueError if the workflow that keeps them cannot be asked.
@@ -56,7 +56,7 @@ def with_logins(server: str, sources: list[Source]) -> list[Source]:
         raise ValueError(text) from error
 
 
-def redacted(text: str, sources: list[Source]) -> str:
+def redacted(text: str, sources: list[DeclaredSource]) -> str:
     """Return a text without the logins of these sources."""
     for source in sources:
         for address in addresses(source):

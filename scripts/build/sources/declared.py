@@ -1,4 +1,4 @@
-"""What a study declares of a server's sources, as JSON objects; scripts/build/sources/kinds.py tells the kinds apart."""
+"""What a study declares of a server's sources, as JSON objects, and the record of what was made of it."""
 
 from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 from scripts.lib.parts import Part
 
 
-class Source(TypedDict, total=False):
+class DeclaredSource(TypedDict, total=False):
     """An entry of a server's `sources`: the key of its kind, and the keys that go with it."""
 
     debian: str
@@ -47,14 +47,14 @@ class SourceRecipe(SourceContent):
     server: str
     product: str
     version: str
-    sources: list[Source]
+    sources: list[DeclaredSource]
     family: NotRequired[str]
 
 
 class DeclaredServer(TypedDict):
     """The part of a server's entry in a study that says where it comes from."""
 
-    sources: list[Source]
+    sources: list[DeclaredSource]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from scripts.build.sources import SourceError, archive, debian, download, git, installed, local, maven, working_tree
 from scripts.build.sources.addresses import without_logins
-from scripts.build.sources.declared import Source, SourceContent, SourceIdentity, SourceRecipe
+from scripts.build.sources.declared import DeclaredSource, SourceContent, SourceIdentity, SourceRecipe
 from scripts.build.sources.installed import Product
 from scripts.lib.host.address import Address
 from scripts.lib.json_record import file_sha256
@@ -40,7 +40,7 @@ class SourceKind(ABC):
     An installed server is recognised as one of `product`.
     """
 
-    source: Source
+    source: DeclaredSource
     product: Product
     key: ClassVar[str]
     # Whether the server comes compiled.
@@ -261,7 +261,7 @@ def _archived(key: str, origin: str, recipe: SourceRecipe, file: Path) -> Fetche
     return Fetched(key, origin, recipe["version"], (file,), unpack)
 
 
-def kind_of(source: Source) -> str:
+def kind_of(source: DeclaredSource) -> str:
     """Return the kind's key of an entry of `sources`. Raises ValueError showing the entry."""
     match [key for key in KINDS if key in source]:
         case [key]:
@@ -272,22 +272,22 @@ def kind_of(source: Source) -> str:
             )
 
 
-def read_source(source: Source, product: Product) -> SourceKind:
+def read_source(source: DeclaredSource, product: Product) -> SourceKind:
     """Return an entry of `sources` as an object of its kind. Raises ValueError showing the entry."""
     return KINDS[kind_of(source)](source, product)
 
 
-def prebuilt(sources: list[Source]) -> bool:
+def prebuilt(sources: list[DeclaredSource]) -> bool:
     """Return whether a server comes compiled; its first source decides."""
     return KINDS[kind_of(sources[0])].prebuilt
 
 
-def is_running(sources: list[Source]) -> bool:
+def is_running(sources: list[DeclaredSource]) -> bool:
     """Return whether a server already runs, so that nothing of it is built, started or stopped."""
     return RUNNING in sources[0]
 
 
-def declared_source(sources: list[Source], version: str, product: Product) -> SourceContent:
+def declared_source(sources: list[DeclaredSource], version: str, product: Product) -> SourceContent:
     """Return the part of a server's recipe that its sources make up: that of the first source alone.
 
     A directory, an installed program and an archive without a stated checksum are read at every call, except for files
@@ -298,7 +298,7 @@ def declared_source(sources: list[Source], version: str, product: Product) -> So
     return read_source(sources[0], product).declared(version)
 
 
-def source_candidates(sources: list[Source]) -> list[Source]:
+def source_candidates(sources: list[DeclaredSource]) -> list[DeclaredSource]:
     """Return the sources to try, in order: all of them, or the first alone if no other can stand in for it."""
     return sources[:1] if KINDS[kind_of(sources[0])].sole else sources
 
@@ -313,7 +313,7 @@ def with_version(text: str, version: str) -> str:
     return text.replace("{version}", version)
 
 
-def mirrors_of(source: Source, version: str) -> list[Address]:
+def mirrors_of(source: DeclaredSource, version: str) -> list[Address]:
     """Return the URLs of a source of kind url."""
     declared = source["url"]
     return [Address(with_version(url, version)) for url in ([declared] if isinstance(declared, str) else declared)]

@@ -14,7 +14,7 @@ from http.client import HTTPException
 from pathlib import Path
 
 from scripts.build.sources import SourceError, addresses, debian, installed
-from scripts.build.sources.declared import Source, SourceIdentity, SourceRecipe
+from scripts.build.sources.declared import DeclaredSource, SourceIdentity, SourceRecipe
 from scripts.build.sources.installed import Product
 from scripts.build.sources.kinds import PREFIX, SOLE_KINDS, Fetched, kind_of, prebuilt, read_source, source_candidates
 from scripts.build.sources.tree import release_of, require_buildable, tree_sha256
@@ -79,7 +79,9 @@ def _by_hand(recipe: SourceRecipe, downloads: Path) -> str:
     )
 
 
-def make_from(source: Source, recipe: SourceRecipe, tree: Path, identity: Path, product: Product) -> SourceIdentity:
+def make_from(
+    source: DeclaredSource, recipe: SourceRecipe, tree: Path, identity: Path, product: Product
+) -> SourceIdentity:
     """Make a tree and its record from one source; return the record. Raises one of FAILURES."""
     fetched = read_source(source, product).fetch(recipe, tree.parent / "downloads")
     fresh = tree.with_name(f".{tree.name}.unpacking")

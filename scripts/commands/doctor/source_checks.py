@@ -8,7 +8,14 @@ from typing import Any
 
 from scripts.build.sources import SourceError, debian, download, git, git_command, installed, maven
 from scripts.build.sources.debian import write_configuration
-from scripts.build.sources.kinds import Source, kind_of, mirrors_of, source_candidates, source_path, with_version
+from scripts.build.sources.kinds import (
+    DeclaredSource,
+    kind_of,
+    mirrors_of,
+    source_candidates,
+    source_path,
+    with_version,
+)
 from scripts.commands.doctor.checkup import Finding, Findings, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.lib import json_record
@@ -19,7 +26,7 @@ from scripts.study.plan.recipes import Plan
 
 ANSWER_S = 15
 FAILURES = (RuntimeError, OSError, ValueError, HTTPException)
-Look = Callable[[Source, dict[str, Any]], str]
+Look = Callable[[DeclaredSource, dict[str, Any]], str]
 
 
 def check(needs: Needs, results: Path = Path("results")) -> Findings:
@@ -63,7 +70,7 @@ def offered(server: str, entry: dict[str, Any], look: Look) -> Finding:
 BY_HAND = "check network and proxies, or name an archive of yours as {{file: PATH}} under servers.{server}.sources"
 
 
-def found(source: Source, entry: dict[str, Any], folder: Path) -> str:
+def found(source: DeclaredSource, entry: dict[str, Any], folder: Path) -> str:
     """Return what one source offers. Raises one of FAILURES when it is not available."""
     match kind_of(source):
         case "debian":

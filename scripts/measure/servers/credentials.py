@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from scripts.build.sources.declared import DeclaredServer, Source
+from scripts.build.sources.declared import DeclaredServer, DeclaredSource
 from scripts.build.sources.kinds import RUNNING
 from scripts.lib.host import handed
 
@@ -48,7 +48,7 @@ class Access:
     ca: Path | None
 
 
-Places = Mapping[str, Source]
+Places = Mapping[str, DeclaredSource]
 
 
 def places(servers: Mapping[str, DeclaredServer]) -> Places:
@@ -155,7 +155,7 @@ def _checked(user: str, password: str, where: str) -> Login:
     return Login(user, password)
 
 
-def _ca(source: Source, named: str) -> Path:
+def _ca(source: DeclaredSource, named: str) -> Path:
     system = ssl.get_default_verify_paths()
     stated = source.get("ca") or system.cafile or system.openssl_cafile
     file = Path(stated).expanduser().absolute()

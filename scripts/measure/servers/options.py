@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts.lib.host import machine_facts
 from scripts.lib.vocabulary import FailureKind
-from scripts.measure.servers.families.family import Family, Setting
+from scripts.measure.servers.families.family import Family, ServerSetting
 from scripts.measure.servers.families.option_rules import Options
 from scripts.measure.servers.server import Server, ServerFailed
 
@@ -40,7 +40,7 @@ def require_values(server: Server, install: Path, chosen: Options) -> dict[str, 
     return {"options_unread": unread} if unread else {}
 
 
-def _shown(setting: Setting | None) -> str:
+def _shown(setting: ServerSetting | None) -> str:
     return "another value" if setting is None else repr(" ".join(filter(None, (setting.text, setting.unit))))
 
 

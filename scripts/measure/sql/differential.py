@@ -148,7 +148,7 @@ LONGEST_SHOWN = 200
 CONCURRENCY = "outcome of concurrency: "
 
 
-class Difference(TypedDict):
+class AnswerDifference(TypedDict):
     """A question that two builds answer differently; None is an answer that one of them lacks."""
 
     asked: str
@@ -167,7 +167,7 @@ def demand_comparable(build: BuildAnswers, reference: BuildAnswers) -> None:
             )
 
 
-def differences(build: Answers, reference: Answers) -> list[Difference]:
+def differences(build: Answers, reference: Answers) -> list[AnswerDifference]:
     """Return the differences: statements first, then tables, then concurrency."""
     by_build, by_reference = dict(_questions(build)), dict(_questions(reference))
     # A fixed outcome is known without a reference, so a reference that is broken itself is found as well.
@@ -199,7 +199,7 @@ def _questions(answers: Answers) -> Iterator[tuple[str, object]]:
     yield "numbers of skipped statements", answers["skipped"]
 
 
-def story(build: BuildAnswers, reference: BuildAnswers, different: list[Difference]) -> str:
+def story(build: BuildAnswers, reference: BuildAnswers, different: list[AnswerDifference]) -> str:
     """Return the message about differences, with both answers for the first ten."""
     shown = "\n".join(_shown(difference) for difference in different[:MOST_SHOWN])
     more = f"\n… and {len(different) - MOST_SHOWN} more" if len(different) > MOST_SHOWN else ""
@@ -210,7 +210,7 @@ def story(build: BuildAnswers, reference: BuildAnswers, different: list[Differen
     )
 
 
-def _shown(difference: Difference) -> str:
+def _shown(difference: AnswerDifference) -> str:
     answer, reference = _first_difference(difference["answer"], difference["reference"])
     return f"- {_short(difference['asked'])}\n    answer:    {_short(answer)}\n    reference: {_short(reference)}"
 
@@ -245,10 +245,10 @@ class Check(TypedDict):
     answered_identically: int
     tables_checksummed: int
     scans_under_concurrency: int
-    differences: list[Difference]
+    differences: list[AnswerDifference]
 
 
-def facts(build: BuildAnswers, reference: BuildAnswers, different: list[Difference]) -> Check:
+def facts(build: BuildAnswers, reference: BuildAnswers, different: list[AnswerDifference]) -> Check:
     """Return the record of a check with the differences that `differences` returned."""
     wrong = {difference["asked"] for difference in different}
     return {

@@ -24,8 +24,8 @@ Rows = list[list[str | None]]
 Connect = Callable[[], Connection]
 
 
-class Answer(TypedDict):
-    """Answer to a statement: its rows, or the number of rows that it changed, or the code of its error."""
+class Reply(TypedDict):
+    """Reply to a statement: its rows, or the number of rows that it changed, or the code of its error."""
 
     rows: Rows | None
     changed: int | None
@@ -42,7 +42,7 @@ class Outcome(TypedDict):
     transfers: Rows
 
 
-class StatementAnswer(Answer):
+class StatementAnswer(Reply):
     """The answer to one statement of the check, by its number and topic."""
 
     number: int
@@ -126,7 +126,7 @@ def connections_opened(connect: Connect) -> Iterator[Connection]:
     connection.close()
 
 
-def ask_statements(connection: Connection, text: str) -> Answer:
+def ask_statements(connection: Connection, text: str) -> Reply:
     """Send a statement and return its answer.
 
     Raises ConnectionLost when the server goes away.

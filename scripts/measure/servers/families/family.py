@@ -31,7 +31,7 @@ ON, OFF = frozenset({"on", "1", "yes", "true"}), frozenset({"off", "0", "no", "f
 
 
 @dataclass(frozen=True)
-class Setting:
+class ServerSetting:
     """A setting of a running server: its text, and the unit that a bare number in it has."""
 
     text: str
@@ -328,12 +328,12 @@ class Family(OptionRules, ABC):
     def variables(self, connection: Connection) -> dict[str, str]:
         """Return every setting with the server's value."""
 
-    def settings(self, connection: Connection) -> dict[str, Setting]:
+    def settings(self, connection: Connection) -> dict[str, ServerSetting]:
         """Return every setting in the form that `option_taken` compares; the default: that of `variables`."""
-        return {name: Setting(text) for name, text in self.variables(connection).items()}
+        return {name: ServerSetting(text) for name, text in self.variables(connection).items()}
 
     @abstractmethod
-    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, Setting]) -> bool | None:
+    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, ServerSetting]) -> bool | None:
         """Return whether the server has the value of an option; None if there is nothing to compare it with."""
 
     @abstractmethod

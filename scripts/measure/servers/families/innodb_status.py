@@ -8,7 +8,7 @@ import pymysql
 
 from scripts.lib.wording import option_value
 from scripts.measure.servers.families.connection import Connection, named_rows, rows, value
-from scripts.measure.servers.families.family import OFF, ON, Family, Options, OptionValue, Setting
+from scripts.measure.servers.families.family import OFF, ON, Family, Options, OptionValue, ServerSetting
 
 # Names and units of the manual's "InnoDB Standard Monitor and Lock Monitor Output"; seen with 5.5, 5.6, 8.0 and
 # MariaDB 10.11. Servers without a change buffer (MariaDB 11) have no such lines.
@@ -127,7 +127,7 @@ class InnoDBStatus(Family):
     def variables(self, connection: Connection) -> dict[str, str]:
         return _pairs(connection, "SHOW GLOBAL VARIABLES")
 
-    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, Setting]) -> bool | None:
+    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, ServerSetting]) -> bool | None:
         """Return whether the server has the value; None without a variable, or if its form cannot be compared."""
         wanted, plain = option_value(value).strip().lower(), name.removeprefix("loose_")
         if plain not in settings and plain in OLDER_VARIABLES:

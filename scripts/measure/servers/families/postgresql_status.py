@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from scripts.measure.servers.families.connection import Connection, rows, value
-from scripts.measure.servers.families.family import OFF, ON, Family, OptionValue, Setting
+from scripts.measure.servers.families.family import OFF, ON, Family, OptionValue, ServerSetting
 
 # The name of our own connections; otherwise they would be idle clients among those of the load.
 OWN_NAME = "observer"
@@ -93,12 +93,12 @@ class PostgreSQLStatus(Family):
     def variables(self, connection: Connection) -> dict[str, str]:
         return dict(rows(connection, "SELECT name, setting FROM pg_settings ORDER BY name"))
 
-    def settings(self, connection: Connection) -> dict[str, Setting]:
+    def settings(self, connection: Connection) -> dict[str, ServerSetting]:
         """Return every setting by its name in small letters."""
         settings = rows(connection, "SELECT lower(name), setting, unit FROM pg_settings")
-        return {name: Setting(text, unit) for name, text, unit in settings}
+        return {name: ServerSetting(text, unit) for name, text, unit in settings}
 
-    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, Setting]) -> bool | None:
+    def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, ServerSetting]) -> bool | None:
         """Return whether the server has the value of an option; None if it has no such setting."""
         if name.lower() not in settings:
             return None

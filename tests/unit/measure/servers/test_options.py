@@ -4,7 +4,7 @@ import pytest
 
 from scripts.measure.servers import families
 from scripts.measure.servers import options as servers_options
-from scripts.measure.servers.families.family import Setting
+from scripts.measure.servers.families.family import ServerSetting
 from scripts.measure.servers.server import ServerFailed
 
 INNODB = {
@@ -49,8 +49,8 @@ UNREAD = {
     POSTGRESQL_FAMILY: [("my.setting", 1), ("wal_buffers", -1)],
 }
 SETTINGS = {
-    INNODB_FAMILY: {name: Setting(text) for name, text in INNODB.items()},
-    POSTGRESQL_FAMILY: {name: Setting(*parts) for name, parts in POSTGRESQL.items()},
+    INNODB_FAMILY: {name: ServerSetting(text) for name, text in INNODB.items()},
+    POSTGRESQL_FAMILY: {name: ServerSetting(*parts) for name, parts in POSTGRESQL.items()},
 }
 CASES = [
     pytest.param(family, name, value, answer, id=f"{family.NAME}-{name}-{value}")
@@ -83,7 +83,7 @@ class Family:
 
     @staticmethod
     def settings(connection):
-        return {"pool": Setting("2"), "cache": Setting("5"), "two": Setting("2")}
+        return {"pool": ServerSetting("2"), "cache": ServerSetting("5"), "two": ServerSetting("2")}
 
     @staticmethod
     def option_taken(name, value, settings):
