@@ -231,7 +231,7 @@ class Installed(SourceKind):
         return identity.path == str(self.path) and file_sha256(self.program()) in identity.sums
 
 
-class RunningSource(SourceKind):
+class AlreadyRunning(SourceKind):
     """A server that already runs, which the workflow neither starts nor stops: its address is its identity."""
 
     key = RUNNING
@@ -248,7 +248,7 @@ class RunningSource(SourceKind):
         return identity.running == self.source["running"]
 
 
-DECLARABLE = (Debian, Url, File, Maven, Git, Directory, Installed, RunningSource)
+DECLARABLE = (Debian, Url, File, Maven, Git, Directory, Installed, AlreadyRunning)
 KINDS: dict[str, type[SourceKind]] = {kind.key: kind for kind in DECLARABLE}
 SOURCE_KINDS = tuple(KINDS)
 SOLE_KINDS = tuple(key for key, kind in KINDS.items() if kind.sole)
