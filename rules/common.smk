@@ -43,7 +43,7 @@ try:
     PLAN = Plan(load(config, ROOT, " ".join(map(str, FILES)), FILES), ROOT)
     PATHS = Paths(PLAN, None if workflow.is_main_process else decisions.read(PLAN))
     DIAGNOSES = Diagnoses(PATHS)
-    PARTIAL = PLAN.study.config.get("partial", False)
+    PARTIAL = PLAN.study.declared.partial
     session.prepare(workflow, Path("results"))
     if not PARTIAL and PATHS.is_undecided:
         session.force("describe_study")

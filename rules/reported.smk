@@ -82,5 +82,5 @@ def code(script):
 
 
 def published_figures(wildcards):
-    named = PLAN.study.config.get("published")
+    named = PLAN.study.declared.published
     return [str(ROOT / named)] if named else []

@@ -84,7 +84,7 @@ def named_paths(studies: dict[str, Study]) -> Named:
 
 def leftovers_outside(studies: dict[str, Study], results: list[Leftover]) -> list[Leftover]:
     """Return leftovers in the cache and in the studies' storages; none while a process measures or compiles."""
-    storages = {place for study in studies.values() for place in study.config.get("storage", {}).values()}
+    storages = {place for study in studies.values() for place in study.declared.storage.values()}
     try:
         return prune_cache.find_in_cache(sorted(storages), results)
     except Busy as error:

@@ -31,11 +31,11 @@ class Looks:
     def next(self) -> RenderableType:
         """Read new records and return the view."""
         begin_s, progress = time.process_time(), self.progress
-        config = progress.paths.plan.study.config
+        declared = progress.paths.plan.study.declared
         if progress.look(everything=self._number % EVERYTHING_EVERY == 0):
             before = earlier(Path(progress.paths.study), progress.paths.blocks)
-            wider = widened_for("precision" in config, len(before))
-            self._ratios = ratios_so_far(progress.rows.values(), config["reference"], wider)
+            wider = widened_for(declared.precision is not None, len(before))
+            self._ratios = ratios_so_far(progress.rows.values(), declared.reference, wider)
         holder = locks.checkout_holder(Path("results"))
         self.last = progress.finished() and holder is None
         shown = progress_view(progress, self._ratios, holder, time.time())

@@ -43,7 +43,7 @@ def progress_view(progress: Progress, ratios: list[SoFar], holder: int | None, n
     """Return the whole view; `holder` is the process id of a working Snakemake, `now` in seconds since 1970."""
     study = progress.paths.plan.study
     parts = [
-        Text.assemble((f"study {study.name}", "bold"), f": {study.config['title']}"),
+        Text.assemble((f"study {study.name}", "bold"), f": {study.declared.title}"),
         _state(progress, holder, now),
         _bar(progress, holder, now),
         Text(),
@@ -112,7 +112,7 @@ def _titled(title: str, headings: tuple[str, ...], rows: Iterable[tuple[Renderab
 
 
 def _ratios(ratios: list[SoFar], study: Study) -> RenderableType:
-    title = f"ratio to {study.config['reference']} so far, with its 95 % interval from {MIN_BLOCKS} repetitions on"
+    title = f"ratio to {study.declared.reference} so far, with its 95 % interval from {MIN_BLOCKS} repetitions on"
     cells = {variant: [each for each in ratios if each.variant == variant] for variant in study.variants}
     rows = [(variant, *map(_cell, found), _blocks(found[0])) for variant, found in cells.items() if found]
     metrics = dict.fromkeys(each.metric for each in ratios)

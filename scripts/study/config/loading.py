@@ -229,7 +229,8 @@ def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | 
 
 def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
     whole, full = sizes[asked], sizes[expansion.FULL]
-    config, full_config = (copy.deepcopy(_with_defaults(one)) for one in (whole, full))
+    defaults = _defaults(whole)
+    config, full_config = (copy.deepcopy(defaults | one.config) for one in (whole, full))
     scaled = expansion.scale_settings({**full_config, **full.entries}, {**config, **whole.entries})
     content = {key: config[key] for key in config.keys() - NO_WINDOW.keys()} | whole.entries
     sound = of_parts(content, tuple(config["workloads"]))
@@ -237,14 +238,14 @@ def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
     return Study(declared, sound.measured, config["study"], config, whole.entries, tuple(scaled), whole.places)
 
 
-def _with_defaults(whole: WrittenOut) -> dict[str, Any]:
-    """Return a config with the keys that every study has, each at its default where the study leaves it out."""
-    config = whole.config
-    others = " and ".join(name for name in config["variants"] if name != config["reference"])
-    question = f"How does {others or AA} compare with {config['reference']}?"
-    is_timed = all("sql" in whole.entries["workloads"][name] for name in config["workloads"])
-    defaults = {key: StudyDeclaration.model_fields[key].default for key in DEFAULTS} | (NO_WINDOW if is_timed else {})
-    return {"title": config["study"], "question": question} | defaults | config
+def _defaults(whole: WrittenOut) -> dict[str, Any]:
+    """Return the defaults of the keys that every study has."""
+    reference, *others = sorted(whole.config["variants"], key=lambda name: name != whole.config["reference"])
+    named = " and ".join(others) if others else AA
+    arms = f"do the other {len(others)} variants" if len(others) > 2 else f"do{'es' * (len(others) < 2)} {named}"
+    is_timed = all("sql" in whole.entries["workloads"][name] for name in whole.config["workloads"])
+    fixed = {key: StudyDeclaration.model_fields[key].default for key in DEFAULTS} | (NO_WINDOW if is_timed else {})
+    return {"title": whole.config["study"], "question": f"How {arms} compare with {reference}?", **fixed}
 
 
 def _misread(documents: list[Document]) -> tuple[set[Mistake], set[KeyPath]]:

@@ -38,30 +38,30 @@ def keys_in_order(study: Study) -> list[BlockKey]:
     """Return the blocks of a study in the order of measuring: by repetition, then by workload and clients."""
     return [
         BlockKey(repetition, workload, clients)
-        for repetition in range(1, study.config["repetitions"] + 1)
+        for repetition in range(1, study.declared.repetitions + 1)
         for workload in study.workloads
-        for clients in study.config["clients"]
+        for clients in study.declared.clients
     ]
 
 
 def is_ladder(study: Study) -> bool:
     """Return whether each server goes through all client counts in one start."""
-    return study.config.get("restart") == NEVER
+    return study.declared.restart == NEVER
 
 
 def levels_of(study: Study, key: BlockKey) -> list[BlockKey]:
     """Return the blocks that share the starts of their servers, in the order of measuring: often the block alone."""
     if not is_ladder(study):
         return [key]
-    return [BlockKey(key.repetition, key.workload, clients) for clients in sorted(study.config["clients"])]
+    return [BlockKey(key.repetition, key.workload, clients) for clients in sorted(study.declared.clients)]
 
 
 def seed_of(study: Study, key: BlockKey) -> str:
     """Return the seed from which the order of a block's rounds is drawn."""
-    return f"{study.config['seed']}/{key.path}"
+    return f"{study.declared.seed}/{key.path}"
 
 
 def turns(study: Study, key: BlockKey, arms: Sequence[str]) -> list[str]:
     """Return the order of a block's arms by turns: over repetitions each has each place equally often."""
-    drawn = rounds.orders(sorted(arms), key.repetition, f"{study.config['seed']}/{key.workload}/{key.clients}")
+    drawn = rounds.orders(sorted(arms), key.repetition, f"{study.declared.seed}/{key.workload}/{key.clients}")
     return next(islice(drawn, key.repetition - 1, None))

@@ -29,11 +29,11 @@ class Records(Protocol):
 
 def settings(study: Study) -> Stopping | None:
     """Return when a study stops, None for one whose number of blocks is fixed."""
-    config = study.config
-    if "precision" not in config:
+    declared = study.declared
+    if declared.precision is None:
         return None
-    at_most_s = seconds_of(config["at_most"]) if "at_most" in config else None
-    return Stopping(share_of(config["precision"]), at_most_s)
+    at_most_s = seconds_of(declared.at_most) if declared.at_most else None
+    return Stopping(share_of(declared.precision), at_most_s)
 
 
 def looks(study: Study, blocks: Sequence[Block]) -> range:
@@ -43,7 +43,7 @@ def looks(study: Study, blocks: Sequence[Block]) -> range:
     so there is none before the last repetition of which a block is measured.
     """
     measured = max((block.key.repetition for block in blocks if block.finished), default=0)
-    return range(max(MIN_BLOCKS, measured), study.config["repetitions"]) if settings(study) else range(0)
+    return range(max(MIN_BLOCKS, measured), study.declared.repetitions) if settings(study) else range(0)
 
 
 def decision_path(folder: str, study: Study, repetition: int, blocks: Sequence[Block]) -> str:
@@ -63,7 +63,7 @@ def reached(folder: str, study: Study, blocks: Sequence[Block], records: Records
         found = records.record(decision_path(folder, study, repetition, blocks))
         if not found or found["decision"] != Decision.ANOTHER:
             return repetition
-    return study.config["repetitions"]
+    return study.declared.repetitions
 
 
 def undecided(folder: str, study: Study, blocks: Sequence[Block], records: Records) -> bool:

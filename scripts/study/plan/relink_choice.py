@@ -26,12 +26,12 @@ class Builds(Protocol):
 
 def wanted(paths: Builds) -> dict[str, int]:
     """Return folder -> number of relinks of the study's reference, and of BOLT's input behind it."""
-    config = paths.plan.study.config
+    declared = paths.plan.study.declared
     if not (variant := paths.plan.study.variants.get(RELINKED)):
         return {}
     server, build = variant["server"], variant["build"]
     before = paths.plan.stages.input(build)
-    count = min(max(LEAST, config["repetitions"]), MOST)
+    count = min(max(LEAST, declared.repetitions), MOST)
     return {paths.build(server, name): count for name in (build, before) if name}
 
 

@@ -84,7 +84,7 @@ def foreign_flag_notes(due: Due) -> list[str]:
 def preload_mistakes(due: Due) -> Iterator[Mistake]:
     """Yield libraries to preload that this machine lacks, by the key that names them."""
     plan = due.paths.plan
-    yield from _preload_mistakes(("client_environment",), plan.study.config.get("client_environment", {}))
+    yield from _preload_mistakes(("client_environment",), plan.study.declared.client_environment)
     for name, declared in plan.study.config.get("variants", {}).items():
         owner = ("variants", name) if process_environment.PRELOAD in declared.get("environment", {}) else None
         key = owner or ("builds", declared["build"])
@@ -133,7 +133,7 @@ def check_options(due: Due, found: Found) -> None:
     asked = [each for each in used_scripts(due) if each[2]]
     if not asked:
         return
-    if "client" in due.paths.plan.study.config:
+    if due.paths.plan.study.declared.client:
         found.notes.append("options of sysbench scripts are not checked: sysbench runs on the client host")
         return
     try:

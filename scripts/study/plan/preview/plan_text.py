@@ -39,7 +39,7 @@ def diagnosis_estimate(due: Due, durations: Durations) -> Estimate:
     """Return the estimate of all diagnoses to make: runs with a window of their own length."""
     each = durations.run
     asked = Diagnoses(due.paths).settings or {"seconds": 0}
-    longer_s = asked["seconds"] - due.paths.plan.study.config["measure_s"]
+    longer_s = asked["seconds"] - due.paths.plan.study.declared.measure_s
     return Estimate(len(diagnosis_paths(due)) * (each.seconds + longer_s), each.measured)
 
 
@@ -356,7 +356,7 @@ def turning_lines(due: Due) -> list[str]:
     Their servers are started and warmed up a second time.
     """
     study = due.paths.plan.study
-    twice_s = stated_s(study) - study.config["measure_s"]
+    twice_s = stated_s(study) - study.declared.measure_s
     sliced = [block for block in due.blocks if due.paths.method(block.key).name == SLICES]
     free = [(len(block.arms), turn_s) for block in sliced if (turn_s := due.paths.turn_s(block.key))]
     if not free:
@@ -371,10 +371,10 @@ def stopping_line(paths: Paths) -> list[str]:
     """Return when a study with a `precision` stops."""
     if not paths.is_undecided:
         return []
-    asked, config = precision_rule.settings(paths.plan.study), paths.plan.study.config
-    first, most = max(block.key.repetition for block in paths.blocks), config["repetitions"]
+    asked, declared = precision_rule.settings(paths.plan.study), paths.plan.study.declared
+    first, most = max(block.key.repetition for block in paths.blocks), declared.repetitions
     until = f"intervals within ±{share(asked.precision)}"
-    until += f" or {config['at_most']} in blocks" if asked.at_most_s else ""
+    until += f" or {declared.at_most} in blocks" if asked.at_most_s else ""
     return [f"  stops     after {first} to {most} repetitions: {until}; the plan above is of the first {first}"]
 
 

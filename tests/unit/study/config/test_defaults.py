@@ -39,6 +39,14 @@ def test_a_study_without_title_and_question_gets_those_that_its_arms_say():
     assert (read["title"], read["question"]) == ("small", "How does pgo compare with baseline?")
 
 
+def test_the_question_of_many_arms_counts_them():
+    arms = {f"v{number}": SMALL["variants"]["pgo"] for number in range(100)}
+    short = config(variants={"baseline": SMALL["variants"]["baseline"], **arms})
+    del short["question"]
+    read = load(short, CHECKOUT, "small.yaml").config
+    assert read["question"] == "How do the other 100 variants compare with baseline?"
+
+
 def test_a_study_of_its_reference_alone_asks_about_the_second_one():
     short = config(variants={"baseline": SMALL["variants"]["baseline"]})
     del short["question"]
