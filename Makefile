@@ -34,7 +34,8 @@ ARGUMENTS := $(strip $(REPORT) $(if $(STUDY),--configfile $(CONFIG)) $(if $(stri
 OF_STUDY := --config $(CONFIG) $(if $(SCALE),--scale $(SCALE))
 # Rules call `python`. The set-up must not see this PATH, or it would remake .venv with the interpreter of .venv.
 WITH_PATH := PATH="$(CURDIR)/.venv/bin:$$PATH"
-SNAKEMAKE := $(WITH_PATH) $(PYTHON_BIN) -m snakemake --cores $(CORES)
+# Snakemake finds the logger on the path of Python's modules; its own texts go to its log.
+SNAKEMAKE := @PYTHONPATH='$(CURDIR)/scripts/workflow/plugins' $(WITH_PATH) $(PYTHON_BIN) -m snakemake --logger steps --cores $(CORES)
 SHELL_SCRIPTS := scripts/setup.sh .ci/run scripts/commands/package/*.sh scripts/measure/servers/families/*.sh scripts/build/compilation/compiler/cc
 
 help: ## explain the targets

@@ -5,41 +5,24 @@ snakemake --cores all --configfile studies/quick.yaml  another study; its report
 snakemake -n                                          what would be made, and how long it would take
 """
 
-if not workflow.configfiles:
-    from scripts.workflow.command_line import default_config
 
-    configfile: default_config(Path(workflow.basedir))
-
-
-include: "rules/common.smk"
-include: "rules/inputs.smk"
-include: "rules/reported.smk"
+include: "rules/common.smk"  # the study, its plan, the names in paths
+include: "rules/inputs.smk"  # functions: inputs, recipes and priorities
+include: "rules/reported.smk"  # functions: what the report is made from
 
 
-onstart:
-    begin()
+if not PARTIAL:  # a partial report is made from the runs that exist
+
+    include: "rules/source.smk"  # sources of servers
+    include: "rules/build.smk"  # compile, instrument, optimise, BOLT; audits
+    include: "rules/check.smk"  # the same answers from every build
+    include: "rules/train.smk"  # profiles
+    include: "rules/dataset.smk"  # tables, loaded once
+    include: "rules/measure.smk"  # blocks, side by side or by turns; diagnoses
 
 
-wildcard_constraints:
-    digest="[0-9a-f]{12}",
-    server="|".join(map(re.escape, PLAN.study.entries["servers"])),
-    clients=r"\d+",
-    repetition=r"\d+",
-    study=re.escape(PLAN.study.name),
-
-
-if not PARTIAL:  # a partial report is made from existing runs
-
-    include: "rules/source.smk"
-    include: "rules/build.smk"
-    include: "rules/check.smk"
-    include: "rules/train.smk"
-    include: "rules/dataset.smk"
-    include: "rules/measure.smk"
-
-
-include: "rules/tables.smk"
-include: "rules/report.smk"
+include: "rules/tables.smk"  # from runs to tables
+include: "rules/report.smk"  # proofs, figures, page, summary
 
 
 rule all:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import ROOT, Row, run
 from benchmarks.timed import REFERENCE, Spent, spent
+from scripts.report.analysis import dictionary
 from tests.browser import chromium, large
 from tests.made import synthetic
 
@@ -25,18 +26,19 @@ def written(runs: int, root: Path) -> synthetic.Tree:
 
 def command(step: str, tree: synthetic.Tree) -> list[str]:
     """Return the command of a step, with the arguments its rule gives it."""
-    given = {"study": tree.study, "tables": tree.tables, "runs-list": tree.runs_list, "figures": tree.figures}
+    tables = dictionary.files(tree.tables)
+    given = {"study": [tree.study], "tables": tables.values(), "runs-list": [tree.runs_list]}
+    given |= {"figures": [tree.figures], "log": [tree.study.with_name("log")]}
+    given |= {name: [tables[name]] for name in ("runs", "executions")}
     used = {
-        "collect_runs": ("study", "runs-list", "tables"), "compare_variants": ("study", "tables"),
-        "plot_figures": ("study", "tables", "figures"),
-        "render_report": ("study", "runs-list", "tables", "figures"),
-    }  # fmt: skip
-    line = [
-        sys.executable,
-        "-m",
-        f"scripts.jobs.{step}",
-        *(part for key in used[step] for part in (f"--{key}", given[key])),
-    ]
+        "collect_runs": ("study", "runs-list", "tables", "log"),
+        "compare_variants": ("study", "runs", "executions", "tables", "log"),
+        "plot_figures": ("study", "tables", "figures", "log"),
+        "render_report": ("study", "runs-list", "tables", "figures", "log"),
+    }
+    line = [sys.executable, "-m", f"scripts.jobs.{step}"]
+    for key in used[step]:
+        line += [f"--{key}", *given[key]]
     if step == "render_report":
         for kind in ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets"):
             line += [f"--{kind}", *getattr(tree, kind)]

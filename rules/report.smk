@@ -52,15 +52,7 @@ rule prove_builds:
 rule plot_figures:
     """Draw throughput, latency and speedups."""
     input:
-        runs="results/studies/{study}/tables/runs.csv",
-        series="results/studies/{study}/tables/series.csv",
-        counters="results/studies/{study}/tables/counters.csv",
-        cells="results/studies/{study}/tables/cells.csv",
-        overall="results/studies/{study}/tables/overall.csv",
-        relinked="results/studies/{study}/tables/relinked.csv",
-        factors="results/studies/{study}/tables/factors.csv",
-        effects="results/studies/{study}/tables/effects.csv",
-        statements="results/studies/{study}/tables/statements.csv",
+        tables=tables("runs", "series", "counters", "cells", "overall", "relinked", "factors", "effects", "statements"),
         study="results/studies/{study}/study.json",
     output:
         figures=directory("results/studies/{study}/figures"),
@@ -76,30 +68,21 @@ rule plot_figures:
         r"""
         exec python -m scripts.jobs.plot_figures \
             --study {input.study:q} \
-            --tables results/studies/{wildcards.study}/tables \
+            --tables {input.tables:q} \
             --figures {output.figures:q} \
-            >{log:q} 2>&1
+            --log {log:q}
         """
 
 
 rule render_report:
     """Write the report and its summary."""
     input:
-        runs="results/studies/{study}/tables/runs.csv",
-        comparisons="results/studies/{study}/tables/comparisons.csv",
-        unflagged="results/studies/{study}/tables/overall_unflagged.csv",
-        ladder="results/studies/{study}/tables/ladder.csv",
-        bounds="results/studies/{study}/tables/bounds.csv",
-        files="results/studies/{study}/tables/files.csv",
-        operations="results/studies/{study}/tables/operations.csv",
-        factors="results/studies/{study}/tables/factors.csv",
-        effects="results/studies/{study}/tables/effects.csv",
-        statements="results/studies/{study}/tables/statements.csv",
-        against="results/studies/{study}/tables/against.csv",
+        tables=tables("runs", "files", "operations", "against", *COMPARED),
         figures="results/studies/{study}/figures",
         exported="results/studies/{study}/tables/results.json",
         study="results/studies/{study}/study.json",
         list="results/studies/{study}/runs.txt",
+        measured=all_measured,
         facts=facts_of("builds"),
         audits=audits_of_builds,
         checks=checks_of_builds,
@@ -124,7 +107,7 @@ rule render_report:
         exec python -m scripts.jobs.render_report \
             --study {input.study:q} \
             --runs-list {input.list:q} \
-            --tables results/studies/{wildcards.study}/tables \
+            --tables {input.tables:q} \
             --figures {input.figures:q} \
             --facts {input.facts:q} \
             --audits {input.audits:q} \
@@ -136,7 +119,7 @@ rule render_report:
             --diagnoses {input.diagnoses:q} \
             --output {output.report:q} \
             --summary {output.summary:q} \
-            >{log:q} 2>&1
+            --log {log:q}
         """
 
 

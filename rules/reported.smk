@@ -72,7 +72,7 @@ def sources_of_study(wildcards):
 def description_of_study(wildcards):
     # Not the canonical form: variants and workloads are shown in the order of the config.
     (decision,) = [json_record.read(Path(path)) for path in last_decision(wildcards)] or [None]
-    described = study_description.describe(PATHS, FILES, decided_blocks(wildcards), decision)
+    described = study_description.describe(PATHS, STUDY.files, decided_blocks(wildcards), decision)
     return json.dumps({**described, **({"partial": True} if PARTIAL else {})})
 
 
@@ -81,6 +81,27 @@ def code(script):
     return code_digest.digest_of(f"jobs.{script}")
 
 
+# What is computed from the tables of runs.
+COMPARED = (
+    "comparisons",
+    "cells",
+    "overall",
+    "overall_unflagged",
+    "ladder",
+    "bounds",
+    "calibration",
+    "relinked",
+    "factors",
+    "effects",
+    "statements",
+)
+
+
+def tables(*names):
+    """Return the files of these tables of a study."""
+    return [f"results/studies/{{study}}/tables/{name}.csv" for name in names]
+
+
 def published_figures(wildcards):
     named = PLAN.study.declared.published
-    return [str(ROOT / named)] if named else []
+    return [str(PLAN.root / named)] if named else []

@@ -8,13 +8,7 @@ rule collect_runs:
         study="results/studies/{study}/study.json",
         list="results/studies/{study}/runs.txt",
     output:
-        runs="results/studies/{study}/tables/runs.csv",
-        series="results/studies/{study}/tables/series.csv",
-        counters="results/studies/{study}/tables/counters.csv",
-        files="results/studies/{study}/tables/files.csv",
-        operations="results/studies/{study}/tables/operations.csv",
-        executions="results/studies/{study}/tables/executions.csv",
-        against="results/studies/{study}/tables/against.csv",
+        tables=tables("runs", "series", "counters", "files", "operations", "executions", "against"),
     log:
         "results/logs/collect_runs/{study}.log",
     conda:
@@ -28,8 +22,8 @@ rule collect_runs:
         exec python -m scripts.jobs.collect_runs \
             --study {input.study:q} \
             --runs-list {input.list:q} \
-            --tables results/studies/{wildcards.study}/tables \
-            >{log:q} 2>&1
+            --tables {output.tables:q} \
+            --log {log:q}
         """
 
 
@@ -40,17 +34,7 @@ rule compare_variants:
         executions="results/studies/{study}/tables/executions.csv",
         study="results/studies/{study}/study.json",
     output:
-        comparisons="results/studies/{study}/tables/comparisons.csv",
-        cells="results/studies/{study}/tables/cells.csv",
-        overall="results/studies/{study}/tables/overall.csv",
-        unflagged="results/studies/{study}/tables/overall_unflagged.csv",
-        ladder="results/studies/{study}/tables/ladder.csv",
-        bounds="results/studies/{study}/tables/bounds.csv",
-        calibration="results/studies/{study}/tables/calibration.csv",
-        relinked="results/studies/{study}/tables/relinked.csv",
-        factors="results/studies/{study}/tables/factors.csv",
-        effects="results/studies/{study}/tables/effects.csv",
-        statements="results/studies/{study}/tables/statements.csv",
+        tables=tables(*COMPARED),
     log:
         "results/logs/compare_variants/{study}.log",
     conda:
@@ -63,8 +47,10 @@ rule compare_variants:
         r"""
         exec python -m scripts.jobs.compare_variants \
             --study {input.study:q} \
-            --tables results/studies/{wildcards.study}/tables \
-            >{log:q} 2>&1
+            --runs {input.runs:q} \
+            --executions {input.executions:q} \
+            --tables {output.tables:q} \
+            --log {log:q}
         """
 
 
@@ -72,12 +58,11 @@ rule export_tables:
     """Write what every column means, all tables as one JSON, and how the study's expectations stand."""
     input:
         study="results/studies/{study}/study.json",
-        runs="results/studies/{study}/tables/runs.csv",
-        comparisons="results/studies/{study}/tables/comparisons.csv",
+        tables=tables("runs", "operations", "executions", "against", *COMPARED),
     output:
         verdict="results/studies/{study}/verdict.json",
         meanings="results/studies/{study}/tables/README.md",
-        json="results/studies/{study}/tables/results.json",
+        results="results/studies/{study}/tables/results.json",
     log:
         "results/logs/export_tables/{study}.log",
     conda:
@@ -90,6 +75,9 @@ rule export_tables:
         r"""
         exec python -m scripts.jobs.export_tables \
             --study {input.study:q} \
-            --tables results/studies/{wildcards.study}/tables \
-            >{log:q} 2>&1
+            --tables {input.tables:q} \
+            --verdict {output.verdict:q} \
+            --meanings {output.meanings:q} \
+            --results {output.results:q} \
+            --log {log:q}
         """

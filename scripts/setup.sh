@@ -11,6 +11,7 @@ study=${2-}
 scale=${3-}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
+packages_log=results/logs/set-up/packages.log
 # an activated .venv must not be the Python that .venv is made from
 PATH=${PATH//"$root/.venv/bin:"/}
 
@@ -38,12 +39,19 @@ missing_dnf() {
     done
 }
 
-# Run a command line as root; without the right to, print it for an administrator and stop.
+# Run a command line as root, its output in a log; without the right to, print it for an administrator and stop.
 as_root() {
-    if [ "$(id -u)" -eq 0 ]; then
-        bash -c "$1" </dev/null
-    elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
-        sudo bash -c "$1" </dev/null
+    local sudo=() status
+    if [ "$(id -u)" -eq 0 ] || {
+        command -v sudo >/dev/null && { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; } && sudo=(sudo)
+    }; then
+        mkdir -p "${packages_log%/*}"
+        "${sudo[@]}" bash -c "$1" </dev/null >"$packages_log" 2>&1 || {
+            status=$?
+            tail -n 15 "$packages_log" >&2
+            say "the packages could not be installed; the whole log: $root/$packages_log"
+            exit "$status"
+        }
     else
         say "installing them takes an administrator (you are not root, and sudo is missing or refused)."
         say "Ask one to run this, then start again:"
@@ -81,7 +89,7 @@ install_missing() {
     [ "${#missing[@]}" -gt 0 ] || return 0
     absent+=("${missing[@]}")
     [ "$purpose" != missing ] || return 0
-    say "${#missing[@]} of ${#wanted[@]} packages are missing: ${missing[*]}"
+    say "${#missing[@]} of ${#wanted[@]} packages are missing: ${missing[*]} (log: $packages_log)"
     "install_$manager" "${missing[@]}"
     changed=yes
     mapfile -t missing < <("missing_$manager" "${wanted[@]}")

@@ -19,6 +19,7 @@ from scripts.build.sources import SourceError
 from scripts.build.sources.archive import unpack
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
 from scripts.lib.host.process import CommandFailed, output_of
+from scripts.report.analysis import dictionary
 
 BROWSER_OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage")
 PICTURE_PIXELS, DRAWN_WITHIN_S = (1280, 800), 120
@@ -60,12 +61,12 @@ def render(archive: Path, output: Path) -> Path:
             names = kept.getnames()
         study = study_of(names, archive)
         home = study.parent
-        tables, figures, listed = home / "tables", home / "figures", home / "runs.txt"
+        tables, figures, listed = dictionary.files(home / "tables"), home / "figures", home / "runs.txt"
         # the list of runs and the links of records start at `results`
         with contextlib.chdir(root):
             collect_runs.main(study, listed, tables)
-            compare_variants.main(study, tables)
-            export_tables.main(study, tables)
+            compare_variants.main(study, tables["runs"], tables["executions"], tables)
+            export_tables.main(study, tables, *(home / name for name in export_tables.OUTPUTS))
             plot_figures.main(study, tables, figures)
             places = (study, listed, tables, figures, output, home / "summary.md")
             link = os.path.relpath(archive, output.parent)

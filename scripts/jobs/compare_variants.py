@@ -1,5 +1,6 @@
 """Compare the variants of a study: from tables/runs.csv and executions.csv to its other tables."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from scripts.lib.host import entry
@@ -11,30 +12,30 @@ from scripts.report.analysis.relink_spread import relinked_table
 from scripts.report.analysis.run_tables import read_csv, write_csv
 
 
-def main(study: Path, tables: Path) -> None:
-    """Inputs: `study`, the resolved study.json; runs.csv and executions.csv in the folder `tables`.
+def main(study: Path, runs: Path, executions: Path, tables: Mapping[str, Path]) -> None:
+    """Inputs: `study`, the resolved study.json; the tables `runs` and `executions`.
 
-    Outputs, in the same folder: comparisons, calibration, relinked, cells, overall, overall_unflagged, ladder, bounds,
-    factors, effects and statements.csv.
+    Outputs, of which `tables` has the files: comparisons, calibration, relinked, cells, overall, overall_unflagged,
+    ladder, bounds, factors, effects and statements.
     """
     declared = read(study)
-    runs = read_csv(tables / "runs.csv")
+    measured = read_csv(runs)
     terms = terms_of(declared)
-    found = compare(runs, terms)
-    write_csv(found.comparisons, tables / "comparisons.csv")
-    write_csv(found.calibration, tables / "calibration.csv")
-    write_csv(relinked_table(runs, terms), tables / "relinked.csv")
-    write_csv(found.cells, tables / "cells.csv")
-    write_csv(found.overall, tables / "overall.csv")
-    write_csv(without_flagged(found.judged, terms), tables / "overall_unflagged.csv")
-    write_csv(ladder.table(declared, runs), tables / "ladder.csv")
-    write_csv(bounds.table(runs[runs["variant"] != RELINKED]), tables / "bounds.csv")
-    write_csv(effects.factor_table(declared, found.arms, found.factors, terms, found.overall), tables / "factors.csv")
-    write_csv(effects.matrix_table(declared, found.arms, found.factors, terms), tables / "effects.csv")
-    done = read_csv(tables / "executions.csv")
+    found = compare(measured, terms)
+    write_csv(found.comparisons, tables["comparisons"])
+    write_csv(found.calibration, tables["calibration"])
+    write_csv(relinked_table(measured, terms), tables["relinked"])
+    write_csv(found.cells, tables["cells"])
+    write_csv(found.overall, tables["overall"])
+    write_csv(without_flagged(found.judged, terms), tables["overall_unflagged"])
+    write_csv(ladder.table(declared, measured), tables["ladder"])
+    write_csv(bounds.table(measured[measured["variant"] != RELINKED]), tables["bounds"])
+    write_csv(effects.factor_table(declared, found.arms, found.factors, terms, found.overall), tables["factors"])
+    write_csv(effects.matrix_table(declared, found.arms, found.factors, terms), tables["effects"])
+    done = read_csv(executions)
     done = done[done["variant"] != RELINKED]
-    write_csv(statement_times.statements(done, found.judged, terms), tables / "statements.csv")
+    write_csv(statement_times.statements(done, found.judged, terms), tables["statements"])
 
 
 if __name__ == "__main__":
-    entry.call(main, __doc__, "study", "tables")
+    entry.run(main, __doc__, "study", "runs", "executions", tables=entry.TABLES)

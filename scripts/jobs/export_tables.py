@@ -2,6 +2,7 @@
 
 import csv
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from scripts.report.analysis.expectations import whole_verdict
 from scripts.report.analysis.run_tables import read_csv
 
 EXPORTED = tuple(name for name in dictionary.TABLES if name not in ("series", "counters", "files"))
+# Where the outputs of `main` stand, below the folder of a study.
+OUTPUTS = ("verdict.json", "tables/README.md", "tables/results.json")
 
 
 def json_field(field: str, unit: str) -> Any:
@@ -57,25 +60,25 @@ def _json_value(path: Path, line: int, table: dict[str, str], name: str, field: 
         raise ValueError(f"{path}, line {line}, column {name}: {error}") from error
 
 
-def main(study: Path, tables: Path) -> None:
-    """Inputs: `study`, the resolved study.json; the CSV tables in the folder `tables`.
+def main(study: Path, tables: Mapping[str, Path], verdict: Path, meanings: Path, results: Path) -> None:
+    """Inputs: `study`, the resolved study.json, and `tables`, the CSV files of all tables but the large ones.
 
-    Outputs: README.md and results.json in the same folder, and verdict.json beside `study`.
+    Outputs: `meanings`, the dictionary as text, `results`, all tables as JSON, and `verdict`, how `expect:` stands.
     """
     declared = read(study)
-    own = [name for name in dictionary.IMPORTED if (tables / f"{name}.csv").exists()]
+    own = [name for name in dictionary.IMPORTED if name in tables]
     columns = {
         name: {column.name: {"meaning": column.meaning, "unit": column.unit} for column in _table(name)}
         for name in (*EXPORTED, *own)
     }
     named = {key: declared.get(key) for key in ("study", "title", "question", "reference")}
-    found = {name: read_rows(tables / f"{name}.csv") for name in (*EXPORTED, *own)}
+    found = {name: read_rows(tables[name]) for name in (*EXPORTED, *own)}
     whole = {"format": FORMAT, **named, "columns": columns, "tables": found}
-    write_text(tables / "README.md", dictionary.text(declared["study"], own))
-    write_text(tables / "results.json", json_text(whole, allow_nan=False) + "\n")
-    judged = whole_verdict(declared, {name: read_csv(tables / f"{name}.csv") for name in ("runs", "overall")})
-    write(study.with_name("verdict.json"), judged)
+    write_text(meanings, dictionary.text(declared["study"], own))
+    write_text(results, json_text(whole, allow_nan=False) + "\n")
+    judged = whole_verdict(declared, {name: read_csv(tables[name]) for name in ("runs", "overall")})
+    write(verdict, judged)
 
 
 if __name__ == "__main__":
-    entry.call(main, __doc__, "study", "tables")
+    entry.run(main, __doc__, "study", "verdict", "meanings", "results", tables=entry.TABLES)

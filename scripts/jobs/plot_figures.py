@@ -1,6 +1,6 @@
 """Draw the figures of a study from its tables: figures/{name}.svg for each name of `figure_names`."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,8 +47,8 @@ def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
     return cells.loc[keys.sort_values(["workload", "clients", "variant"], kind="stable").index]
 
 
-def main(study: Path, tables: Path, figures: Path, processes: int = 1) -> None:
-    """Inputs: `study`, the resolved study.json, and `tables`, the folder of the CSV tables.
+def main(study: Path, tables: Mapping[str, Path], figures: Path, processes: int = 1) -> None:
+    """Inputs: `study`, the resolved study.json, and `tables`, the CSV files of the tables that are drawn.
 
     Output: the folder `figures` with one SVG file per figure. `processes` share the figures.
     """
@@ -56,7 +56,7 @@ def main(study: Path, tables: Path, figures: Path, processes: int = 1) -> None:
     list(in_batches(work, range(processes), size=1, least=2))
 
 
-def _draw(study: Path, tables: Path, figures: Path, shares: int, parts: Sequence[int]) -> list[str]:
+def _draw(study: Path, tables: Mapping[str, Path], figures: Path, shares: int, parts: Sequence[int]) -> list[str]:
     """Draw the figures of some of the equal shares; returns their names."""
     tasks = charts(read(study), tables)
     names = []
@@ -67,9 +67,9 @@ def _draw(study: Path, tables: Path, figures: Path, shares: int, parts: Sequence
     return names
 
 
-def charts(declared: dict[str, Any], tables: Path) -> list[Callable[[], Iterable[tuple[str, str]]]]:
+def charts(declared: dict[str, Any], tables: Mapping[str, Path]) -> list[Callable[[], Iterable[tuple[str, str]]]]:
     """Return functions that yield name and text of all figures of a study."""
-    found = {name: read_csv(tables / f"{name}.csv") for name in TABLES}
+    found = {name: read_csv(tables[name]) for name in TABLES}
     found["cells"] = in_order(found["cells"], declared)
     look = look_of(list(declared["variants"]), declared["reference"])
     metrics = [EVERY[name] for name in drawn_metrics(declared)]
@@ -145,23 +145,23 @@ def beside(study: dict, cells: pd.DataFrame, look: Look) -> Iterator[tuple[str, 
         yield name, published_chart(ours, theirs[theirs["workload"] == workload], TPS, look, name)
 
 
-def by_second(study: dict, folder: Path, look: Look) -> Iterator[tuple[str, str]]:
+def by_second(study: dict, tables: Mapping[str, Path], look: Look) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of runs second by second, of a study that samples counters."""
     if not study.get("series"):
         return
-    found = {name: read_csv(folder / f"{name}.csv") for name in ("series", "counters")}
+    found = {name: read_csv(tables[name]) for name in ("series", "counters")}
     for workload in study["workloads"]:
         for clients, name in seconds_names(study, workload).items():
             own = [table[(table["workload"] == workload) & (table["clients"] == clients)] for table in found.values()]
             yield name, seconds_chart(*own, look, name)
 
 
-def by_statement(study: dict, folder: Path) -> Iterator[tuple[str, str]]:
+def by_statement(study: dict, tables: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of timed SQL, one per workload: the share of each statement in the time."""
     for workload in (name for name in study["workloads"] if statements_name(study, name)):
-        found, name = read_csv(folder / "statements.csv"), statements_name(study, workload)
+        found, name = read_csv(tables["statements"]), statements_name(study, workload)
         yield name, statements_chart(found[found["workload"] == workload], list(study["variants"]), name)
 
 
 if __name__ == "__main__":
-    entry.call(main, __doc__, "study", "tables", "figures")
+    entry.run(main, __doc__, "study", "figures", tables=entry.TABLES)

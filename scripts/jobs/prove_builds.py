@@ -51,5 +51,4 @@ def _calls(file: Path | None) -> tuple | None:
 
 
 if __name__ == "__main__":
-    several = {"type": Path, "nargs": "*", "default": []}
-    entry.run(main, __doc__, "proofs", builds=several, calls=several)
+    entry.run(main, __doc__, "proofs", builds=entry.FILES, calls=entry.FILES)

@@ -1,6 +1,6 @@
 """Render report.html and summary.md of a study from its tables, figures and records."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from scripts.lib.host import entry
@@ -29,7 +29,7 @@ BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_seri
 def main(
     study: Path,
     runs_list: Path,
-    tables: Path,
+    tables: Mapping[str, Path],
     figures: Path,
     output: Path,
     summary: Path,
@@ -44,7 +44,7 @@ def main(
     """
     declared = read(study)
     names = (*TABLES, *(dictionary.IMPORTED if declared.get("imported") else ()))
-    found = {name: read_csv(tables / f"{name}.csv") for name in names}
+    found = {name: read_csv(tables[name]) for name in names}
     evidence = Evidence(
         study=declared,
         tables=found,
@@ -77,5 +77,5 @@ def _lean(files: list[Path]) -> Iterator[Run]:
 
 
 if __name__ == "__main__":
-    records = {name: {"type": Path, "nargs": "*", "default": []} for name in RECORDS}
-    entry.call(main, __doc__, "study", "runs_list", "tables", "figures", "output", "summary", **records)
+    records = dict.fromkeys(RECORDS, entry.FILES)
+    entry.run(main, __doc__, "study", "runs_list", "figures", "output", "summary", tables=entry.TABLES, **records)

@@ -20,23 +20,25 @@ from scripts.workflow.snakemake_release import expect, other_snakemake
 LOOK_AGAIN_AFTER_S = 0.1
 
 
-def forward_interrupts(scheduler: Any) -> None:
+def forward_interrupts(scheduler: Any) -> "Received":
     """From now on interrupt the jobs of Snakemake's `scheduler` with it, and let it end them one by one at SIGTERM.
 
-    Signals that are ignored stay ignored. Raises OtherSnakemake if the scheduler does not handle SIGTERM itself.
+    Returns what is known of the signals. Signals that are ignored stay ignored. Raises OtherSnakemake if the scheduler
+    does not handle SIGTERM itself.
     """
     expect(scheduler, "exit_gracefully", "_open_jobs")
     handler = signal.getsignal(signal.SIGTERM)
     if handler not in (signal.SIG_IGN, scheduler.exit_gracefully):
         raise other_snakemake(f"SIGTERM is handled by {handler}, not by JobScheduler.exit_gracefully")
-    received = _Received(scheduler)
+    received = Received(scheduler)
     if handler is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, received.note)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, received.interrupt)
+    return received
 
 
-class _Received:
+class Received:
     """The signals that Snakemake received, and what is done at each."""
 
     def __init__(self, scheduler: Any) -> None:

@@ -14,7 +14,7 @@ from snakemake.logging import DefaultFormatter
 
 from scripts.workflow import forced, job_records
 from scripts.workflow.ancient_inputs import patch_ancient_inputs
-from scripts.workflow.interrupts import forward_interrupts
+from scripts.workflow.interrupts import Received, forward_interrupts
 from scripts.workflow.snakemake_release import expect, expect_parameters
 from scripts.workflow.visible_messages import make_visible
 
@@ -36,10 +36,14 @@ def force(rule: str) -> None:
     forced.force(DAG, rule)
 
 
-def begin(workflow: Any) -> None:
-    """Change Snakemake's scheduler before the first job. Raises OtherSnakemake if it is not as expected."""
-    forward_interrupts(workflow.scheduler)
+def begin(workflow: Any) -> Received:
+    """Change Snakemake's scheduler before the first job; return what is known of the signals from then on.
+
+    Raises OtherSnakemake if it is not as expected.
+    """
+    received = forward_interrupts(workflow.scheduler)
     remove_rate_limit(workflow.scheduler)
+    return received
 
 
 def remove_rate_limit(scheduler: Any) -> None:

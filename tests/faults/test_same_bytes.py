@@ -32,12 +32,11 @@ print(record.canonical({**made, "builds": builds}))
 REPORT = """
 import sys
 from pathlib import Path
-from scripts.jobs import export_tables
 from tests.made import synthetic
-from tests.made.rendering import rendered
+from tests.made.rendering import exported, rendered
 plan = synthetic.Plan(workloads=("simple_select", "oltp"), clients=(1, 8), failures=frozenset([("pgo", "oltp", 8, 1)]))
 tree, *_ = rendered(plan, Path("results"))
-export_tables.main(tree.study, tree.tables)
+exported(tree)
 """
 # Two machines, as far as a process can tell.
 HERE = {"PYTHONHASHSEED": "0", "TZ": "UTC", "LC_ALL": "C", "COLUMNS": "80"}

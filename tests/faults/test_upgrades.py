@@ -13,6 +13,7 @@ from scripts.build.sources import working_tree
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
 from scripts.lib import json_record
 from scripts.measure.sql import server_answers
+from scripts.report.analysis import dictionary
 from scripts.report.analysis import run_tables as runs
 from scripts.report.analysis.run_tables import read_csv
 from scripts.study.config.loading import load
@@ -44,18 +45,16 @@ def test_results_of_each_format_are_rendered_with_their_own_figures(number, tmp_
     results = tmp_path / "results"
     (study,) = results.glob("studies/*/study.json")
     home, declared = study.parent, json_record.read(study)
-    tables, figures, listed = home / "tables", home / "figures", home / "runs.txt"
+    tables, figures, listed = dictionary.files(home / "tables"), home / "figures", home / "runs.txt"
     collect_runs.main(study, listed, tables)
-    compare_variants.main(study, tables)
-    export_tables.main(study, tables)
+    compare_variants.main(study, tables["runs"], tables["executions"], tables)
+    export_tables.main(study, tables, *(home / name for name in export_tables.OUTPUTS))
     plot_figures.main(study, tables, figures)
     records = {kind: sorted(results.glob(pattern)) for kind, pattern in KINDS.items()}
     render_report.main(study, listed, tables, figures, home / "report.html", home / "summary.md", **records)
 
     measured = [json_record.read(path) for path in runs.listed(listed)]
-    assert sorted(read_csv(tables / "runs.csv")["tps"]) == pytest.approx(
-        sorted(run["window"]["tps"] for run in measured)
-    )
+    assert sorted(read_csv(tables["runs"])["tps"]) == pytest.approx(sorted(run["window"]["tps"] for run in measured))
     page = (home / "report.html").read_text(encoding="utf-8")
     assert declared["question"] in page
     assert not [name for name in declared["variants"] if name not in page]

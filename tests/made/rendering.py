@@ -4,9 +4,9 @@ import json
 import re
 from html.parser import HTMLParser
 
-from scripts.jobs import collect_runs, compare_variants, plot_figures, render_report
+from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
 from scripts.lib.json_record import read, write_text
-from scripts.report.analysis import held_out, run_tables
+from scripts.report.analysis import dictionary, held_out, run_tables
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import build_findings, findings, verdict
 from scripts.report.page.figures import naming
@@ -44,9 +44,23 @@ def worded(plan, root, edit=None, without=(), made=None):
     return rendered(plan, root, edit, without, made, draw=empty_figures)
 
 
+def computed(tree):
+    """Make the tables of a made-up study; return the file of each."""
+    tables = dictionary.files(tree.tables)
+    collect_runs.main(tree.study, tree.runs_list, tables)
+    compare_variants.main(tree.study, tables["runs"], tables["executions"], tables)
+    return tables
+
+
+def exported(tree):
+    """Write what the columns of a made-up study's tables mean, all tables as JSON, and the verdict."""
+    outputs = (tree.study.parent / name for name in export_tables.OUTPUTS)
+    export_tables.main(tree.study, dictionary.files(tree.tables), *outputs)
+
+
 def empty_figures(study, tables, figures):
     """Write an empty figure under each name."""
-    factors = len(read_csv(tables / "factors.csv")) > 0
+    factors = len(read_csv(tables["factors"])) > 0
     for name in naming.figure_names(read(study), factors):
         write_text(figures / f"{name}.svg", EMPTY)
 
@@ -62,12 +76,11 @@ def rendered(plan, root, edit=None, without=(), made=None, draw=plot_figures.mai
     for path in (path for paths in listed for path in paths):
         if edit:
             path.write_text(json.dumps(edit(read(path))))
-    collect_runs.main(tree.study, tree.runs_list, tree.tables)
-    compare_variants.main(tree.study, tree.tables)
-    draw(tree.study, tree.tables, tree.figures)
+    tables = computed(tree)
+    draw(tree.study, tables, tree.figures)
     output, summary = tree.study.parent / "report.html", tree.study.parent / "summary.md"
     records = {kind: getattr(tree, kind) for kind in render_report.RECORDS if kind not in without}
-    render_report.main(tree.study, tree.runs_list, tree.tables, tree.figures, output, summary, **records)
+    render_report.main(tree.study, tree.runs_list, tables, tree.figures, output, summary, **records)
     return tree, output.read_text(encoding="utf-8"), summary.read_text(encoding="utf-8")
 
 

@@ -356,27 +356,29 @@ def make(folder: Path, *arguments: str, **environment: str) -> subprocess.Comple
 @pytest.mark.parametrize(
     ("arguments", "command"),
     [
-        (["report"], "snakemake --cores all results/report.html"),
-        (["report", "STUDY=x"], "snakemake --cores all results/studies/x/report.html --configfile studies/x.yaml"),
-        (["report", "CORES=4"], "snakemake --cores 4 results/report.html"),
-        (["report", "PARTIAL=1"], "snakemake --cores all results/report.html --config partial=true"),
-        (["plan"], "snakemake --cores all --dry-run results/report.html"),
+        (["report"], "--cores all results/report.html"),
+        (["report", "STUDY=x"], "--cores all results/studies/x/report.html --configfile studies/x.yaml"),
+        (["report", "CORES=4"], "--cores 4 results/report.html"),
+        (["report", "PARTIAL=1"], "--cores all results/report.html --config partial=true"),
+        (["plan"], "--cores all --dry-run results/report.html"),
         (
             ["report", "STUDY=x", "SCALE=small"],
-            "snakemake --cores all results/studies/x-small/report.html --configfile studies/x.yaml "
+            "--cores all results/studies/x-small/report.html --configfile studies/x.yaml "
             "--config scale=small",
         ),
         (
             ["plan", "SCALE=small", "PARTIAL=1"],
-            "snakemake --cores all --dry-run results/studies/default-small/report.html "
+            "--cores all --dry-run results/studies/default-small/report.html "
             "--config partial=true scale=small",
         ),
-        (["quick"], "snakemake --cores all results/studies/quick/report.html --configfile studies/quick.yaml"),
+        (["quick"], "--cores all results/studies/quick/report.html --configfile studies/quick.yaml"),
     ],
 )
 def test_make_target_sets_up_and_then_runs_this_command(tmp_path, arguments, command):
     lines = make(tmp_path, "--dry-run", *arguments).stdout.splitlines()
-    assert lines[-1] == f'PATH="{tmp_path}/.venv/bin:$PATH" .venv/bin/python -m {command}'
+    logger = f"PYTHONPATH='{tmp_path}/scripts/workflow/plugins'"
+    started = f'PATH="{tmp_path}/.venv/bin:$PATH" .venv/bin/python -m snakemake --logger steps'
+    assert lines[-1] == f"{logger} {started} {command}"
     config = command.partition("--configfile ")[2].partition(" ")[0] or "config.yaml"
     purpose = "missing" if "plan" in arguments else "run"
     assert f"scripts/setup.sh {purpose} {config}{' small' if 'scale=small' in command else ''}" in lines

@@ -3,6 +3,7 @@
 import compileall
 import fcntl
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -85,6 +86,22 @@ class Stubbed:
             Event(_module(said[process]), said[process], at, noted["work"].get(process), noted["end"].get(process))
             for process, at in sorted(noted["begin"].items(), key=lambda pair: pair[1])
         ]
+
+    def read(self) -> dict[str, set[str]]:
+        """Return rule -> the results that its jobs read."""
+        found: dict[str, set[str]] = {}
+        for line in self.journal.with_name(f"{self.journal.name}.read").read_text().splitlines():
+            rule, path = line.split("\t")
+            found.setdefault(rule, set()).add(path)
+        return found
+
+    def declared(self) -> dict[str, set[str]]:
+        """Return rule -> the inputs of its jobs, as Snakemake recorded them."""
+        found: dict[str, set[str]] = {}
+        for file in (self.root / "results" / ".snakemake").iterdir():
+            job = json.loads(file.read_text())
+            found.setdefault(job["rule"], set()).update(job["input"])
+        return found
 
 
 def _module(words: str) -> str:

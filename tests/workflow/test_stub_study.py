@@ -114,6 +114,16 @@ def test_each_run_was_told_its_number_in_the_order(finished):
     assert runs["run_number"].tolist() == list(range(1, 51))
 
 
+@pytest.mark.parametrize("rule", ["collect_runs", "compare_variants", "export_tables", "render_report"])
+def test_a_job_reads_no_result_that_its_rule_does_not_declare(rule, finished):
+    declared, read = finished.declared()[rule], finished.read()[rule]
+    blocks = {path.rpartition("/")[0] for path in declared if path.endswith("/block.json")}
+    folders = {path for path in declared if (finished.root / path).is_dir()}
+    undeclared = {path for path in read - declared if path.rpartition("/")[0] not in blocks | folders}
+    assert undeclared == set()
+    assert len(read) >= 2
+
+
 def test_description_keeps_the_order_of_the_config(finished):
     assert list(described(finished)["variants"]) == [*VARIANTS, "aa", "relinked"]
     assert list(described(finished)["workloads"]) == list(STUDY["workloads"])

@@ -22,6 +22,7 @@ from scripts.lib.host.entry import say, user_command
 from scripts.lib.host.parallel import in_batches
 from scripts.lib.wording import number, plural
 from scripts.measure.engine.run_record import Run
+from scripts.report.analysis import dictionary
 
 STUDIES = Path("results/studies")
 PATTERN_FILE = "import.yaml"
@@ -154,17 +155,18 @@ def _write_record(path: Path, facts: dict[str, Any]) -> None:
 
 def write_tables(folder: Path) -> None:
     """Make the tables of an imported study."""
-    study, tables = folder / "study.json", folder / "tables"
+    study, tables = folder / "study.json", dictionary.files(folder / "tables")
     collect_runs.main(study, folder / "runs.txt", tables)
-    compare_variants.main(study, tables)
-    imported_tables.write_imported_tables(study, tables)
+    compare_variants.main(study, tables["runs"], tables["executions"], tables)
+    imported_tables.write_imported_tables(study, folder / "tables")
 
 
 def write_report(folder: Path) -> None:
     """Make tables, figures, report.html and summary.md of an imported study."""
     write_tables(folder)
-    export_tables.main(folder / "study.json", folder / "tables")
-    study, runs, tables, figures = (folder / name for name in ("study.json", "runs.txt", "tables", "figures"))
+    study, runs, figures = (folder / name for name in ("study.json", "runs.txt", "figures"))
+    tables = dictionary.files(folder / "tables")
+    export_tables.main(study, tables, *(folder / name for name in export_tables.OUTPUTS))
     plot_figures.main(study, tables, figures, processes=len(os.sched_getaffinity(0)))
     render_report.main(study, runs, tables, figures, folder / "report.html", folder / "summary.md")
 

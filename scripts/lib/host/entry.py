@@ -2,13 +2,16 @@
 
 import argparse
 import contextlib
+import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,20 +36,31 @@ def become_entry_script() -> None:
 
 @contextlib.contextmanager
 def entry(log: Path) -> Iterator[None]:
-    """Run the body of an entry script, tied to its parent; report an error as one sentence and the log's name."""
+    """Run the body of an entry script, tied to its parent; report an error as one sentence and the log's name.
+
+    An error that nobody expects goes to the log with its traceback. So do Python's warnings.
+    """
     become_entry_script()
     log.parent.mkdir(parents=True, exist_ok=True)
+    warnings.showwarning = lambda *warning: _note(log, warnings.formatwarning(*warning[:4]))
     try:
         yield
     except (subprocess.SubprocessError, ValueError, OSError, RuntimeError) as error:
-        with log.open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(visible(f"\nERROR {type(error).__name__}: {without_logins(str(error))}\n"))
+        _note(log, f"\nERROR {type(error).__name__}: {error}\n")
         # Errors raised while terminating are consequences of the signal, not causes.
         signals.leave_if_signalled()
         say(f"{error}\n(log: {log})")
         raise SystemExit(2 if isinstance(error, WrongCall) else 1) from error
+    except Exception:
+        _note(log, f"\n{traceback.format_exc()}")
+        raise
     # The outputs are complete: ending by a signal from here on would make Snakemake discard them.
     lifetime.ignore_signals()
+
+
+def _note(log: Path, text: str) -> None:
+    with log.open("a", encoding="utf-8", errors="backslashreplace") as stream:
+        stream.write(visible(without_logins(text)))
 
 
 class WrongCall(ValueError):
@@ -88,30 +102,39 @@ def started_s() -> float:
     return max(time.time() - age_s, boot_s)
 
 
+class ByName(argparse.Action):
+    """Keep the files of an option by their names without suffix."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Set the option to a dict of the files."""
+        setattr(namespace, self.dest, {Path(file).stem: Path(file) for file in values or ()})
+
+
 # Keyword arguments of argparse's add_argument.
 Option = dict[str, Any]
 RECIPE: Option = {"type": json.loads, "required": True}
+FILES: Option = {"type": Path, "nargs": "*", "default": []}
+TABLES: Option = {"nargs": "+", "action": ByName, "required": True}
 
 
 def run(main: Callable[..., None], description: str | None, *paths: str, **others: Option) -> None:
     """Call `main` with the command line's arguments by name, as an entry script (see `entry`).
 
-    `paths` and `log` are required paths; `others` are the options of argparse for every other argument.
+    `paths` and `log` are required paths; `others` are the options of argparse for every other argument. A `main` that
+    writes nothing to the log itself does not take it.
     """
-    arguments = _parsed(description, [*paths, "log"], others)
-    with entry(arguments["log"]):
-        main(**arguments)
-
-
-def call(main: Callable[..., None], description: str | None, *paths: str, **others: Option) -> None:
-    """Call `main` with the command line's arguments by name; its rule sends output and traceback to the log."""
-    main(**_parsed(description, paths, others))
-
-
-def _parsed(description: str | None, paths: Iterable[str], others: dict[str, Option]) -> dict[str, Any]:
     parser = argparse.ArgumentParser(description=description)
-    for name in paths:
+    for name in (*paths, "log"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=Path, required=True)
     for name, options in others.items():
         parser.add_argument(f"--{name.replace('_', '-')}", **options)
-    return vars(parser.parse_args())
+    arguments = vars(parser.parse_args())
+    log = arguments["log"] if "log" in inspect.signature(main).parameters else arguments.pop("log")
+    with entry(log):
+        main(**arguments)

@@ -1,6 +1,7 @@
 """The data dictionary of a study's tables: every column with meaning and unit, as values and as a text."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from scripts.report.analysis import run_columns, table_columns
 from scripts.report.analysis.columns import Table
@@ -40,6 +41,12 @@ begins with `=`, `+`, `-` or `@` and is no number, has a `'` before it in the CS
 Everything is computed from the run files that the column `file` of `runs.csv` names.
 """
 DICTIONARY_HEAD = ("| column | unit | meaning |", "|---|---|---|")
+
+
+def files(folder: Path) -> dict[str, Path]:
+    """Return the CSV file of each table in a study's folder of tables; of IMPORTED only those that exist."""
+    known = {name: folder / f"{name}.csv" for name in (*TABLES, *IMPORTED)}
+    return {name: file for name, file in known.items() if name in TABLES or file.exists()}
 
 
 def text(study: str, own: Iterable[str] = ()) -> str:

@@ -9,6 +9,6 @@ EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>\n'
 
 if __name__ == "__main__":
     job = begin()
-    factors = len((job.tables / "factors.csv").read_text().splitlines()) > 1
+    factors = len(job.tables["factors"].read_text().splitlines()) > 1
     for name in figure_names(read(job.study), factors):
         write_text(job.figures / f"{name}.svg", EMPTY)

@@ -28,8 +28,10 @@ def begin() -> argparse.Namespace:
         else:
             values.append(word)
     options = {name: [_value(name, word) for word in words] for name, words in found.items()}
+    if "tables" in options:
+        options["tables"] = {file.stem: file for file in options["tables"]}
     for name, words in options.items():
-        if name != "datasets":
+        if name not in ("datasets", "tables"):
             options[name] = words[0] if words else None
     time.sleep(REST_S)
     return argparse.Namespace(**options)

@@ -19,12 +19,12 @@ from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs.imported_description import study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
-from scripts.jobs import collect_runs, compare_variants
 from scripts.lib.host.entry import WrongCall
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis.run_tables import read_csv, write_csv
 from tests.made import logs as made_logs
 from tests.made import synthetic
+from tests.made.rendering import computed
 from tests.made.synthetic import Plan
 
 FIRST = {}
@@ -49,8 +49,7 @@ def made(root, name, change=None, study=None, **plan):
     tree = synthetic.write_tree(asked, root, runs)
     if study:
         synthetic._json(tree.study, synthetic.study(asked) | study)
-    collect_runs.main(tree.study, tree.runs_list, tree.tables)
-    compare_variants.main(tree.study, tree.tables)
+    computed(tree)
     return tree.study.parent
 
 

@@ -17,7 +17,7 @@ from scripts.jobs import plot_figures
 from scripts.lib.host.parallel import in_batches
 from scripts.lib.json_record import read
 from scripts.measure.loadgen.output import BUCKET_RATIO, HISTOGRAM_END_MS
-from scripts.report.analysis import printed_digits
+from scripts.report.analysis import dictionary, printed_digits
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import imported_findings, levels_section
 from scripts.report.page.figures.naming import figure_names
@@ -235,7 +235,7 @@ def test_figures_drawn_by_several_processes_are_those_of_one(here, monkeypatch):
     drawn = []
     for processes in (1, 3):
         folder = here / str(processes)
-        plot_figures.main(FOLDER / "study.json", FOLDER / "tables", folder, processes)
+        plot_figures.main(FOLDER / "study.json", dictionary.files(FOLDER / "tables"), folder, processes)
         drawn.append({path.name: path.read_text() for path in folder.iterdir()})
     assert drawn[0] == drawn[1]
     assert set(drawn[0]) == {f"{name}.svg" for name in figure_names(read(FOLDER / "study.json"), False)}

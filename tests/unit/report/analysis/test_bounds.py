@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from scripts.jobs.compare_variants import main
-from scripts.report.analysis import bounds, run_tables, statement_times
+from scripts.report.analysis import bounds, dictionary, run_tables, statement_times
 from scripts.report.page.bounds_section import bound_sentence
 from tests.made import synthetic
 from tests.made.run import records_of
@@ -85,7 +85,8 @@ def test_a_cell_of_failed_runs_has_its_row_and_no_bound(tmp_path):
     tree.tables.mkdir(parents=True)
     run_tables.write_csv(runs, tree.tables / "runs.csv")
     run_tables.write_csv(statement_times.executions([]), tree.tables / "executions.csv")
-    main(tree.study, tree.tables)
+    tables = dictionary.files(tree.tables)
+    main(tree.study, tables["runs"], tables["executions"], tables)
     found = run_tables.read_csv(tree.tables / "bounds.csv").set_index("variant")
     assert found.loc["pgo", ["n_runs", "n_measured"]].tolist() == [2, 0]
     assert found["bound"].isna().tolist() == [name == "pgo" for name in found.index]

@@ -7,10 +7,11 @@ import re
 
 import pytest
 
-from scripts.jobs import collect_runs, compare_variants, export_tables
+from scripts.jobs import export_tables
 from scripts.report.analysis import dictionary
 from scripts.report.analysis.run_tables import read_csv
 from tests.made import synthetic
+from tests.made.rendering import computed, exported
 
 # Tables that only studies with such factors, loads or counters fill; each has tests of its own.
 OF_SOME = {"effects", "counters", "files", "operations", "executions", "relinked", "statements", "against", "ladder"}
@@ -23,9 +24,8 @@ def tree(tmp_path_factory):
     lost = frozenset([("pgo", "oltp", 8, 2)])
     plan = synthetic.Plan(variants=BUILDS, workloads=("oltp",), failures=lost, reboot_before_run=8)
     made = synthetic.write_tree(plan, tmp_path_factory.mktemp("exported"))
-    collect_runs.main(made.study, made.runs_list, made.tables)
-    compare_variants.main(made.study, made.tables)
-    export_tables.main(made.study, made.tables)
+    computed(made)
+    exported(made)
     return made
 
 

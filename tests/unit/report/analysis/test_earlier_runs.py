@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts.jobs import collect_runs
+from scripts.report.analysis import dictionary
 from tests.made.studies import CHECKOUT
 
 FORMATS = CHECKOUT / "tests" / "data" / "formats"
@@ -29,7 +30,7 @@ def rows(table):
 
 def test_earlier_records_give_the_same_values_in_every_column_of_then(unpacked):
     (study,) = Path("results").glob("studies/*/study.json")
-    collect_runs.main(study, study.parent / "runs.txt", Path("after"))
+    collect_runs.main(study, study.parent / "runs.txt", dictionary.files(Path("after")))
     for table in ("runs.csv", "series.csv"):
         before, after = (rows(Path(when, table)) for when in ("before", "after"))
         assert [{name: row[name] for name in before[0]} for row in after] == before

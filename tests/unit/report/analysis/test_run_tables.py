@@ -134,7 +134,7 @@ def test_a_damaged_run_file_is_named(tmp_path):
     broken = run_tables.listed(tree.runs_list)[0]
     broken.write_text(json.dumps({"format": 1})[:-3])
     with pytest.raises(ValueError, match=str(broken)):
-        collect_runs.main(tree.study, tree.runs_list, tree.tables)
+        collect_runs.main(tree.study, tree.runs_list, dictionary.files(tree.tables))
     assert not (tree.tables / "runs.csv").exists()
 
 

@@ -5,6 +5,7 @@ import pytest
 from scripts.jobs import render_report
 from scripts.lib import json_record
 from scripts.lib.host import outcome
+from scripts.report.analysis import dictionary
 from scripts.study.plan.diagnosis_plan import TOOLS
 from tests.made import synthetic
 from tests.made.diagnoses import diagnosed
@@ -27,7 +28,7 @@ def page_with(root, edit=lambda facts: facts, tools=TOOLS, clients=8):
             paths.append(root / f"{variant}-{tool}.json")
             json_record.write(paths[-1], edit(diagnosed(place, tool)))
     records = {kind: getattr(tree, kind) for kind in render_report.RECORDS} | {"diagnoses": paths}
-    places = [tree.runs_list, tree.tables, tree.figures, root / "report.html", root / "summary.md"]
+    places = [tree.runs_list, dictionary.files(tree.tables), tree.figures, root / "report.html", root / "summary.md"]
     study = json_record.read(tree.study) | {"diagnose": {"seconds": 10}}
     json_record.write(root / "asked.json", study)
     render_report.main(root / "asked.json", *places, **records)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from scripts.jobs import render_report
+from scripts.report.analysis import dictionary
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page.render import markdown
 from scripts.report.page.runs_section import run_link, spark
@@ -216,7 +217,7 @@ def test_the_same_records_give_the_same_bytes(report, tmp_path):
 def test_a_missing_figure_leaves_no_half_report(report, tmp_path):
     tree, _, _ = report
     out = tmp_path / "report.html"
-    folders = (tree.study, tree.runs_list, tree.tables, tmp_path / "no-figures")
+    folders = (tree.study, tree.runs_list, dictionary.files(tree.tables), tmp_path / "no-figures")
     none = {kind: [] for kind in render_report.RECORDS}
     with pytest.raises(FileNotFoundError, match=r"answer\.svg"):
         render_report.main(*folders, out, tmp_path / "summary.md", **none)

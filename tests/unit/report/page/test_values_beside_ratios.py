@@ -9,7 +9,6 @@ import pytest
 
 from scripts.commands.compare_studies.cells import Cells, shared_cells, side_table
 from scripts.commands.compare_studies.studies import load_finished, refusals
-from scripts.jobs import export_tables
 from scripts.lib.json_record import read, write
 from scripts.lib.wording import size
 from scripts.measure.engine.run_record import read_diagnosis
@@ -22,7 +21,7 @@ from scripts.report.page.pairs import pair_cell
 from scripts.report.page.workloads_section import by_workload
 from tests.made import added_later
 from tests.made.diagnoses import diagnosed
-from tests.made.rendering import worded
+from tests.made.rendering import exported, worded
 
 PAIR = re.compile(r"([\d.\u202f]+)(?: MiB)? → ([\d.\u202f]+)")
 
@@ -158,7 +157,7 @@ def test_no_sentence_excuses_values_that_contradict_ratios(later):
 
 def test_results_json_holds_the_same_figures(later):
     tree, *_ = later
-    export_tables.main(tree.study, tree.tables)
+    exported(tree)
     (file,) = tree.tables.rglob("results.json")
     rows = [row for row in json.loads(file.read_text())["tables"]["cells"] if row["ratio"] is not None]
     assert rows

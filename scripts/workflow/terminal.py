@@ -1,0 +1,190 @@
+"""What a user of `make` sees of Snakemake: a line for each finished step, failures with their logs, the answer last.
+
+Snakemake's own texts go to its log. In a dry run, which has no log, its list of jobs goes to PLANNED_JOBS.
+"""
+
+import contextlib
+import logging
+import os
+import re
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from snakemake.logging import DefaultFilter, DefaultFormatter
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from scripts.lib.visible import visible
+from scripts.lib.wording import duration, plural
+from scripts.workflow.interrupts import Received
+from scripts.workflow.progress_bar import ProgressBar
+from scripts.workflow.time_left import TimeLeft
+
+PLANNED_JOBS = Path(".snakemake", "log", "planned-jobs.txt")
+LAST_LINES = 10
+DIGEST = re.compile(r"-?\b[0-9a-f]{12}\b")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A job that began: rule and wildcards in words, its outputs and log, and when (seconds since the epoch)."""
+
+    words: str
+    outputs: tuple[str, ...]
+    log: str | None
+    begun_s: float
+
+
+class LogHandler(LogHandlerBase):
+    """Writes the lines of steps; Snakemake calls it in a thread of its own."""
+
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = True
+    has_formatter = True
+    needs_rulegraph = False
+
+    def __post_init__(self) -> None:
+        """Begin without a plan; `answer` and `next_command` are printed as the last lines of all."""
+        self.answer, self.next_command = "", ""
+        self.steps: dict[int, Step] = {}
+        self.names: dict[str, str] = {}
+        self.time_left = TimeLeft({}, {})
+        self.logs: list[str] = []
+        self.received: Received | None = None
+        self.failed, self.is_closed = 0, False
+        self.bar: ProgressBar | None = None
+        self.planned = _file_of_planned_jobs(self.common_settings) if self.common_settings.dryrun else None
+
+    def expect(self, time_left: TimeLeft, names: dict[str, str]) -> None:
+        """Show this time left from now on; `names` has words for the outputs of some jobs."""
+        self.time_left, self.names = time_left, names
+
+    def begin(self, received: Received) -> None:
+        """Note that jobs are run now; `received` tells whether they are interrupted."""
+        self.answer, self.received = "", received
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Return whether the user interrupted the run."""
+        return bool(self.received and self.received.interrupted)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line of a record, if it is one that a user needs."""
+        try:
+            self._write(record)
+        except Exception:
+            self.handleError(record)
+
+    def _write(self, record: logging.LogRecord) -> None:
+        fields, at = vars(record), record.created
+        event = fields.get("event")
+        if self.planned:
+            self.planned.handle(record)
+        if event == LogEvent.JOB_INFO and not self.common_settings.dryrun:
+            self._begin(fields, at)
+        elif event == LogEvent.JOB_FINISHED:
+            self._finish(fields["job_id"], at)
+        elif event == LogEvent.JOB_ERROR:
+            self._fail(fields, at)
+        elif record.levelno >= logging.WARNING and not self._repeats_failure(fields):
+            self.say(record.getMessage())
+
+    def _begin(self, job: dict[str, Any], at: float) -> None:
+        outputs, log = tuple(job["output"]), next(iter(job["log"]), None)
+        name = next((self.names[path] for path in outputs if path in self.names), _in_words(job["wildcards"]))
+        step = self.steps[job["jobid"]] = Step(f"{job['rule_name']} {name}".rstrip(), outputs, log, at)
+        if self.bar is None and sys.stderr.isatty():
+            self.bar = ProgressBar()
+        self._show(step.words)
+
+    def _finish(self, number: int, at: float) -> None:
+        step = self.steps.pop(number)
+        self.time_left.finish(step.outputs)
+        left_s = self.time_left.seconds
+        left = f", about {duration(left_s)} left" if left_s else ""
+        self.say(f"{_clock(at)}  {step.words}: {duration(at - step.begun_s)}{left}")
+        self._show(next((other.words for other in self.steps.values()), ""))
+
+    def _repeats_failure(self, fields: dict[str, Any]) -> bool:
+        """Return whether an error of Snakemake says of a job, with its whole command, what `_fail` says."""
+        of_a_job = {"RuleException"} if self.steps else set()
+        of_the_run = {"WorkflowError"} if self.failed or self.is_interrupted else set()
+        return fields.get("event") == LogEvent.ERROR and fields.get("exception") in of_a_job | of_the_run
+
+    def _fail(self, job: dict[str, Any], at: float) -> None:
+        if self.is_interrupted:
+            return
+        self.failed += 1
+        step = self.steps.pop(job["jobid"], None)
+        words = step.words if step else job["rule_name"]
+        logs = [log for log in job["log"] if Path(log).exists()]
+        self.say(f"{_clock(at)}  {words}: FAILED; log: {', '.join(logs) or 'none was written'}")
+        for log in logs:
+            with Path(log).open(encoding="utf-8", errors="replace") as stream:
+                self.say("".join(f"    {visible(line)}" for line in deque(filter(str.strip, stream), LAST_LINES)))
+
+    def _show(self, words: str) -> None:
+        if self.bar:
+            self.bar.show(words, self.time_left.share_done, self.time_left.seconds)
+
+    def say(self, text: str) -> None:
+        """Write lines; jobs write to the same stream, so that all stay in order."""
+        sys.stderr.write(text.rstrip("\n") + "\n")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Write the last lines, once: Snakemake closes its loggers, and Python closes them again at its end."""
+        if not self.is_closed:
+            self.is_closed = True
+            if self.bar:
+                self.bar.close()
+            for line in self._last_lines():
+                self.say(line)
+            if self.planned:
+                self.planned.close()
+        super().close()
+
+    def _last_lines(self) -> Iterator[str]:
+        logs = [str(PLANNED_JOBS)] if self.planned else [os.path.relpath(log) for log in self.logs]
+        if logs:
+            yield f"Snakemake's {'list of jobs' if self.planned else 'own log'}: {', '.join(logs)}"
+        if self.failed:
+            yield f"{plural(self.failed, 'step')} failed; the same command tries again, and keeps what is made"
+        elif self.steps:
+            running = ", ".join(step.words for step in self.steps.values())
+            yield f"interrupted: {running}; the same command continues, and keeps what is made"
+        yield from filter(None, [self.answer, self.next_command and f"Next: {self.next_command}"])
+
+
+def handler_of(workflow: Any) -> LogHandler | None:
+    """Return what writes the lines of steps in this call of Snakemake; None without `--logger steps`."""
+    handlers = workflow.logger_manager.get_log_handlers()
+    return next((handler for handler in handlers if isinstance(handler, LogHandler)), None)
+
+
+def _file_of_planned_jobs(settings: Any) -> logging.Handler | None:
+    """Return what writes Snakemake's own texts of a dry run; None where no file can be made."""
+    with contextlib.suppress(OSError):
+        PLANNED_JOBS.parent.mkdir(parents=True, exist_ok=True)
+        written = logging.FileHandler(PLANNED_JOBS, mode="w", encoding="utf-8")
+        written.setFormatter(DefaultFormatter(settings.quiet, settings.show_failed_logs))
+        options = (settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds)
+        written.addFilter(DefaultFilter(*options))
+        return written
+    return None
+
+
+def _in_words(wildcards: dict[str, str]) -> str:
+    """Return wildcards without the digests in them."""
+    words = (DIGEST.sub("", str(value)).replace("/", " ").strip() for value in wildcards.values())
+    return " ".join(filter(None, words))
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))
