@@ -363,13 +363,11 @@ def make(folder: Path, *arguments: str, **environment: str) -> subprocess.Comple
         (["plan"], "--cores all --dry-run results/report.html"),
         (
             ["report", "STUDY=x", "SCALE=small"],
-            "--cores all results/studies/x-small/report.html --configfile studies/x.yaml "
-            "--config scale=small",
+            "--cores all results/studies/x-small/report.html --configfile studies/x.yaml --config scale=small",
         ),
         (
             ["plan", "SCALE=small", "PARTIAL=1"],
-            "--cores all --dry-run results/studies/default-small/report.html "
-            "--config partial=true scale=small",
+            "--cores all --dry-run results/studies/default-small/report.html --config partial=true scale=small",
         ),
         (["quick"], "--cores all results/studies/quick/report.html --configfile studies/quick.yaml"),
     ],
