@@ -55,13 +55,13 @@ def compared(server: Server, name: str, folder: Path) -> Row:
     text, seen = folder / f"{name}.txt", []
     tables = {"script": script, "options": options} if options else {"script": script, "tables": 2, "rows": 10_000}
     run_sysbench.fill(tables, flags, 2, folder / f"{name}.load.txt")
-    argv = sysbench.run_command(generator, script, flags, *sizes, options, CLIENTS, MEASURED_S, seed=1)
+    call = sysbench.measuring_call(generator, script, flags, *sizes, options, CLIENTS, MEASURED_S, seed=1)
     follow = run_sysbench.follow
     run_sysbench.follow = lambda process, log, _: follow(
         process, log, lambda moment: seen.append((moment, load.gate.completed))
     )
     try:
-        with gated.connected([argv], script, text) as load:
+        with gated.connected([call], text) as load:
             load.slice(MEASURED_S, 0.0, 60)
             gate_p95_ms = output.percentile(output.Histogram(*map(tuple, load.gate.latencies())), 0.95)
             load.end()

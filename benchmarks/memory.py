@@ -50,12 +50,13 @@ def found(ready: Ready, clients: int) -> dict[str, float]:
         running(ready.family, ready.install, data, options, log) as server,
     ):
         flags, known = ready.family.sysbench_flags(server.sockets), sysbench.read_capabilities()
-        command = sysbench.run_command(known, "oltp_read_only", flags, *TABLES.values(), {}, clients, RUN_S, seed=1)
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as load:
+        sizes = TABLES.values()
+        call = sysbench.measuring_call(known, "oltp_read_only", flags, *sizes, {}, clients, RUN_S, seed=1)
+        with subprocess.Popen(call.argv, stdout=subprocess.DEVNULL) as load:
             time.sleep(READ_AFTER_S)
             sizes = pss_mib(psutil.Process(server.process.pid)), pss_mib(psutil.Process(load.pid))
         if load.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}: ended with status {load.returncode}, expected 0")
+            raise RuntimeError(f"{' '.join(call.argv)}: ended with status {load.returncode}, expected 0")
         server.stop(keep_data=False)
     return {"server": ready.name, "clients": clients, "server_mib": sizes[0], "sysbench_mib": sizes[1]}
 

@@ -111,25 +111,16 @@ def train_on(
 
 def run_workload(recipe: dict, workload: dict, server: Server, cpus: tuple[int, ...], log: Path) -> dict[str, Any]:
     """Run one workload of the training; return its name, clients, seconds and tps."""
-    generator, script = sysbench.read_capabilities(), script_path(workload["script"])
-    sysbench.demand_options(generator, script, workload.get("options", {}))
-    command = sysbench.run_command(
-        generator,
-        script,
-        server.family.sysbench_flags(server.sockets),
-        workload["tables"].get("tables"),
-        loadgen_run.rows_of_load(workload),
-        loadgen_run.options_of_load(generator, script, workload),
-        recipe["clients"],
-        recipe["seconds"],
-        seed=1,
-    )
+    generator = sysbench.read_capabilities()
+    sysbench.demand_options(generator, script_path(workload["script"]), workload.get("options", {}))
+    flags = server.family.sysbench_flags(server.sockets)
+    call = loadgen_run.call_of_load(generator, workload, flags, recipe["clients"], recipe["seconds"], seed=1)
     text = log.with_name(f"{log.stem}-{workload['name']}.txt")
     if why_no_gate(workload):
-        finished = loadgen_run.run(command, text, timeout_s=recipe["seconds"] * TIMEOUT_FACTOR + 60, cpus=cpus)
+        finished = loadgen_run.run(call, text, timeout_s=recipe["seconds"] * TIMEOUT_FACTOR + 60, cpus=cpus)
         tps = finished.output.totals.transactions / finished.output.totals.duration_s
     else:
-        with gated.connected([command], script, text, cpus) as load:
+        with gated.connected([call], text, cpus) as load:
             tps = load.slice(recipe["seconds"], 0.0, recipe["seconds"] * TIMEOUT_FACTOR + 60).tps
             load.end()
     say(f"[training {recipe['server']} {recipe['training']}] {workload['name']}: {tps:.0f} TPS with counters")

@@ -73,11 +73,31 @@ class Decision(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """Failures that come again until the study is changed; records of failed runs hold these codes."""
+    """Why something failed; records of failed runs hold these codes."""
 
     OPTION = "option"  # the server refuses an option, and does not start
     VALUE = "value"  # it runs, with another value of an option than it was given
     NOT_STARTED = "not_started"  # it ends before it is ready, for another reason
+    SERVER = "server"  # it died, gave no answer or did not stop cleanly
+    OUT_OF_MEMORY = "out_of_memory"  # the same, after the kernel killed programs for lack of memory
+    LOAD = "load"  # sysbench could not finish its load
+    LOAD_KILLED = "load_killed"  # a signal from outside ended sysbench
+    COMMAND = "command"  # a compiler or another command ended with a status other than 0
+    # Of the host. What fails for these causes is no result, and stands in no record.
+    FULL_DISK = "full_disk"
+    NO_MEMORY = "no_memory"
+    KILLED = "killed"
+    HOST_LOST = "host_lost"  # the client host, or its connection to the server
+
+    @property
+    def comes_again(self) -> bool:
+        """Whether every further attempt fails in the same way until the study is changed."""
+        return self in (FailureKind.OPTION, FailureKind.VALUE, FailureKind.NOT_STARTED)
+
+    @property
+    def of_host(self) -> bool:
+        """Whether this host, another one or the way to it failed, and not what was tried there."""
+        return self in (FailureKind.FULL_DISK, FailureKind.NO_MEMORY, FailureKind.KILLED, FailureKind.HOST_LOST)
 
 
 ABOVE, BELOW = (Verdict.FAR_ABOVE, Verdict.ABOVE), (Verdict.FAR_BELOW, Verdict.BELOW)

@@ -91,8 +91,8 @@ class Ready:
         """Run sysbench's mixed load with two connections."""
         flags, known = self.family.sysbench_flags(server.sockets), sysbench.read_capabilities()
         script = "oltp_read_write"
-        command = sysbench.run_command(known, script, flags, TABLES["tables"], TABLES["rows"], {}, 2, seconds, seed=1)
-        return run_sysbench.run(command, self.folder / "run.txt", timeout_s=DONE_WITHIN_S)
+        call = sysbench.measuring_call(known, script, flags, TABLES["tables"], TABLES["rows"], {}, 2, seconds, seed=1)
+        return run_sysbench.run(call, self.folder / "run.txt", timeout_s=DONE_WITHIN_S)
 
     def sent(self, server, connection) -> dict[str, list[str]]:
         """Return what one event of every workload on sysbench's tables sends, as the server logs it, without values."""
@@ -101,8 +101,8 @@ class Ready:
         found = {}
         for name, load in ((name, load) for name, load in catalog.items() if load["dataset"] == "sbtest"):
             script, options = script_path(load["script"]), load.get("options", {})
-            command = sysbench.run_command(known, script, flags, *TABLES.values(), options, 1, 1, seed=1)
-            logged = statements_of_one_event(server, connection, command, self.folder / "event.txt")
+            call = sysbench.measuring_call(known, script, flags, *TABLES.values(), options, 1, 1, seed=1)
+            logged = statements_of_one_event(server, connection, call, self.folder / "event.txt")
             assert len(logged["sent"]) == min(logged["total"], MOST_STATEMENTS)
             found[name] = [statement_form(text) for text in logged["sent"]]
         return found

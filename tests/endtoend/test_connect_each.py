@@ -31,11 +31,11 @@ def test_clients_wait_for_a_place_in_a_full_queue_and_say_how_often():
                     time.sleep(STOPPED_S)
                     os.kill(pid, signal.SIGCONT)
 
-            command = sysbench.run_command(
+            call = sysbench.measuring_call(
                 sysbench.read_capabilities(), script, flags, *TABLES.values(), {}, CLIENTS, SECONDS, seed=1
             )
             log = ready.folder / "run.txt"
-            done = loadgen_run.run(command, log, timeout_s=DONE_WITHIN_S, on_report=fill_the_queue_once)
+            done = loadgen_run.run(call, log, timeout_s=DONE_WITHIN_S, on_report=fill_the_queue_once)
             operations = output.read_operations(log)
     assert done.output.totals.errors == 0
     assert done.output.totals.transactions > 100

@@ -1,6 +1,7 @@
 """LinkBench's load on the installed servers: loaded in parallel, run, its operations timed, its counts checked."""
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,8 @@ def loaded(request):
                 yield server, connection, ready.folder, request.param
 
 
-def command(server, seed: int) -> list[str]:
-    return sysbench.run_command(
+def call(server, seed: int) -> sysbench.SysbenchCall:
+    return sysbench.measuring_call(
         sysbench.read_capabilities(), script_path("linkbench.lua"), server.family.sysbench_flags(server.sockets),
         None, None, {"ids": IDS}, CLIENTS, SECONDS, seed=seed,
     )  # fmt: skip
@@ -44,10 +45,10 @@ def command(server, seed: int) -> list[str]:
 
 def run(server, folder: Path, seed: int, script: Path | None = None) -> Path:
     """Run the load, or a script in its place; returns its text."""
-    text, argv = folder / f"{seed}.txt", command(server, seed)
+    text, own = folder / f"{seed}.txt", call(server, seed)
     if script:
-        argv[argv.index(script_path("linkbench.lua"))] = str(script)
-    loadgen_run.run(argv, text, timeout_s=DONE_WITHIN_S)
+        own = replace(own, script=str(script))
+    loadgen_run.run(own, text, timeout_s=DONE_WITHIN_S)
     return text
 
 
@@ -113,7 +114,7 @@ def test_graph_is_loaded_run_and_checked(loaded):
 def test_clients_are_held_at_the_gate_between_operations(loaded):
     server, _, folder, _ = loaded
     text = folder / "gated.txt"
-    with gated.gated([command(server, 3)], script_path("linkbench.lua"), folder, text) as held:
+    with gated.gated([call(server, 3)], folder, text) as held:
         slices = [held.slice(0.3, 0.01, within_s=10) for _ in range(3)]
         held.end()
     assert all(one.transactions > 0 for one in slices)

@@ -17,6 +17,7 @@ from scripts.build.compilation.flags import Flags
 from scripts.build.compilation.toolchain import Toolchain
 from scripts.lib import json_record
 from scripts.lib.host.cache import cache_directory
+from scripts.lib.host.causes import host_cause_in
 from scripts.lib.host.entry import say
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import CommandFailed, CommandKilled, Usage, run
@@ -162,7 +163,9 @@ def _step(command: list[str], build: Path, environment: dict[str, str], log: Pat
         raise
     except CommandFailed as failure:
         kept = "".join(f"\n(kept: {file})" for file in configure_logs.keep(build, log))
-        raise CommandFailed(f"{_first_errors(log, offset) or failure}{kept}") from failure
+        errors = _first_errors(log, offset)
+        code = host_cause_in(errors) if errors else failure.cause.code
+        raise CommandFailed(f"{errors or failure}{kept}", code) from failure
 
 
 def _first_errors(log: Path, offset: int, count: int = 6) -> str:

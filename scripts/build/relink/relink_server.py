@@ -43,7 +43,7 @@ from scripts.build.relink.link_command import (
 from scripts.build.relink.link_map import copy_pairs, is_gnu_map, with_constructors
 from scripts.build.relink.link_orders import shuffled
 from scripts.lib import json_record
-from scripts.lib.host import outcome
+from scripts.lib.host.causes import of_host
 from scripts.lib.host.entry import say
 from scripts.lib.host.process import CommandFailed, run
 
@@ -128,7 +128,7 @@ def refusal_in(facts: dict[str, Any], *kinds: type[Exception]) -> Iterator[None]
     try:
         yield
     except (CommandFailed, ValueError, *kinds) as failure:
-        if outcome.of_host(failure):
+        if of_host(failure):
             raise
         facts["refused"] = str(failure)
 

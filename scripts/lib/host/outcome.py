@@ -2,33 +2,27 @@
 
 import contextlib
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from scripts.lib import json_record
+from scripts.lib.host.causes import Failed, of_host
 from scripts.lib.host.entry import say
-from scripts.lib.host.process import CommandFailed, CommandKilled
+from scripts.lib.vocabulary import FailureKind
 from scripts.lib.wording import brief
 
 FAILED = "failed"
 # Names the environment variable with the folders that may fail, one per line. It is no argument of a job: whether a
 # failure is a result depends on the whole study, and prove_builds needs to know it of several builds.
 MAY_FAIL = "MAY_FAIL"
-# What kernels, servers and compilers print when the host lacks something. Of a full disk, InnoDB's log has only the
-# number of the error, and its clients get only the name of the table.
-FULL_DISK_PRINTED = r"No space left on device|\b[Ee]rr(?:or|no):? (?:number )?28\b|\b1114\b.*The table '.+' is full"
-DISK_PRINTED = re.compile(rf"{FULL_DISK_PRINTED}|Disk quota exceeded|Read-only file system")
-# Of commands only: a server takes as much memory as its options say, a compiler takes what it needs.
-MEMORY_PRINTED = re.compile(r"Cannot allocate memory|virtual memory exhausted")
-# What compiler drivers, shells, make and ninja print when the program that they run, or they themselves, are killed.
-KILLED_PRINTED = re.compile(r"\b(?:Killed|Terminated|Hangup)\b|\] Interrupt\b|interrupted by user")
 
 
-class HostFailed(RuntimeError):
+class HostFailed(Failed):
     """The host, another host or the way to it failed, and not what was tried there."""
+
+    USUAL = FailureKind.KILLED
 
 
 class Refused(ValueError):
@@ -62,16 +56,6 @@ def as_result(folder: Path, keep: Callable[[str], None], *kinds: type[Exception]
             raise
         say(f"[failed] {folder}, which may fail: the study goes on without it\n{failure}")
         keep(str(failure))
-
-
-def of_host(failure: Exception) -> bool:
-    """Return whether a server or a command failed since a host lacks space, memory or a connection, or was killed."""
-    if isinstance(failure, (HostFailed, CommandKilled)):
-        return True
-    if isinstance(failure, Refused):
-        return False
-    patterns = (DISK_PRINTED, MEMORY_PRINTED, KILLED_PRINTED) if isinstance(failure, CommandFailed) else (DISK_PRINTED,)
-    return any(pattern.search(str(failure)) for pattern in patterns)
 
 
 def has_failed(facts: dict[str, Any]) -> bool:

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from scripts.lib.host import lifetime
+from scripts.lib.host.causes import Failed, host_cause_in
 from scripts.lib.host.made_environment import made_environment
+from scripts.lib.vocabulary import FailureKind
 
 _log = logging.getLogger(__name__)
 
@@ -31,12 +33,16 @@ SIGNALS_FROM_OUTSIDE = {signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIG
 DEBIAN_PACKAGES = {"git": "git", "mvn": "maven"}
 
 
-class CommandFailed(RuntimeError):
+class CommandFailed(Failed):
     """A command ended with a status other than 0; the text has its command line, the status and its last lines."""
+
+    USUAL = FailureKind.COMMAND
 
 
 class CommandKilled(CommandFailed):
     """A command was killed from outside: how it would have ended is not known."""
+
+    USUAL = FailureKind.KILLED
 
 
 @dataclass(frozen=True)
@@ -227,7 +233,7 @@ def _failure(command: list[str], status: int, lines: str) -> CommandFailed:
     shown = whole if len(whole) <= SHOWN_CHARACTERS else f"{shlex.join(command[:4])[:SHOWN_CHARACTERS]} …"
     if -status in SIGNALS_FROM_OUTSIDE:
         return CommandKilled(f"{shown} was killed by {signal.Signals(-status).name}:\n{lines}")
-    return CommandFailed(f"{shown} ended with status {status}:\n{lines}")
+    return CommandFailed(f"{shown} ended with status {status}:\n{lines}", host_cause_in(lines))
 
 
 @contextlib.contextmanager

@@ -14,8 +14,9 @@ from scripts.measure.engine.disk_load import WarmUp
 from scripts.measure.engine.held import Held
 from scripts.measure.engine.setting import Phases, Setting
 from scripts.measure.engine.side_by_side import Arm, Slice
-from scripts.measure.loadgen import many, output, run_sysbench, slice_gate
+from scripts.measure.loadgen import output, processes, run_sysbench, slice_gate
 from scripts.measure.loadgen.gated import GatedLoad
+from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers import data_directory, process_environment
 from scripts.measure.servers import options as servers_options
 from scripts.measure.servers.server import Server, running
@@ -36,6 +37,7 @@ class Bench:
     watch: WarmUp | None = None
     _series: CounterSeries = field(default_factory=CounterSeries)
     _data: Path | None = None
+    _measuring_call: SysbenchCall | None = None
     _server: Server | None = None
     _connection: Any = None
     _before: observe.Edge | None = None
@@ -87,13 +89,14 @@ class Bench:
     def attach_load(self) -> None:
         """Start sysbench with all its clients connected and held at their gate."""
         setting = self.setting
-        commands = setting.commands(self._server, setting.load["measure_s"], seed=setting.place["repetition"])
+        calls = setting.calls(self._server, setting.load["measure_s"], seed=setting.place["repetition"])
         with self._server.blamed(), setting.family.patient_logins(self._connection):
-            held = setting.gated(commands, setting.text)
+            held = setting.gated(calls, setting.text)
             self.arm = Arm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
             self.facts |= client_environment.proven(setting, self.arm.load.programs)
         priority.carry_over(self._server.process.pid, *self.arm.load.pids)
-        self.facts["commands"] |= many.named_commands(commands)
+        self.facts["commands"] |= processes.named_commands(calls)
+        self._measuring_call = calls[0]
 
     def watch_warm_up(self, slices: int) -> None:
         """Count what the server asks of a disk in so many slices of warm-up."""
@@ -141,8 +144,8 @@ class Bench:
             self.facts |= observe.edge_facts(self._before, self.read_edge())
             sent = self._end_load(held)
             self.facts["files"] |= {"after": observe.file_sizes(family, self._data, self._connection)}
-            command = self.facts["commands"]["measure"]
-            self.facts |= run_load.logged_statements(self.setting, self._server, self._connection, command, Phases(0.0))
+            call = self._measuring_call
+            self.facts |= run_load.logged_statements(self.setting, self._server, self._connection, call, Phases(0.0))
         self.facts["window"] |= sent
         self.facts |= output.operation_facts(self.setting.text)
         self.facts["counter_series"] = self._series.columns()

@@ -10,6 +10,7 @@ from typing import Any
 from scripts.lib import json_record
 from scripts.lib.host import cpus as host_cpus
 from scripts.lib.host import machine_facts, outcome, storage, workplace
+from scripts.lib.host.causes import of_host
 from scripts.lib.host.entry import started_s
 from scripts.lib.host.leftovers import hold_machine
 from scripts.lib.wording import plural
@@ -122,7 +123,7 @@ def measure_alone(settings: Sequence[Setting], known: Sequence[dict[str, Any]], 
         try:
             measure(settings, phases, found)
         except (ServerFailed, SysbenchFailed) as failure:
-            if outcome.of_host(failure):
+            if of_host(failure):
                 raise
             # A server that does not stop cleanly takes its last level with it.
             del found[len(settings) - 1 :]

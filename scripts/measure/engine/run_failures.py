@@ -8,8 +8,5 @@ from scripts.measure.servers.server import ServerFailed
 
 
 def facts_of_failure(failure: ServerFailed | SysbenchFailed) -> dict[str, Any]:
-    """Return the facts that mark a run as failed, with the kind and cause of a server that would not start again."""
-    facts: dict[str, Any] = failure_facts(str(failure))
-    if isinstance(failure, ServerFailed) and failure.kind:
-        facts["failure"] = {"kind": failure.kind, "cause": failure.cause}
-    return facts
+    """Return the facts that mark a run as failed, with the code of its cause and what the server said of it."""
+    return {**failure_facts(str(failure)), "failure": {"kind": failure.cause.code, "cause": failure.cause.text}}

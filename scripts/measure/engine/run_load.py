@@ -12,41 +12,35 @@ from scripts.measure.engine.counter_series import with_machine
 from scripts.measure.engine.run_facts import measured
 from scripts.measure.engine.setting import Phases, Setting
 from scripts.measure.engine.side_by_side import PARKED_WITHIN_S
-from scripts.measure.loadgen import client_host, many, output, printed_checks, run_sysbench
+from scripts.measure.loadgen import client_host, output, printed_checks, processes, run_sysbench
 from scripts.measure.loadgen.gated import CountsDisagree
+from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers.server import Server
 
 # The first statements of an event, and the first characters of a statement, that a record keeps.
 MOST_STATEMENTS, MOST_CHARACTERS = 500, 2000
-ONE_EVENT = {"--threads": "1", "--time": "0", "--events": "1"}
 DONE_WITHIN_S = 120
 
 
-def one_event_command(command: Sequence[str]) -> list[str]:
-    """Return the command with which one client runs one event of a load."""
-    named = [(word.partition("=")[0], word) for word in command]
-    return [f"{name}={ONE_EVENT[name]}" if name in ONE_EVENT else word for name, word in named]
-
-
 def logged_statements(
-    setting: Setting, server: Server, connection: Any, command: Sequence[str], phases: Phases
+    setting: Setting, server: Server, connection: Any, call: SysbenchCall, phases: Phases
 ) -> dict[str, dict[str, Any]]:
     """Return `statements`, those of one event, for a run's record; empty unless this run is the one to log them."""
     if not setting.place.get("log_statements"):
         return {}
-    found = statements_of_one_event(server, connection, command, setting.log.with_suffix(".event.txt"))
+    found = statements_of_one_event(server, connection, call, setting.log.with_suffix(".event.txt"))
     phases.end("log_statements")
     return {"statements": found}
 
 
-def statements_of_one_event(server: Server, connection: Any, command: Sequence[str], text: Path) -> dict[str, Any]:
-    """Run one event of a load, whose measuring command is `command`; returns the statements that the server logged.
+def statements_of_one_event(server: Server, connection: Any, call: SysbenchCall, text: Path) -> dict[str, Any]:
+    """Run one event of a load, whose measuring call is `call`; returns the statements that the server logged.
 
     `sent` holds the first statements in their order, `total` counts all. Raises SysbenchFailed when the event fails.
     """
     read = server.log.stat().st_size
     server.family.log_statements(connection)
-    run_sysbench.run_unread(one_event_command(command), text, timeout_s=DONE_WITHIN_S)
+    run_sysbench.run_unread(call.of_one_event(), text, timeout_s=DONE_WITHIN_S)
     with server.log.open("rb") as log:
         log.seek(read)
         every = server.family.logged_statements(connection, log.read().decode(errors="replace"))
@@ -68,21 +62,22 @@ def sysbench_loads(settings: Sequence[Setting], server: Server, data: Path, phas
         for number, setting in enumerate(settings):
             if number:
                 rest(setting, phases)
-            facts = _one_load(setting, server, connection, phases)
+            facts, call = _one_load(setting, server, connection, phases)
             after = observe.file_sizes(family, data, connection)
             phases.end("measure")
-            logged = logged_statements(setting, server, connection, facts["commands"]["measure"], phases)
+            logged = logged_statements(setting, server, connection, call, phases)
             yield {**facts, **filled, "files": {"before": before, "after": after}, **logged}
             before = after
 
 
-def _one_load(setting: Setting, server: Server, connection: Any, phases: Phases) -> dict[str, Any]:
-    """Warm the server up, then measure it; returns the facts of the window and the commands."""
+def _one_load(setting: Setting, server: Server, connection: Any, phases: Phases) -> tuple[dict[str, Any], SysbenchCall]:
+    """Warm the server up, then measure it; returns the facts of the window and the commands, and the measuring call."""
     warmup = warm_up(setting, server)
     phases.end("warmup")
-    commands = setting.commands(server, _called_s(setting), seed=setting.place["repetition"])
-    facts = measure_sysbench(setting, server, connection, commands)
-    return {**facts, "commands": {"server": server.command, "warmup": warmup, **many.named_commands(commands)}}
+    calls = setting.calls(server, _called_s(setting), seed=setting.place["repetition"])
+    facts = measure_sysbench(setting, server, connection, calls)
+    commands = {"server": server.command, "warmup": warmup, **processes.named_commands(calls)}
+    return {**facts, "commands": commands}, calls[0]
 
 
 def rest(setting: Setting, phases: Phases) -> None:
@@ -95,10 +90,12 @@ def rest(setting: Setting, phases: Phases) -> None:
 def _called_s(setting: Setting) -> int:
     # The window lies between two reports, and at the last one connections may be closing: a second on each side.
     # Several processes do not end together: one more second, so that each of them covers the window.
-    return setting.measure_s + 2 + (setting.place["clients"] > many.MOST_CLIENTS)
+    return setting.measure_s + 2 + (setting.place["clients"] > processes.MOST_CLIENTS)
 
 
-def measure_sysbench(setting: Setting, server: Server, connection: Any, commands: list[list[str]]) -> dict[str, Any]:
+def measure_sysbench(
+    setting: Setting, server: Server, connection: Any, calls: Sequence[SysbenchCall]
+) -> dict[str, Any]:
     """Run the measuring call; returns the facts of the window, and the server's counters before and after the call."""
 
     def read() -> dict[str, float]:
@@ -106,14 +103,14 @@ def measure_sysbench(setting: Setting, server: Server, connection: Any, commands
 
     ask = read if setting.load.get("series") else None
     how = _as_printed if setting.why_printed else turn.measured
-    return how(setting, server, connection, commands, ask)
+    return how(setting, server, connection, calls, ask)
 
 
 def _as_printed(
     setting: Setting,
     server: Server,
     connection: Any,
-    commands: list[list[str]],
+    calls: Sequence[SysbenchCall],
     read: Callable[[], dict[str, float]] | None,
 ) -> dict[str, Any]:
     """Measure a load that no gate can hold, by what sysbench prints; see `turn.measured`."""
@@ -131,7 +128,7 @@ def _as_printed(
     patience_s = setting.patience_s(setting.measure_s)
     before = observe.read_edge(setting.family, connection)
     with observe.sampled_counters(read) as counted:
-        finished = run_load(setting, commands, setting.text, timeout_s=patience_s, on_report=on_report)
+        finished = run_load(setting, calls, setting.text, timeout_s=patience_s, on_report=on_report)
     after = observe.read_edge(setting.family, connection)
     _demand_agreement(setting, finished)
     facts = measured(finished, samples)
@@ -157,23 +154,23 @@ def _demand_agreement(setting: Setting, finished: run_sysbench.Finished) -> None
 def warm_up(setting: Setting, server: Server) -> list[str]:
     """Run the workload unmeasured, with another seed than the measuring call's; returns the first command."""
     seconds = setting.load["warmup_s"]
-    commands = setting.commands(server, seconds, seed=setting.place["repetition"] + 1_000_000)
+    calls = setting.calls(server, seconds, seed=setting.place["repetition"] + 1_000_000)
     text = setting.log.with_suffix(".warmup.txt")
     if setting.why_printed:
-        run_load(setting, commands, text, timeout_s=setting.patience_s(seconds))
+        run_load(setting, calls, text, timeout_s=setting.patience_s(seconds))
     elif seconds:
-        with setting.gated(commands, text) as load:
+        with setting.gated(calls, text) as load:
             load.slice(seconds, 0.0, PARKED_WITHIN_S, lambda: server.process.poll() is None)
             load.end()
-    return commands[0]
+    return calls[0].argv
 
 
-def run_load(setting: Setting, commands: list[list[str]], text: Path, **how: Any) -> run_sysbench.Finished:
-    """Run the commands of one load together, on the CPUs and in the environment of its setting.
+def run_load(setting: Setting, calls: Sequence[SysbenchCall], text: Path, **how: Any) -> run_sysbench.Finished:
+    """Run the calls of one load together, on the CPUs and in the environment of its setting.
 
-    `how` holds further arguments of `many.run_processes`.
+    `how` holds further arguments of `processes.run_processes`.
     """
     cpus, environment = setting.cpus.client_cpus, setting.client_environment
     if setting.remote:
         environment = client_host.login_environment()
-    return many.run_processes(commands, text, cpus=cpus, environment=environment, **how)
+    return processes.run_processes(calls, text, cpus=cpus, environment=environment, **how)

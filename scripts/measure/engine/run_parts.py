@@ -32,7 +32,10 @@ class Server(Part):
 
 @dataclass(frozen=True, slots=True)
 class Failure(Part):
-    """Of a failed run that would fail again: a code of `vocabulary.FailureKind`, and what the server said of it."""
+    """Why a run failed: a code of `vocabulary.FailureKind`, and what the server said of it.
+
+    Records of earlier releases have it only where the code `comes_again`.
+    """
 
     kind: str | None = None
     cause: str | None = None

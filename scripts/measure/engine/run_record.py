@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from scripts.lib import json_record
 from scripts.lib.parts import Part
-from scripts.lib.vocabulary import CountedBy
+from scripts.lib.vocabulary import CountedBy, FailureKind
 from scripts.measure.engine import machine_parts, run_parts
 from scripts.measure.engine.planned import SLICES
 
@@ -99,6 +99,11 @@ class Run(Part):
     def failed(self) -> bool:
         """Whether the server or sysbench failed; such a run has a reason and no measurement."""
         return self.outcome == FAILED
+
+    @property
+    def comes_again(self) -> bool:
+        """Whether the run failed for a cause by which it fails again until the study is changed."""
+        return self.failure.kind is not None and FailureKind(self.failure.kind).comes_again
 
     @property
     def counts_of(self) -> CountedBy | None:

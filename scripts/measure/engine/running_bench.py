@@ -11,9 +11,8 @@ from scripts.lib.host import machine_facts, priority, usage, workplace
 from scripts.measure.engine import buffer_pool, observe
 from scripts.measure.engine.bench import Bench
 from scripts.measure.engine.side_by_side import Arm, Slice
-from scripts.measure.loadgen import encryption, many, output
+from scripts.measure.loadgen import encryption, output, processes
 from scripts.measure.loadgen.gated import connected
-from scripts.measure.loadgen.lua import script_path
 from scripts.measure.servers import own_database
 from scripts.measure.servers.endpoint import endpoint_of
 from scripts.measure.servers.running_server import RunningServer
@@ -96,13 +95,12 @@ class RunningBench(Bench):
         """Start sysbench with all its clients connected and held at their gate."""
         setting = self.setting
         flags = self._server.sysbench_flags
-        commands = setting.commands_by(flags, setting.load["measure_s"], seed=setting.place["repetition"])
-        script, own = script_path(setting.load["script"]), self._server.environment
+        calls = setting.calls_by(flags, setting.load["measure_s"], seed=setting.place["repetition"])
         with self._server.blamed():
-            held = connected(commands, script, setting.text, setting.cpus.client_cpus, own)
+            held = connected(calls, setting.text, setting.cpus.client_cpus, self._server.environment)
             self.arm = RunningArm(self.name, self._server, load=self.stack.enter_context(held), end=self.stack.close)
         priority.carry_over(*self.arm.load.pids)
-        self.facts["commands"] |= many.named_commands(commands)
+        self.facts["commands"] |= processes.named_commands(calls)
 
     def watch_warm_up(self, slices: int) -> None:
         """Do nothing: no turn can start this server, whatever it asks of its disk."""

@@ -1,7 +1,7 @@
 """The programs, CPUs, files and phases of one run."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,8 @@ from scripts.build.sources.kinds import RUNNING
 from scripts.lib import json_record
 from scripts.lib.host import cpus as host_cpus
 from scripts.lib.vocabulary import SLOW
-from scripts.measure.loadgen import client_host, gated, lua, many, run_sysbench, sysbench
-from scripts.measure.loadgen.lua import script_path
+from scripts.measure.loadgen import client_host, gated, lua, processes, run_sysbench, sysbench
+from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers import families
 from scripts.measure.servers.server import Server
 
@@ -114,44 +114,27 @@ class Setting:
         """Whether the server already runs, so that it is neither started nor stopped."""
         return bool(json_record.read(self.identity).get(RUNNING))
 
-    def commands(self, server: Server, seconds: int, seed: int) -> list[list[str]]:
-        """Return the command lines of all sysbench processes that run the workload for `seconds`."""
-        return [self.command(server, seconds, *part) for part in self._parts(seed)]
-
-    def command(self, server: Server, seconds: int, seed: int, clients: int) -> list[str]:
-        """Return the command line of one sysbench process that runs the workload for `seconds` with `clients`."""
+    def calls(self, server: Server, seconds: int, seed: int) -> list[SysbenchCall]:
+        """Return the calls of all sysbench processes that run the workload for `seconds`."""
         flags = client_host.client_flags(self.remote, server)
-        return client_host.client_command(self.remote, server, self._command(flags, seconds, seed, clients))
+        return [client_host.call_there(self.remote, server, call) for call in self.calls_by(flags, seconds, seed)]
 
-    def commands_by(self, flags: list[str], seconds: int, seed: int) -> list[list[str]]:
-        """Return the same as `commands`, for a server that already runs: by sysbench's connection options."""
-        return [self._command(flags, seconds, *part) for part in self._parts(seed)]
+    def calls_by(self, flags: list[str], seconds: int, seed: int) -> list[SysbenchCall]:
+        """Return the calls of all sysbench processes that reach the server by these connection options."""
+        generator = client_host.generator_of_commands(self.remote, self.generator)
+        return [run_sysbench.call_of_load(generator, self.load, flags, clients, seconds, own_seed)
+                for own_seed, clients in self._parts(seed)]  # fmt: skip
 
     def _parts(self, seed: int) -> list[tuple[int, int]]:
         """Return (seed, clients) of each sysbench process."""
         every = self.place["clients"]
         # Several processes start together through a FIFO, which does not reach a client host.
-        parts = many.client_parts(every) if self.remote is None else [every]
+        parts = processes.client_parts(every) if self.remote is None else [every]
         return [(seed + place * SEEDS_APART, clients) for place, clients in enumerate(parts)]
 
-    def _command(self, flags: list[str], seconds: int, seed: int, clients: int) -> list[str]:
-        tables, script = self.load["tables"], script_path(self.load["script"])
-        return sysbench.run_command(
-            client_host.generator_of_commands(self.remote, self.generator),
-            script,
-            flags,
-            tables.get("tables"),
-            run_sysbench.rows_of_load(self.load),
-            run_sysbench.options_of_load(self.generator, script, self.load),
-            clients,
-            seconds,
-            seed=seed,
-        )
-
-    def gated(self, commands: list[list[str]], text: Path) -> AbstractContextManager[gated.GatedLoad]:
-        """Run the commands with all clients held at a gate; their output goes to `text`."""
-        script = script_path(self.load["script"])
-        return gated.connected(commands, script, text, self.cpus.client_cpus, self.client_environment)
+    def gated(self, calls: Sequence[SysbenchCall], text: Path) -> AbstractContextManager[gated.GatedLoad]:
+        """Run the calls with all clients held at a gate; their output goes to `text`."""
+        return gated.connected(calls, text, self.cpus.client_cpus, self.client_environment)
 
     def patience_s(self, seconds: float) -> float:
         """Return the time limit in seconds of a sysbench call that should take so many seconds."""

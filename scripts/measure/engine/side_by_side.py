@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scripts.lib.host import outcome, usage
+from scripts.lib.host import usage
+from scripts.lib.host.causes import of_host
 from scripts.measure.engine.held import Held
 from scripts.measure.loadgen.gated import GatedLoad
 from scripts.measure.loadgen.output import SysbenchFailed
@@ -86,7 +87,7 @@ def take_rounds(arms: Sequence[Arm], orders: Sequence[Sequence[str]], slice_s: f
             try:
                 yield take_slice(arm, number, place, slice_s, skip_s)
             except (SysbenchFailed, ServerFailed) as failure:
-                if outcome.of_host(failure):
+                if of_host(failure):
                     raise
                 arm.failure = failure
                 arm.end()

@@ -12,7 +12,8 @@ from functools import partial
 from operator import methodcaller
 from typing import Any
 
-from scripts.lib.host import outcome, pausing
+from scripts.lib.host import pausing
+from scripts.lib.host.causes import of_host
 from scripts.lib.host.leftovers import hold_machine
 from scripts.lib.vocabulary import SHORTEST_SLICE_S
 from scripts.measure.engine import disk_load, rounds, side_by_side, slice_facts
@@ -276,7 +277,7 @@ def _step(bench: Bench, step: Callable[[Bench], None]) -> None:
     try:
         step(bench)
     except (ServerFailed, SysbenchFailed) as failure:
-        if outcome.of_host(failure):
+        if of_host(failure):
             raise
         bench.failure = failure
         # The thread that started the server ends it too late for the other arms.

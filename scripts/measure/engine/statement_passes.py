@@ -15,6 +15,7 @@ from typing import Any
 from scripts import ROOT
 from scripts.lib import json_record
 from scripts.lib.host import priority, usage
+from scripts.lib.host.causes import full_disk_in
 from scripts.lib.host.process import kill_group, watchdog
 from scripts.measure.engine import observe
 from scripts.measure.engine.setting import Phases, Setting
@@ -167,7 +168,7 @@ def _awaited(server: Server, name: str) -> Iterator[None]:
             yield
         except Exception as error:  # each family's driver has its own errors
             how = f"had no answer within {ANSWERED_WITHIN_S} s" if silent.is_set() else f"was not answered: {error}"
-            raise ServerFailed(f"statement {name!r} {how}") from error
+            raise ServerFailed(f"statement {name!r} {how}", full_disk_in(str(error))) from error
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Measure one arm alone, by turns: its clients go through their gate for one long slice, and the gate counts."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -16,6 +16,7 @@ from scripts.measure.engine.side_by_side import PARKED_WITHIN_S
 from scripts.measure.loadgen import gated, output
 from scripts.measure.loadgen.output import SysbenchFailed
 from scripts.measure.loadgen.slice_gate import SENT, SliceCounts, bucket_ms
+from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers.server import Server
 
 # The first second, in which clients begin and caches fill, is not in the window.
@@ -117,7 +118,7 @@ def measured(
     setting: Setting,
     server: Server,
     connection: Any,
-    commands: list[list[str]],
+    calls: Sequence[SysbenchCall],
     read: Callable[[], dict[str, float]] | None,
 ) -> dict[str, Any]:
     """Measure one turn; returns the facts of its window, and the server's counters before and after.
@@ -125,7 +126,7 @@ def measured(
     `read` returns the server's counters, each second, None for a load without `series`. Raises SysbenchFailed and
     ServerFailed.
     """
-    with setting.gated(commands, setting.text) as load:
+    with setting.gated(calls, setting.text) as load:
         priority.carry_over(server.process.pid, *load.pids)
         proven = client_environment.proven(setting, load.programs)
         turn, before, sent = Turn(setting, server, load), observe.read_edge(setting.family, connection), load.gate.sent

@@ -212,12 +212,12 @@ def client_flags(remote: ClientHost | None, server: Server) -> list[str]:
     return server.family.network_sysbench_flags(remote.address, remote.port)
 
 
-def client_command(remote: ClientHost | None, server: Server, argv: list[str]) -> list[str]:
-    """Return the command that runs a sysbench command line: itself, or `client_proxy` with it for the client host."""
-    return (
-        argv
-        if remote is None
-        else [sys.executable, "-m", "scripts.measure.loadgen.client_proxy", str(server.sockets / CLIENT_FILE), *argv]
+def call_there(remote: ClientHost | None, server: Server, call: sysbench.SysbenchCall) -> sysbench.SysbenchCall:
+    """Return the call itself, or with `client_proxy` before it, which runs it on the client host."""
+    if remote is None:
+        return call
+    return call.started_by(
+        [sys.executable, "-m", "scripts.measure.loadgen.client_proxy", str(server.sockets / CLIENT_FILE)]
     )
 
 

@@ -10,10 +10,12 @@ from itertools import accumulate
 from pathlib import Path
 
 from scripts.lib.host import workplace
+from scripts.lib.host.causes import full_disk_in
 from scripts.lib.host.kept import Kept
-from scripts.measure.loadgen import many, run_sysbench
+from scripts.measure.loadgen import run_sysbench
 from scripts.measure.loadgen.output import SysbenchFailed, parse
 from scripts.measure.loadgen.slice_gate import PRELUDE, NeverParked, SliceCounts, SliceGate, made
+from scripts.measure.loadgen.sysbench import SysbenchCall
 
 # Connections of thousands of clients take seconds to come up on one CPU.
 CONNECTED_WITHIN_S, ENDED_WITHIN_S, READ_WITHIN_S = 300, 60, 0.2
@@ -142,7 +144,8 @@ class GatedLoad:
             each.reader.join(None if each in ended else READ_WITHIN_S)
         blamed = (ended or self.processes)[0]
         lines = blamed.text.read_text(encoding="utf-8", errors="replace").splitlines()
-        return SysbenchFailed("\n".join([f"{what}; its last lines (log: {self.log}):", *lines[-5:]]))
+        text = "\n".join([f"{what}; its last lines (log: {self.log}):", *lines[-5:]])
+        return SysbenchFailed(text, full_disk_in(text))
 
 
 def _printed_transactions(outputs: Sequence[str]) -> int | None:
@@ -153,16 +156,9 @@ def _printed_transactions(outputs: Sequence[str]) -> int | None:
         return None
 
 
-def gated_command(argv: Sequence[str], script: str) -> list[str]:
-    """Return a measuring command whose script is the prelude and which runs until its clients are let go."""
-    without_time = ["--time=0" if word.startswith("--time=") else word for word in argv]
-    return [str(PRELUDE) if word == script else word for word in without_time]
-
-
 @contextlib.contextmanager
 def connected(
-    commands: Sequence[Sequence[str]],
-    script: str,
+    calls: Sequence[SysbenchCall],
     log: Path,
     cpus: Iterable[int] | None = None,
     own_environment: Mapping[str, str] | None = None,
@@ -170,35 +166,33 @@ def connected(
     """Run a load as `gated` does, with its gate in memory."""
     with (
         workplace.temporary_directory(SHARED_MEMORY if SHARED_MEMORY.is_dir() else None) as folder,
-        gated(commands, script, folder, log, cpus, own_environment) as load,
+        gated(calls, folder, log, cpus, own_environment) as load,
     ):
         yield load
 
 
 @contextlib.contextmanager
 def gated(
-    commands: Sequence[Sequence[str]],
-    script: str,
+    calls: Sequence[SysbenchCall],
     folder: Path,
     log: Path,
     cpus: Iterable[int] | None = None,
     own_environment: Mapping[str, str] | None = None,
 ) -> Iterator[GatedLoad]:
-    """Run the commands of one load with all clients connected and held; no process of it outlives the body.
+    """Run the calls of one load, one process each, with all clients connected and held until they are let go.
 
-    `commands` are what `sysbench.run_command` returns for `script`, `folder` holds the gate's file and the outputs of
-    several processes, `own_environment` is what their driver needs or the study gives them. Raises SysbenchFailed when
-    the clients do not connect.
+    No process outlives the body. `folder` holds the gate's file and the outputs of several processes, `own_environment`
+    is what their driver needs or the study gives them. Raises SysbenchFailed when the clients do not connect.
     """
-    clients = [many.clients_of(argv) for argv in commands]
+    clients = [call.clients for call in calls]
     cpus = None if cpus is None else tuple(cpus)
     with made(folder, sum(clients)) as gate, contextlib.ExitStack() as stack:
         load = GatedLoad(gate, [], log)
         stack.callback(load.keep_output)
-        for place, (argv, first_slot) in enumerate(zip(commands, accumulate(clients, initial=0), strict=False)):
-            text = log if len(commands) == 1 else folder / f"{place:02}.txt"
-            environment = {**(own_environment or {}), **gate.environment(script, first_slot)}
-            process = stack.enter_context(run_sysbench.started(gated_command(argv, script), cpus, environment))
+        for number, (call, first_slot) in enumerate(zip(calls, accumulate(clients, initial=0), strict=False)):
+            text = log if len(calls) == 1 else folder / f"{number:02}.txt"
+            environment = {**(own_environment or {}), **gate.environment(call.script, first_slot)}
+            process = stack.enter_context(run_sysbench.started(call.behind(PRELUDE, seconds=0).argv, cpus, environment))
             load.processes.append(_followed(process, text))
         load.wait_parked(CONNECTED_WITHIN_S)
         yield load

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.lib.vocabulary import OPERATION_SHARES
+from scripts.lib.host.causes import Failed, full_disk_in
+from scripts.lib.vocabulary import OPERATION_SHARES, FailureKind
 
 OPERATION_LINE = re.compile(
     r"^operation (\S+): ([1-9]\d*) calls, sum (\d+) us, longest (\d+) us, up to us:((?: \d+:\d+)+)$", re.MULTILINE
@@ -97,8 +98,10 @@ _MISUSE = re.compile(
 )
 
 
-class SysbenchFailed(RuntimeError):
+class SysbenchFailed(Failed):
     """sysbench could not finish its load; the message quotes its output."""
+
+    USUAL = FailureKind.LOAD
 
 
 class SysbenchMisused(ValueError):
@@ -193,7 +196,9 @@ def parse(text: str) -> Output:
     header, reports = VERSION.search(text), tuple(filter(None, map(parse_report, text.splitlines())))
     *ended, _ = _SUMMARY_END.split(text)
     if not header or not ended:
-        raise SysbenchFailed(f"sysbench's output is incomplete; it ends with:\n{_tail(text)}")
+        raise SysbenchFailed(
+            f"sysbench's output is incomplete; it ends with:\n{_tail(text)}", full_disk_in(_tail(text))
+        )
     if len(ended) - 1 > len(_CHECKPOINT.findall(text)):
         raise SysbenchFailed(f"sysbench's output has {len(ended)} summaries, expected one per checkpoint and one more")
     whole = _joined([_summary(_behind_reports(part)) for part in ended], _release(header[1]))
@@ -251,8 +256,10 @@ def reject_failure(text: str) -> None:
     retried = tuple(_RETRIED.findall(text))
     complaints = [line for line in dict.fromkeys(_COMPLAINT.findall(text)) if not line.startswith(retried)]
     if complaints:
-        error = SysbenchMisused if is_misuse(text) else SysbenchFailed
-        raise error("sysbench: " + "\n".join(complaints[:8]))
+        said = "\n".join(complaints[:8])
+        if is_misuse(text):
+            raise SysbenchMisused(f"sysbench: {said}")
+        raise SysbenchFailed(f"sysbench: {said}", full_disk_in(said))
 
 
 def is_misuse(text: str) -> bool:

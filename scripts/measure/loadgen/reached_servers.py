@@ -67,7 +67,7 @@ def load(recipe: Facts, identity: Facts, kept: Path, dataset: Path, threads: int
                 mark = own_database.make(family, outside, database)
                 run_sysbench.fill(recipe["tables"], server.sysbench_flags, threads, text, server.environment)
         except SysbenchFailed as failure:
-            raise SysbenchFailed(outside.hidden(str(failure))) from None
+            raise failure.reworded(outside.hidden(str(failure))) from None
         finally:
             outside.hide_in(text)
     kept.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import shlex
 import signal
 import subprocess
 import time
@@ -14,10 +13,11 @@ from typing import Any
 
 from scripts.lib.host import kept
 from scripts.lib.host import process as host_process
+from scripts.lib.host.causes import full_disk_in
 from scripts.lib.host.kept import Kept
 from scripts.lib.host.made_environment import made_environment
-from scripts.lib.host.outcome import HostFailed
 from scripts.lib.host.process import CommandFailed, CommandKilled, die_with_parent, watchdog
+from scripts.lib.vocabulary import FailureKind
 from scripts.measure.loadgen import sysbench as loadgen_sysbench
 from scripts.measure.loadgen.lua import script_path, sysbench_environment
 from scripts.measure.loadgen.output import (
@@ -29,6 +29,7 @@ from scripts.measure.loadgen.output import (
     parse_report,
     reject_failure,
 )
+from scripts.measure.loadgen.sysbench import SysbenchCall
 
 FILL_SCRIPT = "oltp_read_write"
 MOST_LOADERS = 16
@@ -38,12 +39,16 @@ HELPERS_END_WITHIN_S = 30
 CLIENT_HOST_LOST = errno.EHOSTUNREACH
 
 
-class ClientHostFailed(SysbenchFailed, HostFailed):
+class ClientHostFailed(SysbenchFailed):
     """sysbench could not finish its load because the client host or its connection to the server was lost."""
+
+    USUAL = FailureKind.HOST_LOST
 
 
 class SysbenchKilled(SysbenchFailed):
     """A signal from outside ended sysbench: in a measured run a failure, in a training none of the build's."""
+
+    USUAL = FailureKind.LOAD_KILLED
 
 
 def fill(
@@ -70,12 +75,14 @@ def fill(
     try:
         host_process.run(command, text, environment=_variables(environment), started_by=kept.keeping())
         # Its status is 0 even if one of several connections could not create its table (seen with 1.0.20).
-        reject_failure(_fill_options(text))
+        reject_failure(_log_text(text))
     except (CommandFailed, SysbenchFailed, SysbenchMisused) as failure:
-        kind = SysbenchKilled if isinstance(failure, CommandKilled) else SysbenchFailed
-        if is_misuse(_fill_options(text)):
-            kind = SysbenchMisused
-        raise kind(f"the tables could not be loaded: {failure}\n(log: {text})") from failure
+        message = f"the tables could not be loaded: {failure}\n(log: {text})"
+        if is_misuse(_log_text(text)):
+            raise SysbenchMisused(message) from failure
+        if isinstance(failure, CommandKilled):
+            raise SysbenchKilled(message) from failure
+        raise SysbenchFailed(message, full_disk_in(str(failure))) from failure
     return command
 
 
@@ -83,7 +90,7 @@ def _variables(given: Mapping[str, str] | None) -> dict[str, str]:
     return {**sysbench_environment(), **(given or {})}
 
 
-def _fill_options(text: Path) -> str:
+def _log_text(text: Path) -> str:
     return text.read_text(encoding="utf-8", errors="replace") if text.exists() else ""
 
 
@@ -112,6 +119,21 @@ def options_of_load(generator: loadgen_sysbench.Capabilities, script: str, load:
     known, named = loadgen_sysbench.options_of(generator, script), {name.replace("-", "_") for name in own}
     wanted = known.keys() - named
     return {**{name: value for name, value in shared.items() if name.replace("-", "_") in wanted}, **own}
+
+
+def call_of_load(
+    generator: loadgen_sysbench.Capabilities,
+    load: Mapping[str, Any],
+    flags: Sequence[str],
+    clients: int,
+    seconds: int,
+    seed: int,
+) -> SysbenchCall:
+    """Return the call that runs a load, as its recipe has it, for `seconds`; `flags` are those of the connection."""
+    script = script_path(load["script"])
+    rows, options = rows_of_load(load), options_of_load(generator, script, load)
+    tables = load["tables"].get("tables")
+    return loadgen_sysbench.measuring_call(generator, script, flags, tables, rows, options, clients, seconds, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -143,7 +165,7 @@ class Finished:
 
 
 def run(
-    argv: Sequence[str],
+    call: SysbenchCall,
     log_path: Path,
     *,
     timeout_s: float,
@@ -151,7 +173,7 @@ def run(
     cpus: Iterable[int] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Finished:
-    """Run `sysbench … run`, write its output to `log_path` as it arrives, and return its results.
+    """Run a call, write its output to `log_path` as it arrives, and return its results.
 
     `on_report` is called when a per-second report arrives (sysbench flushes each line, also into a pipe); it should
     return well within a second, or the next report gets a late time stamp. `cpus` pins sysbench, `environment` is added
@@ -161,27 +183,27 @@ def run(
     SysbenchKilled when a signal from outside ended it.
     """
     begin_s = time.monotonic()
-    with _named(argv, log_path):
-        text, moments = _ended(argv, log_path, timeout_s, on_report, cpus, environment)
+    with _named(call, log_path):
+        text, moments = _ended(call, log_path, timeout_s, on_report, cpus, environment)
         return Finished(parse(text), moments, time.monotonic() - begin_s)
 
 
-def run_unread(argv: Sequence[str], log_path: Path, *, timeout_s: float) -> None:
-    """Run `sysbench … run` as `run` does, whatever its script prints in the place of sysbench's reports."""
-    with _named(argv, log_path):
-        _ended(argv, log_path, timeout_s, lambda moment: None, None, None)
+def run_unread(call: SysbenchCall, log_path: Path, *, timeout_s: float) -> None:
+    """Run a call as `run` does, whatever its script prints in the place of sysbench's reports."""
+    with _named(call, log_path):
+        _ended(call, log_path, timeout_s, lambda moment: None, None, None)
 
 
 @contextlib.contextmanager
-def _named(argv: Sequence[str], log_path: Path) -> Iterator[None]:
+def _named(call: SysbenchCall, log_path: Path) -> Iterator[None]:
     try:
         yield
     except (SysbenchFailed, SysbenchMisused) as error:
-        raise type(error)(f"{error}\n(command: {shlex.join(argv)}; log: {log_path})") from error
+        raise call.failure(error, log_path) from error
 
 
 def _ended(
-    argv: Sequence[str],
+    call: SysbenchCall,
     log_path: Path,
     timeout_s: float,
     on_report: Callable[[Moment], None],
@@ -189,22 +211,16 @@ def _ended(
     environment: Mapping[str, str] | None,
 ) -> tuple[str, tuple[Moment, ...]]:
     """Run a call to its successful end; return what it printed, and the arrival of each report."""
-    helped_s = _time_of(argv) + HELPERS_END_WITHIN_S
     with (
-        started(argv, cpus, environment) as process,
+        started(call.argv, cpus, environment) as process,
         watchdog(process.end, timeout_s) as timed_out,
-        watchdog(process.end_helpers, helped_s),
+        watchdog(process.end_helpers, call.seconds + HELPERS_END_WITHIN_S),
     ):
         moments = follow(process, log_path, on_report)
         status = process.wait()
     text = log_path.read_text(encoding="utf-8", errors="replace")
     reject_failed(status, text, timeout_s if timed_out.is_set() else None)
     return text, moments
-
-
-def _time_of(argv: Sequence[str]) -> int:
-    """Return the seconds that sysbench is told to work, 0 where only its events are limited."""
-    return next((int(word.removeprefix("--time=")) for word in argv if word.startswith("--time=")), 0)
 
 
 @contextlib.contextmanager
@@ -261,6 +277,6 @@ def reject_failed(status: int, text: str, timed_out_s: float | None) -> None:
     if status < 0:
         # Seen with the pgsql driver of 1.0.20 when the server goes away.
         kind = SysbenchKilled if -status in host_process.SIGNALS_FROM_OUTSIDE else SysbenchFailed
-        raise kind(f"sysbench died of {signal.Signals(-status).name}; its last lines:\n{tail}")
+        raise kind(f"sysbench died of {signal.Signals(-status).name}; its last lines:\n{tail}", full_disk_in(tail))
     if status > 0:
-        raise SysbenchFailed(f"sysbench ended with status {status}; its last lines:\n{tail}")
+        raise SysbenchFailed(f"sysbench ended with status {status}; its last lines:\n{tail}", full_disk_in(tail))

@@ -1,13 +1,14 @@
 """Compose command lines of sysbench 1.0 or 1.1, from the capabilities that the binary reports."""
 
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from scripts.lib.host import kept, workplace
 from scripts.lib.host.made_environment import made_environment
@@ -16,7 +17,9 @@ from scripts.lib.json_record import file_sha256
 from scripts.lib.wording import option_value
 from scripts.measure.loadgen import script_options
 from scripts.measure.loadgen.lua import OUR_SCRIPTS, script_files
+from scripts.measure.loadgen.output import SysbenchFailed, SysbenchMisused
 
+E = TypeVar("E", SysbenchFailed, SysbenchMisused)
 DEFAULTS = {"db-ps-mode": "disable"}
 # What the drivers' options about a connection end with.
 CONNECTION = ("host", "port", "socket", "user", "password", "db")
@@ -114,7 +117,58 @@ def prepare_command(
     ]
 
 
-def run_command(
+@dataclass(frozen=True)
+class SysbenchCall:
+    """One call of `sysbench … run`: what its command line is composed of, in one place.
+
+    `program` are the words before the script, `options` those behind it: connection, sizes and the workload's own.
+    Without `seed`, sysbench takes the time of day. `clients_start_within_s` is left to sysbench where it is None.
+    """
+
+    program: tuple[str, ...]
+    script: str
+    options: tuple[str, ...]
+    clients: int
+    seconds: int
+    seed: int | None = None
+    events: int = 0
+    has_histogram: bool = True
+    clients_start_within_s: int | None = None
+
+    @property
+    def argv(self) -> list[str]:
+        """The words of the command line."""
+        within_s = self.clients_start_within_s
+        return [
+            *self.program,
+            self.script,
+            *self.options,
+            *([] if within_s is None else [f"--thread-init-timeout={within_s}"]),
+            *(f"--threads={self.clients}", f"--time={self.seconds}", f"--events={self.events}", "--report-interval=1"),
+            *([] if self.seed is None else [f"--rand-seed={self.seed}"]),
+            *(["--percentile=95", "--histogram=on"] if self.has_histogram else ["--percentile=95"]),
+            "run",
+        ]
+
+    def of_one_event(self) -> "SysbenchCall":
+        """Return the call in which one client runs one event of the same load."""
+        return replace(self, clients=1, seconds=0, events=1, clients_start_within_s=None)
+
+    def behind(self, prelude: Path, seconds: int) -> "SysbenchCall":
+        """Return the call whose script is a prelude, which loads the script itself; 0 `seconds` are without limit."""
+        return replace(self, script=str(prelude), seconds=seconds)
+
+    def started_by(self, words: Sequence[str]) -> "SysbenchCall":
+        """Return the call with further words before its program."""
+        return replace(self, program=(*words, *self.program))
+
+    def failure(self, error: E, log: Path) -> E:
+        """Return the error of this call with its command and the log of its load."""
+        text = f"{error}\n(command: {shlex.join(self.argv)}; log: {log})"
+        return error.reworded(text) if isinstance(error, SysbenchFailed) else type(error)(text)
+
+
+def measuring_call(
     capabilities: Capabilities,
     script: str,
     driver_flags: Sequence[str],
@@ -125,9 +179,8 @@ def run_command(
     seconds: int,
     *,
     seed: int,
-    report_interval_s: int = 1,
-) -> list[str]:
-    """Return the command of one warm-up or measuring call.
+) -> SysbenchCall:
+    """Return a warm-up or measuring call.
 
     `driver_flags` start with --db-driver; `options` are the workload's, written as sysbench does (`point_selects`),
     with true and false for on and off. A window between reports is 1 to 2 s shorter than `seconds`, because the last
@@ -135,19 +188,18 @@ def run_command(
     """
     if not 1 <= seed <= LARGEST_SEED:
         raise ValueError(f"seed: {seed!r}, expected 1 to {LARGEST_SEED} (sysbench takes 0 as the time of day)")
-    return [
-        *_head(capabilities, script, driver_flags, tables, rows),
-        *_flags(_defaults_for(options) | dict(options)),
-        *_clients(capabilities, clients),
-        *(f"--time={seconds}", "--events=0", f"--report-interval={report_interval_s}", f"--rand-seed={seed}"),
-        *(["--percentile=95", "--histogram=on"] if "histogram" in capabilities.options else ["--percentile=95"]),
-        "run",
-    ]
-
-
-def _clients(capabilities: Capabilities, clients: int) -> list[str]:
+    program, script, *flags = _head(capabilities, script, driver_flags, tables, rows)
     slow_start = clients >= MANY_CLIENTS and "thread-init-timeout" in capabilities.options
-    return [*([f"--thread-init-timeout={INIT_TIMEOUT_S}"] if slow_start else []), f"--threads={clients}"]
+    return SysbenchCall(
+        (program,),
+        script,
+        (*flags, *_flags(_defaults_for(options) | dict(options))),
+        clients,
+        seconds,
+        seed=seed,
+        has_histogram="histogram" in capabilities.options,
+        clients_start_within_s=INIT_TIMEOUT_S if slow_start else None,
+    )
 
 
 def _head(

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from scripts.lib.host import lifetime, usage, workplace
+from scripts.lib.host.causes import Failed, full_disk_in
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import die_with_parent
 from scripts.lib.vocabulary import FailureKind
@@ -64,15 +65,10 @@ READY_WITHIN_S = 120
 STOPPED_WITHIN_S, SLOWLY_STOPPED_WITHIN_S = 600, 7200
 
 
-class ServerFailed(RuntimeError):
-    """The server under test did not start, ended early, or did not stop cleanly; the text holds its last lines.
+class ServerFailed(Failed):
+    """The server under test did not start, ended early, or did not stop cleanly; the text holds its last lines."""
 
-    `kind` is set where every further attempt would fail in the same way, for the `cause` that the server states.
-    """
-
-    def __init__(self, text: str, kind: FailureKind | None = None, cause: str = "") -> None:
-        super().__init__(text)
-        self.kind, self.cause = kind, cause
+    USUAL = FailureKind.SERVER
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ class Server:
         try:
             return self.family.connect(self.sockets)
         except Exception as error:  # each family's driver has its own errors
-            raise ServerFailed(self._story(f"gave no connection ({error})")) from error
+            raise self._failure(f"gave no connection ({error})") from error
 
     def stop(self, *, keep_data: bool, slow: bool = False) -> float:
         """Stop the server cleanly and wait for its end; returns the seconds from the request to the end.
@@ -100,7 +96,7 @@ class Server:
         Raises ServerFailed if it had ended before, ends with a status other than 0, or does not end in time.
         """
         if self.process.poll() is not None:
-            raise ServerFailed(self._story(f"ended by itself with status {self.process.returncode}"))
+            raise self._failure(f"ended by itself with status {self.process.returncode}")
         with self.blamed("before it was asked to stop"), contextlib.closing(self.connect()) as connection:
             self.family.before_stop(connection, keep_data)
             if slow:
@@ -110,9 +106,9 @@ class Server:
         try:
             status = self.process.wait(timeout=within_s)
         except subprocess.TimeoutExpired as error:
-            raise ServerFailed(self._story(f"still ran {within_s} s after the request to stop")) from error
+            raise self._failure(f"still ran {within_s} s after the request to stop") from error
         if status != 0:
-            raise ServerFailed(self._story(f"ended with status {status} when asked to stop"))
+            raise self._failure(f"ended with status {status} when asked to stop")
         return time.monotonic() - begin_s
 
     def wait_ready(self) -> None:
@@ -126,16 +122,17 @@ class Server:
                 return
             except Exception as error:  # each family's driver has its own errors for "not yet"
                 if time.monotonic() > deadline_s:
-                    raise ServerFailed(self._story(f"was not ready after {READY_WITHIN_S} s ({error})")) from error
+                    raise self._failure(f"was not ready after {READY_WITHIN_S} s ({error})") from error
             time.sleep(0.02)
 
     def _not_started(self) -> ServerFailed:
-        text = self._story(f"did not start: it ended with status {self.process.returncode}")
-        if self.process.returncode < 0:  # killed from outside, which says nothing about the next attempt
-            return ServerFailed(text)
-        cause = complaint(Path(self.command[0]), self.log, self.family)
-        kind = FailureKind.OPTION if self.family.OPTION_REFUSED.search(cause) else FailureKind.NOT_STARTED
-        return ServerFailed(text, kind, cause)
+        failure = self._failure(f"did not start: it ended with status {self.process.returncode}")
+        # What is killed from outside says nothing about the next attempt.
+        if failure.cause.of_host or self.process.returncode < 0:
+            return failure
+        said = complaint(Path(self.command[0]), self.log, self.family)
+        code = FailureKind.OPTION if self.family.OPTION_REFUSED.search(said) else FailureKind.NOT_STARTED
+        return ServerFailed(str(failure), code, said)
 
     def demand_options(self, options: Options) -> None:
         """Raise ServerFailed naming each option whose value the server replaced, by its log."""
@@ -162,14 +159,16 @@ class Server:
             if self.process.poll() is None:
                 raise
             cause = (str(error).splitlines() or [type(error).__name__])[0]
-            text = f"died with status {self.process.returncode} {when} ({cause})"
-            raise ServerFailed(self._story(text)) from error
+            raise self._failure(f"died with status {self.process.returncode} {when} ({cause})") from error
 
-    def _story(self, what: str) -> str:
-        before, now = self.oom_kills, usage.oom_kills()
+    def _failure(self, what: str) -> ServerFailed:
+        """Return the failure with what the log says of it: only the log may tell that a disk is full."""
+        code, before, now = None, self.oom_kills, usage.oom_kills()
         if before is not None and now is not None and (killed := now - before):
             what += f", after the kernel killed for lack of memory ({killed} in /proc/vmstat's oom_kill)"
-        return failure_message(Path(self.command[0]), what, self.log, self.family)
+            code = FailureKind.OUT_OF_MEMORY
+        text = failure_message(Path(self.command[0]), what, self.log, self.family)
+        return ServerFailed(text, full_disk_in(text) or code)
 
 
 @contextlib.contextmanager

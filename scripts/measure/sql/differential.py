@@ -12,6 +12,7 @@ from typing import TypedDict
 from scripts import ROOT
 from scripts.lib import json_record
 from scripts.lib.host import outcome as host_outcome
+from scripts.lib.host.causes import full_disk_in
 from scripts.lib.host.entry import say_waiting
 from scripts.lib.host.locks import shared
 from scripts.lib.host.process import kill_group, watchdog
@@ -139,7 +140,8 @@ def _named(server: Server, question: str) -> Iterator[None]:
                 yield
         except (ServerFailed, answers.ConnectionLost) as error:
             how = f"gave no answer within {ANSWERED_WITHIN_S} s" if silent.is_set() else "went away"
-            raise ServerFailed(f"the server {how} under {question}\n{error}") from error
+            code = error.cause.code if isinstance(error, ServerFailed) else full_disk_in(str(error))
+            raise ServerFailed(f"the server {how} under {question}\n{error}", code) from error
 
 
 SAME = ("server", "release", "family", "statements_sha256", "recipe")

@@ -171,9 +171,10 @@ RUNS = Table(
             "option: the server refuses an option; value: it runs with another value of one; not_started: it ends "
             "before it is ready; empty for other failures",
             TEXT,
-            lambda run: run.failure.kind,
+            lambda run: run.failure.kind if run.comes_again else None,
         ),
-        Column("cause", "what the server said of such a failure", TEXT, lambda run: run.failure.cause),
+        Column("cause", "what the server said of such a failure", TEXT,
+               lambda run: run.failure.cause if run.comes_again else None),
         Column("server", "server that was measured", TEXT, lambda run: run.server.name),
         Column("family", "mysql, mariadb or postgresql", TEXT, lambda run: run.server.family),
         Column("release", "release of the server", TEXT, lambda run: run.server.release),

@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Iterator
 
-from scripts.measure.loadgen.many import MOST_CLIENTS
+from scripts.measure.loadgen.processes import MOST_CLIENTS
 from scripts.study.config.declared_hosts import CpuPlacement
 from scripts.study.config.mistakes import Mistake
 from scripts.study.config.sound import Sound

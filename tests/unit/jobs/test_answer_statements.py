@@ -5,6 +5,7 @@ import pytest
 from scripts.build.relink import kept_relinks
 from scripts.jobs import answer_statements
 from scripts.lib import json_record
+from scripts.lib.vocabulary import FailureKind
 from scripts.measure.servers.server import ServerFailed
 from tests.unit.jobs.test_compare_answers import answered
 
@@ -57,7 +58,7 @@ def test_relink_whose_server_died_is_refused(build, monkeypatch):
 
 def test_full_disk_is_no_verdict(build, monkeypatch):
     with pytest.raises(ServerFailed):
-        asked(build, monkeypatch, relink1=ServerFailed("could not write: No space left on device"))
+        asked(build, monkeypatch, relink1=ServerFailed("no room", FailureKind.FULL_DISK))
 
 
 def test_build_without_relinks_has_no_verdict_and_an_old_one_goes(build, monkeypatch):

@@ -11,7 +11,7 @@ from typing import Any
 from scripts.lib.host import machine_facts, machine_supplies, storage
 from scripts.lib.host.process_limits import FILE_SYSTEM_ROOT, bounded, number_in, read_processes
 from scripts.measure.engine.planned import TURNS
-from scripts.measure.loadgen import many
+from scripts.measure.loadgen import processes
 from scripts.measure.servers import families
 from scripts.measure.servers.families.server_supplies import SupplyDemand
 from scripts.study.config.run_time import connections_each
@@ -116,7 +116,7 @@ def memory_limits(groups: list[list["Demands"]], headroom: Headroom, system: Cal
 def file_limits(clients: int, connected: int, demands: list["Demands"], headroom: Headroom) -> Iterator[Limit]:
     """Yield the limits on files of the load generator, and of servers that hold all connections in one process."""
     soft, hard = headroom.open_files, headroom.most_open_files
-    carried = many.client_parts(clients)[0]
+    carried = processes.client_parts(clients)[0]
     if soft is not None and (needed := carried * -(-connected // clients) + OWN_FILES) > soft:
         possible = hard is None or needed <= hard
         remedy = f"`ulimit -n {needed}` before starting" if possible else "raise the hard limit (nofile in limits.conf)"

@@ -13,8 +13,8 @@ from scripts.build.relink import kept_relinks
 from scripts.build.relink.link_command import take_apart
 from scripts.build.relink.relink_server import Original, Relinks, pairs_to_keep, relink_server, repeat_link, uses_lto
 from scripts.lib import json_record
-from scripts.lib.host import outcome
 from scripts.lib.host.process import CommandFailed
+from scripts.lib.vocabulary import FailureKind
 from tests.made.linked import PARTS, SERVER, linked
 
 pytestmark = pytest.mark.real
@@ -157,12 +157,11 @@ def test_archive_stays_whole_when_lto_leaves_open_which_of_two_members_it_took(c
 
 def test_failure_of_the_host_is_a_failure(unlinked, monkeypatch):
     def full(*_):
-        raise CommandFailed("ld: final link failed: No space left on device")
+        raise CommandFailed("ld: final link failed: No space left on device", FailureKind.FULL_DISK)
 
     monkeypatch.setattr("scripts.build.relink.relink_server.Place.link", full)
     with pytest.raises(CommandFailed, match="No space"):
         relink(unlinked)
-    assert outcome.of_host(CommandFailed("No space left on device"))
 
 
 def test_program_that_moved_little_or_needs_another_library_is_refused(plain):

@@ -1,5 +1,6 @@
 """Which failures are results: those of builds that may fail, and never those of the host or of ourselves."""
 
+import errno
 import gzip
 import json
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from scripts.jobs import audit_build, build_server, measure_block, prove_builds,
 from scripts.lib import json_record, version
 from scripts.lib.host import outcome
 from scripts.lib.host.process import CommandFailed, CommandKilled
+from scripts.lib.vocabulary import FailureKind
 from scripts.measure.engine import planned, sliced_block
 from scripts.measure.engine import run_alone as measure_run
 from scripts.measure.loadgen import sysbench
@@ -63,22 +65,21 @@ def test_failure_of_what_may_fail_is_kept_with_its_reason(folder, error):
 @pytest.mark.parametrize(
     "error",
     [
-        CommandFailed(FULL),
-        CommandFailed("c++: fatal error: Killed signal terminated program cc1plus"),
-        CommandFailed("clang: error: unable to execute command: Terminated"),
-        CommandFailed("make: *** [Makefile:3: x.o] Terminated"),
-        CommandFailed("ninja: build stopped: interrupted by user."),
+        *(CommandFailed("failed", code) for code in FailureKind if code.of_host),
         CommandKilled("ninja -j2 mysqld was killed by SIGKILL"),
-        CommandFailed("virtual memory exhausted: Cannot allocate memory"),
-        ServerFailed("its last lines: OS errno 28 - No space left on device"),
+        ServerFailed("died", FailureKind.FULL_DISK),
         ServerFailed("died"),
         ValueError("the recipe is wrong"),
         OSError("no such file"),
+        OSError(errno.ENOSPC, FULL),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_failure_of_the_host_or_of_us_is_raised_though_the_build_may_fail(folder, error):
-    kinds = () if str(error) == "died" else (CommandFailed, ServerFailed)
+    is_result = isinstance(error, ServerFailed) and error.cause.code is FailureKind.SERVER
+    kinds = () if is_result else (CommandFailed, ServerFailed, OSError)
+    if type(error) is OSError and error.errno is None:
+        kinds = (CommandFailed, ServerFailed)
     with pytest.raises(type(error)):
         kept(folder, error, *kinds)
 
@@ -86,19 +87,6 @@ def test_failure_of_the_host_or_of_us_is_raised_though_the_build_may_fail(folder
 def test_failure_of_what_must_not_fail_is_raised(folder):
     with pytest.raises(CommandFailed):
         kept(folder.parent / "strict", CommandFailed("no such flag"), CommandFailed)
-
-
-def test_tool_that_calls_a_bad_profile_an_input_error_did_not_meet_a_broken_host():
-    assert not outcome.of_host(CommandFailed("BOLT-ERROR: 'cannot pre-process profile': Input/output error."))
-
-
-def test_table_that_is_full_means_a_full_disk():
-    told = "FATAL: mysql_stmt_execute() returned error 1114 (The table 'sbtest1' is full)"
-    assert outcome.of_host(SysbenchFailed(f"sysbench ended with status 1; its last lines:\n{told}"))
-
-
-def test_server_that_asks_for_too_much_memory_fails_by_itself():
-    assert not outcome.of_host(ServerFailed("mmap: Cannot allocate memory"))
 
 
 def test_record_of_a_failure_is_refused_with_the_folder_to_remove(tmp_path):
@@ -130,7 +118,7 @@ def test_build_that_failed_has_all_its_outputs_and_they_say_so(folder, monkeypat
 
 def test_full_disk_while_building_writes_nothing(folder, monkeypatch):
     with pytest.raises(CommandFailed, match="No space left"):
-        built(folder, monkeypatch, CommandFailed(FULL))
+        built(folder, monkeypatch, CommandFailed(FULL, FailureKind.FULL_DISK))
     assert not (folder / "identity.json").exists()
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from scripts.measure.engine import run_load
 from scripts.measure.loadgen import run_sysbench as loadgen_run
+from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers.families.postgresql import LOGGED_STATEMENT
 from scripts.report.page import workloads_section
 from tests.made import synthetic
@@ -21,12 +22,6 @@ LOG = """2026-11-21 10:00:00.000 UTC [7] LOG:  statement: BEGIN
 2026-11-21 10:00:00.003 UTC [8] LOG:  checkpoint starting: time
 2026-11-21 10:00:00.004 UTC [7] LOG:  statement: COMMIT
 """
-
-
-def test_one_event_is_the_measuring_command_with_one_client_and_one_event():
-    command = ["sysbench", "oltp.lua", "--threads=64", "--time=60", "--events=0", "--report-interval=1", "run"]
-    told = ["sysbench", "oltp.lua", "--threads=1", "--time=0", "--events=1", "--report-interval=1", "run"]
-    assert run_load.one_event_command(command) == told
 
 
 def test_statements_that_differ_in_values_and_tables_alone_are_told_once():
@@ -110,8 +105,10 @@ def test_no_more_of_an_event_is_kept_than_a_page_can_use(amount, monkeypatch, tm
             logged_statements = staticmethod(lambda connection, log: ["x" * 5000] * amount)
 
     Known.log.write_text("")
-    monkeypatch.setattr(loadgen_run, "run", lambda *arguments, **more: None)
-    kept = run_load.statements_of_one_event(Known, None, ["sysbench"], tmp_path / "event.txt")
+    monkeypatch.setattr(loadgen_run, "run_unread", lambda call, text, timeout_s: calls.append(call))
+    calls, measuring = [], SysbenchCall(("sysbench",), "cpu", (), clients=64, seconds=60)
+    kept = run_load.statements_of_one_event(Known, None, measuring, tmp_path / "event.txt")
+    assert calls == [measuring.of_one_event()]
     assert kept["total"] == amount
     assert len(kept["sent"]) == min(amount, run_load.MOST_STATEMENTS)
     assert {len(text) for text in kept["sent"]} == {run_load.MOST_CHARACTERS}

@@ -23,6 +23,7 @@ from scripts.measure.engine import run_load as load
 from scripts.measure.engine.warnings import warnings_of
 from scripts.measure.loadgen import client_host
 from scripts.measure.loadgen.run_sysbench import ClientHostFailed, reject_failed
+from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers import families
 from scripts.measure.servers.families.innodb import password_hash
 from scripts.measure.servers.families.postgresql import password_verifier
@@ -232,7 +233,8 @@ def test_password_is_in_no_argument_and_its_file_is_ours_alone(tmp_path, monkeyp
     )
     server = SimpleNamespace(sockets=tmp_path, family=family)
     client_host.admit(there, server, None)
-    argv = client_host.client_command(there, server, ["sysbench", *client_host.client_flags(there, server)])
+    flags = tuple(client_host.client_flags(there, server))
+    argv = client_host.call_there(there, server, SysbenchCall(("sysbench",), "cpu", flags, clients=1, seconds=1)).argv
     file = tmp_path / "client.json"
     assert asked == ["not_to_be_seen"]
     assert argv[3] == str(file)
@@ -370,7 +372,7 @@ def test_only_the_command_that_reaches_a_client_host_has_the_users_environment(m
     """ssh needs its agent, and `client_proxy` where its modules are; sysbench on this host needs neither."""
     monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
     given = {}
-    monkeypatch.setattr(load.many, "run_processes", lambda commands, text, **how: given.update(how))
+    monkeypatch.setattr(load.processes, "run_processes", lambda calls, text, **how: given.update(how))
     setting = SimpleNamespace(cpus=SimpleNamespace(client_cpus=(1,)), client_environment={}, remote=remote)
-    load.run_load(setting, [["sysbench"]], Path("text"), timeout_s=1)
+    load.run_load(setting, [], Path("text"), timeout_s=1)
     assert ("SSH_AUTH_SOCK" in given["environment"]) is inherited

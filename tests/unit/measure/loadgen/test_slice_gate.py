@@ -11,6 +11,7 @@ import pytest
 
 from scripts.measure.loadgen import gated, slice_gate
 from scripts.measure.loadgen.output import SysbenchFailed, parse
+from scripts.measure.loadgen.sysbench import SysbenchCall
 
 # Slices are wall time: another test on the same CPUs would leave a client without any.
 pytestmark = [
@@ -22,8 +23,8 @@ SPIN = "function event() local x = 0; for i = 1, 20000 do x = x + i end end\n"
 CLIENTS = 8
 
 
-def command(script, clients=CLIENTS):
-    return ["sysbench", str(script), f"--threads={clients}", "--time=9", "--events=0", "--histogram=on", "run"]
+def call(script, clients=CLIENTS):
+    return SysbenchCall(("sysbench",), str(script), (), clients=clients, seconds=9)
 
 
 @pytest.fixture
@@ -33,8 +34,8 @@ def load(tmp_path):
     def started(text=SPIN, clients=CLIENTS):
         script = tmp_path / "script.lua"
         script.write_text(text)
-        commands = [command(script, part) for part in (clients if isinstance(clients, list) else [clients])]
-        return gated.gated(commands, str(script), tmp_path, tmp_path / "log.txt")
+        calls = [call(script, part) for part in (clients if isinstance(clients, list) else [clients])]
+        return gated.gated(calls, tmp_path, tmp_path / "log.txt")
 
     return started
 

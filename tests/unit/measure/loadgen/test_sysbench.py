@@ -37,7 +37,7 @@ def command(capabilities, **changes) -> list[str]:
         "seconds": 6,
         "seed": 7,
     }
-    return sysbench.run_command(capabilities, **(arguments | changes))
+    return sysbench.measuring_call(capabilities, **(arguments | changes)).argv
 
 
 class TestCapabilities:
@@ -116,6 +116,23 @@ class TestCommand:
         assert "--thread-init-timeout=120" in command(newer, clients=512)
         assert "--thread-init-timeout=120" not in command(newer, clients=8)
         assert "--thread-init-timeout=120" not in command(capabilities, clients=512)
+
+    def test_one_event_is_the_measuring_call_with_one_client_and_one_event(self, capabilities):
+        newer = sysbench.Capabilities(**{**vars(capabilities), "options": frozenset({"thread-init-timeout"})})
+        flags, options = ["--db-driver=mysql"], {"point_selects": 1}
+        call = sysbench.measuring_call(newer, "oltp", flags, 4, 1000, options, 512, 60, seed=7)
+        before, after = set(call.argv), set(call.of_one_event().argv)
+        assert before - after == {"--threads=512", "--time=60", "--events=0", "--thread-init-timeout=120"}
+        assert after - before == {"--threads=1", "--time=0", "--events=1"}
+
+    def test_call_behind_a_prelude_differs_in_script_and_seconds_alone(self, capabilities):
+        options = {"time_limit": 1}
+        call = sysbench.measuring_call(capabilities, "oltp", ["--db-driver=mysql"], 4, 1000, options, 8, 6, seed=7)
+        behind = call.behind(Path("/slices.lua"), seconds=0)
+        assert [pair for pair in zip(call.argv, behind.argv, strict=True) if pair[0] != pair[1]] == [
+            ("oltp", "/slices.lua"),
+            ("--time=6", "--time=0"),
+        ]
 
     def test_prepare_has_no_measuring_options(self, capabilities):
         argv = sysbench.prepare_command(

@@ -105,20 +105,36 @@ def test_server_that_ends_at_once_has_a_kind_of_failure_and_its_own_words(tmp_pa
     with pytest.raises(server.ServerFailed) as failed:
         with started(tmp_path, place, f"import sys; print({line!r}); sys.exit(1)"):
             pytest.fail("a dead server was called ready")
-    assert failed.value.kind is kind
-    assert failed.value.cause in line
+    assert failed.value.cause.code is kind
+    assert failed.value.cause.text in line
     facts = facts_of_failure(failed.value)
-    assert facts["failure"] == {"kind": kind, "cause": failed.value.cause}
+    assert facts["failure"] == {"kind": kind, "cause": failed.value.cause.text}
     assert list(Run.unknown_keys(facts)) == []
     assert Run.of(facts).failure.kind == kind
+    assert Run.of(facts).comes_again
 
 
-def test_server_that_was_killed_as_it_started_has_no_kind_of_failure(tmp_path, place):
+def test_server_that_was_killed_as_it_started_may_start_next_time(tmp_path, place):
     with pytest.raises(server.ServerFailed) as failed:
         with started(tmp_path, place, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"):
             pytest.fail("a dead server was called ready")
-    assert failed.value.kind is None
-    assert "failure" not in facts_of_failure(failed.value)
+    assert failed.value.cause.code is FailureKind.SERVER
+    assert facts_of_failure(failed.value)["failure"] == {"kind": "server", "cause": ""}
+    assert not Run.of(facts_of_failure(failed.value)).comes_again
+
+
+def test_server_whose_log_tells_of_a_full_disk_has_the_cause_of_the_host(tmp_path, place):
+    with pytest.raises(server.ServerFailed) as failed:
+        with started(tmp_path, place, "import sys; print('0 [ERROR] OS errno 28 - No space left'); sys.exit(1)"):
+            pytest.fail("a dead server was called ready")
+    assert failed.value.cause.code is FailureKind.FULL_DISK
+
+
+def test_server_that_asks_for_too_much_memory_fails_by_itself(tmp_path, place):
+    with pytest.raises(server.ServerFailed) as failed:
+        with started(tmp_path, place, "import sys; print('[ERROR] mmap: Cannot allocate memory'); sys.exit(1)"):
+            pytest.fail("a dead server was called ready")
+    assert not failed.value.cause.of_host
 
 
 def test_unclean_stop_is_a_failure(tmp_path, place):
