@@ -137,11 +137,12 @@ faults: ## cause every fault on purpose, at full length, and print the table of 
 	@scripts/setup.sh test
 	@$(WITH_PATH) $(PYTHON_BIN) -m tests.faults.table
 
-lint: ## check style of Python, Snakemake and shell files
+lint: ## check style of Python, Snakemake and shell files, and the types
 	@scripts/setup.sh test
 	$(PYTHON_BIN) -m ruff check .
 	$(PYTHON_BIN) -m ruff format --check .
 	$(WITH_PATH) $(PYTHON_BIN) -m snakefmt --check Snakefile rules
+	$(PYTHON_BIN) -m mypy
 	shellcheck -x $(SHELL_SCRIPTS)
 
 LOCK := CUSTOM_COMPILE_COMMAND='make lock' $(PYTHON_BIN) -m piptools compile --quiet --generate-hashes --strip-extras \
@@ -158,10 +159,10 @@ lock: ## pin envs/requirements*.in again, with hashes; UPGRADE=--upgrade: newer 
 
 clean: ## remove logs, tables, figures and reports; ALL=1: everything generated in this folder
 ifeq ($(ALL),1)
-	rm -rf results .snakemake .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf results .snakemake .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	@echo 'Removed everything generated, measurements and downloads as well.'
 else
 	rm -rf results/logs results/report.html results/studies/*/{tables,figures,report.html,summary.md,verdict.json}
-	rm -rf .pytest_cache .ruff_cache .hypothesis
+	rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	@echo 'Kept: sources, builds, profiles, datasets and measurements under results/, and .venv. ALL=1 removes them too.'
 endif

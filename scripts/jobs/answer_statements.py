@@ -45,7 +45,7 @@ def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
         say(f"[check {described['server']} {described['build']}] {count} statements answered in {took_s:.0f} s")
 
 
-def answer_relinks(build: Path, described: dict, expected: dict[str, Any], checked: Path, log: Path) -> None:
+def answer_relinks(build: Path, described: dict, expected: server_answers.Answers, checked: Path, log: Path) -> None:
     """Ask the relinks of a build the same statements, and write to `checked` which of them answer as `expected`."""
     checked.unlink(missing_ok=True)
     try:
@@ -63,7 +63,7 @@ def answer_relinks(build: Path, described: dict, expected: dict[str, Any], check
         return verdict
 
     # A server spends half of its time on starts and on waits between connections.
-    with ThreadPoolExecutor(2 * os.cpu_count()) as threads:
+    with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as threads:
         found = list(threads.map(judged, kept_relinks.made_numbers(facts)))
     json_record.write(checked, {"sha256": facts["sha256"], "relinks": found})
 

@@ -140,6 +140,7 @@ def keep_headers(build: Path, kept: Path) -> None:
 
 
 if __name__ == "__main__":
-    others = {"threads": {"type": int, "default": os.cpu_count()}, "profile": {"type": Path, "nargs": "?"}}
+    threads: entry.Option = {"type": int, "default": os.cpu_count()}
+    profile: entry.Option = {"type": Path, "nargs": "?"}
     paths = ("source", "install", "headers", "calls", "identity", "facts")
-    entry.run(main, __doc__, *paths, recipe=entry.RECIPE, **others)
+    entry.run(main, __doc__, *paths, recipe=entry.RECIPE, threads=threads, profile=profile)

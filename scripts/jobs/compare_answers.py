@@ -1,6 +1,7 @@
 """Compare a build's answers with those of its check reference, a build of the same server: all must be identical."""
 
 from pathlib import Path
+from typing import Any
 
 from scripts.lib import json_record
 from scripts.lib.host import entry, outcome
@@ -15,7 +16,8 @@ def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
     records this instead, also if the build or the reference failed before.
     """
     given, expected = server_answers.read_answers(answers_file), server_answers.read_answers(reference)
-    known = {key: given[key] for key in ("server", "release", "build")} | {"reference_build": expected["build"]}
+    known: dict[str, Any] = {key: given[key] for key in ("server", "release", "build")}
+    known["reference_build"] = expected["build"]
 
     def give_up(reason: str) -> None:
         json_record.write(check, {**known, **outcome.failure_facts(reason)})
@@ -26,7 +28,7 @@ def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
         demand_comparable(given, expected)
         found = differences(given, expected)
         log.write_text(json_record.json_text(found, indent=1) + "\n", encoding="utf-8")
-        known |= facts(given, expected, found)
+        known.update(facts(given, expected, found))
         if found:
             raise outcome.Refused(story(given, expected, found))
         json_record.write(check, known)

@@ -66,7 +66,8 @@ def line(made: run_record.Diagnosis) -> str:
     """Return the message to the user about a diagnosis."""
     head = f"[diagnosis {made.run_number}/{made.runs_total}] {made.variant} {made.workload} {made.clients} clients"
     if made.failed:
-        return f"{head}, {made.tool}: NONE, {brief(made.reason.splitlines()[0])}"
+        why, *_ = (made.reason or "no reason was kept").splitlines()
+        return f"{head}, {made.tool}: NONE, {brief(why)}"
     return f"{head}, {made.tool}: {made.window.tps:.0f} TPS beside it"
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from scripts.build.sources import addresses, kinds, source
+from scripts.build.sources.declared import DeclaredSource
 from scripts.lib.host import entry
 from scripts.measure.loadgen import reached_servers
 from scripts.measure.servers import families
 
 
-def log_to(log: Path, sources: list[dict[str, Any]]) -> None:
+def log_to(log: Path, sources: list[DeclaredSource]) -> None:
     """Send all messages, without the logins of `sources`, to `log`; those from INFO on to standard error as well."""
     log.parent.mkdir(parents=True, exist_ok=True)
     everything, seen = (
@@ -31,7 +32,7 @@ def log_to(log: Path, sources: list[dict[str, Any]]) -> None:
     logging.basicConfig(level=logging.DEBUG, handlers=[everything, seen], format="%(message)s")
 
 
-def main(recipe: dict[str, Any], sources: list[dict[str, Any]], tree: Path, identity: Path, log: Path) -> None:
+def main(recipe: dict[str, Any], sources: list[DeclaredSource], tree: Path, identity: Path, log: Path) -> None:
     """Inputs: `recipe`, the wanted content, and `sources`, the places to get it. Outputs: `tree`, then `identity`.
 
     The first source that is available is used; a server that already runs is only asked for its release. Raises

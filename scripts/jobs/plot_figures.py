@@ -152,15 +152,18 @@ def by_second(study: dict, tables: Mapping[str, Path], look: Look) -> Iterator[t
     found = {name: read_csv(tables[name]) for name in ("series", "counters")}
     for workload in study["workloads"]:
         for clients, name in seconds_names(study, workload).items():
-            own = [table[(table["workload"] == workload) & (table["clients"] == clients)] for table in found.values()]
-            yield name, seconds_chart(*own, look, name)
+            series, counters = (
+                table[(table["workload"] == workload) & (table["clients"] == clients)] for table in found.values()
+            )
+            yield name, seconds_chart(series, counters, look, name)
 
 
 def by_statement(study: dict, tables: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of timed SQL, one per workload: the share of each statement in the time."""
-    for workload in (name for name in study["workloads"] if statements_name(study, name)):
-        found, name = read_csv(tables["statements"]), statements_name(study, workload)
-        yield name, statements_chart(found[found["workload"] == workload], list(study["variants"]), name)
+    for workload in study["workloads"]:
+        if name := statements_name(study, workload):
+            statements = read_csv(tables["statements"])
+            yield name, statements_chart(statements[statements["workload"] == workload], list(study["variants"]), name)
 
 
 if __name__ == "__main__":

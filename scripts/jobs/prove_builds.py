@@ -6,7 +6,7 @@ from typing import Any
 
 from scripts.build.compilation import binary, foreign_flags
 from scripts.build.compilation import proofs as builds_proofs
-from scripts.build.compilation.compiler_calls import read_kept_calls
+from scripts.build.compilation.compiler_calls import CompilerCall, read_kept_calls
 from scripts.build.compilation.proofs import Made
 from scripts.lib import json_record
 from scripts.lib.host import entry, outcome
@@ -42,11 +42,11 @@ def _with_code(facts: dict[str, Any], file: Path) -> dict[str, Any]:
 
 def _foreign(made: Made) -> dict[str, Any]:
     """Return the foreign flags of a build as text, with the names of server and build."""
-    text = foreign_flags.foreign_flags(made.facts, made.calls).text
+    text = foreign_flags.foreign_flags(made.facts, made.calls or ()).text
     return {"server": made.facts["server"], "build": made.name, "flags": text}
 
 
-def _calls(file: Path | None) -> tuple | None:
+def _calls(file: Path | None) -> tuple[CompilerCall, ...] | None:
     return tuple(read_kept_calls(file)) if file else None
 
 

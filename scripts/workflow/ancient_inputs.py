@@ -11,7 +11,7 @@ from scripts.workflow.snakemake_release import expect, expect_parameters, other_
 CALL = "self.bfs(self.depending, job)"
 
 
-def patch_ancient_inputs(dag: type) -> None:
+def patch_ancient_inputs(dag: Any) -> None:
     """Change Snakemake's class DAG: update_needrun judges each job that only `ancient` inputs lead to.
 
     Raises OtherSnakemake if the class is not the one that this patch was written for.

@@ -7,7 +7,7 @@ from typing import Any
 from scripts.workflow.snakemake_release import other_snakemake
 
 
-def force(dag: type, rule: str) -> None:
+def force(dag: Any, rule: str) -> None:
     """Change Snakemake's class DAG: the jobs of a rule are forced in every DAG of this process.
 
     Raises OtherSnakemake if the class takes no such rules.

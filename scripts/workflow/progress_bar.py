@@ -26,8 +26,14 @@ class ProgressBar:
         os.close(write_end)
         columns = (BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TextColumn("{task.description}"))
         console = Console(file=os.fdopen(os.dup(self.terminal), "w", encoding="utf-8"), force_terminal=True)
-        options = {"auto_refresh": False, "redirect_stdout": False, "redirect_stderr": False, "transient": True}
-        self.progress = Progress(*columns, console=console, **options)
+        self.progress = Progress(
+            *columns,
+            console=console,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            transient=True,
+        )
         self.task = self.progress.add_task("", total=1.0)
         self.progress.start()
         self.thread = threading.Thread(target=self._pass_on, args=(read_end,), daemon=True)

@@ -7,7 +7,7 @@ from scripts.lib.visible import visible
 from scripts.workflow.snakemake_release import expect, expect_parameters
 
 
-def make_visible(formatter: type) -> None:
+def make_visible(formatter: Any) -> None:
     """Change the class that formats Snakemake's messages; colours are added later.
 
     Raises OtherSnakemake if it formats them otherwise.

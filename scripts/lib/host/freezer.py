@@ -58,7 +58,8 @@ class Freezer:
 
     def cpu_ns(self) -> int:
         """Return the CPU nanoseconds of all processes so far, those that have ended included, in whole microseconds."""
-        return 1000 * int(re.search(r"^usage_usec (\d+)$", (self._folder / "cpu.stat").read_text(), re.M)[1])
+        (used_us,) = re.findall(r"^usage_usec (\d+)$", (self._folder / "cpu.stat").read_text(), re.M)
+        return 1000 * int(used_us)
 
     def release(self) -> None:
         """Let the processes go on in the cgroup that they came from, and remove their own."""

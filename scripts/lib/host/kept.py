@@ -30,8 +30,8 @@ class Kept:
         return self.keeper.pid
 
     @property
-    def stdout(self) -> IO[bytes]:
-        """The pipe with what the program prints."""
+    def stdout(self) -> IO[bytes] | None:
+        """The pipe with what the program prints; None where it prints to a file."""
         return self.keeper.stdout
 
     def poll(self) -> int | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from scripts.lib.host import ledger, lifetime, pausing, workplace
 from scripts.lib.host.entry import say, say_waiting
+from scripts.lib.host.ledger import Owner
 from scripts.lib.host.locks import Busy, exclusive, refuse
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.wording import listing, plural, size
@@ -33,7 +34,7 @@ class Leftover:
     """
 
     ledger: Path
-    owner: ledger.Owner
+    owner: Owner
     folders: tuple[Path, ...]
     processes: tuple[int, ...]
     commands: tuple[str, ...]
@@ -88,8 +89,8 @@ def end(leftover: Leftover) -> None:
     pausing.signal_all(leftover.processes, signal.SIGKILL)
     _wait_for_end(leftover)
     for command in leftover.commands:
-        how = {"check": False, "capture_output": True, "timeout": COMMAND_WITHIN_S}
-        subprocess.run(shlex.split(command), env=made_environment(), **how)
+        words = shlex.split(command)
+        subprocess.run(words, env=made_environment(), check=False, capture_output=True, timeout=COMMAND_WITHIN_S)
     for folder in leftover.folders:
         workplace.remove(folder)
     leftover.ledger.unlink(missing_ok=True)

@@ -222,7 +222,7 @@ def _send(line: str) -> None:
         if not _watcher:
             _watcher.append(_start_watcher())
         if not _ledger and line.startswith(ledger.MADE_FOR):
-            _ledger.append(ledger.Ledger(start_of(os.getpid())))
+            _ledger.append(ledger.Ledger(start_of(os.getpid()) or ""))
             _write_to_watcher(f"ledger {_ledger[0].path}")
         if _ledger:
             _ledger[0].note(line)
@@ -239,12 +239,17 @@ def _start_watcher() -> IO[bytes]:
 
     It starts in its own session: a signal to our process group could end it before its trap is set.
     """
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     command = ["setsid", "--fork", "sh", "-c", WATCHER_CODE, "guard"]
     with signals_held():
         starter = subprocess.Popen(
-            command, env=made_environment(), stdin=subprocess.PIPE, cwd="/", start_new_session=True, **quiet
+            command,
+            env=made_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
         )
-        if starter.wait() != 0:
+        if starter.wait() != 0 or starter.stdin is None:
             raise OSError(f"{' '.join(command[:3])}: ended with status {starter.returncode}, expected a watcher")
     return starter.stdin

@@ -147,8 +147,8 @@ def _detect(kind: str, root: Path) -> str | None:
     # Not through `host.process`, which is not shipped to client hosts.
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
-        how = {"capture_output": True, "text": True, "check": False, "timeout": 10}
-        answer = subprocess.run(["systemd-detect-virt", kind], env=environment, **how)
+        command = ["systemd-detect-virt", kind]
+        answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=10)
         return answer.stdout.strip() if answer.returncode == 0 else None
     return None
 

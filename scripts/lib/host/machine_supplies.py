@@ -48,9 +48,9 @@ def read_left(root: Path = FILE_SYSTEM_ROOT) -> Left:
     most, taken = (number_in(root / "proc/sys/fs" / name) for name in ("aio-max-nr", "aio-nr"))
     lockable = bounded(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0])
     return Left(
-        huge_pages_mib=None if None in (size_mib, free) else (free - (reserved or 0)) * size_mib,
+        huge_pages_mib=None if size_mib is None or free is None else (free - (reserved or 0)) * size_mib,
         huge_page_mib=size_mib,
-        aio_slots=None if None in (most, taken) else max(most - taken, 0),
+        aio_slots=None if most is None or taken is None else max(most - taken, 0),
         lockable_mib=None if lockable is None else lockable / 2**20,
     )
 
@@ -64,7 +64,7 @@ def got_by(pid: int, root: Path = FILE_SYSTEM_ROOT) -> Got:
     status, maps = _text(folder / "status"), _text(folder / "maps")
     used_mib, mapped_mib = _kib(status, "HugetlbPages"), _mapped_mib(maps)
     return Got(
-        huge_pages_mib=None if None in (used_mib, mapped_mib) else max(used_mib, mapped_mib),
+        huge_pages_mib=None if used_mib is None or mapped_mib is None else max(used_mib, mapped_mib),
         aio_contexts=len(AIO_RING.findall(maps)) if maps else None,
         io_urings=_io_urings(folder / "fd"),
         locked_mib=_kib(status, "VmLck"),

@@ -3,9 +3,9 @@
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from scripts.lib import json_record
 from scripts.lib.host.causes import Failed, of_host
@@ -13,6 +13,7 @@ from scripts.lib.host.entry import say
 from scripts.lib.vocabulary import FailureKind
 from scripts.lib.wording import brief
 
+F = TypeVar("F", bound=Mapping[str, Any])
 FAILED = "failed"
 # Names the environment variable with the folders that may fail, one per line. It is no argument of a job: whether a
 # failure is a result depends on the whole study, and prove_builds needs to know it of several builds.
@@ -49,16 +50,17 @@ def as_result(folder: Path, keep: Callable[[str], None], *kinds: type[Exception]
 
     Failures of the host, and all other exceptions, propagate.
     """
+    results: tuple[type[Exception], ...] = (Refused, *kinds)
     try:
         yield
-    except (Refused, *kinds) as failure:
+    except results as failure:
         if not may_fail(folder) or of_host(failure):
             raise
         say(f"[failed] {folder}, which may fail: the study goes on without it\n{failure}")
         keep(str(failure))
 
 
-def has_failed(facts: dict[str, Any]) -> bool:
+def has_failed(facts: Mapping[str, Any]) -> bool:
     """Return whether a record is that of a failure."""
     return facts.get("outcome") == FAILED
 
@@ -73,7 +75,7 @@ def usable(file: Path) -> dict[str, Any]:
     return demand_sound(json_record.read(file), file.parent)
 
 
-def demand_sound(facts: dict[str, Any], folder: Path) -> dict[str, Any]:
+def demand_sound(facts: F, folder: Path) -> F:
     """Return the record of `folder`. Raises Refused, naming the folder to remove, when it is that of a failure."""
     if has_failed(facts):
         raise Refused(f"{brief(facts['reason'])}\n(that was {folder}: remove this folder to try it again)")

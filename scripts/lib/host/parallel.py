@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from scripts.lib.host.process import die_with_parent
 
-T, R = TypeVar("T"), TypeVar("R")
+T = TypeVar("T")
+R = TypeVar("R")
 BATCH = 32
 # Under so many batches, starting processes takes longer than they save.
 LEAST_BATCHES = 8

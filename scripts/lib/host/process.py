@@ -126,7 +126,7 @@ def _started_for_run(
     command: list[str], text: IO[bytes], source: IO[bytes], captured: bool, **options: Any
 ) -> Iterator[subprocess.Popen]:
     """Start a command that is killed with this process; `text` takes its errors, and its output if not captured."""
-    streams = {
+    streams: dict[str, Any] = {
         "stdin": source,
         "stdout": subprocess.PIPE if captured else text,
         "stderr": text if captured else subprocess.STDOUT,
@@ -189,7 +189,7 @@ def _read_output(process: subprocess.Popen, name: str, progress: Callable[[str],
     """Return the standard output of a process without the lines that `progress` takes."""
     kept = []
     with contextlib.nullcontext() if progress else _reported_as_running(name):
-        for line in map(os.fsdecode, process.stdout):
+        for line in map(os.fsdecode, process.stdout or ()):
             if not (progress and progress(line)):
                 kept.append(line)
                 _log.debug("%s: %s", name, line.rstrip("\n"))

@@ -109,7 +109,8 @@ def fsync_times_ms(folder: Path) -> list[float]:
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         file.write(bytes(FILE_BYTES))
         os.fsync(file.fileno())
-        found, begin_s = [], time.monotonic()
+        found: list[float] = []
+        begin_s = time.monotonic()
         while len(found) < LEAST_FSYNCS or (len(found) < MOST_FSYNCS and time.monotonic() - begin_s < ENOUGH_S):
             os.pwrite(file.fileno(), os.urandom(BLOCK_BYTES), len(found) * BLOCK_BYTES % FILE_BYTES)
             called_s = time.perf_counter()

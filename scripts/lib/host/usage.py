@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -47,9 +47,9 @@ def process_times(pid: int) -> ProcessTimes:
         processes=len(times),
         user_s=sum(each.user + each.children_user for each in times),
         system_s=sum(each.system + each.children_system for each in times),
-        context_switches=_sum_times(_context_switches(process.pid) for process in family),
-        read_bytes=_sum_times(_io_bytes(process.pid, "read_bytes") for process in family),
-        write_bytes=_sum_times(_io_bytes(process.pid, "write_bytes") for process in family),
+        context_switches=_sum_known([_context_switches(process.pid) for process in family]),
+        read_bytes=_sum_known([_io_bytes(process.pid, "read_bytes") for process in family]),
+        write_bytes=_sum_known([_io_bytes(process.pid, "write_bytes") for process in family]),
     )
 
 
@@ -59,7 +59,7 @@ def context_switches(pid: int) -> int | None:
     Raises psutil.NoSuchProcess when the process is gone.
     """
     main = psutil.Process(pid)
-    return _sum_times(_context_switches(process.pid) for process in (main, *main.children(recursive=True)))
+    return _sum_known([_context_switches(process.pid) for process in (main, *main.children(recursive=True))])
 
 
 def interrupts(root: Path = Path("/")) -> int | None:
@@ -70,8 +70,14 @@ def interrupts(root: Path = Path("/")) -> int | None:
 
 def sum_of_processes(every: Sequence[ProcessTimes]) -> ProcessTimes:
     """Return the sum of the resources that several processes used."""
-    names = [each.name for each in fields(ProcessTimes)]
-    return ProcessTimes(**{name: _sum_times(getattr(times, name) for times in every) for name in names})
+    return ProcessTimes(
+        processes=sum(times.processes for times in every),
+        user_s=sum(times.user_s for times in every),
+        system_s=sum(times.system_s for times in every),
+        context_switches=_sum_known([times.context_switches for times in every]),
+        read_bytes=_sum_known([times.read_bytes for times in every]),
+        write_bytes=_sum_known([times.write_bytes for times in every]),
+    )
 
 
 def _cpu_times(process: psutil.Process):
@@ -83,10 +89,12 @@ def _cpu_times(process: psutil.Process):
 
 def _context_switches(pid: int) -> int | None:
     # The counters in /proc/PID/status are the first thread's alone.
-    texts = [_proc_text(status) for status in Path(f"/proc/{pid}/task").glob("*/status")]
-    if None in texts:
-        return None
-    return sum(int(count) for text in texts for count in re.findall(r"voluntary_ctxt_switches:\t(\d+)", text))
+    counts = []
+    for status in Path(f"/proc/{pid}/task").glob("*/status"):
+        if (text := _proc_text(status)) is None:
+            return None
+        counts += [int(count) for count in re.findall(r"voluntary_ctxt_switches:\t(\d+)", text)]
+    return sum(counts)
 
 
 def _io_bytes(pid: int, name: str) -> int | None:
@@ -108,9 +116,10 @@ def _proc_text(path: Path) -> str | None:
         return None
 
 
-def _sum_times(values: Iterable[float | None]) -> float | None:
-    known = list(values)
-    return None if None in known else sum(known)
+def _sum_known(values: Sequence[int | None]) -> int | None:
+    """Return the sum, None where a value is unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -220,7 +229,7 @@ def usage_between(before: Sample, after: Sample) -> dict[str, dict]:
     host, server, client = (
         _cpu_minus(getattr(after, who), getattr(before, who)) for who in ("host", "server", "client")
     )
-    if server["processes"] < 0:
+    if (server["processes"] or 0) < 0:
         # Linux forgets the context switches of those that ended.
         server["context_switches"] = None
     return {
