@@ -16,7 +16,6 @@ SCALE ?=
 FORCE ?=
 DRY ?=
 VERSION ?=
-OLD ?=
 CONFIGS ?=
 LOGS ?=
 PATTERN ?=
@@ -70,8 +69,8 @@ retry: study setup ## remove failed results, so that `make report` tries them ag
 drop: study setup ## drop the tables of a study from servers that already run
 	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.drop_tables $(OF_STUDY)
 
-prune: setup ## list results that no config names, and remove them after confirmation; FORCE=1: without asking, OLD=1: runs of before blocks too
-	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.prune $(CONFIGS) $(if $(FORCE),--force) $(if $(OLD),--old)
+prune: setup ## list results that no config names, and remove them after confirmation; FORCE=1: without asking
+	@$(WITH_PATH) $(PYTHON_BIN) -m scripts.commands.prune $(CONFIGS) $(if $(FORCE),--force)
 
 # From the environment, where make puts them, since a path may hold quotes.
 import: export LOGS := $(value LOGS)

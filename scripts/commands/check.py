@@ -6,7 +6,7 @@ Exit codes: 0 held, 1 broken, 2 open, 3 error.
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 from scripts.lib import json_record
 from scripts.lib.host.entry import say
@@ -25,8 +25,8 @@ def main(study: str) -> int:
     Raises ValueError if the study has no verdict.json or no expectations.
     """
     facts = read_verdict(study)
-    for each in facts["expectations"]:
-        sys.stdout.write(f"{visible(each['text'])}\n")
+    for expectation in facts["expectations"]:
+        sys.stdout.write(f"{visible(expectation['text'])}\n")
     sys.stdout.write(f"{facts['word']}\n")
     return CODES[State(facts["word"])]
 
@@ -48,7 +48,7 @@ def _report_command(study: str) -> str:
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:
+    def error(self, message: str) -> Never:
         """End with the exit code of an error: argparse's own, 2, means open here."""
         self.print_usage(sys.stderr)
         self.exit(ERROR, f"{self.prog}: {message}\n")

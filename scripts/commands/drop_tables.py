@@ -42,11 +42,11 @@ def main(config: Path, scale: str = "") -> None:
 
 def databases_of(paths: Paths) -> dict[str, tuple[str, str]]:
     """Return folder of a dataset -> (server, database) of those on servers that already run."""
-    plan, found = paths.plan, {}
+    plan, databases = paths.plan, {}
     for folder, parts in paths.datasets.items():
         if plan.is_running(parts[0]):
-            found[folder] = (parts[0], plan.dataset(*parts)["database"])
-    return found
+            databases[folder] = (parts[0], plan.dataset(*parts)["database"])
+    return databases
 
 
 def _arguments() -> argparse.Namespace:

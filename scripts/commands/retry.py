@@ -12,16 +12,17 @@ from scripts.lib.failure_reasons import alike
 from scripts.lib.host import locks
 from scripts.lib.host.entry import say, user_command
 from scripts.lib.host.outcome import has_failed
-from scripts.lib.vocabulary import BLOCK_FILE, FailureKind
+from scripts.lib.vocabulary import FailureKind
 from scripts.lib.wording import brief, listing, plural
 from scripts.study.plan.diagnosis_plan import Diagnoses
+from scripts.study.plan.earlier_layout import demand_blocks
 from scripts.study.plan.paths import Paths
 
 RESULTS = Path("results")
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedResult:
     """A record with the outcome `failed`, its reason, and the paths to remove with it.
 
     `refuses` is the variant whose server refuses an option, empty for other failures.
@@ -36,9 +37,11 @@ class Failure:
 def main(config: Path, scale: str = "") -> None:
     """Remove the failed results of the study in `config` at a scale, and print them by their reasons.
 
-    Raises ValueError, with nothing removed, while a Snakemake works in this directory, or naming an unreadable record.
+    Raises ValueError, with nothing removed, while a Snakemake works in this directory, naming an unreadable record, or
+    for results of the layout before blocks.
     """
     paths = paths_of(config, scale)
+    demand_blocks(paths)
     if RESULTS.is_dir():
         locks.hold_checkout(RESULTS)
     found = list(failed(paths))
@@ -69,14 +72,12 @@ def made_of_results(paths: Paths) -> list[Path]:
     ]
 
 
-def failed(paths: Paths) -> Iterator[Failure]:
+def failed(paths: Paths) -> Iterator[FailedResult]:
     """Yield the failed results of a study, runs first and builds last, each with the paths to remove."""
     for block in paths.blocks:
         for run in (Path(paths.run(block, name)) for name in block.arms):
-            # Blocks that share their starts are measured as a whole; runs of the earlier layout stand alone.
-            measured = run.with_name(BLOCK_FILE).exists()
-            whole = map(Path, paths.shared(block)) if measured else (run, run.with_suffix(".txt"))
-            yield from _failed(run, *whole)
+            # Blocks that share their starts are measured as a whole.
+            yield from _failed(run, *map(Path, paths.shared(block)))
     for diagnosis in map(Path, Diagnoses(paths).of_paths):
         yield from _failed(diagnosis, diagnosis, diagnosis.with_suffix(".txt"))
     # The same answers would fail the same check again.
@@ -86,15 +87,15 @@ def failed(paths: Paths) -> Iterator[Failure]:
         yield from _failed(audit, audit)
     for folder in map(Path, paths.profiles):
         yield from _failed(folder / "profile.json", folder)
-    for folder, pair in {**paths.builds, **paths.stages}.items():
-        yield from _failed(Path(folder) / "identity.json", Path(paths.answers(*pair)), Path(folder))
+    for build, pair in {**paths.builds, **paths.stages}.items():
+        yield from _failed(Path(build) / "identity.json", Path(paths.answers(*pair)), Path(build))
 
 
-def _failed(file: Path, *removed: Path) -> Iterator[Failure]:
+def _failed(file: Path, *removed: Path) -> Iterator[FailedResult]:
     if file.is_file() and has_failed(facts := json_record.read(file)):
         of_option = (facts.get("failure") or {}).get("kind") in (FailureKind.OPTION, FailureKind.VALUE)
         variant = str(facts.get("variant")) if of_option else ""
-        yield Failure(file, brief(str(facts.get("reason"))), removed, variant)
+        yield FailedResult(file, brief(str(facts.get("reason"))), removed, variant)
 
 
 def _arguments() -> argparse.Namespace:

@@ -42,10 +42,10 @@ def records_by_kind(names: Iterable[str]) -> dict[str, list[Path]]:
 
 def study_of(names: Iterable[str], archive: Path) -> Path:
     """Return the path of the archive's study.json; raises SourceError unless there is exactly one."""
-    found = [Path(name) for name in names if Path(name).name == "study.json"]
-    if len(found) != 1:
-        raise SourceError(f"{archive}: {len(found)} files study.json, expected the records of one study")
-    return found[0]
+    descriptions = [Path(name) for name in names if Path(name).name == "study.json"]
+    if len(descriptions) != 1:
+        raise SourceError(f"{archive}: {len(descriptions)} files study.json, expected the records of one study")
+    return descriptions[0]
 
 
 def render(archive: Path, output: Path) -> Path:
@@ -57,8 +57,8 @@ def render(archive: Path, output: Path) -> Path:
     archive, output = archive.resolve(), output.resolve()
     with tempfile.TemporaryDirectory(prefix="pgobench-sample-") as root:
         unpack(archive, Path(root, "results"))
-        with tarfile.open(archive) as kept:
-            names = kept.getnames()
+        with tarfile.open(archive) as packed:
+            names = packed.getnames()
         study = study_of(names, archive)
         home = study.parent
         tables, figures, listed = dictionary.files(home / "tables"), home / "figures", home / "runs.txt"
@@ -68,9 +68,8 @@ def render(archive: Path, output: Path) -> Path:
             compare_variants.main(study, tables["runs"], tables["executions"], tables)
             export_tables.main(study, tables, *(home / name for name in export_tables.OUTPUTS))
             plot_figures.main(study, tables, figures)
-            places = (study, listed, tables, figures, output, home / "summary.md")
-            link = os.path.relpath(archive, output.parent)
-            render_report.main(*places, archive=link, **records_by_kind(names))
+            link, records = os.path.relpath(archive, output.parent), records_by_kind(names)
+            render_report.main(study, listed, tables, figures, output, home / "summary.md", link, **records)
     return output
 
 
@@ -93,11 +92,11 @@ def main() -> int:
     parser.add_argument("--archive", type=Path, required=True, help="the records of a finished study, .tar.xz")
     parser.add_argument("--output", type=Path, required=True, help="the page to write")
     parser.add_argument("--picture", type=Path, help="the PNG of its top to write")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        print(f"{render(given.archive, given.output)}: {given.output.stat().st_size >> 10} KiB")
-        if given.picture:
-            print(draw(given.output, given.picture))
+        print(f"{render(arguments.archive, arguments.output)}: {arguments.output.stat().st_size >> 10} KiB")
+        if arguments.picture:
+            print(draw(arguments.output, arguments.picture))
     except (SourceError, OSError, CommandFailed, subprocess.TimeoutExpired) as error:
         print(error, file=sys.stderr)
         return 1

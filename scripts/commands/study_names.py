@@ -17,13 +17,13 @@ def main(target: str, study: str, scale: str, finished: bool) -> int:
 
     With `finished`, a study that has results counts as well: one that was imported has no file in studies/.
     """
-    known = sorted(file.stem for file in STUDIES.glob("*.yaml"))
+    studies = sorted(file.stem for file in STUDIES.glob("*.yaml"))
     if finished and (RESULTS / study).is_dir():
-        known.append(study)
+        studies.append(study)
     complaints = []
-    if study and study not in known:
+    if study and study not in studies:
         file = STUDIES / f"{study}.yaml"
-        complaints.append(f"STUDY={study}: no file {file}{guess(study, known)}; there are: {', '.join(known)}")
+        complaints.append(f"STUDY={study}: no file {file}{guess(study, studies)}; there are: {', '.join(studies)}")
     if scale and scale not in SCALES:
         complaints.append(f"SCALE={scale}: expected small or full{guess(scale, SCALES)}")
     for complaint in complaints:
@@ -35,10 +35,10 @@ def main(target: str, study: str, scale: str, finished: bool) -> int:
     return 2 if complaints else 0
 
 
-def guess(name: str, known: list[str] | tuple[str, ...]) -> str:
+def guess(name: str, names: list[str] | tuple[str, ...]) -> str:
     """Return the question after the known name that is nearest to a name, or a path; empty where none is near."""
     stem = Path(name).name.removesuffix(".yaml")
-    near = [stem] if stem in known else difflib.get_close_matches(stem, known, n=1)
+    near = [stem] if stem in names else difflib.get_close_matches(stem, names, n=1)
     return f", did you mean {near[0]}?" if near else ""
 
 
@@ -48,5 +48,5 @@ if __name__ == "__main__":
     parser.add_argument("--study", default="", help="the name of a study, empty for that of config.yaml")
     parser.add_argument("--scale", default="", help="small, full, or empty")
     parser.add_argument("--finished", action="store_true", help="a study that has results counts too")
-    given = parser.parse_args()
-    sys.exit(main(given.target, given.study, given.scale, given.finished))
+    arguments = parser.parse_args()
+    sys.exit(main(arguments.target, arguments.study, arguments.scale, arguments.finished))

@@ -24,12 +24,12 @@ def packages(study: Study, manager: str) -> list[str]:
     builds = [entries["builds"].get(variant["build"], {}) for variant in study.variants.values()]
     tools = [build.get("toolchain", DEFAULT_TOOLCHAIN) for build in builds]
     tools += [build.get("bolt_toolchain", DEFAULT_BOLT) for build in builds if "bolt" in build]
-    wanted = [name for tool in tools for name in entries["toolchains"][tool].get("packages", {}).get(manager, [])]
+    names = [name for tool in tools for name in entries["toolchains"][tool].get("packages", {}).get(manager, [])]
     servers = [entries["servers"][variant["server"]] for variant in study.variants.values()]
-    wanted += [name for server in servers for name in server.get("packages", {}).get(manager, [])]
-    wanted += [name for server in servers for source in server["sources"] for name in _fetchers(source)]
-    wanted += [name for tool in (settings(study) or {"tools": []})["tools"] for name in LOOKING.get(tool, [])]
-    return list(dict.fromkeys(wanted))
+    names += [name for server in servers for name in server.get("packages", {}).get(manager, [])]
+    names += [name for server in servers for source in server["sources"] for name in _fetchers(source)]
+    names += [name for tool in (settings(study) or {"tools": []})["tools"] for name in LOOKING.get(tool, [])]
+    return list(dict.fromkeys(names))
 
 
 def _fetchers(source: dict[str, Any]) -> list[str]:

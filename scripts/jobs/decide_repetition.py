@@ -8,7 +8,6 @@ from scripts.lib.host import entry
 from scripts.lib.host.entry import say
 from scripts.lib.vocabulary import BLOCK_FILE, Decision
 from scripts.lib.wording import percent, plural
-from scripts.measure.engine.run_record import measured_s
 from scripts.report.analysis import precision, run_tables
 from scripts.report.analysis.comparison import compare, terms_of
 from scripts.report.analysis.verdicts import PRIMARY
@@ -49,15 +48,9 @@ def overall(study: dict[str, Any], paths: list[Path], repetition: int) -> Any:
 def seconds_of(paths: list[Path]) -> float:
     """Return the wall seconds of the blocks of these runs, as their records state them.
 
-    They come from the records, so that a workflow that was killed has no time to gain by it. Runs of before blocks
-    count while at least one was under way.
+    They come from the records, so that a workflow that was killed has no time to gain by it.
     """
-    blocks = {path.with_name(BLOCK_FILE) for path in paths}
-    before = [path for path in paths if not path.with_name(BLOCK_FILE).exists()]
-    spans = [
-        (run.times.started_at, run.times.ended_at) for run in run_tables.read_records(before, without=run_tables.LARGE)
-    ]
-    return sum(json_record.read(block)["wall_s"] for block in blocks if block.exists()) + measured_s(spans)
+    return sum(json_record.read(block)["wall_s"] for block in {path.with_name(BLOCK_FILE) for path in paths})
 
 
 if __name__ == "__main__":

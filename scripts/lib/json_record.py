@@ -13,6 +13,8 @@ from scripts.lib.parts import Part
 from scripts.lib.visible import json_visible
 
 FORMAT = 1
+# The last commit that reads and renders results of the layout before blocks.
+LAST_BEFORE_BLOCKS = "fda9c5556efb7d624ff05d403265257cbc948968"
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 RecordPart = TypeVar("RecordPart", bound=Part)

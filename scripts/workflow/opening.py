@@ -21,7 +21,7 @@ from scripts.lib.wording import plural
 from scripts.measure.loadgen import lua
 from scripts.measure.servers import credentials
 from scripts.study.config.loading import load
-from scripts.study.plan import decisions, looks, relink_choice
+from scripts.study.plan import decisions, earlier_layout, looks, relink_choice
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.paths import Paths, tolerated_folders
 from scripts.study.plan.preview import plan_text, step_times
@@ -146,6 +146,7 @@ def open_study(workflow: Any, config: dict[str, Any]) -> OpenStudy:
     plan = Plan(load(config, root, " ".join(map(str, files)), files), root)
     paths = Paths(plan, None if workflow.is_main_process else decisions.read(plan))
     study = OpenStudy(workflow, files, plan, paths, plan.study.declared.partial)
+    earlier_layout.demand_blocks(paths)
     session.prepare(workflow, RESULTS)
     _force_what_snakemake_cannot_see(study)
     session.forget_python_settings()

@@ -1,9 +1,11 @@
-"""Results of earlier releases: each record has a format, a set of each is rendered, and found where it was."""
+"""Results of releases from 1.0.0 on: each record has a format, a study of each is rendered, and found where it was."""
 
+import csv
 import gzip
 import json
 import re
 import tarfile
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +22,7 @@ from scripts.study.config.loading import load
 from scripts.study.plan.order import keys_in_order
 from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from tests.made.known_paths import digests_of_run
 from tests.made.studies import CHECKOUT, config
 from tests.workflow import stubbed
 
@@ -37,13 +40,19 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("number", range(1, json_record.FORMAT + 1))
-def test_results_of_each_format_are_rendered_with_their_own_figures(number, tmp_path, monkeypatch):
+def unpacked(name, folder):
+    """Unpack the results in an archive of `formats`, and return the description of their study."""
+    with tarfile.open(FORMATS / f"{name}.tar.xz") as stored:
+        stored.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+    (study,) = folder.glob("results/studies/*/study.json")
+    return study
+
+
+# Of each format and of each release from 1.0.0 on; what 1.tar.xz holds was compiled and measured before.
+@pytest.mark.parametrize("name", [*map(str, range(1, json_record.FORMAT + 1)), "1.0.0"])
+def test_results_of_each_format_and_release_are_rendered_with_their_own_figures(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with tarfile.open(FORMATS / f"{number}.tar.xz") as kept:
-        kept.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
-    results = tmp_path / "results"
-    (study,) = results.glob("studies/*/study.json")
+    study, results = unpacked(name, tmp_path), tmp_path / "results"
     home, declared = study.parent, json_record.read(study)
     tables, figures, listed = dictionary.files(home / "tables"), home / "figures", home / "runs.txt"
     collect_runs.main(study, listed, tables)
@@ -54,11 +63,29 @@ def test_results_of_each_format_are_rendered_with_their_own_figures(number, tmp_
     render_report.main(study, listed, tables, figures, home / "report.html", home / "summary.md", **records)
 
     measured = [json_record.read(path) for path in runs.listed(listed)]
-    assert sorted(read_csv(tables["runs"])["tps"]) == pytest.approx(sorted(run["window"]["tps"] for run in measured))
+    assert sorted(read_csv(tables["runs"])["tps"].dropna()) == pytest.approx(
+        sorted(run["window"]["tps"] for run in measured if run["outcome"] == "ok")
+    )
     page = (home / "report.html").read_text(encoding="utf-8")
     assert declared["question"] in page
     assert not [name for name in declared["variants"] if name not in page]
     assert len(read_csv(tables / "overall.csv")) > len(declared["variants"])
+
+
+def rows(table):
+    with table.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_records_of_the_first_release_give_the_same_values_in_every_column_of_then(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = unpacked("1.0.0", tmp_path)
+    tables = dictionary.files(Path("after"))
+    collect_runs.main(study, study.parent / "runs.txt", tables)
+    compare_variants.main(study, tables["runs"], tables["executions"], tables)
+    for table in ("runs", "series", "overall"):
+        before, after = rows(study.parent / "tables" / f"{table}.csv"), rows(tables[table])
+        assert [{name: row[name] for name in before[0]} for row in after] == before
 
 
 @pytest.fixture(scope="module")
@@ -79,17 +106,17 @@ def test_every_json_of_a_study_says_its_format(results):
     assert [path for path in files if json.loads(path.read_text()).get("format") != json_record.FORMAT] == []
 
 
-def test_what_is_kept_compressed_or_remembered_says_its_format_and_is_read_without_one(tmp_path, monkeypatch):
+def test_what_is_kept_compressed_or_remembered_says_its_format(tmp_path, monkeypatch):
     call = CompilerCall("a.o", ("cc", "-c"), links=False, said="")
     compiler_calls.write_calls([call], tmp_path / "calls.json.gz")
     told = json.loads(gzip.decompress((tmp_path / "calls.json.gz").read_bytes()))
     assert told["format"] == json_record.FORMAT
+    assert compiler_calls.read_kept_calls(tmp_path / "calls.json.gz") == [call]
     (tmp_path / "old.json.gz").write_bytes(gzip.compress(json.dumps(told["calls"]).encode()))
-    assert (
+    with pytest.raises(
+        ValueError, match=f"old.json.gz: a list without a format, .* {json_record.LAST_BEFORE_BLOCKS}; "
+    ):
         compiler_calls.read_kept_calls(tmp_path / "old.json.gz")
-        == compiler_calls.read_kept_calls(tmp_path / "calls.json.gz")
-        == [call]
-    )
     monkeypatch.setattr(working_tree, "cache_directory", lambda: tmp_path)
     (tmp_path / "digests").mkdir()
     (tmp_path / "some").write_text("some")
@@ -137,7 +164,7 @@ def test_results_of_earlier_releases_are_found_where_they_are(monkeypatch):
     monkeypatch.setattr(toolchain, "find", lambda name, entry: toolchain.Toolchain(name, "gcc", "12.2.0", tools))
     paths = Paths(Plan(load(config(**FROZEN), CHECKOUT, "frozen"), CHECKOUT))
     variants = paths.plan.study.variants
-    runs = [paths.earlier_run(name, key) for key in keys_in_order(paths.plan.study) for name in variants]
+    runs = [digests_of_run(paths, name, key) for key in keys_in_order(paths.plan.study) for name in variants]
     made = [*paths.builds, *paths.stages, *paths.profiles, *paths.datasets, *runs]
     made += [paths.source(server) for server in SERVERS]
     assert sorted(made) == (FORMATS / "paths.txt").read_text(encoding="utf-8").splitlines()

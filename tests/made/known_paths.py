@@ -17,7 +17,7 @@ from scripts.lib.json_record import digest
 from scripts.lib.vocabulary import RELINKED
 from scripts.study.config import loading
 from scripts.study.plan.diagnosis_plan import Diagnoses
-from scripts.study.plan.order import keys_in_order
+from scripts.study.plan.order import BlockKey, keys_in_order
 from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
 from tests.made.studies import CHECKOUT
@@ -80,7 +80,7 @@ def _kinds_and_paths(paths: Paths) -> Iterator[tuple[str, str]]:
         "dataset": paths.datasets,
         "audit": paths.audits,
         "run": [
-            paths.earlier_run(name, key)
+            digests_of_run(paths, name, key)
             for key in keys_in_order(plan.study)
             for name in plan.study.variants
             if name != RELINKED
@@ -89,6 +89,12 @@ def _kinds_and_paths(paths: Paths) -> Iterator[tuple[str, str]]:
     }
     for kind, found in kinds_of_paths.items():
         yield from ((kind, path) for path in found)
+
+
+def digests_of_run(paths: Paths, variant: str, key: BlockKey) -> str:
+    """Return a path with the digests of a run's variant and load; before blocks its record lay there."""
+    load = paths.load_part(variant, key.workload)
+    return f"{paths.study}/runs/{paths.variant_part(variant)}/{load}/{key.clients}/{key.repetition}.json"
 
 
 def stored() -> dict[tuple[str, str], list[str]]:

@@ -3,7 +3,8 @@
 What sysbench printed is left out: it doubles the archive, and the records hold every figure of it that the page shows.
 
 `python -m tests.made.sample_archive CHECKOUT STUDY` packs the results that the checkout in a folder has of one of its
-studies into docs/sample/STUDY.tar.xz.
+studies into docs/sample/STUDY.tar.xz; with a third argument, the path of an archive, into that one, tables included, as
+tests/data/formats has one of each release.
 """
 
 import io
@@ -25,8 +26,11 @@ MACHINE_ID, ANONYMOUS = re.compile(r'(?<="machine_id": ")\w+'), "0" * 32
 SMALLEST = 9
 
 
-def files(paths: Paths) -> Iterator[Path]:
-    """Yield the records that the page of a study is made from, in the order in which it shows them."""
+TABLES = ("runs", "series", "overall")
+
+
+def files(paths: Paths, tables: tuple[str, ...] = ()) -> Iterator[Path]:
+    """Yield the records that the page of a study is made from, in the order in which it shows them, and `tables`."""
     study = Path(paths.study)
     yield from (Path(folder) / "facts.json" for folder in (*paths.builds, *paths.stages))
     yield from map(Path, (*paths.audits, *paths.checks))
@@ -37,17 +41,18 @@ def files(paths: Paths) -> Iterator[Path]:
     yield from (study / name for name in ("study.json", "runs.txt"))
     yield from sorted((study / VARIABLES_FOLDER).iterdir())
     yield from (Path(paths.run(block, name)) for block in paths.blocks for name in block.arms)
+    yield from (study / "tables" / f"{name}.csv" for name in tables)
 
 
-def cleaned(checkout: Path, study: str) -> dict[Path, str]:
+def cleaned(checkout: Path, study: str, tables: tuple[str, ...]) -> dict[Path, str]:
     """Return file -> text of a study's records, with paths relative to the checkout and zeros for the machine's id.
 
     Files of server variables are named after their content, which had paths, and runs refer to these names.
     """
-    texts = {
-        file: MACHINE_ID.sub(ANONYMOUS, file.read_text(encoding="utf-8").replace(f"{checkout}/", ""))
-        for file in files(paths_of(Path("studies", f"{study}.yaml")))
-    }
+    planned = files(paths_of(Path("studies", f"{study}.yaml")), tables)
+    texts = {file: file.read_text(encoding="utf-8").replace(f"{checkout}/", "") for file in planned}
+    for machine_id in {number for text in texts.values() for number in MACHINE_ID.findall(text)}:
+        texts = {file: text.replace(machine_id, ANONYMOUS) for file, text in texts.items()}
     shared = [file for file in texts if file.parent.name == VARIABLES_FOLDER]
     renamed = {file.stem: json_record.sha256(json.loads(texts[file])["variables"]) for file in shared}
     for old, new in renamed.items():
@@ -55,15 +60,17 @@ def cleaned(checkout: Path, study: str) -> dict[Path, str]:
     return texts
 
 
-def pack(checkout: Path, study: str, archive: Path) -> None:
+def pack(checkout: Path, study: str, archive: Path, tables: tuple[str, ...] = ()) -> None:
     """Write the archive of a checkout's study; the same records give the same bytes."""
     os.chdir(checkout)
     with tarfile.open(archive, "w:xz", preset=SMALLEST) as made:
-        for file, text in cleaned(checkout, study).items():
+        for file, text in cleaned(checkout, study, tables).items():
             member = tarfile.TarInfo(str(file))
             member.size = len(content := text.encode())
             made.addfile(member, io.BytesIO(content))
 
 
 if __name__ == "__main__":
-    pack(Path(sys.argv[1]).resolve(), sys.argv[2], CHECKOUT / "docs" / "sample" / f"{sys.argv[2]}.tar.xz")
+    made_in, named, *path = sys.argv[1:]
+    sample = CHECKOUT / "docs" / "sample" / f"{named}.tar.xz"
+    pack(Path(made_in).resolve(), named, Path(*path).resolve() if path else sample, TABLES if path else ())

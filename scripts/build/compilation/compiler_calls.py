@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.lib.host.process import output_of
-from scripts.lib.json_record import FORMAT
+from scripts.lib.json_record import FORMAT, LAST_BEFORE_BLOCKS
 
 EFFECTIVE_ARGUMENT = re.compile(r"-(O|f|m|g|std=|Wl,|D_FORTIFY|flto|pipe)")
 # The linker's trace of a member of an archive: (libx.a)x.o
@@ -76,16 +76,21 @@ def _linked(trace: str, folder: Path, build: Path) -> Iterable[str]:
 
 
 def write_calls(calls: Iterable[CompilerCall], file: Path) -> None:
-    """Write calls to a compressed JSON file; `kept` reads it."""
+    """Write calls to a compressed JSON file; `read_kept_calls` reads it."""
     text = json.dumps({"format": FORMAT, "calls": [asdict(call) for call in calls]}, ensure_ascii=True)
     file.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def read_kept_calls(file: Path) -> list[CompilerCall]:
-    """Read the calls that `keep` wrote; before there was a format, it wrote the bare list."""
-    found = json.loads(gzip.decompress(file.read_bytes()))
-    entries = found["calls"] if isinstance(found, dict) else found
-    return [CompilerCall(**{key: _frozen(value) for key, value in entry.items()}) for entry in entries]
+    """Read the calls that `write_calls` wrote. Raises ValueError for the list without a format of earlier builds."""
+    read = json.loads(gzip.decompress(file.read_bytes()))
+    if not isinstance(read, dict):
+        raise ValueError(
+            f"{file}: a list without a format, expected an object with `format` and `calls`: the build was "
+            f"compiled before there were blocks, and the last commit that reads it is {LAST_BEFORE_BLOCKS}; remove "
+            f"{file.parent} to compile it again"
+        )
+    return [CompilerCall(**{key: _frozen(value) for key, value in entry.items()}) for entry in read["calls"]]
 
 
 def _frozen(value: Any) -> Any:

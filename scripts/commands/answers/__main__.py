@@ -20,9 +20,9 @@ def main(root: Path, folders: list[Path], answered: str = "", beside: bool = Fal
     With `beside`, answers of variants, releases and CPUs that these studies lack are kept.
     Raises WrongCall for an `answered` that is not a study of the checkout.
     """
-    known = root / "studies"
-    if answered and not (known / f"{of_config(answered)}.yaml").is_file():
-        raise WrongCall(f"--answers {answered}: expected a study of {known}, with {SMALL} for its small scale")
+    studies = root / "studies"
+    if answered and not (studies / f"{of_config(answered)}.yaml").is_file():
+        raise WrongCall(f"--answers {answered}: expected a study of {studies}, with {SMALL} for its small scale")
     new = [row for folder in folders for row in of_study(folder, answered)]
     rows = merged(read(root / MEASURED), new, beside)
     write_text(root / MEASURED, as_csv(rows))
@@ -40,6 +40,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--beside", action="store_true", help="keep the answers of variants, releases and CPUs that they lack"
     )
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with user_command():
-        main(ROOT, given.studies, given.answers, given.beside)
+        main(ROOT, arguments.studies, arguments.answers, arguments.beside)

@@ -6,7 +6,15 @@ from typing import Any
 
 import yaml
 
-from scripts.commands.answers.measured import FIRST, KEPT, MOST, Measured, published_ladder, together, with_most_clients
+from scripts.commands.answers.measured import (
+    FIRST,
+    KEPT,
+    MOST,
+    MeasuredAnswer,
+    published_ladder,
+    together,
+    with_most_clients,
+)
 from scripts.lib.vocabulary import AA, COLD
 from scripts.lib.wording import interval, plural, ratio
 from scripts.measure.sql.statement_files import read_timed, timed_sql_path
@@ -20,7 +28,7 @@ SMALL = "-small"
 HEAD = "| measured | variant | ratio | verdict |\n|---|---|---|---|\n"
 
 
-def sections(root: Path, rows: list[Measured]) -> str:
+def sections(root: Path, rows: list[MeasuredAnswer]) -> str:
     """Return a section for each study of a checkout that has published or measured figures, the last measured first."""
     texts = []
     for file in sorted((root / "studies").glob("*.yaml")):
@@ -34,12 +42,12 @@ def sections(root: Path, rows: list[Measured]) -> str:
     return f"\n{same_text(rows)}\n\n{''.join(section for _, section in newest_first)}"
 
 
-def _section(name: str, question: str, published_ratios: str, rows: list[Measured]) -> str:
+def _section(name: str, question: str, published_ratios: str, rows: list[MeasuredAnswer]) -> str:
     shown = [f"## {name}", question, f"Published: {published_ratios}." if published_ratios else "", measured_text(rows)]
     return "\n\n".join(part for part in shown if part) + "\n\n"
 
 
-def same_text(rows: list[Measured]) -> str:
+def same_text(rows: list[MeasuredAnswer]) -> str:
     """Return how often the reference differs from itself, measured a second time, by a campaign's first metric."""
     ends = [(float(row.low), float(row.high)) for row in rows if row.variant == AA and row.metric in FIRST and row.low]
     missed = sum(not low <= 1 <= high for low, high in ends)
@@ -97,18 +105,18 @@ def _label(metric: str) -> str:
     return "TPS" if metric == KEPT[0] else EVERY[metric].label.lower()
 
 
-def measured_text(rows: list[Measured]) -> str:
+def measured_text(rows: list[MeasuredAnswer]) -> str:
     """Return what a study measured: for each scale and campaign, the last one first, a line about it and a table."""
     groups = sorted(rows, key=_campaign, reverse=True)
     texts = [_campaign_text(list(group)) for _, group in groupby(groups, key=_campaign)]
     return "\n\n".join(text for text in texts if text) or "Not measured yet."
 
 
-def _campaign(row: Measured) -> tuple[str, str, str]:
+def _campaign(row: MeasuredAnswer) -> tuple[str, str, str]:
     return row.date, row.cpu_model, row.study
 
 
-def _campaign_text(rows: list[Measured]) -> str:
+def _campaign_text(rows: list[MeasuredAnswer]) -> str:
     """Return scale, day, machine and releases of a campaign, then its ratios by the first metric that it has."""
     own = [row for row in rows if row.variant != AA]
     if not own:
@@ -135,7 +143,7 @@ def _pair(metric: str) -> str:
     return metric.partition("/")[2]
 
 
-def _line(measured: str, row: Measured) -> str:
+def _line(measured: str, row: MeasuredAnswer) -> str:
     known = interval(float(row.low), float(row.high)) if row.low else "no interval"
     word = verdict_word(EVERY[row.metric], row.verdict, float(row.matters)) if row.verdict else ""
     return f"| {measured} | `{row.variant}` | {ratio(float(row.ratio))} ({known}) | {word} |\n"

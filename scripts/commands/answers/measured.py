@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,7 +36,7 @@ MOST = "tps/"
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredAnswer:
     """A variant and metric of a study over all its cells; `verdict` is a code, `matters` a share, both may be empty.
 
     A metric that begins with PAIR or MOST compares the variant with itself, by runs in place of blocks.
@@ -68,7 +68,7 @@ class Measured:
         return self.study, self.variant, self.release, self.cpu_model
 
 
-def of_study(folder: Path, answered: str = "") -> list[Measured]:
+def of_study(folder: Path, answered: str = "") -> list[MeasuredAnswer]:
     """Return what a finished study measured, A/A among it, without relinks; last what compares a variant with itself.
 
     `answered` is the study whose question it answers, its own unless it asks the same of another release. Raises
@@ -80,22 +80,27 @@ def of_study(folder: Path, answered: str = "") -> list[Measured]:
     study, table = json_record.read(folder / "study.json"), read_csv(folder / "tables" / "overall.csv")
     runs = read_csv(folder / "tables" / "runs.csv").query("outcome == 'ok'")
     chosen = table[table["metric"].isin(KEPT) & (table["variant"] != RELINKED)].dropna(subset="ratio")
-    about = {variant: _about(folder, rows) for variant, rows in runs.groupby("variant")}
+    about = {str(variant): _about(folder, rows["file"]) for variant, rows in runs.groupby("variant")}
     name, matters = answered or study["study"], _number(study.get("matters", MATTERS))
-    beside = [
-        Measured(name, row.variant, row.metric, *_figures(row), "" if missing(row.verdict) else row.verdict, matters,
-                 _number(row.n_blocks_least), **about[row.variant])
-        for row in chosen.itertuples()
-    ]  # fmt: skip
-    within = [
-        Measured(name, row.variant, row.metric, *_figures(row), "", "", _number(row.n_ok), **about[row.variant])
-        for row in _within(study, folder / "tables").itertuples()
+    over_cells = [
+        _answer(name, row, "n_blocks_least", about, "" if missing(row["verdict"]) else row["verdict"], matters)
+        for row in chosen.to_dict("records")
     ]
-    return beside + within
+    within = [_answer(name, row, "n_ok", about) for row in _within(study, folder / "tables").to_dict("records")]
+    return over_cells + within
 
 
-def _figures(row: Any) -> tuple[str, str, str]:
-    return _number(row.ratio), _number(row.ratio_low), _number(row.ratio_high)
+def _answer(
+    study: str,
+    row: Mapping[Hashable, Any],
+    blocks: str,
+    about: dict[str, dict[str, str]],
+    verdict: str = "",
+    matters: str = "",
+) -> MeasuredAnswer:
+    ratio, low, high = (_number(row[key]) for key in ("ratio", "ratio_low", "ratio_high"))
+    names = study, row["variant"], row["metric"]
+    return MeasuredAnswer(*names, ratio, low, high, verdict, matters, _number(row[blocks]), **about[row["variant"]])
 
 
 def _within(study: dict[str, Any], tables: Path) -> pd.DataFrame:
@@ -104,8 +109,8 @@ def _within(study: dict[str, Any], tables: Path) -> pd.DataFrame:
     parts = [pairs.assign(metric=PAIR + pairs["statement"].astype(str) + " / " + pairs["against"].astype(str))]
     if len(published_ladder(study)):
         parts.append(with_most_clients(read_csv(tables / "ladder.csv")))
-    every = pd.concat(parts)
-    return every[~every["variant"].isin(CONTROLS)]
+    joined = pd.concat(parts)
+    return joined[~joined["variant"].isin(CONTROLS)]
 
 
 def published_ladder(study: dict[str, Any]) -> pd.DataFrame:
@@ -125,22 +130,24 @@ def _number(value: Any) -> str:
     return "" if missing(value) else f"{value:.5g}"
 
 
-def _about(folder: Path, runs: Any) -> dict[str, str]:
+def _about(folder: Path, files: Iterable[str]) -> dict[str, str]:
     """Return CPU, release, workflow and date of a variant's runs; paths in the tables begin at `results`."""
     results = folder.resolve().parents[1]
-    found = [run_record.read(results.parent / file, without=BULKY) for file in runs["file"]]
-    last_s = max(run.times.ended_at for run in found)
+    records = [run_record.read(results.parent / file, without=BULKY) for file in files]
+    last_s = max(run.times.ended_at for run in records if run.times.ended_at is not None)
     return {
-        "cpu_model": together(run.host.cpu for run in found),
-        "release": together(f"{_product(results, run.server)} {run.server.release}" for run in found),
-        "workflow": together(f"{run.workflow.version} {(run.workflow.commit or '')[:COMMIT]}".strip() for run in found),
+        "cpu_model": together(run.host.cpu for run in records),
+        "release": together(f"{_product(results, run.server)} {run.server.release}" for run in records),
+        "workflow": together(
+            f"{run.workflow.version} {(run.workflow.commit or '')[:COMMIT]}".strip() for run in records
+        ),
         "date": f"{datetime.fromtimestamp(last_s, UTC):%Y-%m-%d}",
     }
 
 
 def _product(results: Path, server: Server) -> str | None:
     """Return the product that the server's sources state, its family without them: a fork is of another's family."""
-    folders = Listing().versions(str(results / "sources"), server.name)
+    folders = Listing().versions(str(results / "sources"), str(server.name))
     return json_record.read(Path(folders[0]) / "source.json")["product"] if folders else server.family
 
 
@@ -149,44 +156,44 @@ def together(values: Iterable[str | None]) -> str:
     return "; ".join(dict.fromkeys(value for value in values if value))
 
 
-def read(file: Path) -> list[Measured]:
+def read(file: Path) -> list[MeasuredAnswer]:
     """Return the rows of measured.csv, none without the file. Raises ValueError naming a file of other columns."""
     if not file.exists():
         return []
     with file.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     try:
-        return [Measured(**{name: csv_text(cell) for name, cell in row.items()}) for row in rows]
+        return [MeasuredAnswer(**{name: csv_text(cell) for name, cell in row.items()}) for row in rows]
     except TypeError:
-        names = ", ".join(each.name for each in fields(Measured))
+        names = ", ".join(column.name for column in fields(MeasuredAnswer))
         raise ValueError(f"{file}: expected the columns {names}") from None
 
 
-def as_csv(rows: Iterable[Measured]) -> str:
+def as_csv(rows: Iterable[MeasuredAnswer]) -> str:
     """Return the text of measured.csv."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, [each.name for each in fields(Measured)], lineterminator="\n")
+    writer = csv.DictWriter(text, [column.name for column in fields(MeasuredAnswer)], lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: csv_cell(text) for name, text in asdict(row).items()} for row in rows)
     return text.getvalue()
 
 
-def merged(before: list[Measured], new: list[Measured], beside: bool = False) -> list[Measured]:
+def merged(before: list[MeasuredAnswer], new: list[MeasuredAnswer], beside: bool = False) -> list[MeasuredAnswer]:
     """Return the rows of all studies by name; those of a study that was measured again are replaced.
 
     With `beside`, variants of it that were not measured again on the same CPU with the same release keep their rows,
     and those of the A/A of their campaign.
     """
     again = {row.study for row in new}
-    kept = [row for row in before if row.study not in again]
+    rows = [row for row in before if row.study not in again]
     if beside:
-        kept += _left([row for row in before if row.study in again], new)
-    return sorted([*kept, *new], key=lambda row: row.study)
+        rows += _left([row for row in before if row.study in again], new)
+    return sorted([*rows, *new], key=lambda row: row.study)
 
 
-def _left(before: list[Measured], new: list[Measured]) -> list[Measured]:
+def _left(before: list[MeasuredAnswer], new: list[MeasuredAnswer]) -> list[MeasuredAnswer]:
     """Return the earlier rows of arms that are not among the new ones, and of A/A in campaigns with these alone."""
-    taken = {row.arm for row in new}
-    own = [row for row in before if row.variant != AA and row.arm not in taken]
-    campaigns = {(row.study, row.campaign) for row in own} - {(row.study, row.campaign) for row in new}
-    return [row for row in before if row in own or (row.variant == AA and (row.study, row.campaign) in campaigns)]
+    new_arms = {row.arm for row in new}
+    old = [row for row in before if row.variant != AA and row.arm not in new_arms]
+    campaigns = {(row.study, row.campaign) for row in old} - {(row.study, row.campaign) for row in new}
+    return [row for row in before if row in old or (row.variant == AA and (row.study, row.campaign) in campaigns)]

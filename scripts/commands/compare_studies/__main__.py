@@ -9,7 +9,7 @@ from markupsafe import Markup
 from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, headline, sentences, shared_cells, side_table
 from scripts.commands.compare_studies.figure import speedup_charts
-from scripts.commands.compare_studies.studies import Finished, load_finished
+from scripts.commands.compare_studies.studies import FinishedStudy, load_finished
 from scripts.lib.host.entry import WrongCall, say, user_command
 from scripts.lib.json_record import write_text
 from scripts.report.analysis.metrics import METRICS
@@ -35,12 +35,12 @@ def main(a: Path, b: Path) -> None:
     say(f"[compare] {folder / 'report.html'}")
 
 
-def comparison_view(a: Finished, b: Finished) -> dict[str, Any]:
+def comparison_view(a: FinishedStudy, b: FinishedStudy) -> dict[str, Any]:
     """Return the values for the templates, unescaped. Raises ValueError if the two have no variant in common."""
     variants = [name for name in a.variants if name in b.variants]
     if not variants:
-        known = f"{a.folder} has {', '.join(a.variants)}; {b.folder} has {', '.join(b.variants)}"
-        raise ValueError(f"no variant in common: {known}")
+        variants_text = f"{a.folder} has {', '.join(a.variants)}; {b.folder} has {', '.join(b.variants)}"
+        raise ValueError(f"no variant in common: {variants_text}")
     shared = {name: shared_cells(a, b, name) for name in variants}
     refusals = studies.refusals(a, b, shared)
     cells = Cells(a, b, shared, refusals)
@@ -60,7 +60,7 @@ def comparison_view(a: Finished, b: Finished) -> dict[str, Any]:
     }
 
 
-def _side(study: Finished) -> dict[str, Any]:
+def _side(study: FinishedStudy) -> dict[str, Any]:
     return {
         "name": study.name,
         "title": study.study["title"],

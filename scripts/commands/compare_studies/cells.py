@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from scripts.commands.compare_studies.studies import Finished, Refusals, runs_of_both
+from scripts.commands.compare_studies.studies import FinishedStudy, Refusals, runs_of_both
 from scripts.lib.vocabulary import WORKLOAD_CLIENTS
 from scripts.lib.wording import NARROW, NOTHING, before_after, count, interval, listing, missing, plural, ratio, times
 from scripts.report.analysis import stats
@@ -35,10 +34,10 @@ class Compared:
     relative: Estimate
 
 
-def shared_cells(a: Finished, b: Finished, variant: str) -> list[tuple[str, int]]:
+def shared_cells(a: FinishedStudy, b: FinishedStudy, variant: str) -> list[tuple[str, int]]:
     """Return (workload, clients) of the cells with ok runs in both studies, in the order of the first."""
     order = [(workload, clients) for workload in a.study["workloads"] for clients in a.study["clients"]]
-    both = [set(_values(each, variant, TPS.name).index) for each in (a, b)]
+    both = [set(_values(study, variant, TPS.name).index) for study in (a, b)]
     return [cell for cell in order if cell in both[0] & both[1]]
 
 
@@ -46,8 +45,8 @@ def shared_cells(a: Finished, b: Finished, variant: str) -> list[tuple[str, int]
 class Cells:
     """Two studies, their shared cells by variant, and the differences that rule out a speedup between them."""
 
-    a: Finished
-    b: Finished
+    a: FinishedStudy
+    b: FinishedStudy
     shared: dict[str, list[tuple[str, int]]]
     refusals: Refusals
 
@@ -68,11 +67,12 @@ class Cells:
         its report has it, or from unpaired repetitions where it was imported. `relative` is B's speedup over A's, from
         the spread between blocks of each, given only when both references have one name.
         """
-        values = [over(cells, [(1, _values(each, variant, metric))]) for each in (self.a, self.b)]
-        speedups = [over(cells, _speedup(each, variant, metric)) for each in (self.a, self.b)]
+        values = [over(cells, [(1, _values(study, variant, metric))]) for study in (self.a, self.b)]
+        speedups = [over(cells, _speedup(study, variant, metric)) for study in (self.a, self.b)]
         both = self.one_reference and variant != self.a.study["reference"]
         return Compared(
-            *(_mean(side) for side in values),
+            value_a=_mean(values[0]),
+            value_b=_mean(values[1]),
             change=estimate([*values[1], *_less(values[0])]),
             speedup_a=_reported(self.a, variant, metric, cells),
             speedup_b=_reported(self.b, variant, metric, cells),
@@ -82,34 +82,36 @@ class Cells:
         )
 
 
-def whole_speedup(study: Finished, variant: str, metric: str) -> Estimate:
+def whole_speedup(study: FinishedStudy, variant: str, metric: str) -> Estimate:
     """Return a variant's speedup over its reference in all cells of a study."""
     return _reported(study, variant, metric, list(_speedup(study, variant, metric)[0][1].index))
 
 
-def _reported(study: Finished, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> Estimate:
+def _reported(study: FinishedStudy, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> Estimate:
     """Return a variant's speedup over its reference in some cells, with the interval of a report of these alone."""
     if study.imported or variant == study.study["reference"]:
         return estimate(over(cells, _speedup(study, variant, metric)))
-    report = _report_of(study, metric, tuple(cells))
-    rows = () if report is None else report.overall.itertuples()
-    return next((_estimate(row) for row in rows if row.variant == variant and row.n_cells), NONE)
+    if (report := _report_of(study, metric, tuple(cells))) is None:
+        return NONE
+    rows = report.overall[(report.overall["variant"] == variant) & (report.overall["n_cells"] > 0)]
+    return _estimate(rows.iloc[0]) if len(rows) else NONE
 
 
-def _sides(study: Finished, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> tuple[float, float]:
+def _sides(study: FinishedStudy, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> tuple[float, float]:
     """Return the means of the reference and of a variant over some cells whose quotient is `_reported`."""
+    report = None if study.imported else _report_of(study, metric, tuple(cells))
     if variant == study.study["reference"] or missing(_reported(study, variant, metric, cells).log_ratio):
         return float("nan"), float("nan")
-    if study.imported:
-        ours, theirs = over(cells, _speedup(study, variant, metric))
-        return _mean([theirs]), _mean([ours])
-    table = _report_of(study, metric, tuple(cells)).cells
-    own = table[(table["variant"] == variant) & (table["metric"] == metric) & table["ratio"].notna()]
-    return stats.geometric_mean(own["reference_value"]), stats.geometric_mean(own["value"])
+    if report is None:
+        variant_term, reference_term = over(cells, _speedup(study, variant, metric))
+        return _mean([reference_term]), _mean([variant_term])
+    table = report.cells
+    ratios = table[(table["variant"] == variant) & (table["metric"] == metric) & table["ratio"].notna()]
+    return stats.geometric_mean(ratios["reference_value"]), stats.geometric_mean(ratios["value"])
 
 
 @cache
-def _report_of(study: Finished, metric: str, cells: tuple[tuple[str, int], ...]) -> Comparison | None:
+def _report_of(study: FinishedStudy, metric: str, cells: tuple[tuple[str, int], ...]) -> Comparison | None:
     """Return what a report of these cells alone would compare; None where they have no run of the reference."""
     runs = study.tables["runs"]
     inside = pd.MultiIndex.from_frame(runs[list(WORKLOAD_CLIENTS)]).isin(list(cells))
@@ -118,11 +120,12 @@ def _report_of(study: Finished, metric: str, cells: tuple[tuple[str, int], ...])
     return compare(runs[inside], terms_of(study.study, [metric]))
 
 
-def _estimate(row: NamedTuple) -> Estimate:
-    return Estimate(row.log_ratio, *map(float, np.log([row.ratio_low, row.ratio_high])), int(row.n_blocks_least))
+def _estimate(row: pd.Series) -> Estimate:
+    low, high = (float(np.log(row[bound])) for bound in ("ratio_low", "ratio_high"))
+    return Estimate(float(row["log_ratio"]), low, high, int(row["n_blocks_least"]))
 
 
-def _speedup(study: Finished, variant: str, metric: str) -> list[Term]:
+def _speedup(study: FinishedStudy, variant: str, metric: str) -> list[Term]:
     if variant == study.study["reference"]:
         return []
     if not study.imported:
@@ -131,7 +134,7 @@ def _speedup(study: Finished, variant: str, metric: str) -> list[Term]:
 
 
 @cache
-def _values(study: Finished, variant: str, metric: str) -> pd.DataFrame:
+def _values(study: FinishedStudy, variant: str, metric: str) -> pd.DataFrame:
     return log_values(study.tables["runs"], variant, metric)
 
 
@@ -173,39 +176,39 @@ def _change(cells: Cells, variant: str) -> str:
     shared = cells.shared[variant]
     if not shared or any(cells.refusals.of(variant, workload) for workload, _ in shared):
         return ""
-    found = cells.compared(variant, TPS.name, shared).change
+    change = cells.compared(variant, TPS.name, shared).change
     cells_text = plural(len(shared), "cell")
-    return f"{variant}: B gave {estimate_text(found)} the transactions per second of A, over {cells_text}."
+    return f"{variant}: B gave {estimate_text(change)} the transactions per second of A, over {cells_text}."
 
 
 def _speedups(cells: Cells, variant: str) -> str:
-    references = [each.study["reference"] for each in (cells.a, cells.b)]
+    studies = {"A": cells.a, "B": cells.b}
+    references = [study.study["reference"] for study in studies.values()]
     shared = cells.shared[variant]
     if variant in references:
         return ""
     if not shared:
-        found = [whole_speedup(each, variant, TPS.name) for each in (cells.a, cells.b)]
-        sides = zip(found, references, ("A", "B"), strict=True)
-        text = listing([f"{estimate_text(one)} that of {name} in {side}" for one, name, side in sides])
-        own = "each over all its own cells: other loads, so the two are not divided"
-        return f"{variant} gave {text} transactions per second, {own}."
-    found = cells.compared(variant, TPS.name, shared)
-    text = f"{variant} gave {estimate_text(found.speedup_a)} the transactions per second of {references[0]} in A and "
-    text += (
-        f"{estimate_text(found.speedup_b)} those of {references[1]} in B, over {plural(len(shared), 'cell')} both have"
-    )
+        speedups = {side: estimate_text(whole_speedup(study, variant, TPS.name)) for side, study in studies.items()}
+        sides = zip(("A", "B"), references, strict=True)
+        text = listing([f"{speedups[side]} that of {name} in {side}" for side, name in sides])
+        apart = "each over all its own cells: other loads, so the two are not divided"
+        return f"{variant} gave {text} transactions per second, {apart}."
+    compared = cells.compared(variant, TPS.name, shared)
+    in_a = f"{estimate_text(compared.speedup_a)} the transactions per second of {references[0]} in A"
+    in_b = f"{estimate_text(compared.speedup_b)} those of {references[1]} in B"
+    text = f"{variant} gave {in_a} and {in_b}, over {plural(len(shared), 'cell')} both have"
     if not cells.one_reference:
         return f"{text}: other references, so the two are not divided."
     loads = [change.what for workload, _ in shared for change in cells.refusals.load(variant, workload)]
-    beside = f", though {listing(list(dict.fromkeys(loads)))} differ" if loads else ""
-    return f"{text}; B's speedup is {estimate_text(found.relative)} A's{beside}."
+    condition = f", though {listing(list(dict.fromkeys(loads)))} differ" if loads else ""
+    return f"{text}; B's speedup is {estimate_text(compared.relative)} A's{condition}."
 
 
-def estimate_text(found: Estimate) -> str:
+def estimate_text(estimated: Estimate) -> str:
     """Write an estimate with its interval: `1.44 × (95 % interval 1.39–1.49)`."""
-    if missing(found.low):
-        return f"{times(found.ratio)} (no interval: {plural(found.n, 'repetition')})"
-    return f"{times(found.ratio)} (95{NARROW}% interval {interval(*found.bounds)})"
+    if missing(estimated.low):
+        return f"{times(estimated.ratio)} (no interval: {plural(estimated.n, 'repetition')})"
+    return f"{times(estimated.ratio)} (95{NARROW}% interval {interval(*estimated.bounds)})"
 
 
 NO_SPEEDUP = "no speedup"
@@ -216,7 +219,7 @@ SIDE_HEAD = ("A", "B", "B / A", "ratio to reference, A", "ratio to reference, B"
 
 
 @dataclass(frozen=True)
-class Row:
+class SideRow:
     """One variant in one cell, or over all cells the studies share."""
 
     where: str
@@ -230,15 +233,15 @@ class SideTable:
 
     title: str
     head: tuple[str, ...]
-    whole: tuple[Row, ...]
-    rows: tuple[Row, ...]
+    whole: tuple[SideRow, ...]
+    rows: tuple[SideRow, ...]
 
 
 def side_table(cells: Cells, metric: Metric) -> SideTable:
     """Return the table of one metric, cells in the first study's order, the variants of a cell together."""
     variants = [name for name, shared in cells.shared.items() if shared]
     places = list(dict.fromkeys(cell for name in variants for cell in cells.shared[name]))
-    whole = [
+    over_all = [
         _row(cells, metric, plural(len(cells.shared[name]), "cell"), name, cells.shared[name]) for name in variants
     ]
     rows = [
@@ -248,25 +251,25 @@ def side_table(cells: Cells, metric: Metric) -> SideTable:
         if cell in cells.shared[name]
     ]
     head = SIDE_HEAD if cells.refusals.kinds() else (*SIDE_HEAD[:2], NOT_INTERLEAVED, *SIDE_HEAD[3:])
-    return SideTable(metric.heading, head, tuple(whole), tuple(rows))
+    return SideTable(metric.heading, head, tuple(over_all), tuple(rows))
 
 
-def _row(cells: Cells, metric: Metric, where: str, variant: str, chosen: list[tuple[str, int]]) -> Row:
-    found = cells.compared(variant, metric.name, chosen)
+def _row(cells: Cells, metric: Metric, where: str, variant: str, chosen: list[tuple[str, int]]) -> SideRow:
+    compared = cells.compared(variant, metric.name, chosen)
     workloads = dict.fromkeys(workload for workload, _ in chosen)
-    every = list(dict.fromkeys(change.what for load in workloads for change in cells.refusals.of(variant, load)))
+    differing = list(dict.fromkeys(change.what for load in workloads for change in cells.refusals.of(variant, load)))
     load = list(dict.fromkeys(change.what for name in workloads for change in cells.refusals.load(variant, name)))
-    return Row(where, variant, _fields(found, every, load))
+    return SideRow(where, variant, _fields(compared, differing, load))
 
 
-def _fields(found: Compared, refused: list[str], load: list[str]) -> tuple[Cell, ...]:
+def _fields(compared: Compared, refused: list[str], load: list[str]) -> tuple[Cell, ...]:
     return (
-        Cell(count(found.value_a)),
-        Cell(count(found.value_b)),
-        _ratio(found.change, NO_SPEEDUP if refused else "", f"differ: {', '.join(refused)}" if refused else ""),
-        _ratio(found.speedup_a, _sides_text(found.sides_a)),
-        _ratio(found.speedup_b, _sides_text(found.sides_b)),
-        _ratio(found.relative, OTHER_SETTINGS if load else "", f"differ: {', '.join(load)}" if load else ""),
+        Cell(count(compared.value_a)),
+        Cell(count(compared.value_b)),
+        _ratio(compared.change, NO_SPEEDUP if refused else "", f"differ: {', '.join(refused)}" if refused else ""),
+        _ratio(compared.speedup_a, _sides_text(compared.sides_a)),
+        _ratio(compared.speedup_b, _sides_text(compared.sides_b)),
+        _ratio(compared.relative, OTHER_SETTINGS if load else "", f"differ: {', '.join(load)}" if load else ""),
     )
 
 
@@ -274,8 +277,8 @@ def _sides_text(sides: tuple[float, float]) -> str:
     return "" if missing(sides[0]) else before_after(*sides)
 
 
-def _ratio(found: Estimate, note: str = "", hint: str = "") -> Cell:
-    if missing(found.log_ratio):
+def _ratio(estimated: Estimate, note: str = "", hint: str = "") -> Cell:
+    if missing(estimated.log_ratio):
         return Cell(NOTHING, (), "hole")
-    notes = (interval(*found.bounds), *([note] if note else []))
-    return Cell(ratio(found.ratio), notes, "hole" if note == NO_SPEEDUP else "", hint)
+    notes = (interval(*estimated.bounds), *([note] if note else []))
+    return Cell(ratio(estimated.ratio), notes, "hole" if note == NO_SPEEDUP else "", hint)

@@ -35,7 +35,7 @@ ValueOf = Callable[[Run], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Finished:
+class FinishedStudy:
     """A study with its tables by name, the records of its ok runs, and facts of builds by (server, build).
 
     It is its own key: what is computed of it is kept by the functions that compute it.
@@ -62,13 +62,13 @@ class Finished:
         """The names of the variants, the reference among them, without A/A."""
         return [name for name in self.study["variants"] if name not in CONTROLS]
 
-    def found(self, value_of: ValueOf, **wanted: Any) -> frozenset[str]:
-        """Return, as canonical JSON, a value of each ok run whose fields have the wanted values."""
-        chosen = (run for run in self.records if all(getattr(run, key) == value for key, value in wanted.items()))
+    def values_of(self, value_of: ValueOf, **fields: Any) -> frozenset[str]:
+        """Return, as canonical JSON, a value of each ok run that has these fields."""
+        chosen = (run for run in self.records if all(getattr(run, key) == value for key, value in fields.items()))
         return frozenset(canonical(value_of(run)) for run in chosen)
 
 
-def load_finished(path: Path) -> Finished:
+def load_finished(path: Path) -> FinishedStudy:
     """Return the finished study in a study's folder, or in a results folder that has only one.
 
     Raises ValueError naming the folder and its missing files, WrongCall naming the studies to choose from.
@@ -81,12 +81,12 @@ def load_finished(path: Path) -> Finished:
         raise ValueError(f"{folder}: no {' and no '.join(lacking)}; expected a finished study, with a report")
     tables = {name: read_csv(folder / "tables" / f"{name}.csv") for name in TABLES}
     records = list(_records(folder, tables["runs"]))
-    return Finished(folder, read(folder / "study.json"), tables, records, _builds(folder, records))
+    return FinishedStudy(folder, read(folder / "study.json"), tables, records, _builds(folder, records))
 
 
-def runs_of_both(a: Finished, b: Finished) -> int:
+def runs_of_both(a: FinishedStudy, b: FinishedStudy) -> int:
     """Return how many ok runs of A are in B too: copies of one record, whatever folder or name they lie under."""
-    sides = [each.tables["runs"].query("outcome == 'ok'").reindex(columns=IDENTITY) for each in (a, b)]
+    sides = [study.tables["runs"].query("outcome == 'ok'").reindex(columns=IDENTITY) for study in (a, b)]
     rows = [set(side.astype(object).where(side.notna(), None).itertuples(index=False, name=None)) for side in sides]
     return len(rows[0] & rows[1])
 
@@ -98,11 +98,11 @@ def _study_folder(path: Path) -> Path:
         raise WrongCall(f"{path}: no such folder; expected that of a study, such as results/studies/quick{hint}")
     if (path / "study.json").is_file() or not (path / "studies").is_dir():
         return path
-    known = sorted(file.parent.parent for file in (path / "studies").glob("*/tables/runs.csv"))
-    if len(known) != 1:
-        names = ", ".join(map(str, known)) or "none"
+    studies = sorted(file.parent.parent for file in (path / "studies").glob("*/tables/runs.csv"))
+    if len(studies) != 1:
+        names = ", ".join(map(str, studies)) or "none"
         raise WrongCall(f"{path}: expected one finished study or the folder of one; found {names}")
-    return known[0]
+    return studies[0]
 
 
 def _records(folder: Path, runs: pd.DataFrame) -> Iterator[Run]:
@@ -115,19 +115,19 @@ def _records(folder: Path, runs: pd.DataFrame) -> Iterator[Run]:
 
 def within_study(file: Path) -> Path:
     """Return the path of a run's record below its study's folder, which may have been moved since."""
-    place = next((place for place, name in enumerate(file.parts) if name in RECORD_FOLDERS), 0)
-    return Path(*file.parts[place:])
+    depth = next((depth for depth, name in enumerate(file.parts) if name in RECORD_FOLDERS), 0)
+    return Path(*file.parts[depth:])
 
 
 def _builds(folder: Path, records: list[Run]) -> dict[tuple[str, str], dict[str, Any]]:
-    found = {}
+    facts: dict[tuple[str, str], dict[str, Any]] = {}
     for run in records:
         recipe = part(run.recipe, "variant")
-        server, build, digest = (recipe.get(key) for key in ("server", "build", "build_digest"))
-        file = folder.parent.parent / "builds" / str(server) / f"{build}-{digest}" / "facts.json"
-        if (server, build) not in found and file.is_file():
-            found[server, build] = read(file)
-    return found
+        server, build, digest = (str(recipe.get(key)) for key in ("server", "build", "build_digest"))
+        file = folder.parent.parent / "builds" / server / f"{build}-{digest}" / "facts.json"
+        if (server, build) not in facts and file.is_file():
+            facts[server, build] = read(file)
+    return facts
 
 
 NOT_COMPARED = ("format", "study", "title", "question", "config_text", "order", "published", "imported")
@@ -176,10 +176,10 @@ class StudyChange:
     b: str
 
 
-def config_changes(a: Finished, b: Finished) -> list[StudyChange]:
+def config_changes(a: FinishedStudy, b: FinishedStudy) -> list[StudyChange]:
     """Return the differences of the two resolved configs, leaf by leaf; a missing branch is one difference."""
-    sides = [{key: value for key, value in each.study.items() if key not in NOT_COMPARED} for each in (a, b)]
-    return list(_leaves(*sides, ""))
+    sides = [{key: value for key, value in study.study.items() if key not in NOT_COMPARED} for study in (a, b)]
+    return list(_leaves(sides[0], sides[1], ""))
 
 
 def _leaves(a: Any, b: Any, at: str) -> Iterator[StudyChange]:
@@ -238,7 +238,7 @@ class Refusals:
         return [*self.everywhere, *(replace(change, what=f"{name}: {change.what}") for name, change in local)]
 
 
-def refusals(a: Finished, b: Finished, shared: dict[str, list[tuple[str, int]]]) -> Refusals:
+def refusals(a: FinishedStudy, b: FinishedStudy, shared: dict[str, list[tuple[str, int]]]) -> Refusals:
     """Return the differences of host, sysbench and settings; `shared` holds the shared cells by variant."""
     workloads = dict.fromkeys(workload for cells in shared.values() for workload, _ in cells)
     return Refusals(
@@ -248,12 +248,14 @@ def refusals(a: Finished, b: Finished, shared: dict[str, list[tuple[str, int]]])
     )
 
 
-def _settings(a: Finished, b: Finished, values: dict[str, ValueOf], **wanted: str) -> list[StudyChange]:
-    found = {what: (a.found(value_of, **wanted), b.found(value_of, **wanted)) for what, value_of in values.items()}
+def _settings(a: FinishedStudy, b: FinishedStudy, values: dict[str, ValueOf], **fields: str) -> list[StudyChange]:
+    values_of_both = {
+        what: (a.values_of(value_of, **fields), b.values_of(value_of, **fields)) for what, value_of in values.items()
+    }
     return [
-        StudyChange(what, _several(ours), _several(theirs))
-        for what, (ours, theirs) in found.items()
-        if ours != theirs or (what in MUST_BE_KNOWN and "null" in ours)
+        StudyChange(what, _several(in_a), _several(in_b))
+        for what, (in_a, in_b) in values_of_both.items()
+        if in_a != in_b or (what in MUST_BE_KNOWN and "null" in in_a)
     ]
 
 
@@ -261,38 +263,39 @@ def _several(values: frozenset[str]) -> str:
     return "; ".join(sorted(_text(json.loads(value)) for value in values)) or UNKNOWN
 
 
-def build_changes(a: Finished, b: Finished) -> list[StudyChange]:
+def build_changes(a: FinishedStudy, b: FinishedStudy) -> list[StudyChange]:
     """Return the differences of builds and of server releases, for the variants of both studies."""
     shared = [name for name in a.variants if name in b.variants]
     sides = [
-        {f"{name}: {key}": text for name in shared for key, text in _build_text(each, name).items()} for each in (a, b)
+        {f"{name}: {key}": text for name in shared for key, text in _build_text(study, name).items()}
+        for study in (a, b)
     ]
     return _differing(*sides)
 
 
-def _build_text(study: Finished, variant: str) -> dict[str, str]:
+def _build_text(study: FinishedStudy, variant: str) -> dict[str, str]:
     arm = study.study["variants"][variant]
     facts = study.builds.get((arm["server"], arm["build"]), {})
     return {
         "server": _text(arm["server"]),
         "build": _text(arm["build"]),
-        "release": _several(study.found(lambda run: run.server.release, variant=variant)),
-        "build-id": _several(study.found(lambda run: run.server.build_id, variant=variant)),
+        "release": _several(study.values_of(lambda run: run.server.release, variant=variant)),
+        "build-id": _several(study.values_of(lambda run: run.server.build_id, variant=variant)),
         "compiler": _text(part(facts, "toolchain").get("version")),
         **{what: _text(part(facts, "flags").get(kind)) for what, kind in FLAGS.items()},
     }
 
 
-def time_changes(a: Finished, b: Finished) -> list[StudyChange]:
+def time_changes(a: FinishedStudy, b: FinishedStudy) -> list[StudyChange]:
     """Return the dates of measuring, and the boots if they differ."""
-    boots = [_several(each.found(_of_host("boot_id"))) for each in (a, b)]
+    boots = [_several(study.values_of(_of_host("boot_id"))) for study in (a, b)]
     return [
         StudyChange("measured", *map(date_changes, (a, b))),
         *([StudyChange("boot", *boots)] if boots[0] != boots[1] else []),
     ]
 
 
-def date_changes(study: Finished) -> str:
+def date_changes(study: FinishedStudy) -> str:
     """Return the time of measuring, from the first start to the last end, as text."""
     runs = study.tables["runs"]
     ends = (pd.to_datetime(runs["started_at"].min(), unit="s"), pd.to_datetime(runs["ended_at"].max(), unit="s"))

@@ -22,7 +22,7 @@ from scripts.commands.doctor import (
     tool_checks,
 )
 from scripts.commands.doctor import machine_checks as doctor_machine
-from scripts.commands.doctor.checkup import STATES, Finding, Findings, Machine
+from scripts.commands.doctor.checkup import STATES, CheckResult, CheckResults, Machine
 from scripts.commands.doctor.needs import Needs
 from scripts.lib.host import locks
 from scripts.lib.host.cpus import read_topology
@@ -33,7 +33,7 @@ STYLES = dict(zip(STATES, ("green", "cyan", "yellow", "bold red"), strict=True))
 NAME_WIDTH = 26
 
 
-def to_build(needs: Needs, machine: Machine) -> Findings:
+def to_build(needs: Needs, machine: Machine) -> CheckResults:
     """Yield findings on fetching, compiling and disk space."""
     yield from tool_checks.check_tools(needs, machine)
     yield from tool_checks.check_compilers(needs, machine)
@@ -43,7 +43,7 @@ def to_build(needs: Needs, machine: Machine) -> Findings:
     yield from space_checks.check_limits(needs, machine)
 
 
-def to_measure(needs: Needs, machine: Machine, seen: background_load.Look) -> Findings:
+def to_measure(needs: Needs, machine: Machine, seen: background_load.BackgroundLoad) -> CheckResults:
     """Yield findings on everything that affects the figures."""
     host = read_host(machine.root)
     yield from background_load.check_load(seen)
@@ -54,7 +54,7 @@ def to_measure(needs: Needs, machine: Machine, seen: background_load.Look) -> Fi
     yield from doctor_machine.check_speed(host, machine)
 
 
-def lines(finding: Finding) -> Iterator[Text]:
+def lines(finding: CheckResult) -> Iterator[Text]:
     """Yield the lines of one finding: the fact, and below it why it matters and what changes it."""
     margin = " " * (NAME_WIDTH + 12)
     yield Text.assemble(
@@ -65,10 +65,10 @@ def lines(finding: Finding) -> Iterator[Text]:
         yield Text(f"{margin}change: {finding.change}")
 
 
-def summary(findings: Iterable[Finding]) -> str:
+def summary(findings: Iterable[CheckResult]) -> str:
     """Return the findings counted by state, in one sentence."""
-    found = list(findings)
-    counts = Counter(finding.state for finding in found)
+    listed = list(findings)
+    counts = Counter(finding.state for finding in listed)
     plurals = {state: "" if counts[state] == 1 or state == "ok" else "s" for state in STATES}
     counted = ", ".join(f"{counts[state]} {state}{plurals[state]}" for state in STATES)
     stops = "; a problem stops the study" if counts["problem"] else "; nothing here stops the study"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from scripts.commands.doctor.checkup import Finding, Findings, ok
+from scripts.commands.doctor.checkup import CheckResult, CheckResults, ok
 from scripts.lib.host.usage import CpuTimes, cpu_times
 from scripts.measure.engine.warnings import THRESHOLDS
 
@@ -17,7 +17,7 @@ LEAST_SHARE = 0.005
 
 
 @dataclass(frozen=True)
-class Look:
+class BackgroundLoad:
     """Shares of the machine's CPU time: of others than ourselves, of the hypervisor, waiting for disks.
 
     `busiest` are (name, process id, CPUs used), most first.
@@ -29,7 +29,7 @@ class Look:
     busiest: tuple[tuple[str, int, float], ...]
 
 
-def measure_load(seconds: float = LOOK_S) -> Look:
+def measure_load(seconds: float = LOOK_S) -> BackgroundLoad:
     """Watch /proc for some seconds."""
     before, own_s, processes = cpu_times(), time.process_time(), _processes()
     begin_s = time.monotonic()
@@ -41,42 +41,46 @@ def measure_load(seconds: float = LOOK_S) -> Look:
         (name, pid, (now_s - processes.get((pid, begun), ("", 0.0))[1]) / took_s)
         for (pid, begun), (name, now_s) in _processes().items()
     ]
-    return load_between(before, after, own_s, tuple(sorted(used, key=lambda each: -each[2])[:TOP]))
+    return load_between(before, after, own_s, tuple(sorted(used, key=lambda process: -process[2])[:TOP]))
 
 
-def load_between(before: CpuTimes, after: CpuTimes, own_s: float, busiest: tuple[tuple[str, int, float], ...]) -> Look:
+def load_between(
+    before: CpuTimes, after: CpuTimes, own_s: float, busiest: tuple[tuple[str, int, float], ...]
+) -> BackgroundLoad:
     """Return the shares between two readings of /proc/stat, with what this process used left out."""
     used = {name: getattr(after, name) - getattr(before, name) for name in vars(before)}
     whole_s = sum(used.values()) or 1.0
     busy_s = used["user_s"] + used["system_s"] + used["irq_s"] - own_s
-    shown = tuple(each for each in busiest if each[2] >= LEAST_SHARE)
-    return Look(max(0.0, busy_s) / whole_s, used["steal_s"] / whole_s, used["iowait_s"] / whole_s, shown)
+    shown = tuple(process for process in busiest if process[2] >= LEAST_SHARE)
+    return BackgroundLoad(max(0.0, busy_s) / whole_s, used["steal_s"] / whole_s, used["iowait_s"] / whole_s, shown)
 
 
 def _processes() -> dict[tuple[int, float], tuple[str, float]]:
     """Return (name, CPU seconds) of all processes but this one by process id and start time."""
-    found = {}
+    used = {}
     for process in psutil.process_iter(["name", "cpu_times", "create_time"]):
         times = process.info["cpu_times"]
         if times and process.pid != os.getpid():
-            found[process.pid, process.info["create_time"]] = process.info["name"], times.user + times.system
-    return found
+            used[process.pid, process.info["create_time"]] = process.info["name"], times.user + times.system
+    return used
 
 
-def check_load(found: Look) -> Findings:
+def check_load(seen: BackgroundLoad) -> CheckResults:
     """Judge a look at the machine by the limits that every run is judged by."""
-    names = ", ".join(f"{name} ({pid}) {cpus:.0%} of a CPU" for name, pid, cpus in found.busiest)
-    busy = f"{found.others:.0%} of all CPU time" + (f": {names}" if names else "")
-    shown = ",".join(str(pid) for _, pid, _ in found.busiest)
+    names = ", ".join(f"{name} ({pid}) {cpus:.0%} of a CPU" for name, pid, cpus in seen.busiest)
+    busy = f"{seen.others:.0%} of all CPU time" + (f": {names}" if names else "")
+    shown = ",".join(str(pid) for _, pid, _ in seen.busiest)
     stop = "stop them" + (f" (ps -fp {shown} shows what they are)" if shown else "")
-    yield judged("others", "other load", found.others, busy, f"{stop}, or wait for their end")
-    steal = f"{found.steal:.0%} of all CPU time went to other virtual machines"
-    yield judged("steal", "steal", found.steal, steal, "measure at quiet hours, or on a machine of its own")
-    waited = f"{found.iowait:.0%} of all CPU time was spent waiting for disks"
-    yield judged("iowait", "disks", found.iowait, waited, "see who uses the disk: sudo iotop -o")
+    yield judged("others", "other load", seen.others, busy, f"{stop}, or wait for their end")
+    steal = f"{seen.steal:.0%} of all CPU time went to other virtual machines"
+    yield judged("steal", "steal", seen.steal, steal, "measure at quiet hours, or on a machine of its own")
+    waited = f"{seen.iowait:.0%} of all CPU time was spent waiting for disks"
+    yield judged("iowait", "disks", seen.iowait, waited, "see who uses the disk: sudo iotop -o")
 
 
-def judged(code: str, name: str, share: float, fact: str, change: str) -> Finding:
+def judged(code: str, name: str, share: float, fact: str, change: str) -> CheckResult:
     """Judge a share by the limit of runs."""
     limit = THRESHOLDS[code]
-    return Finding("warning", name, fact, limit.reason, change) if share > limit.threshold else ok(name, fact)
+    return (
+        CheckResult("warning", name, fact, limit.reason, change) if share > float(limit.threshold) else ok(name, fact)
+    )

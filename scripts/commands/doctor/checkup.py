@@ -13,7 +13,7 @@ SET_UP = "make setup (with the same STUDY=)"
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """One line of fact about `name`; `state` is ok, note, warning (figures suffer) or problem (the study stops).
 
     Unless it is ok it has a `why` and a `change`: a command or a step for the user; never run automatically.
@@ -26,12 +26,12 @@ class Finding:
     change: str = ""
 
 
-Findings = Iterator[Finding]
+CheckResults = Iterator[CheckResult]
 
 
-def ok(name: str, fact: str) -> Finding:
+def ok(name: str, fact: str) -> CheckResult:
     """Return a finding of state ok."""
-    return Finding("ok", name, fact)
+    return CheckResult("ok", name, fact)
 
 
 def answer(*command: str) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.commands.doctor.checkup import Finding, Findings, Machine, ok
+from scripts.commands.doctor.checkup import CheckResult, CheckResults, Machine, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.lib.host import locks, workplace
 from scripts.lib.host.cache import cache_path
@@ -17,7 +17,7 @@ from scripts.lib.host.storage import mount_of, nearest_folder
 from scripts.study.plan.preview import execution
 
 
-def check_account(needs: Needs, _machine: Machine) -> Findings:
+def check_account(needs: Needs, _machine: Machine) -> CheckResults:
     """Judge the user, the folders that the servers' user can enter, and the owner of the cache."""
     yield server_user(os.getuid(), is_known_user(workplace.SERVER_USER))
     yield cache_folder(cache_path(), os.getuid())
@@ -36,7 +36,7 @@ def is_known_user(name: str) -> bool:
     return True
 
 
-def server_user(uid: int, server_user_exists: bool) -> Finding:
+def server_user(uid: int, server_user_exists: bool) -> CheckResult:
     """Judge the user that servers will run as."""
     if uid != 0:
         return ok("user", f"uid {uid}; servers run as the same")
@@ -44,38 +44,38 @@ def server_user(uid: int, server_user_exists: bool) -> Finding:
         return ok("user", f"root; servers run as {workplace.SERVER_USER}")
     why = "PostgreSQL refuses to run as root, and no server should"
     change = f"sudo useradd --system {workplace.SERVER_USER}, or run as another user than root"
-    return Finding("problem", "user", f"root, and there is no user {workplace.SERVER_USER}", why, change)
+    return CheckResult("problem", "user", f"root, and there is no user {workplace.SERVER_USER}", why, change)
 
 
-def cache_folder(folder: Path, uid: int) -> Finding:
+def cache_folder(folder: Path, uid: int) -> CheckResult:
     """Judge the cache folder's owner."""
     if not folder.is_symlink() and (not folder.exists() or folder.stat().st_uid == uid):
         return ok("cache owner", f"{folder}, " + ("yours" if folder.exists() else "not made yet"))
     why = "compilers and servers trust the files in it"
-    return Finding("problem", "cache owner", f"{folder} is another user's", why, f"sudo rm -r {folder}")
+    return CheckResult("problem", "cache owner", f"{folder} is another user's", why, f"sudo rm -r {folder}")
 
 
-def lock_folder() -> Finding:
+def lock_folder() -> CheckResult:
     """Judge whether there is a folder for the lock that all users of the machine share."""
     try:
         return ok("machine-wide lock", f"in {locks.lock_directory()}")
     except ValueError as error:
         why = "without it two studies could measure at the same time"
-        return Finding("problem", "machine-wide lock", str(error), why, "sudo chmod 1777 /var/tmp")
+        return CheckResult("problem", "machine-wide lock", str(error), why, "sudo chmod 1777 /var/tmp")
 
 
-def enterable(checkout: Path, storages: Mapping[str, Path]) -> Findings:
+def enterable(checkout: Path, storages: Mapping[str, Path]) -> CheckResults:
     """Judge which folders the servers' user can enter, when root runs the workflow."""
     if closed := closed_above(checkout):
         fact = f"{closed} is closed to {workplace.SERVER_USER}"
         why = "servers cannot be started from there, so every install tree is copied to the cache first"
-        yield Finding("note", "checkout", fact, why, f"chmod o+x {closed}, or a checkout elsewhere")
+        yield CheckResult("note", "checkout", fact, why, f"chmod o+x {closed}, or a checkout elsewhere")
     else:
         yield ok("checkout", f"{checkout} can be entered by {workplace.SERVER_USER}")
     for name, folder in storages.items():
         if closed := closed_above(folder):
             fact, why = f"{closed} is closed to {workplace.SERVER_USER}", "servers keep their data there"
-            yield Finding("problem", name, fact, why, f"chmod o+x {closed}")
+            yield CheckResult("problem", name, fact, why, f"chmod o+x {closed}")
 
 
 def closed_above(path: Path) -> Path | None:
@@ -94,7 +94,7 @@ MIB = 2**20
 
 
 @dataclass(frozen=True)
-class Place:
+class FolderSeen:
     """A folder that exists or will be made, and its file system; `reflink` is None where it is not known."""
 
     name: str
@@ -106,28 +106,28 @@ class Place:
     noexec: bool = False
 
 
-def check_places(needs: Needs, machine: Machine) -> Findings:
+def check_places(needs: Needs, machine: Machine) -> CheckResults:
     """Look at every place the study writes to."""
     cache = cache_path()
     run = execution.programs(bool(needs.compiled), execution.runs_from_here(needs.servers.values()), RESULTS)
     for name, path in {"results": RESULTS, "cache": cache}.items():
-        yield writable(place := look_at_place(name, path, machine))
-        if place.noexec:
-            yield runs_nothing(place, run.get(name, []))
+        yield writable(folder_seen := look_at_place(name, path, machine))
+        if folder_seen.noexec:
+            yield runs_nothing(folder_seen, run.get(name, []))
     for name, folder in needs.storages.items():
         path = Path(folder).expanduser() if folder else cache / "data"
-        place = look_at_place(f"storage {name}" if folder else name, path, machine)
-        yield writable(place)
-        yield file_system(place)
+        folder_seen = look_at_place(f"storage {name}" if folder else name, path, machine)
+        yield writable(folder_seen)
+        yield file_system(folder_seen)
 
 
-def look_at_place(name: str, path: Path, machine: Machine) -> Place:
+def look_at_place(name: str, path: Path, machine: Machine) -> FolderSeen:
     """Look at a folder, or at the nearest one above it that exists; `reflink` is about copies from the results."""
-    there = nearest_folder(path)
-    kind, options = mount_of(there, machine.text("proc/self/mountinfo") or "")
-    writable = os.access(there, os.W_OK | os.X_OK)
-    noexec, free_mib = "noexec" in options.split(","), shutil.disk_usage(there).free / MIB
-    return Place(name, path, kind, free_mib, writable, reflinks(nearest_folder(RESULTS), there), noexec)
+    existing = nearest_folder(path)
+    kind, options = mount_of(existing, machine.text("proc/self/mountinfo") or "")
+    writable = os.access(existing, os.W_OK | os.X_OK)
+    noexec, free_mib = "noexec" in options.split(","), shutil.disk_usage(existing).free / MIB
+    return FolderSeen(name, path, kind, free_mib, writable, reflinks(nearest_folder(RESULTS), existing), noexec)
 
 
 def reflinks(source: Path, target: Path) -> bool | None:
@@ -146,37 +146,39 @@ def reflinks(source: Path, target: Path) -> bool | None:
     return True
 
 
-def writable(place: Place) -> Finding:
+def writable(place: FolderSeen) -> CheckResult:
     """Judge whether a place can be written to; the plan judges whether its free space suffices."""
     if not place.writable:
         why, change = "the study writes there", f"sudo chown $USER {place.path}, or use a folder of yours"
-        return Finding("problem", place.name, f"{place.path} cannot be written to", why, change)
+        return CheckResult("problem", place.name, f"{place.path} cannot be written to", why, change)
     return ok(place.name, f"{place.path} ({place.filesystem}): {place.free_mib / 1024:.1f} GiB free")
 
 
-def runs_nothing(place: Place, programs: list[str]) -> Finding:
+def runs_nothing(place: FolderSeen, programs: list[str]) -> CheckResult:
     """Judge a place on a file system from which no program runs; `programs` are those that the study runs there."""
     fact = f"{place.path} is on a file system mounted noexec ({place.filesystem})"
     if not programs:
         return ok(f"{place.name} noexec", f"{fact}; nothing of this study runs from there")
     why = f"programs run from there: {' and '.join(programs)}"
-    return Finding("problem", f"{place.name} noexec", fact, why, execution.REMEDY[place.name])
+    return CheckResult("problem", f"{place.name} noexec", fact, why, execution.REMEDY[place.name])
 
 
-def file_system(place: Place) -> Finding:
+def file_system(place: FolderSeen) -> CheckResult:
     """Judge the file system that data directories are on."""
     kind = place.filesystem
     if kind in IN_MEMORY:
         why = "the figures contain no disk: fsync costs nothing there, and data takes memory from the server"
-        return Finding("note", place.name, f"{kind}, in memory", why, "name a folder on a disk under `storage`")
+        return CheckResult("note", place.name, f"{kind}, in memory", why, "name a folder on a disk under `storage`")
     if kind in REMOTE or kind.startswith("fuse."):
         why = "each fsync is a network message, whose measured time varies with the load of others"
-        return Finding("warning", place.name, f"{kind}, not a local disk", why, "name a local folder under `storage`")
+        return CheckResult(
+            "warning", place.name, f"{kind}, not a local disk", why, "name a local folder under `storage`"
+        )
     if kind == "overlay":
         why = "a container's layers: the first write to a file copies it"
-        return Finding("warning", place.name, "overlay", why, "mount a volume, and name its folder under `storage`")
+        return CheckResult("warning", place.name, "overlay", why, "mount a volume, and name its folder under `storage`")
     if place.reflink is False:
         why = "every run copies the whole dataset before it starts: that costs time and disk, the figures do not suffer"
         change = "results and storage on one file system that shares blocks: xfs or btrfs"
-        return Finding("note", place.name, f"{kind}, copies do not share blocks (no reflink)", why, change)
+        return CheckResult("note", place.name, f"{kind}, copies do not share blocks (no reflink)", why, change)
     return ok(place.name, f"{kind}, " + ("copies share blocks" if place.reflink else "sharing of blocks not known"))

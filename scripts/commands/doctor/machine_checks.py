@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Mapping
 from typing import Any
 
-from scripts.commands.doctor.checkup import Finding, Findings, Machine, ok
+from scripts.commands.doctor.checkup import CheckResult, CheckResults, Machine, ok
 from scripts.lib.host import priority
 from scripts.lib.host.cpus import Topology, format_cpus
 from scripts.lib.host.machine_facts import CPU_DIRECTORY, Host
@@ -16,7 +16,7 @@ TIME_ERROR = 5
 ADJTIMEX_BYTES = 512
 
 
-def check_confines(host: Host, machine: Machine, topology: Topology, config: Mapping[str, Any]) -> Findings:
+def check_confines(host: Host, machine: Machine, topology: Topology, config: Mapping[str, Any]) -> CheckResults:
     """Judge the machine, container and CPUs that the study would run on."""
     yield virtual(host.virtualisation)
     yield container(host.container)
@@ -27,66 +27,68 @@ def check_confines(host: Host, machine: Machine, topology: Topology, config: Map
     yield clock(clock_state())
 
 
-def virtual(found: str | None) -> Finding:
+def virtual(hypervisor: str | None) -> CheckResult:
     """Judge a hypervisor."""
-    if found is None:
+    if hypervisor is None:
         return ok("machine", "not virtual, as far as can be seen")
     why = "neighbours take CPU time, caches and disk; steal is the part of it that shows"
-    return Finding("note", "machine", f"virtual ({found})", why, "measure on a machine of its own, or at quiet hours")
+    return CheckResult(
+        "note", "machine", f"virtual ({hypervisor})", why, "measure on a machine of its own, or at quiet hours"
+    )
 
 
-def container(found: str | None) -> Finding:
+def container(runtime: str | None) -> CheckResult:
     """Judge a container."""
-    if found is None:
+    if runtime is None:
         return ok("container", "none, as far as can be seen")
     why = "the lock that lets one study measure at a time ends at the container, and other containers may run"
-    return Finding("note", "container", found, why, "make sure that nothing else runs on the machine meanwhile")
+    return CheckResult("note", "container", runtime, why, "make sure that nothing else runs on the machine meanwhile")
 
 
-def quota(found: float | None, cpus: int) -> Finding:
+def quota(cpus_allowed: float | None, cpus: int) -> CheckResult:
     """Judge a cgroup's quota of CPU time."""
-    if found is None or found >= cpus:
-        return ok("CPU quota", "none" if found is None else f"{found:.1f}, not below the {cpus} CPUs")
+    if cpus_allowed is None or cpus_allowed >= cpus:
+        return ok("CPU quota", "none" if cpus_allowed is None else f"{cpus_allowed:.1f}, not below the {cpus} CPUs")
     why = "a process that used it up stands still for the rest of a tenth of a second, which shows in p95"
-    if found >= 2:
+    if cpus_allowed >= 2:
         why += "; `placement: automatic` hands out only as many CPUs as it runs"
     change = "set no limit (docker: no --cpus; systemd: CPUQuota=), and whole CPUs instead (docker: --cpuset-cpus)"
-    state = "note" if found >= 2 else "warning"
-    return Finding(state, "CPU quota", f"{found:.1f} of {cpus} CPUs", why, change)
+    state = "note" if cpus_allowed >= 2 else "warning"
+    return CheckResult(state, "CPU quota", f"{cpus_allowed:.1f} of {cpus} CPUs", why, change)
 
 
-def placement(topology: Topology, config: Mapping[str, Any]) -> Finding:
+def placement(topology: Topology, config: Mapping[str, Any]) -> CheckResult:
     """Judge the CPUs that server and load generator would get."""
     try:
-        found = place_on_hosts(topology, config)
+        placed = place_on_hosts(topology, config)
     except ValueError as error:
-        return Finding("problem", "placement", str(error), "no run can start", "change `placement` in the study")
-    client = "" if found.mode == "remote" else f", load generator {format_cpus(found.client_cpus)}"
-    fact = f"server CPU {format_cpus(found.server_cpus)}{client}: {found.note}"
-    if found.mode == "shared":
+        return CheckResult("problem", "placement", str(error), "no run can start", "change `placement` in the study")
+    client = "" if placed.mode == "remote" else f", load generator {format_cpus(placed.client_cpus or ())}"
+    fact = f"server CPU {format_cpus(placed.server_cpus or ())}{client}: {placed.note}"
+    if placed.mode == "shared":
         why = "the load generator slows the server it measures"
-        return Finding("warning", "placement", fact, why, "a machine, or a cgroup, with two CPUs or more")
+        return CheckResult("warning", "placement", fact, why, "a machine, or a cgroup, with two CPUs or more")
     return ok("placement", fact)
 
 
-def balancing(machine: Machine, nodes: int) -> Finding:
+def balancing(machine: Machine, nodes: int) -> CheckResult:
     """Judge the kernel's moving of memory between NUMA nodes."""
     if nodes < 2 or not machine.number("proc/sys/kernel/numa_balancing"):
         return ok("NUMA", f"{nodes} node" + ("s, no balancing" if nodes > 1 else ""))
     why = "the kernel unmaps memory to see who uses it, and moves it in the middle of a run"
-    return Finding("note", "NUMA", f"{nodes} nodes, balancing is on", why, "sudo sysctl kernel.numa_balancing=0")
+    return CheckResult("note", "NUMA", f"{nodes} nodes, balancing is on", why, "sudo sysctl kernel.numa_balancing=0")
 
 
-def precedence(own: int, lowered: str | None) -> Finding:
+def precedence(nice: int, lowered: str | None) -> CheckResult:
     """Judge the nice value of this process, and what nice(1) prints that was to lower it."""
-    if own != priority.ORDINARY:
-        fact = f"servers and clients keep the nice value of this shell, {own}"
-        return Finding("note", "nice", fact, "it was chosen by someone", "a shell with nice value 0")
+    if nice != priority.ORDINARY:
+        fact = f"servers and clients keep the nice value of this shell, {nice}"
+        return CheckResult("note", "nice", fact, "it was chosen by someone", "a shell with nice value 0")
     if lowered is not None and lowered.splitlines()[-1:] == [str(priority.NICE)]:
         return ok("nice", f"servers and clients go before other programs (nice value {priority.NICE})")
     why = "a program elsewhere takes CPU time from both, in unequal parts, and intervals get about twice as wide"
     change = f"root, or a line `you - nice {priority.NICE}` in /etc/security/limits.conf and a new login"
-    return Finding("note", "nice", "servers and clients may not go before other programs", why, change)
+    return CheckResult("note", "nice", "servers and clients may not go before other programs", why, change)
 
 
 def clock_state() -> int:
@@ -94,12 +96,12 @@ def clock_state() -> int:
     return ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(ADJTIMEX_BYTES))
 
 
-def clock(state: int) -> Finding:
+def clock(state: int) -> CheckResult:
     """Judge whether the time of day may be set in the middle of a study."""
     if state != TIME_ERROR:
         return ok("time of day", "kept in step" if state >= 0 else "not known")
     why = "a step tears a block apart or makes it look short; windows are timed by another clock and do not suffer"
-    return Finding("note", "time of day", "nothing keeps it in step", why, "sudo timedatectl set-ntp true")
+    return CheckResult("note", "time of day", "nothing keeps it in step", why, "sudo timedatectl set-ntp true")
 
 
 NO_TURBO = f"{CPU_DIRECTORY}/intel_pstate/no_turbo"
@@ -109,7 +111,7 @@ CLOCKSOURCE = "sys/devices/system/clocksource/clocksource0"
 QUICK_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "timebase", "tod")
 
 
-def check_speed(host: Host, machine: Machine) -> Findings:
+def check_speed(host: Host, machine: Machine) -> CheckResults:
     """Judge clock rates, pages, siblings, clocks and what the kernel does by itself."""
     yield governor(host.governor)
     yield boost(machine)
@@ -120,18 +122,18 @@ def check_speed(host: Host, machine: Machine) -> Findings:
     yield mitigations(machine)
 
 
-def governor(found: str | None) -> Finding:
+def governor(name: str | None) -> CheckResult:
     """Judge what sets the clock rate."""
-    if found is None:
+    if name is None:
         return ok("governor", "none here: the hypervisor or the firmware sets the clock rate")
-    if found == THRESHOLDS["governor"].threshold:
-        return ok("governor", found)
-    return Finding(
-        "warning", "governor", found, THRESHOLDS["governor"].reason, "sudo cpupower frequency-set -g performance"
+    if name == THRESHOLDS["governor"].threshold:
+        return ok("governor", name)
+    return CheckResult(
+        "warning", "governor", name, THRESHOLDS["governor"].reason, "sudo cpupower frequency-set -g performance"
     )
 
 
-def boost(machine: Machine) -> Finding:
+def boost(machine: Machine) -> CheckResult:
     """Judge whether the clock rate may exceed the CPU's nominal one."""
     no_turbo, on = machine.number(NO_TURBO), machine.number(BOOST)
     if no_turbo is None and on is None:
@@ -140,51 +142,51 @@ def boost(machine: Machine) -> Finding:
         return ok("turbo", "off")
     why = "the clock rate then depends on temperature, and on how many cores are busy"
     off = f"echo 1 | sudo tee /{NO_TURBO}" if no_turbo is not None else f"echo 0 | sudo tee /{BOOST}"
-    return Finding("note", "turbo", "on", why, off)
+    return CheckResult("note", "turbo", "on", why, off)
 
 
-def rates(machine: Machine) -> Findings:
+def rates(machine: Machine) -> CheckResults:
     """Yield a warning if cores differ in their highest clock rate, as on CPUs with two kinds of cores."""
     files = sorted((machine.root / CPU_DIRECTORY).glob("cpu[0-9]*/cpufreq/cpuinfo_max_freq"))
-    found = sorted({number for file in files if (number := machine.number(str(file.relative_to(machine.root))))})
+    highest_khz = sorted({number for file in files if (number := machine.number(str(file.relative_to(machine.root))))})
     # Cores of one kind differ by some per cent where firmware names the best ones.
-    if found and found[-1] > 1.2 * found[0]:
-        fact = f"the fastest reach {found[-1] / 1e6:.1f} GHz, the slowest {found[0] / 1e6:.1f} GHz"
+    if highest_khz and highest_khz[-1] > 1.2 * highest_khz[0]:
+        fact = f"the fastest reach {highest_khz[-1] / 1e6:.1f} GHz, the slowest {highest_khz[0] / 1e6:.1f} GHz"
         why = "a thread's speed depends on the core it happens to be on"
-        yield Finding(
+        yield CheckResult(
             "warning", "kinds of cores", fact, why, "give the server cores of one kind: `placement` in the study"
         )
 
 
-def huge_pages(found: str | None) -> Finding:
+def huge_pages(mode: str | None) -> CheckResult:
     """Judge transparent huge pages."""
-    if found != "always":
-        return ok("huge pages", f"transparent ones: {found or 'not in this kernel'}")
+    if mode != "always":
+        return ok("huge pages", f"transparent ones: {mode or 'not in this kernel'}")
     why = "which memory gets them depends on what was free, so two starts of one server differ in speed"
     change = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
-    return Finding("note", "huge pages", "transparent ones: always", why, change)
+    return CheckResult("note", "huge pages", "transparent ones: always", why, change)
 
 
-def siblings(smt: bool | None) -> Finding:
+def siblings(smt: bool | None) -> CheckResult:
     """Judge SMT."""
     if not smt:
         return ok("SMT", "off" if smt is False else "not known")
     why = "a thread is slower while its sibling is busy; `placement: automatic` hands out whole cores, which helps"
-    return Finding("note", "SMT", "on", why, "echo off | sudo tee /sys/devices/system/cpu/smt/control")
+    return CheckResult("note", "SMT", "on", why, "echo off | sudo tee /sys/devices/system/cpu/smt/control")
 
 
-def clocksource(found: str | None, machine: Machine) -> Finding:
+def clocksource(name: str | None, machine: Machine) -> CheckResult:
     """Judge how long reading the clock takes."""
-    if found is None or found in QUICK_CLOCKS:
-        return ok("clock source", found or "not known")
+    if name is None or name in QUICK_CLOCKS:
+        return ok("clock source", name or "not known")
     why = "reading it takes a system call, and servers and sysbench read the clock for every statement"
     others = (machine.text(f"{CLOCKSOURCE}/available_clocksource") or "").split()
     better = next((name for name in QUICK_CLOCKS if name in others), None)
     change = f"echo {better} | sudo tee /{CLOCKSOURCE}/current_clocksource" if better else "a machine that has tsc"
-    return Finding("warning", "clock source", found, why, change)
+    return CheckResult("warning", "clock source", name, why, change)
 
 
-def mitigations(machine: Machine) -> Finding:
+def mitigations(machine: Machine) -> CheckResult:
     """Return which of the kernel's mitigations of CPU vulnerabilities are active."""
     files = sorted((machine.root / CPU_DIRECTORY / "vulnerabilities").glob("*"))
     texts = {file.name: machine.text(str(file.relative_to(machine.root))) or "" for file in files}
@@ -193,4 +195,4 @@ def mitigations(machine: Machine) -> Finding:
         return ok("mitigations", "none active")
     why = "they slow system calls, for all variants alike: ratios hold, figures of other machines do not compare"
     change = "nothing to change; publish this line with the figures"
-    return Finding("note", "mitigations", ", ".join(active), why, change)
+    return CheckResult("note", "mitigations", ", ".join(active), why, change)

@@ -47,7 +47,7 @@ class Needs:
         """Return (BOLT, compiler) of all builds that BOLT optimises."""
         builds = [build for build in self.builds.values() if "bolt" in build]
         pairs = [
-            (each.get("bolt_toolchain", DEFAULT_BOLT), each.get("toolchain", DEFAULT_TOOLCHAIN)) for each in builds
+            (build.get("bolt_toolchain", DEFAULT_BOLT), build.get("toolchain", DEFAULT_TOOLCHAIN)) for build in builds
         ]
         return sorted(set(pairs))
 

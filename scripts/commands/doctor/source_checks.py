@@ -16,7 +16,7 @@ from scripts.build.sources.kinds import (
     source_path,
     with_version,
 )
-from scripts.commands.doctor.checkup import Finding, Findings, ok
+from scripts.commands.doctor.checkup import CheckResult, CheckResults, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.lib import json_record
 from scripts.lib.host import process
@@ -26,10 +26,10 @@ from scripts.study.plan.recipes import Plan
 
 ANSWER_S = 15
 FAILURES = (RuntimeError, OSError, ValueError, HTTPException)
-Look = Callable[[DeclaredSource, dict[str, Any]], str]
+OfferOf = Callable[[DeclaredSource, dict[str, Any]], str]
 
 
-def check(needs: Needs, results: Path = Path("results")) -> Findings:
+def check(needs: Needs, results: Path = Path("results")) -> CheckResults:
     """Yield for each server the sources that were fetched, or which of its sources is available."""
     with tempfile.TemporaryDirectory() as folder:
         for server, entry in needs.servers.items():
@@ -49,7 +49,7 @@ def fetched(needs: Needs, server: str, results: Path) -> Path | None:
     return identity if identity.is_file() else None
 
 
-def offered(server: str, entry: dict[str, Any], look: Look) -> Finding:
+def offered(server: str, entry: dict[str, Any], look: OfferOf) -> CheckResult:
     """Try a server's sources in their order, as fetching does, up to one that is available."""
     name, failures = f"source of {server}", []
     for source in source_candidates(entry["sources"]):
@@ -62,9 +62,9 @@ def offered(server: str, entry: dict[str, Any], look: Look) -> Finding:
         if not failures:
             return ok(name, fact)
         why = "the release that is measured may be another than with the first of its sources"
-        return Finding("note", name, f"{fact}; not from {' | '.join(failures)}", why, BY_HAND.format(server=server))
+        return CheckResult("note", name, f"{fact}; not from {' | '.join(failures)}", why, BY_HAND.format(server=server))
     why = "without a source there is nothing to compile or to start"
-    return Finding("problem", name, " | ".join(failures), why, BY_HAND.format(server=server))
+    return CheckResult("problem", name, " | ".join(failures), why, BY_HAND.format(server=server))
 
 
 BY_HAND = "check network and proxies, or name an archive of yours as {{file: PATH}} under servers.{server}.sources"

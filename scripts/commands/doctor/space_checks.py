@@ -2,7 +2,7 @@
 
 from scripts import ROOT
 from scripts.build.compilation.trials import FAILURES, one_line
-from scripts.commands.doctor.checkup import SET_UP, Finding, Findings, Machine, ok
+from scripts.commands.doctor.checkup import SET_UP, CheckResult, CheckResults, Machine, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.lib.host.cache import cache_path
 from scripts.study.plan.memory_room import amount_text
@@ -17,19 +17,19 @@ CERTAIN_WHY = "the study would fail when it reaches this limit"
 POSSIBLE_WHY = "the study may fail when it reaches this limit: sizes are estimates"
 
 
-def check_limits(needs: Needs, machine: Machine) -> Findings:
+def check_limits(needs: Needs, machine: Machine) -> CheckResults:
     """Judge whether what the study would make and measure fits on this machine."""
     try:
         due = Due(Paths(Plan(needs.study, ROOT)))
         sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
-        found = limits.find_limits(due, sizes, limits.read_headroom(machine.root), str(cache_path()))
+        reached = limits.find_limits(due, sizes, limits.read_headroom(machine.root), str(cache_path()))
     except FAILURES as error:
-        yield Finding("note", "room", "not estimated", f"the estimate needs all tools: {one_line(error)}", SET_UP)
+        yield CheckResult("note", "room", "not estimated", f"the estimate needs all tools: {one_line(error)}", SET_UP)
         return
-    for limit in found:
+    for limit in reached:
         why = CERTAIN_WHY if limit.certain else POSSIBLE_WHY
-        yield Finding("problem" if limit.certain else "warning", "limit", limit.text, why, limit.remedy)
-    if not found:
+        yield CheckResult("problem" if limit.certain else "warning", "limit", limit.text, why, limit.remedy)
+    if not reached:
         yield ok("room", needed_text(due, sizes) if due.report else "nothing to make or measure")
 
 

@@ -6,59 +6,62 @@ from collections.abc import Callable
 from scripts.build.compilation import toolchain
 from scripts.build.compilation.toolchain import Toolchain
 from scripts.build.compilation.trials import FAILURES, Keys, one_line, try_keys
-from scripts.commands.doctor.checkup import SET_UP, Finding, Findings, Machine, ok
+from scripts.commands.doctor.checkup import SET_UP, CheckResult, CheckResults, Machine, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.lib.host.cpus import format_cpus
 from scripts.measure.loadgen import client_host, sysbench
 from scripts.measure.servers import families
 
 Find = Callable[[str, dict], Toolchain]
-WHY = {
-    "profile": "without these flags the compiler silently ignores the profile",
-    "lto": "link-time optimisation needs ar, ranlib, nm and a linker that know the compiler's own object files",
+TRIALS = {
+    "profile": (Keys(profile=True), "without these flags the compiler silently ignores the profile"),
+    "lto": (
+        Keys(lto=True),
+        "link-time optimisation needs ar, ranlib, nm and a linker that know the compiler's own object files",
+    ),
 }
 BOLT_WHY = "BOLT instruments and optimises servers with these options"
 
 
-def check_compilers(needs: Needs, machine: Machine, find: Find = toolchain.find) -> Findings:
+def check_compilers(needs: Needs, machine: Machine, find: Find = toolchain.find) -> CheckResults:
     """Yield for each toolchain whether it is installed and passes the trials of the study's builds."""
     names = dict.fromkeys([*needs.compilers(), *(name for name, _ in needs.bolts)])
-    found = {}
+    installed = {}
     for name in names:
         try:
-            found[name] = find(name, needs.toolchain(name))
-            yield ok(name, f"{found[name].version} at {found[name].commands.get('cc') or found[name].bolt}")
+            installed[name] = find(name, needs.toolchain(name))
+            yield ok(name, f"{installed[name].version} at {installed[name].commands.get('cc') or installed[name].bolt}")
         except FAILURES as error:
-            yield Finding("problem", name, one_line(error), "the study's builds use this toolchain", SET_UP)
-    yield from _trials(needs, found)
+            yield CheckResult("problem", name, one_line(error), "the study's builds use this toolchain", SET_UP)
+    yield from _trials(needs, installed)
     if needs.bolts:
         yield branch_records(machine)
 
 
-def _trials(needs: Needs, found: dict[str, Toolchain]) -> Findings:
-    for key, why in WHY.items():
+def _trials(needs: Needs, installed: dict[str, Toolchain]) -> CheckResults:
+    for key, (keys, why) in TRIALS.items():
         for name in needs.compilers(key):
-            if name in found:
-                yield trial_finding(f"{name} {key}", found[name], Keys(**{key: True}), why)
+            if name in installed:
+                yield trial_finding(f"{name} {key}", installed[name], keys, why)
     for name, compiler in needs.bolts:
-        if name in found and compiler in found:
-            yield trial_finding(f"{name} on {compiler}", found[compiler], Keys(bolt=found[name]), BOLT_WHY)
+        if name in installed and compiler in installed:
+            yield trial_finding(f"{name} on {compiler}", installed[compiler], Keys(bolt=installed[name]), BOLT_WHY)
 
 
-def trial_finding(name: str, compiler: Toolchain, keys: Keys, why: str) -> Finding:
+def trial_finding(name: str, compiler: Toolchain, keys: Keys, why: str) -> CheckResult:
     """Run one trial of a toolchain."""
     try:
         try_keys(compiler, keys)
     except FAILURES as error:
         change = f"{SET_UP}, or name another toolchain in the study"
-        return Finding("problem", name, one_line(error), why, change)
+        return CheckResult("problem", name, one_line(error), why, change)
     return ok(name, "a small program went through")
 
 
-def branch_records(machine: Machine) -> Finding:
+def branch_records(machine: Machine) -> CheckResult:
     """Return whether the CPU records branches, which is not needed: BOLT instruments the server."""
-    known = machine.number("sys/bus/event_source/devices/cpu/caps/branches")
-    fact = f"{known} branches deep" if known else "none here"
+    depth = machine.number("sys/bus/event_source/devices/cpu/caps/branches")
+    fact = f"{depth} branches deep" if depth else "none here"
     return ok("branch records", f"{fact}; not used, BOLT instruments the server itself")
 
 
@@ -66,7 +69,7 @@ TRIED = (1, 0, 20)
 VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
-def check_tools(needs: Needs, machine: Machine) -> Findings:
+def check_tools(needs: Needs, machine: Machine) -> CheckResults:
     """Yield the versions of the programs, and which are missing."""
     for names, servers in wanted_programs(needs).items():
         yield program_finding(names, servers, machine.ask)
@@ -75,51 +78,53 @@ def check_tools(needs: Needs, machine: Machine) -> Findings:
 
 def wanted_programs(needs: Needs) -> dict[tuple[str, ...], list[str]]:
     """Return the servers each program is needed for."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    servers_of: dict[tuple[str, ...], list[str]] = {}
     for server, entry in needs.compiled.items():
         for names in families.of(entry["family"]).BUILD_PROGRAMS:
-            found.setdefault(names, []).append(server)
-    return found
+            servers_of.setdefault(names, []).append(server)
+    return servers_of
 
 
-def program_finding(names: tuple[str, ...], servers: list[str], ask: Callable[..., str | None]) -> Finding:
+def program_finding(names: tuple[str, ...], servers: list[str], ask: Callable[..., str | None]) -> CheckResult:
     """Look for a program under its names."""
     answer = next((text for name in names if (text := ask(name, "--version")) is not None), None)
     if answer is None:
         why = f"compiling {', '.join(servers)} needs it"
-        return Finding("problem", names[0], "not found on PATH, or does not run", why, SET_UP)
+        return CheckResult("problem", names[0], "not found on PATH, or does not run", why, SET_UP)
     version = VERSION.search(answer)
     return ok(names[0], version[0] if version else answer.strip().splitlines()[0])
 
 
-def load_generator(drivers: set[str], read: Callable[[], sysbench.Capabilities]) -> Finding:
+def load_generator(drivers: set[str], read: Callable[[], sysbench.Capabilities]) -> CheckResult:
     """Look for a sysbench that can talk to the study's servers."""
     try:
-        found = read()
+        generator = read()
     except (ValueError, OSError) as error:
-        return Finding("problem", "sysbench", str(error), "it makes the load that is measured", SET_UP)
-    fact = f"{found.version} at {found.path}, drivers {' '.join(found.drivers) or 'none'}, {found.luajit}"
-    if missing := sorted(drivers - set(found.drivers)):
+        return CheckResult("problem", "sysbench", str(error), "it makes the load that is measured", SET_UP)
+    fact = (
+        f"{generator.version} at {generator.path}, drivers {' '.join(generator.drivers) or 'none'}, {generator.luajit}"
+    )
+    if missing := sorted(drivers - set(generator.drivers)):
         why = f"the study's servers need the driver {' and '.join(missing)}"
-        return Finding("problem", "sysbench", fact, why, "install a sysbench compiled with it, first on PATH")
-    number = tuple(int(part) for part in re.findall(r"\d+", found.version)[:3])
+        return CheckResult("problem", "sysbench", fact, why, "install a sysbench compiled with it, first on PATH")
+    number = tuple(int(part) for part in re.findall(r"\d+", generator.version)[:3])
     if number < TRIED:
         why = "1.0.20 is the oldest that was tried: older ones count and report errors otherwise"
-        return Finding("warning", "sysbench", fact, why, "install sysbench 1.0.20 or newer, first on PATH")
+        return CheckResult("warning", "sysbench", fact, why, "install sysbench 1.0.20 or newer, first on PATH")
     return ok("sysbench", fact)
 
 
-def check_client(needs: Needs) -> Findings:
+def check_client(needs: Needs) -> CheckResults:
     """Ask the client host, if the study has one, as a run does."""
     config = needs.study.config
-    if "client" not in config:
-        return
     try:
-        there = client_host.client_host_of(config)
+        client = client_host.client_host_of(config)
     except ValueError as error:
         change = "`client` in the study, or the host itself: its keys, its packages, the address"
-        yield Finding("problem", "client host", str(error), "no run can start", change)
+        yield CheckResult("problem", "client host", str(error), "no run can start", change)
         return
-    name, listens = client_host.client_name(config["client"]), f"{there.address} port {there.port}"
-    found = f"sysbench {there.generator.version} on CPU {format_cpus(there.cpus)}"
-    yield ok("client host", f"{name}: {found}; the server listens on {listens}")
+    if client is None:
+        return
+    name, listens = client_host.client_name(config["client"]), f"{client.address} port {client.port}"
+    generator = f"sysbench {client.generator.version} on CPU {format_cpus(client.cpus)}"
+    yield ok("client host", f"{name}: {generator}; the server listens on {listens}")

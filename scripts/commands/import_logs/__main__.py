@@ -93,8 +93,8 @@ def _accept(logs: Path, study: str, folder: Path) -> None:
         raise ValueError(f"LOGS={logs}: no such folder; expected one with output files of sysbench: {USAGE}")
     if not NAME.fullmatch(study):
         raise ValueError(f"STUDY={study}: expected a name of small letters, digits, _ . and -, a letter first: {USAGE}")
-    known = folder / "study.json"
-    measured = known.is_file() and not json_record.read(known).get("imported")
+    description = folder / "study.json"
+    measured = description.is_file() and not json_record.read(description).get("imported")
     if measured or Path("studies", f"{study}.yaml").is_file():
         raise ValueError(f"STUDY={study}: a measured study has this name; choose another one for imported logs")
 
@@ -109,9 +109,9 @@ def _default(folder: Path) -> Path:
     return file
 
 
-def write_records(folder: Path, logs: Path, declared: dict[str, Any], found: list[Log]) -> None:
+def write_records(folder: Path, logs: Path, declared: dict[str, Any], logs_read: list[Log]) -> None:
     """Write study.json, runs.txt, and one record and one copy per log."""
-    ordered = in_order(found, declared)
+    ordered = in_order(logs_read, declared)
     by_file: dict[str, list[Log]] = defaultdict(list)
     for log in ordered:
         by_file[log.source.file].append(log)
@@ -125,13 +125,13 @@ def write_records(folder: Path, logs: Path, declared: dict[str, Any], found: lis
 
 def _write_runs(folder: Path, logs: Path, study: str, files: Sequence[list[Log]]) -> list[int]:
     """Write records and copies of the logs of some files, and return how many of each file."""
-    return [_write_file(folder, logs, study, found) for found in files]
+    return [_write_file(folder, logs, study, file_logs) for file_logs in files]
 
 
-def _write_file(folder: Path, logs: Path, study: str, found: list[Log]) -> int:
-    wanted = {log.source: log for log in found}
+def _write_file(folder: Path, logs: Path, study: str, file_logs: list[Log]) -> int:
+    log_of = {log.source: log for log in file_logs}
     written = 0
-    for written, (log, text) in enumerate(written_texts(logs, found[0].source.file, wanted), 1):  # noqa: B007
+    for written, (log, text) in enumerate(written_texts(logs, file_logs[0].source.file, log_of), 1):  # noqa: B007
         run = _run_path(folder, log)
         copy = run.with_name(f"{run.stem}.txt")
         copy.parent.mkdir(parents=True, exist_ok=True)

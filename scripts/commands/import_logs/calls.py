@@ -39,11 +39,12 @@ class Note(StrEnum):
 
 
 @dataclass(frozen=True)
-class Call:
-    """One call of sysbench in a text: its number from 1, how many there are, its text, and the line before it."""
+class LoggedCall:
+    """One call of sysbench in a text: its number from 1, how many there are, its release, its text, the line before."""
 
     number: int
     of: int
+    release: str
     text: str
     before: str
 
@@ -55,25 +56,28 @@ class Call:
     @property
     def clients(self) -> int | None:
         """The number of threads that sysbench printed, None if it printed none."""
-        found = THREADS.search(self.text)
-        return int(found[1]) if found else None
+        line = THREADS.search(self.text)
+        return int(line[1]) if line else None
 
 
-def calls(log: LogText) -> list[Call]:
+def calls(log: LogText) -> list[LoggedCall]:
     """Return the calls of `sysbench … run` in a text; calls of prepare or cleanup beside them are left out.
 
     Raises NotRead saying what the text is if it holds none.
     """
-    starts = [found.start() for found in VERSION.finditer(log.text)]
-    if not starts:
+    versions = list(VERSION.finditer(log.text))
+    if not versions:
         raise NotRead(stranger(log.text) or "it has no version line of sysbench 0.4.12, 0.5, 1.0 or 1.1")
-    ends = [*starts[1:], len(log.text)]
-    parts = [(log.text[start:end], _line_before(log, start)) for start, end in zip(starts, ends, strict=True)]
-    others = [stranger(text) for text, _ in parts]
+    ends = [*(version.start() for version in versions[1:]), len(log.text)]
+    parts = [
+        (version[1], log.text[version.start() : end], _line_before(log, version.start()))
+        for version, end in zip(versions, ends, strict=True)
+    ]
+    others = [stranger(text) for _, text, _ in parts]
     if all(others):
         raise NotRead(others[0])
     runs = [part for part, other in zip(parts, others, strict=True) if not other]
-    return [Call(number, len(runs), *run) for number, run in enumerate(runs, 1)]
+    return [LoggedCall(number, len(runs), *run) for number, run in enumerate(runs, 1)]
 
 
 def _line_before(log: LogText, start: int) -> str:
@@ -82,7 +86,7 @@ def _line_before(log: LogText, start: int) -> str:
 
 
 @dataclass(frozen=True)
-class Reading:
+class CallFacts:
     """What a call gives: the parts of the record that describe its run, and notes as code -> text."""
 
     facts: dict[str, Any]
@@ -90,7 +94,7 @@ class Reading:
     duration_s: float | None = None
 
 
-def read_call(call: Call, skip_s: float = 0) -> Reading:
+def read_call(call: LoggedCall, skip_s: float = 0) -> CallFacts:
     """Return what a call of sysbench gives, without its first seconds; one without a result has the outcome `failed`.
 
     Raises NotRead if sysbench refused its command line, or if the text is no text of sysbench's.
@@ -99,19 +103,22 @@ def read_call(call: Call, skip_s: float = 0) -> Reading:
         raise NotRead(f"it holds {count} calls of sysbench, expected a version line of sysbench before each")
     try:
         output = parse(call.text)
-        dropped, kept = _sound_reports(output)
+        dropped, reports = _sound_reports(output)
         window = measured_window(output)
         if skip_s:
-            window, kept = window_after(skip_s, kept), tuple(report for report in kept if report.second > skip_s)
+            window, reports = (
+                window_after(skip_s, reports),
+                tuple(report for report in reports if report.second > skip_s),
+            )
     except SysbenchMisused as error:
         raise NotRead(str(error)) from error
     except SysbenchFailed as error:
         if other := other_form(call.text):
             raise NotRead(f"it {other}") from error
-        return Reading({"outcome": "failed", "reason": str(error)}, {})
-    facts = {"outcome": "ok", "reason": None, "window": window, "series": run_series(kept),
+        return CallFacts({"outcome": "failed", "reason": str(error)}, {})
+    facts = {"outcome": "ok", "reason": None, "window": window, "series": run_series(reports),
              "histogram": asdict(output.histogram) if output.histogram and not skip_s else None}  # fmt: skip
-    return Reading(facts, dict(_notes(call.text, output, dropped)), output.totals.duration_s)
+    return CallFacts(facts, dict(_notes(call.text, output, dropped)), output.totals.duration_s)
 
 
 def _notes(text: str, output: Output, dropped: list[Report]) -> Iterator[tuple[str, str]]:
@@ -138,14 +145,16 @@ def _notes(text: str, output: Output, dropped: list[Report]) -> Iterator[tuple[s
 
 def _sound_reports(output: Output) -> tuple[list[Report], tuple[Report, ...]]:
     """Return (impossible, sound) reports: none can hold more transactions than the whole call."""
-    dropped, kept, before = [], [], 0.0
+    impossible: list[Report] = []
+    sound: list[Report] = []
+    before = 0.0
     for report in output.reports:
         step_s, before = report.second - before, report.second
         most = SLACK * output.totals.transactions + report.clients
         rates = (report.tps, report.qps, report.percentile_ms, report.errors_per_s, report.reconnects_per_s)
-        sound = all(_sound(rate) for rate in rates if rate is not None) and report.tps * max(step_s, 0) <= most
-        (kept if sound else dropped).append(report)
-    return dropped, tuple(kept)
+        is_sound = all(_sound(rate) for rate in rates if rate is not None) and report.tps * max(step_s, 0) <= most
+        (sound if is_sound else impossible).append(report)
+    return impossible, tuple(sound)
 
 
 def _sound(value: float) -> bool:
@@ -162,8 +171,8 @@ def measured_window(output: Output) -> dict[str, Any]:
         raise SysbenchFailed("sysbench printed a duration of 0 s")
     if not totals.transactions:
         raise SysbenchFailed(f"0 transactions in {totals.duration_s:g} s")
-    known = {latency.percentile: latency.percentile_ms}
-    printed = {name: known.get(round(100 * share)) for name, share in SHARES.items()}
+    by_percentile = {latency.percentile: latency.percentile_ms}
+    printed = {name: by_percentile.get(round(100 * share)) for name, share in SHARES.items()}
     counted = {name: percentile(histogram, share) for name, share in SHARES.items()} if histogram else {}
     window = {
         "duration_s": totals.duration_s,
@@ -195,14 +204,15 @@ def window_after(skip_s: float, reports: tuple[Report, ...]) -> dict[str, Any]:
             f"skip_s: no line of an interval begins after {skip_s:g} s; sysbench prints them with --report-interval"
         )
 
-    def total(rates: list[float | None]) -> float | None:
-        return None if None in rates else sum(rate * step_s for rate, (_, step_s) in zip(rates, counted, strict=True))
+    def total(rate: str) -> float | None:
+        sums = [None if (value := getattr(report, rate)) is None else value * step_s for report, step_s in counted]
+        known = [value for value in sums if value is not None]
+        return sum(known) if len(known) == len(sums) else None
 
     duration_s = sum(step_s for _, step_s in counted)
-    sums = {name: total([getattr(report, rate) for report, _ in counted]) for name, rate in RATES.items()}
-    counts = {name: None if value is None else round(value) for name, value in sums.items()}
-    latencies = dict.fromkeys(("latency_mean_ms", *SHARES))
-    return {"duration_s": duration_s, "tps": sums["transactions"] / duration_s, **counts, **latencies}
+    counts = {name: None if (value := total(rate)) is None else round(value) for name, rate in RATES.items()}
+    tps = sum(report.tps * step_s for report, step_s in counted) / duration_s
+    return {"duration_s": duration_s, "tps": tps, **counts, **dict.fromkeys(("latency_mean_ms", *SHARES))}
 
 
 def run_series(reports: tuple[Report, ...]) -> dict[str, list]:

@@ -19,7 +19,7 @@ MOST_MEMBERS = 1_000_000
 MOST_NESTED = 4  # packings inside each other
 HEAD_BYTES = 2**16
 START_BYTES = 512
-UNPACKERS: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
+UNPACKERS: dict[bytes, Callable[[IO[bytes]], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\0": lzma.LZMAFile,
@@ -34,7 +34,7 @@ UNREAD_PACKINGS = {
 
 
 @dataclass(frozen=True)
-class Content:
+class LogContent:
     """One text of a file: how it is named, the paths that a pattern may read, likeliest first, and a stream.
 
     The stream is valid until the next content is taken. `refused` is why there is none.
@@ -57,15 +57,15 @@ class Content:
         return content
 
 
-def contents(stream: IO[bytes], name: str) -> Iterator[Content]:
+def contents(stream: IO[bytes], name: str) -> Iterator[LogContent]:
     """Yield the contents of an open file called `name`, in stored order.
 
     What cannot be read of an archive is yielded as refused. Raises an error of TROUBLES for a damaged file.
     """
-    yield from _contents(Content(name, (name,), stream), MOST_NESTED)
+    yield from _contents(LogContent(name, (name,), stream), MOST_NESTED)
 
 
-def _contents(outer: Content, nested: int) -> Iterator[Content]:
+def _contents(outer: LogContent, nested: int) -> Iterator[LogContent]:
     stream = outer.stream if outer.stream.seekable() else io.BytesIO(outer.read())
     start = stream.read(START_BYTES)
     stream.seek(0)
@@ -93,14 +93,14 @@ def _without_ending(paths: tuple[str, ...]) -> tuple[str, ...]:
 Member = tuple[str, IO[bytes] | None, str]
 
 
-def _of_archive(outer: Content, members: Iterator[Member], nested: int) -> Iterator[Content]:
+def _of_archive(outer: LogContent, members: Iterator[Member], nested: int) -> Iterator[LogContent]:
     """Yield the contents of the members, as if they lay in a folder of the archive's name or beside the archive."""
     folders = (*_without_ending(outer.paths), *(str(PurePosixPath(path).parent) for path in outer.paths))
     try:
         for count, (member, stream, refused) in enumerate(members, 1):
             name = member.lstrip("/").removeprefix("./")
             paths = tuple(dict.fromkeys(str(PurePosixPath(folder, name)) for folder in folders))
-            inner = Content(f"{outer.name}/{name}", paths, stream or io.BytesIO(), refused)
+            inner = LogContent(f"{outer.name}/{name}", paths, stream or io.BytesIO(), refused)
             if count > MOST_MEMBERS:
                 yield replace(outer, refused=f"it has more than {MOST_MEMBERS} members; the rest is not read")
                 return
@@ -133,9 +133,8 @@ def _tar_members(stream: IO[bytes]) -> Iterator[Member]:
     limited = _Limited(stream)
     with tarfile.open(fileobj=limited, mode="r|") as archive:
         for member in archive:
-            if member.isreg():
-                within = archive.extractfile(member).read(MOST_LOG_BYTES + 1)
-                yield member.name, io.BytesIO(within), ""
+            if stream_of_file := archive.extractfile(member) if member.isreg() else None:
+                yield member.name, io.BytesIO(stream_of_file.read(MOST_LOG_BYTES + 1)), ""
             elif not member.isdir():
                 kind = (
                     f"a link to {member.linkname} inside" if member.issym() or member.islnk() else "a special file in"

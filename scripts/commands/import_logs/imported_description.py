@@ -26,8 +26,8 @@ def numbered(logs: list[Log]) -> list[Log]:
     used: dict[tuple, list[int]] = {}
     for log in logs:
         used.setdefault(tuple(log.facts[name] for name in CELL), []).append(log.facts["repetition"])
-    ranks = {cell: {number: rank for rank, number in enumerate(sorted(found), 1)} for cell, found in used.items()}
-    if all(number <= max(map(len, ranks.values())) and number > 0 for found in ranks.values() for number in found):
+    ranks = {cell: {number: rank for rank, number in enumerate(sorted(numbers), 1)} for cell, numbers in used.items()}
+    if all(number <= max(map(len, ranks.values())) and number > 0 for numbers in ranks.values() for number in numbers):
         return logs
     return [replace(log, facts={**log.facts, "repetition": _rank(log, ranks)}) for log in logs]
 
@@ -94,11 +94,11 @@ def _contents(logs: list[Log], workloads: list[str]) -> dict[str, Any]:
 
 def _demand_clients(facts: list[dict[str, Any]], rules: Pattern) -> None:
     """Raise ValueError naming a client count of `means` that no log has."""
-    there = sorted({run["clients"] for run in facts})
+    counts_of_logs = sorted({run["clients"] for run in facts})
     for name, counts in rules.means.items():
-        for number in (number for number in counts if number not in there):
+        for number in (number for number in counts if number not in counts_of_logs):
             raise ValueError(
-                f"means: {name}: {number} clients match no log; there are {listing(list(map(str, there)))}"
+                f"means: {name}: {number} clients match no log; there are {listing(list(map(str, counts_of_logs)))}"
             )
 
 
@@ -115,13 +115,13 @@ def _question(variants: list[str]) -> str:
 
 def _variants(facts: list[dict[str, Any]], rules: Pattern) -> list[str]:
     """Return the variants, the reference first: the pattern file's, the only one, or `baseline`."""
-    found = {run["variant"] for run in facts}
-    written = next(iter(found)) if rules.reference is None and len(found) == 1 else rules.reference or DEFAULT_REFERENCE
-    reference = written if written in found else rules.renamed("variant", written)
-    variants = sorted(found, key=lambda name: (name != reference, rules.rank("variant", name)))
-    if reference not in found:
+    names = {run["variant"] for run in facts}
+    written = next(iter(names)) if rules.reference is None and len(names) == 1 else rules.reference or DEFAULT_REFERENCE
+    reference = written if written in names else rules.renamed("variant", written)
+    variants = sorted(names, key=lambda name: (name != reference, rules.rank("variant", name)))
+    if reference not in names:
         raise ValueError(f"reference: {written!r} has no log, expected one of {', '.join(variants)}")
-    if reserved := sorted(found.intersection(CONTROLS)):
+    if reserved := sorted(names.intersection(CONTROLS)):
         raise ValueError(
             f"variant {reserved[0]!r}: this name is reserved for the reference measured a second time; "
             "give it another one with `rename:` of the pattern file"
@@ -143,15 +143,18 @@ def _workloads(logs: Iterable[Log], rules: Pattern) -> list[str]:
 
 def _axes(logs: Iterable[Log], rules: Pattern) -> dict[str, dict[str, Any]]:
     """Return axis -> its levels and the level of each workload, of axes that divide the workloads."""
-    found: dict[str, dict[str, set[str]]] = {}
+    workload_levels: dict[str, dict[str, set[str]]] = {}
     for log in logs:
         for axis, level in log.axes.items():
-            found.setdefault(axis, {}).setdefault(log.facts["workload"], set()).add(level)
+            workload_levels.setdefault(axis, {}).setdefault(log.facts["workload"], set()).add(level)
     axes = {}
-    for axis, of in found.items():
+    for axis, of in workload_levels.items():
         levels = sorted(set.union(*of.values()), key=lambda level: rules.rank(axis, level))
-        if len(levels) > 1 and all(len(each) == 1 for each in of.values()):
-            axes[axis] = {"levels": levels, "of": {workload: next(iter(each)) for workload, each in of.items()}}
+        if len(levels) > 1 and all(len(of_workload) == 1 for of_workload in of.values()):
+            axes[axis] = {
+                "levels": levels,
+                "of": {workload: next(iter(of_workload)) for workload, of_workload in of.items()},
+            }
     return axes
 
 
@@ -160,8 +163,10 @@ def _holes(facts: list[dict[str, Any]], variants: list[str], workloads: list[str
     have: dict[tuple, set[str]] = {}
     for run in facts:
         have.setdefault(tuple(run[name] for name in WORKLOAD_CLIENTS), set()).add(run["variant"])
-    for (workload, clients), there in sorted(have.items(), key=lambda each: (workloads.index(each[0][0]), each[0][1])):
-        if absent := [name for name in variants if name not in there]:
+    for (workload, clients), present in sorted(
+        have.items(), key=lambda cell: (workloads.index(cell[0][0]), cell[0][1])
+    ):
+        if absent := [name for name in variants if name not in present]:
             yield workload, clients, 1, absent
 
 

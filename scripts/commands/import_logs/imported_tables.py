@@ -52,9 +52,9 @@ def compared_cells(cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> p
     `n_blocks` is the number of repetitions of the shorter side. There are no p values. Intervals of percentiles are at
     least as wide as sysbench's rounding.
     """
-    known = _releases(runs)
+    releases = _releases(runs)
     parts = [part for _, part in cells.groupby(["variant", "metric"], sort=False)]
-    rows = [row for part in parts for row in _cells(part, runs, reference, known)]
+    rows = [row for part in parts for row in _cells(part, runs, reference, releases)]
     return pd.DataFrame(rows, columns=list(cells.columns), index=pd.concat(parts).index).sort_index()
 
 
@@ -62,16 +62,17 @@ def _cells(
     part: pd.DataFrame, runs: pd.DataFrame, reference: str, releases: dict[tuple, set[str]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of one variant and metric."""
-    variant, metric = part["variant"].iat[0], part["metric"].iat[0]
+    rows = rows_of(part)
+    variant, metric = (str(rows[0][key]) for key in ("variant", "metric"))
     if variant == reference:
-        yield from part.to_dict("records")
+        yield from rows
         return
     both = sides(runs, variant, reference, metric)
-    found, means = both.of_cells, [np.exp(side.mean(axis=1)) for _, side in both.terms]
-    for row in part.to_dict("records"):
+    estimates, means = both.of_cells, [np.exp(side.mean(axis=1)) for _, side in both.terms]
+    for row in rows:
         cell = row["workload"], row["clients"]
-        one = releases.get((variant, *cell), set()) | releases.get((reference, *cell), set())
-        here = found[cell] if cell in found and len(one) == 1 else NONE
+        cell_releases = releases.get((variant, *cell), set()) | releases.get((reference, *cell), set())
+        here = estimates[cell] if cell in estimates and len(cell_releases) == 1 else NONE
         counts = {"n_blocks": here.n, "n_split": 0, "n_incomplete": 0}
         values = {"value": means[0].get(cell, row["value"])}
         values["reference_value"] = float("nan") if here is NONE else means[1].get(cell)
@@ -80,15 +81,20 @@ def _cells(
 
 def _with_values(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Return cells.csv without values that were rounded to 0; that of a capped percentile is the least it can be."""
-    rounded = {place for place, limit in limits(runs).items() if limit is Limit.ROUNDED}
+    rounded = {cell for cell, limit in limits(runs).items() if limit is Limit.ROUNDED}
     keys = cells[["variant", *WORKLOAD_CLIENTS, "metric"]].itertuples(index=False, name=None)
-    return cells.assign(value=cells["value"].mask([key in rounded for key in keys]))
+    return cells.assign(value=cells["value"].mask(np.array([key in rounded for key in keys], dtype=bool)))
 
 
 def _releases(runs: pd.DataFrame) -> dict[tuple, set[str]]:
     """Return (variant, workload, clients) -> the releases of sysbench behind its ok runs."""
     ok = runs[runs["outcome"] == "ok"]
-    return ok.groupby(["variant", *WORKLOAD_CLIENTS])["sysbench_version"].agg(set).to_dict()
+    releases: dict[tuple, set[str]] = {}
+    for variant, workload, clients, release in zip(
+        *(ok[key] for key in ("variant", *WORKLOAD_CLIENTS, "sysbench_version")), strict=True
+    ):
+        releases.setdefault((variant, workload, clients), set()).add(release)
+    return releases
 
 
 def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -96,32 +102,47 @@ def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame,
 
     `n_repetitions` is the number of repetitions of the cell with the most, `n_blocks_least` of that with the fewest.
     """
-    rows = [_mean(row, cells, runs, reference) for row in table.to_dict("records")]
+    rows = [_mean(row, cells, runs, reference) for row in rows_of(table)]
     return pd.DataFrame(rows, columns=list(table.columns))
 
 
 def _mean(row: dict[str, Any], cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> dict[str, Any]:
-    ours = cells[(cells["variant"] == row["variant"]) & (cells["metric"] == row["metric"])]
-    present = ours[ours["n_blocks"] > 0]
+    variant_cells = cells[(cells["variant"] == row["variant"]) & (cells["metric"] == row["metric"])]
+    present = variant_cells[variant_cells["n_blocks"] > 0]
     shared = list(present[list(WORKLOAD_CLIENTS)].itertuples(index=False, name=None))
-    found = sides(runs, row["variant"], reference, row["metric"]).over(shared)
+    estimated = sides(runs, row["variant"], reference, row["metric"]).over(shared)
     planned = len(runs[list(WORKLOAD_CLIENTS)].drop_duplicates())
     counts = {"n_cells": len(present), "n_cells_planned": planned, "n_pairs": int(present["n_blocks"].sum())}
     most = int(present["n_blocks"].max()) if len(present) else 0
-    repetitions = {"n_repetitions": most, "n_blocks_least": found.n}
+    repetitions = {"n_repetitions": most, "n_blocks_least": estimated.n}
     nothing = dict.fromkeys(("detectable_ratio", "settling_repetitions", "settling_min"), float("nan"))
-    words = dict.fromkeys(("n_above", "n_below", "n_same", "n_open"), 0) | {"n_undecided": len(ours)}
-    every = {**row, **NOTHING, **nothing, **_ratio_columns(found), **_ends(present), **counts, **repetitions, **words}
-    return {**every, "n_flagged": 0, "verdict": Verdict.UNPAIRED}
+    words = dict.fromkeys(("n_above", "n_below", "n_same", "n_open"), 0) | {"n_undecided": len(variant_cells)}
+    columns = {
+        **row,
+        **NOTHING,
+        **nothing,
+        **_ratio_columns(estimated),
+        **_ends(present),
+        **counts,
+        **repetitions,
+        **words,
+    }
+    return {**columns, "n_flagged": 0, "verdict": Verdict.UNPAIRED}
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table by column."""
+    return [{str(column): value for column, value in row.items()} for row in table.to_dict("records")]
 
 
 def _ends(present: pd.DataFrame) -> dict[str, Any]:
     if present.empty:
         return {}
-    ends = {"lowest": present.loc[present["ratio"].idxmin()], "highest": present.loc[present["ratio"].idxmax()]}
+    ratios = present["ratio"]
+    ends = {"lowest": present.iloc[ratios.argmin()], "highest": present.iloc[ratios.argmax()]}
     return {f"{end}_{key}": cell[key] for end, cell in ends.items() for key in ("ratio", "workload", "clients")}
 
 
-def _ratio_columns(found: Estimate) -> dict[str, float]:
-    low, high = found.bounds
-    return {"log_ratio": found.log_ratio, "ratio": found.ratio, "ratio_low": low, "ratio_high": high}
+def _ratio_columns(estimated: Estimate) -> dict[str, float]:
+    low, high = estimated.bounds
+    return {"log_ratio": estimated.log_ratio, "ratio": estimated.ratio, "ratio_low": low, "ratio_high": high}

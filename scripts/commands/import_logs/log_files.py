@@ -9,7 +9,7 @@ from scripts.commands.import_logs.pattern import natural_key
 
 
 @dataclass
-class Found:
+class FilesBelow:
     """The files below a folder, as paths relative to it, and (path, reason) of entries that cannot be read."""
 
     files: list[str] = field(default_factory=list)
@@ -21,9 +21,9 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def files_below(folder: Path) -> Found:
+def files_below(folder: Path) -> FilesBelow:
     """Return the files below a folder; linked folders outside it are read as if they were inside."""
-    found = Found()
+    found = FilesBelow()
     folders = {os.path.realpath(folder): "."}
     waiting = [""]
     while waiting:

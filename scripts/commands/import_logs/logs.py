@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from scripts.commands.import_logs.calls import Call, Reading, call_warnings, calls, read_call
-from scripts.commands.import_logs.contents import Content, contents
+from scripts.commands.import_logs.calls import CallFacts, LoggedCall, call_warnings, calls, read_call
+from scripts.commands.import_logs.contents import LogContent, contents
 from scripts.commands.import_logs.log_files import files_below
 from scripts.commands.import_logs.pattern import LeftOut, Parts, Pattern, TooSlow, natural_key
 from scripts.commands.import_logs.refusal_reasons import TROUBLES, NotRead, reason_of
@@ -27,7 +27,7 @@ from scripts.measure.loadgen.output import VERSION
 
 T = TypeVar("T")
 UNKNOWN = ("position", "run_number", "storage", "recipe", "host", "placement", "cpu", "pressure", "memory", "io")
-UNTIMED = {"started_at": None, "ended_at": None}
+UNTIMED: dict[str, float | None] = {"started_at": None, "ended_at": None}
 # Calls of one file and repetition are told apart below its number.
 MOST_CALLS = 1000
 
@@ -50,13 +50,13 @@ class Log:
 
     file: str
     facts: dict[str, Any]
-    axes: dict[str, str] = field(default_factory=dict)
-    source: Source | None = None
-    notes: dict[str, str] = field(default_factory=dict)
+    axes: dict[str, str]
+    source: Source
+    notes: dict[str, str]
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedFile:
     """One file that gave no log: its path below the folder, the reason, and whether the pattern leaves it out.
 
     `unplaced` is output of sysbench whose path does not match.
@@ -109,30 +109,30 @@ def read_tree(
     excepted = without and without.resolve()
     files = [name for name in below.files if not (excepted and (folder / name).resolve() == excepted)]
     read = in_batches(partial(_read_files, folder, pattern), files)
-    found = _sorted_out(tree, _with_progress(read, len(files), say), pattern)
+    logs_of_run = _sorted_out(tree, _with_progress(read, len(files), say), pattern)
     if mistakes := list(pattern.unmatched(tree.levels)):
         raise ValueError("\n".join(mistakes))
-    for logs in found.values():
+    for logs in logs_of_run.values():
         _settle(logs, tree)
-    tree.unread.sort(key=lambda each: natural_key(each[0]))
+    tree.unread.sort(key=lambda refusal: natural_key(refusal[0]))
     return tree
 
 
-Outcome = Log | Refused | Seen
+Outcome = Log | RefusedFile | Seen
 
 
 def _sorted_out(tree: Tree, outcomes: Iterable[list[Outcome]], pattern: Pattern) -> dict[tuple, list[Log]]:
     """Put what was read into the tree, and return the logs by run. Raises ValueError for a slow expression."""
-    found: dict[tuple, list[Log]] = defaultdict(list)
+    logs_of_run: dict[tuple, list[Log]] = defaultdict(list)
     slow = 0
-    for outcome in (each for of_file in outcomes for each in of_file):
+    for outcome in (outcome for of_file in outcomes for outcome in of_file):
         match outcome:
             case Log():
-                found[tuple(outcome.facts[name] for name in RUN)].append(outcome)
+                logs_of_run[tuple(outcome.facts[name] for name in RUN)].append(outcome)
             case Seen():
                 for part, level in outcome.levels:
                     tree.levels[part].add(level)
-            case Refused():
+            case RefusedFile():
                 (tree.left_out if outcome.left_out else tree.unread).append((outcome.file, outcome.reason))
                 tree.unplaced += [outcome.file] if outcome.unplaced else []
                 slow += outcome.slow
@@ -140,7 +140,7 @@ def _sorted_out(tree: Tree, outcomes: Iterable[list[Outcome]], pattern: Pattern)
                     raise ValueError(
                         f"{pattern.written}: {outcome.reason}, and for {slow - 1} others; write it simpler"
                     )
-    return found
+    return logs_of_run
 
 
 def _read_files(folder: Path, pattern: Pattern, files: Sequence[str]) -> list[list[Outcome]]:
@@ -149,7 +149,7 @@ def _read_files(folder: Path, pattern: Pattern, files: Sequence[str]) -> list[li
     slow = 0
     for file in files:
         outcomes.append(list(_read_file(folder, file, pattern)))
-        slow += sum(isinstance(outcome, Refused) and outcome.slow for outcome in outcomes[-1])
+        slow += sum(isinstance(outcome, RefusedFile) and outcome.slow for outcome in outcomes[-1])
         if slow >= MOST_SLOW:
             break
     return outcomes
@@ -162,10 +162,10 @@ def _read_file(folder: Path, file: str, pattern: Pattern) -> Iterator[Outcome]:
             for content in contents(stream, file):
                 yield from _read_content(folder, file, content, pattern)
     except TROUBLES as error:
-        yield Refused(file, reason_of(error))
+        yield RefusedFile(file, reason_of(error))
 
 
-def _read_content(folder: Path, file: str, content: Content, pattern: Pattern) -> Iterator[Outcome]:
+def _read_content(folder: Path, file: str, content: LogContent, pattern: Pattern) -> Iterator[Outcome]:
     try:
         yield Seen((("path", content.name),))
         if content.refused:
@@ -179,19 +179,19 @@ def _read_content(folder: Path, file: str, content: Content, pattern: Pattern) -
         pattern.choose((content.name, *content.paths), parts)
         yield from read_content(folder / file, file, content, pattern, parts)
     except LeftOut as error:
-        yield Refused(content.name, str(error), left_out=True)
+        yield RefusedFile(content.name, str(error), left_out=True)
     except TROUBLES as error:
-        yield Refused(content.name, reason_of(error), slow=isinstance(error, TooSlow))
+        yield RefusedFile(content.name, reason_of(error), slow=isinstance(error, TooSlow))
 
 
-def _unplaced(content: Content) -> Refused:
+def _unplaced(content: LogContent) -> RefusedFile:
     try:
         text = log_text(content.head()).text
         kind = stranger(text)
     except NotRead as error:
         text, kind = "", str(error)
     reason = f"its path does not match the pattern{f'; {kind}' if kind else ''}"
-    return Refused(content.name, reason, unplaced=not kind and VERSION.search(text) is not None)
+    return RefusedFile(content.name, reason, unplaced=not kind and VERSION.search(text) is not None)
 
 
 def _written(pattern: Pattern, parts: Parts) -> Iterator[tuple[str, str]]:
@@ -204,10 +204,10 @@ def _written(pattern: Pattern, parts: Parts) -> Iterator[tuple[str, str]]:
 
 def _with_progress(outcomes: Iterable[T], of: int, say: Callable[[str], None]) -> Iterator[T]:
     last = time.monotonic()
-    for place, outcome in enumerate(outcomes):
+    for done, outcome in enumerate(outcomes):
         if time.monotonic() - last > PROGRESS_S:
             last = time.monotonic()
-            say(f"[import] {number(place)} of {plural(of, 'file')} read")
+            say(f"[import] {number(done)} of {plural(of, 'file')} read")
         yield outcome
 
 
@@ -219,7 +219,7 @@ def _settle(logs: list[Log], tree: Tree) -> None:
         tree.unread += [(log.file, f"the same content as {first.file}, which is read") for log in others]
         return
     for log in logs:
-        other = next(each for each in logs if each is not log)
+        other = next(rival for rival in logs if rival is not log)
         more = f" and {len(logs) - 2} more" if len(logs) > 2 else ""
         tree.unread.append((log.file, f"same run ({run_name(log.facts)}) as {other.file}{more}{_hint(log, other)}"))
 
@@ -232,11 +232,11 @@ def run_name(facts: dict[str, Any]) -> str:
 
 def _hint(log: Log, other: Log) -> str:
     pairs = zip(log.file.split("/"), other.file.split("/"), strict=False)
-    pieces = next(((one, two) for one, two in pairs if one != two), None)
+    pieces = next(((first, second) for first, second in pairs if first != second), None)
     return f"; the pattern reads no difference between {pieces[0]!r} and {pieces[1]!r}" if pieces else ""
 
 
-def read_content(path: Path, file: str, content: Content, pattern: Pattern, parts: Parts) -> list[Outcome]:
+def read_content(path: Path, file: str, content: LogContent, pattern: Pattern, parts: Parts) -> list[Outcome]:
     """Return what the calls of sysbench in one content give; a run in which sysbench failed has the outcome `failed`.
 
     Raises NotRead if the content is not the output of sysbench, BadName as `Pattern.place`.
@@ -251,7 +251,7 @@ def read_content(path: Path, file: str, content: Content, pattern: Pattern, part
             clients = _clients(place.clients, call)
             reading = read_call(call, pattern.skip_s)
         except NotRead as error:
-            outcomes.append(Refused(name, str(error)))
+            outcomes.append(RefusedFile(name, str(error)))
             continue
         used[clients] += 1
         run = {"variant": place.variant, "workload": place.workload, "clients": clients,
@@ -264,9 +264,9 @@ def read_content(path: Path, file: str, content: Content, pattern: Pattern, part
     return outcomes
 
 
-def _record(call: Call, reading: Reading) -> dict[str, Any]:
+def _record(call: LoggedCall, reading: CallFacts) -> dict[str, Any]:
     """Return what a record has of a call itself, with the warnings about it."""
-    sysbench = {"version": VERSION.search(call.text)[1], "path": None, "sha256": None}
+    sysbench = {"version": call.release, "path": None, "sha256": None}
     facts = {**dict.fromkeys(UNKNOWN), "sysbench": sysbench, **reading.facts}
     return {**facts, "warnings": call_warnings(Run.of(facts)) if facts["outcome"] == "ok" else []}
 
@@ -278,15 +278,20 @@ def _repetition(in_path: int | None, nth: int) -> int:
     return in_path * MOST_CALLS + nth
 
 
-def _clients(in_path: int | None, call: Call) -> int:
-    if call.clients is None and in_path is None:
+def _clients(in_path: int | None, call: LoggedCall) -> int:
+    in_log = call.clients
+    if in_log is not None and in_path not in (None, in_log):
+        raise NotRead(f"its path has {in_path} clients, the log {in_log} threads")
+    if in_path is not None:
+        return in_path
+    if in_log is None:
         raise NotRead("neither its path nor a line `Number of threads:` has the number of clients")
-    if call.clients is not None and in_path not in (None, call.clients):
-        raise NotRead(f"its path has {in_path} clients, the log {call.clients} threads")
-    return in_path if in_path is not None else call.clients
+    return in_log
 
 
-def _times(path: Path | None, call: Call, source: str | None, duration_s: float | None) -> dict[str, float | None]:
+def _times(
+    path: Path | None, call: LoggedCall, source: str | None, duration_s: float | None
+) -> dict[str, float | None]:
     if duration_s is None:
         return UNTIMED
     match source:
@@ -301,10 +306,10 @@ def _times(path: Path | None, call: Call, source: str | None, duration_s: float 
 
 def _date(line: str) -> float | None:
     try:
-        found = pd.Timestamp(line.strip()) if re.search(r"\d{4}", line) else None
+        date = pd.Timestamp(line.strip()) if re.search(r"\d{4}", line) else None
     except ValueError:
         return None
-    return found.timestamp() if found is not None and not pd.isna(found) else None
+    return date.timestamp() if date is not None and not pd.isna(date) else None
 
 
 def written_texts(folder: Path, file: str, wanted: dict[Source, T]) -> Iterator[tuple[T, bytes]]:
@@ -315,7 +320,7 @@ def written_texts(folder: Path, file: str, wanted: dict[Source, T]) -> Iterator[
             if not of_content:
                 continue
             data = content.read()
-            found = calls(log_text(data))
-            for call in found:
+            file_calls = calls(log_text(data))
+            for call in file_calls:
                 if call.number in of_content:
                     yield of_content[call.number], data if call.of == 1 else call.text.encode("utf-8", "replace")

@@ -37,7 +37,7 @@ Parts = dict[str, str | None]
 
 
 @dataclass(frozen=True)
-class Place:
+class NamedRun:
     """The run that a path names: variant, workload, clients (None if the log gives them), repetition.
 
     `repetition` is None if the path has none. `axes` holds the levels of all further parts of the path, and of
@@ -97,22 +97,22 @@ class Pattern:
             if axis in values and _fits(values[axis], globs):
                 raise LeftOut(f"left out by `leave_out`: {axis}")
 
-    def place(self, parts: Parts) -> Place:
+    def place(self, parts: Parts) -> NamedRun:
         """Return the run that the parts of a path name; parts that took no part are left out of names.
 
         Raises BadName naming the part of the path, its value and what was expected.
         """
         texts = {name: _name(name, value) for name, value in parts.items()
                  if name not in NUMBER_AXES and (value is not None or name in TEXT_AXES)}  # fmt: skip
-        numbers = {name: None if parts.get(name) is None else _number(name, parts[name]) for name in NUMBER_AXES}
-        whole = {name for name in TEXT_AXES if getattr(self, name) != f"{{{name}}}"}
-        levels = {name: text if name in whole else self.renamed(name, text) for name, text in texts.items()}
-        written = {name: _filled(getattr(self, name), levels if name in whole else texts) for name in TEXT_AXES}
-        names = {name: _name(name, self.renamed(name, text)) if name in whole else _filled(f"{{{name}}}", levels)
+        numbers = {name: None if (text := parts.get(name)) is None else _number(name, text) for name in NUMBER_AXES}
+        joined = {name for name in TEXT_AXES if getattr(self, name) != f"{{{name}}}"}
+        levels = {name: text if name in joined else self.renamed(name, text) for name, text in texts.items()}
+        written = {name: _filled(getattr(self, name), levels if name in joined else texts) for name in TEXT_AXES}
+        names = {name: _name(name, self.renamed(name, text)) if name in joined else _filled(f"{{{name}}}", levels)
                  for name, text in written.items()}  # fmt: skip
         names = {name: _name(name, text) for name, text in names.items()}
-        axes = {name: text for name, text in levels.items() if name not in TEXT_AXES or name in whole}
-        return Place(**names, **numbers, axes=axes, written=written)
+        axes = {name: text for name, text in levels.items() if name not in TEXT_AXES or name in joined}
+        return NamedRun(names["variant"], names["workload"], numbers["clients"], numbers["repetition"], axes, written)
 
     def renamed(self, axis: str, name: str) -> str:
         """Return the name to show of a level."""
@@ -130,11 +130,13 @@ class Pattern:
         """Yield a mistake per name of the file that no path has; `levels` holds the names of each part, and `path`."""
         for key in MAPPING_KEYS:
             for axis, names in getattr(self, key).items():
-                there = levels.get(axis, set())
-                shown = {self.renamed(axis, name) for name in there} if key == "order" else set()
+                known_levels = levels.get(axis, set())
+                shown = {self.renamed(axis, name) for name in known_levels} if key == "order" else set()
                 for name in names:
-                    if name not in shown and not (fnmatch.filter(there, name) if key in CHOICES else name in there):
-                        yield f"{key}: {axis}: {name!r} matches nothing; there are {_some(there)}"
+                    if name not in shown and not (
+                        fnmatch.filter(known_levels, name) if key in CHOICES else name in known_levels
+                    ):
+                        yield f"{key}: {axis}: {name!r} matches nothing; there are {_some(known_levels)}"
 
 
 def _some(names: Iterable[str]) -> str:
@@ -146,11 +148,11 @@ def _some(names: Iterable[str]) -> str:
 def _filled(template: str, levels: Mapping[str, str]) -> str:
     """Return a name put together from levels; a part without a level goes with the text between it and another."""
     text, absent_first = "", False
-    for place, (literal, name, *_) in enumerate(string.Formatter().parse(template)):
-        there = name is None or name in levels
-        text += literal if not place or (there and not absent_first) else ""
-        text += levels[name] if there and name is not None else ""
-        absent_first = not there and (not place or absent_first)
+    for number, (literal, name, *_) in enumerate(string.Formatter().parse(template)):
+        is_present = name is None or name in levels
+        text += literal if not number or (is_present and not absent_first) else ""
+        text += levels[name] if is_present and name is not None else ""
+        absent_first = not is_present and (not number or absent_first)
     return text
 
 

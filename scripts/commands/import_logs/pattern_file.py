@@ -70,15 +70,15 @@ def read_pattern(file: Path) -> Pattern:
     """
     text = _text(file)
     try:
-        given = yaml.load(text, Loader=_AsWritten)
+        keys = yaml.load(text, Loader=_AsWritten)
     except yaml.YAMLError as error:
         raise ValueError(f"{file}: not YAML: {error}") from error
-    if not isinstance(given, dict):
-        raise ValueError(f"{file}: {given!r}, expected keys with values, such as path: and reference:")
-    mistakes = [*_key_mistakes(given), *_expression_mistakes(given)]
+    if not isinstance(keys, dict):
+        raise ValueError(f"{file}: {keys!r}, expected keys with values, such as path: and reference:")
+    mistakes = [*_key_mistakes(keys), *_expression_mistakes(keys)]
     if mistakes:
         raise ValueError("\n".join(f"{file}: {mistake}" for mistake in mistakes))
-    return _pattern(given, text)
+    return _pattern(keys, text)
 
 
 def _text(file: Path) -> str:
@@ -90,36 +90,46 @@ def _text(file: Path) -> str:
         raise ValueError(f"PATTERN={file}: {error.strerror}; expected a YAML file on how paths are read") from error
 
 
-def _pattern(given: dict[str, Any], text: str) -> Pattern:
-    compiled = _compiled(given)
+def _pattern(keys: dict[str, Any], text: str) -> Pattern:
+    compiled = _compiled(keys)
     groups = [name for name in compiled.groupindex if name not in NUMBER_AXES]
-    joined = {name: given.get(name, f"{{{name}}}") for name in TEXT_AXES}
+    joined = {name: keys.get(name, f"{{{name}}}") for name in TEXT_AXES}
     used = {part for template in joined.values() for part in _fields(template)}
     # Parts that no name holds belong to the load: two cells must not share a name.
     joined["workload"] = " ".join([joined["workload"], *(f"{{{name}}}" for name in groups if name not in used)])
-    described = {key: given.get(key) for key in ("title", "question", "date")}
-    chosen = {key: _names(given.get(key)) for key in ("order", "only", "leave_out")}
-    rename, means = _of(given, "rename"), {name: list(map(int, counts)) for name, counts in _of(given, "means").items()}
-    skip_s = float(given.get("skip_s", 0))
-    written = given.get("path") or given["regex"]
-    return Pattern(compiled, written, given.get("reference"), **joined, **described, rename=rename, **chosen,
-                   means=means, skip_s=skip_s, text=text)  # fmt: skip
+    return Pattern(
+        path=compiled,
+        written=keys.get("path") or keys["regex"],
+        reference=keys.get("reference"),
+        variant=joined["variant"],
+        workload=joined["workload"],
+        title=keys.get("title"),
+        question=keys.get("question"),
+        date=keys.get("date"),
+        rename=_of(keys, "rename"),
+        order=_names(keys.get("order")),
+        only=_names(keys.get("only")),
+        leave_out=_names(keys.get("leave_out")),
+        means={name: list(map(int, counts)) for name, counts in _of(keys, "means").items()},
+        skip_s=float(keys.get("skip_s", 0)),
+        text=text,
+    )
 
 
-def _of(given: dict[str, Any], key: str) -> dict[str, Any]:
-    return given.get(key) or {}
+def _of(keys: dict[str, Any], key: str) -> dict[str, Any]:
+    return keys.get(key) or {}
 
 
-def _names(given: dict[str, Any] | None) -> Names:
-    return {axis: _listed(names) for axis, names in (given or {}).items()}
+def _names(keys: dict[str, Any] | None) -> Names:
+    return {axis: _listed(names) for axis, names in (keys or {}).items()}
 
 
 def _fields(template: str) -> list[str]:
     return [field for _, field, *_ in string.Formatter().parse(template) if field is not None]
 
 
-def _key_mistakes(given: dict[str, Any]) -> Iterator[str]:
-    for key, value in given.items():
+def _key_mistakes(keys: dict[str, Any]) -> Iterator[str]:
+    for key, value in keys.items():
         if key not in KEYS:
             yield f"unknown key {key!r}{suggestion(str(key), KEYS)}"
         elif key == "means":
@@ -164,47 +174,47 @@ def _listed(names: Any) -> list[Any]:
     return names if isinstance(names, list) else [names]
 
 
-def _expression_mistakes(given: dict[str, Any]) -> list[str]:
-    named = [key for key in ("path", "regex") if isinstance(given.get(key), str)]
+def _expression_mistakes(keys: dict[str, Any]) -> list[str]:
+    named = [key for key in ("path", "regex") if isinstance(keys.get(key), str)]
     if len(named) != 1:
         return [f"{' and '.join(named) or 'neither path nor regex'}, expected one of path and regex"]
     try:
-        groups = set(_compiled(given).groupindex)
+        groups = set(_compiled(keys).groupindex)
     except (ValueError, re.error, OverflowError, RecursionError) as error:
-        return [f"{named[0]}: {given[named[0]]!r}: {error}"]
-    return [*_group_mistakes(named[0], given, groups), *_template_mistakes(given, groups)]
+        return [f"{named[0]}: {keys[named[0]]!r}: {error}"]
+    return [*_group_mistakes(named[0], keys, groups), *_template_mistakes(keys, groups)]
 
 
-def _group_mistakes(key: str, given: dict[str, Any], groups: set[str]) -> Iterator[str]:
+def _group_mistakes(key: str, keys: dict[str, Any], groups: set[str]) -> Iterator[str]:
     for name in sorted(groups - set(KNOWN_AXES)):
         if near := difflib.get_close_matches(name.lower(), KNOWN_AXES, n=1, cutoff=0.8):
             yield f"{key}: part {name!r}, did you mean {near[0]!r}? A name of your own must be less like it"
         elif name == "path":
             yield f"{key}: part 'path', expected another name: this one stands for the whole path"
     for name in TEXT_AXES:
-        if name not in groups and name not in given:
-            yield f"{key}: {given[key]!r} has no part {name!r}, and no key {name}: names it"
+        if name not in groups and name not in keys:
+            yield f"{key}: {keys[key]!r} has no part {name!r}, and no key {name}: names it"
 
 
-def _template_mistakes(given: dict[str, Any], groups: set[str]) -> Iterator[str]:
+def _template_mistakes(keys: dict[str, Any], groups: set[str]) -> Iterator[str]:
     texts = sorted(groups - set(NUMBER_AXES))
     for key in TEXT_AXES:
         try:
-            unknown = [name for name in _fields(str(given.get(key, ""))) if name not in texts]
+            unknown = [name for name in _fields(str(keys.get(key, ""))) if name not in texts]
         except ValueError as error:
-            yield f"{key}: {given[key]!r}: {error}"
+            yield f"{key}: {keys[key]!r}: {error}"
             continue
         if unknown:
-            yield f"{key}: {given[key]!r} names {listing(unknown)}, expected parts of the path: {', '.join(texts)}"
+            yield f"{key}: {keys[key]!r} names {listing(unknown)}, expected parts of the path: {', '.join(texts)}"
     for key in MAPPING_KEYS:
-        known = {*groups, "path"} if key in ("only", "leave_out") else {*groups, *TEXT_AXES} - set(NUMBER_AXES)
-        for axis in _of(given, key) if isinstance(given.get(key), dict) else ():
-            if axis not in known:
-                yield f"{key}: {axis!r}, expected {', '.join(sorted(known))}{suggestion(str(axis), tuple(known))}"
+        axes = {*groups, "path"} if key in ("only", "leave_out") else {*groups, *TEXT_AXES} - set(NUMBER_AXES)
+        for axis in _of(keys, key) if isinstance(keys.get(key), dict) else ():
+            if axis not in axes:
+                yield f"{key}: {axis!r}, expected {', '.join(sorted(axes))}{suggestion(str(axis), tuple(axes))}"
 
 
-def _compiled(given: dict[str, Any]) -> re.Pattern[str]:
-    return re.compile(given["regex"] if "regex" in given else _expression(given["path"]))
+def _compiled(keys: dict[str, Any]) -> re.Pattern[str]:
+    return re.compile(keys["regex"] if "regex" in keys else _expression(keys["path"]))
 
 
 def _expression(template: str) -> str:

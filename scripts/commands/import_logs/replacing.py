@@ -37,9 +37,9 @@ def replacing(folder: Path) -> Iterator[None]:
 
 def _restore(folder: Path, before: Path) -> None:
     """Put back what was set aside; where that is not whole, only what has no successor."""
-    whole = (before / WHOLE).exists()
+    is_whole = (before / WHOLE).exists()
     for name in MADE:
-        if whole:
+        if is_whole:
             _remove(folder / name)
         if (before / name).exists() and not (folder / name).exists():
             (before / name).rename(folder / name)

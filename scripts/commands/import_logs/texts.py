@@ -44,7 +44,7 @@ def _decoded(content: bytes) -> str:
         if content.startswith(mark):
             return content[len(mark) :].decode(encoding, errors="replace")
     if b"\0" in content:
-        nulls = [content[place::2].count(0) / max(len(content[place::2]), 1) for place in (0, 1)]
+        nulls = [content[start::2].count(0) / max(len(content[start::2]), 1) for start in (0, 1)]
         if max(nulls) > MOST_NULLS and max(nulls) > 2 * min(nulls):
             content = content.decode("utf-16-le" if nulls[1] > nulls[0] else "utf-16-be", errors="replace").encode()
         if b"sysbench" not in content:

@@ -34,10 +34,10 @@ def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
     paths = paths_of(config, scale)
     folder = built(paths, variant, config, scale)
     identity = json_record.read(folder / "identity.json")
-    if families.of(identity["family"]).START_COMMANDS is None:
+    if (commands := families.of(identity["family"]).START_COMMANDS) is None:
         raise ValueError(f"variant {variant}: family {identity['family']!r} has no start commands, so no package")
     install = workplace.installed(folder / "identity.json")
-    about = described(paths, variant, folder, install)
+    about = described(paths, variant, folder, install, commands.read_text(encoding="utf-8"))
     name = f"{identity['server']}-{identity['release']}-{folder.name}"
     package = Path("results") / "packages" / f"{name}.tar.gz"
     written = {
@@ -72,14 +72,14 @@ def judgements(paths: Paths, variant: str, folder: Path) -> list[Path]:
     return [folder / "identity.json", *(file for file in judged if file.is_file())]
 
 
-def described(paths: Paths, variant: str, folder: Path, install: Path) -> readme.About:
+def described(paths: Paths, variant: str, folder: Path, install: Path, commands: str) -> readme.About:
     """Gather the content of the README."""
     plan, identity = paths.plan, json_record.read(folder / "identity.json")
     family = families.of(identity["family"])
-    made = [name for name in (plan.stages.input(identity["build"]), identity["build"]) if name]
-    profiles = [profile for name in made if (profile := paths.profile(identity["server"], name))]
+    stages = [name for name in (plan.stages.input(identity["build"]), identity["build"]) if name]
+    profiles = [profile for name in stages if (profile := paths.profile(identity["server"], name))]
     # BOLT's input is what was compiled with a profile
-    audit = Path(paths.build(identity["server"], made[0])) / "audit.json"
+    audit = Path(paths.build(identity["server"], stages[0])) / "audit.json"
     return readme.About(
         variant=variant,
         study=plan.study.name,
@@ -89,7 +89,7 @@ def described(paths: Paths, variant: str, folder: Path, install: Path) -> readme
         audit=json_record.read(audit) if audit.is_file() else None,
         answer=answer(paths, variant),
         options=family.option_text(plan.options(variant)),
-        commands=family.START_COMMANDS.read_text(encoding="utf-8"),
+        commands=commands,
         client=family.CLIENT_COMMAND.format(sockets="/tmp/sockets"),
         libraries=tuple(binary.needed_libraries(install)),
     )

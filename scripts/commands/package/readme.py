@@ -89,7 +89,7 @@ def _made(about: About) -> list[str]:
 
 def flags(facts: Facts) -> dict[str, str]:
     """Return the known flags and facts of BOLT by the name to show; a ready-made server reports its own."""
-    shown = {f"Flags, {kind}": _code(found) for kind, found in (facts.get("flags") or {}).items()}
+    shown = {f"Flags, {kind}": _code(arguments) for kind, arguments in (facts.get("flags") or {}).items()}
     if bolt := facts.get("bolt"):
         shown["BOLT"] = f"{bolt['version']} {_code(bolt['arguments'])}"
     reported = {name.replace("_", " ").capitalize(): _cell(value) for name, value in (facts.get("told") or {}).items()}
@@ -116,8 +116,8 @@ def _measured(about: About) -> list[str]:
 
 
 def _libraries(libraries: tuple[Library, ...]) -> list[str]:
-    rows = [f"| {each.name} | {_holder(each)} |" for each in libraries]
-    packages = sorted({each.package for each in libraries if each.package})
+    rows = [f"| {library.name} | {_holder(library)} |" for library in libraries]
+    packages = sorted({library.package for library in libraries if library.package})
     install = [f"    apt-get install {' '.join(packages)}", ""] if packages else []
     head = ["## What it needs", "", "Shared libraries of the system, and the packages that held them here:", ""]
     return [*head, *install, "| library | package |", "|---|---|", *rows, ""]
@@ -136,7 +136,7 @@ def _code(flags: list[str]) -> str:
 
 def _cell(value: Any) -> str:
     if isinstance(value, dict):
-        value = ", ".join(f"{name.replace('_', ' ')}: {held}" for name, held in value.items())
+        value = ", ".join(f"{name.replace('_', ' ')}: {item}" for name, item in value.items())
     return str(value).replace("\n", " ").replace("|", r"\|")
 
 

@@ -10,14 +10,17 @@ from scripts import ROOT
 from scripts.commands.arguments import study_of
 from scripts.commands.prune import cache_leftovers as prune_cache
 from scripts.commands.prune import unused_results
-from scripts.commands.prune.unused_results import Leftover, Named
+from scripts.commands.prune.unused_results import Named, UnusedResult
 from scripts.lib.host import locks
 from scripts.lib.host.entry import WrongCall, say, user_command
 from scripts.lib.host.locks import Busy
+from scripts.lib.json_record import LAST_BEFORE_BLOCKS
 from scripts.lib.wording import duration, plural, size
 from scripts.study.config import expansion
 from scripts.study.config.loading import Study
 from scripts.study.config.yaml_lines import ConfigError
+from scripts.study.plan.earlier_layout import RUNS_FOLDER
+from scripts.study.plan.earlier_layout import is_imported as imported
 from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
 
@@ -25,22 +28,23 @@ RESULTS = Path("results")
 YES = ("y", "yes")
 
 
-def main(configs: list[Path], force: bool, old: bool = False) -> None:
+def main(configs: list[Path], force: bool) -> None:
     """List results that none of `configs` names, and leftovers of killed jobs; remove them if confirmed or forced.
 
-    Runs of the layout before blocks are listed apart, and removed only with `old`. A terminal is asked; without one,
-    only `force` removes. Raises ConfigError naming every config that has mistakes, because the results it names cannot
-    be known, and ValueError while a Snakemake works in this directory.
+    Runs of the layout before blocks, and those of imported logs, are listed apart and stay. A terminal is asked;
+    without one, only `force` removes. Raises ConfigError naming every config that has mistakes, because the results
+    it names cannot be known, and ValueError while a Snakemake works in this directory.
     """
     studies = checked_studies(configs)
     asks = sys.stdin.isatty() and not force
     if (asks or force) and RESULTS.is_dir():
         locks.hold_checkout(RESULTS)
-    found = unused_results.unnamed(named_paths(studies))
-    results = [leftover for leftover in found if old or not leftover.is_old]
+    named, never_removed = named_paths(studies), unused_results.studies_never_removed()
+    named.exact |= set(map(str, never_removed))
+    results = unused_results.unnamed(named)
     cache = leftovers_outside(studies, results)
     list_leftovers(results, cache)
-    list_kept([leftover for leftover in found if leftover not in results])
+    list_never_removed(never_removed)
     if not (results or cache):
         say("[prune] nothing to remove")
     elif force or (asks and confirmed()):
@@ -82,9 +86,9 @@ def named_paths(studies: dict[str, Study]) -> Named:
     return named
 
 
-def leftovers_outside(studies: dict[str, Study], results: list[Leftover]) -> list[Leftover]:
+def leftovers_outside(studies: dict[str, Study], results: list[UnusedResult]) -> list[UnusedResult]:
     """Return leftovers in the cache and in the studies' storages; none while a process measures or compiles."""
-    storages = {place for study in studies.values() for place in study.declared.storage.values()}
+    storages = {folder for study in studies.values() for folder in study.declared.storage.values()}
     try:
         return prune_cache.find_in_cache(sorted(storages), results)
     except Busy as error:
@@ -92,7 +96,7 @@ def leftovers_outside(studies: dict[str, Study], results: list[Leftover]) -> lis
         return []
 
 
-def list_leftovers(results: list[Leftover], cache: list[Leftover]) -> None:
+def list_leftovers(results: list[UnusedResult], cache: list[UnusedResult]) -> None:
     """Print every leftover with its size and the time it took to make, then the totals."""
     for leftover in results:
         say(f"  {size(leftover.bytes):>10}  {leftover.path}{_cost(leftover)}")
@@ -106,23 +110,25 @@ def list_leftovers(results: list[Leftover], cache: list[Leftover]) -> None:
         say(f"[prune] removing them loses {lost}")
 
 
-def list_kept(old: list[Leftover]) -> None:
-    """Print the runs of the layout before blocks that stay."""
-    for leftover in old:
-        say(f"  {size(leftover.bytes):>10}  {leftover.path}{_cost(leftover)}")
-    if old:
-        runs = plural(sum(leftover.runs for leftover in old), "run")
-        kept = f"{runs} of an earlier layout, {size(total_bytes(old))}, are kept"
-        say(f"[prune] {kept}; `make prune OLD=1` removes them too")
+def list_never_removed(studies: list[Path]) -> None:
+    """Print the runs of the layout before blocks and those of imported logs, which stay."""
+    for is_imported, of in ((False, "the layout before blocks"), (True, "imported logs")):
+        stay = [unused_results.weighed(study / RUNS_FOLDER) for study in studies if imported(study) == is_imported]
+        for leftover in stay:
+            say(f"  {size(leftover.bytes):>10}  {leftover.path}{_cost(leftover)}")
+        if stay:
+            why = "" if is_imported else f"; the last commit that renders them is {LAST_BEFORE_BLOCKS}"
+            runs = plural(sum(leftover.runs for leftover in stay), "run")
+            say(f"[prune] {runs} of {of}, {size(total_bytes(stay))}, stay{why}")
 
 
-def _cost(leftover: Leftover) -> str:
+def _cost(leftover: UnusedResult) -> str:
     took = "unknown time" if leftover.work_s is None else duration(leftover.work_s) if leftover.work_s else ""
     parts = [part for part in (took, plural(leftover.runs, "run") if leftover.runs else "") if part]
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def remove(results: list[Leftover], cache: list[Leftover]) -> None:
+def remove(results: list[UnusedResult], cache: list[UnusedResult]) -> None:
     """Remove all leftovers; those outside results/ stay if a process has begun to measure or compile."""
     for leftover in results:
         unused_results.discard(leftover.path)
@@ -134,9 +140,9 @@ def remove(results: list[Leftover], cache: list[Leftover]) -> None:
     say(f"[prune] removed {size(total_bytes(results + cache))}")
 
 
-def total_bytes(found: list[Leftover]) -> int:
+def total_bytes(removed: list[UnusedResult]) -> int:
     """Return the bytes on disk of all leftovers."""
-    return sum(leftover.bytes for leftover in found)
+    return sum(leftover.bytes for leftover in removed)
 
 
 def confirmed() -> bool:
@@ -156,7 +162,6 @@ def _arguments() -> argparse.Namespace:
     about = "config files whose results are kept; default: config.yaml and studies/*.yaml of the checkout"
     parser.add_argument("configs", type=Path, nargs="*", default=default_configs(), metavar="CONFIG", help=about)
     parser.add_argument("--force", action="store_true", help="remove without asking")
-    parser.add_argument("--old", action="store_true", help="remove runs of the layout before blocks too")
     return parser.parse_args()
 
 

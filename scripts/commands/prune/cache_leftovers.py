@@ -7,13 +7,13 @@ from pathlib import Path
 
 from scripts.build.compilation.compile import build_tree
 from scripts.build.relink import kept_relinks
-from scripts.commands.prune.unused_results import Leftover, weighed
+from scripts.commands.prune.unused_results import UnusedResult, weighed
 from scripts.lib import json_record
 from scripts.lib.host import leftovers, workplace
 from scripts.lib.host.locks import exclusive, refuse
 
 
-def find_in_cache(storages: Iterable[str], removed: Iterable[Leftover]) -> list[Leftover]:
+def find_in_cache(storages: Iterable[str], removed: Iterable[UnusedResult]) -> list[UnusedResult]:
     """Return folders in the cache and in storages that no living process uses, and copies of `removed` builds.
 
     Every process that uses such a folder holds a share of the machine's lock, so while the whole lock is held here, no
@@ -21,8 +21,8 @@ def find_in_cache(storages: Iterable[str], removed: Iterable[Leftover]) -> list[
     """
     cache = workplace.cache_directory()
     with exclusive(refuse):
-        found = [*_trees(cache), *_data(cache, storages), *_copies(cache, removed)]
-        return [weighed(path) for path in found]
+        paths = [*_trees(cache), *_data(cache, storages), *_copies(cache, removed)]
+        return [weighed(path) for path in paths]
 
 
 def _trees(cache: Path) -> list[Path]:
@@ -37,7 +37,7 @@ def _data(cache: Path, storages: Iterable[str]) -> Iterator[Path]:
                 yield path
 
 
-def _copies(cache: Path, removed: Iterable[Leftover]) -> Iterator[Path]:
+def _copies(cache: Path, removed: Iterable[UnusedResult]) -> Iterator[Path]:
     """Yield the copies, in the cache, of builds that will be removed, and of their relinks."""
     of_build = ("identity.json", f"{kept_relinks.FOLDER}/*/identity.json")
     patterns = [*of_build, *(f"*/{pattern}" for pattern in of_build)]
@@ -48,12 +48,12 @@ def _copies(cache: Path, removed: Iterable[Leftover]) -> Iterator[Path]:
                 yield from [copy] if copy.is_dir() else []
 
 
-def remove_leftover(found: Iterable[Leftover]) -> None:
+def remove_leftover(removed: Iterable[UnusedResult]) -> None:
     """Remove what `find_in_cache` returned. Raises Busy if the machine's lock is no longer free."""
     cache = workplace.cache_directory()
     with exclusive(refuse):
         leftovers.clear()
-        for leftover in found:
+        for leftover in removed:
             if leftover.path.parent == cache / "build":
                 with build_tree(leftover.path.name, cache):
                     pass

@@ -11,6 +11,7 @@ from scripts.lib.vocabulary import BLOCK_FILE
 from scripts.measure.engine.run_record import RECORD_FOLDERS, VARIABLES_FOLDER
 from scripts.measure.servers.data_directory import allocated_bytes
 from scripts.study.plan.diagnosis_plan import Diagnoses
+from scripts.study.plan.earlier_layout import RUNS_FOLDER
 from scripts.study.plan.paths import Paths
 
 KINDS = ("sources", "builds", "checks", "profiles", "datasets", "packages", "studies")
@@ -37,19 +38,13 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Leftover:
+class UnusedResult:
     """A path that no config names: bytes on disk, seconds of work (None: unknown), number of runs in it."""
 
     path: Path
     bytes: int
     work_s: float | None
     runs: int = 0
-
-    @property
-    def is_old(self) -> bool:
-        """Whether it has runs of the layout before blocks, which no recipe of today would measure again."""
-        top, *below = self.path.parts[1:]
-        return top == "studies" and ("runs" in below[1:2] or (len(below) == 1 and (self.path / "runs").is_dir()))
 
 
 def name_planned(named: Named, paths: Paths) -> None:
@@ -64,7 +59,7 @@ def name_planned(named: Named, paths: Paths) -> None:
     named.exact |= {paths.study, *(str(Path(run).parent) for run in paths.runs)}
     diagnoses = Diagnoses(paths)
     named.exact |= {str(Path(path).parent) for path in diagnoses.of_paths}
-    named.run_folders |= {f"{paths.study}/blocks", f"{paths.study}/runs", diagnoses.folder}
+    named.run_folders |= {f"{paths.study}/blocks", diagnoses.folder}
 
 
 def name_by_name(named: Named, paths: Paths) -> None:
@@ -86,24 +81,32 @@ def name_by_name(named: Named, paths: Paths) -> None:
     named.patterns |= {f"results/packages/{server}-*-{build}-{DIGEST}.tar.gz" for server, build in builds}
 
 
-def unnamed(named: Named) -> list[Leftover]:
+def studies_never_removed() -> list[Path]:
+    """Return the folders of studies with runs that no recipe of today would measure again.
+
+    They are those of the layout before blocks, and those of imported logs.
+    """
+    return sorted(runs.parent for runs in Path("results/studies").glob(f"*/{RUNS_FOLDER}") if runs.is_dir())
+
+
+def unnamed(named: Named) -> list[UnusedResult]:
     """Return everything under results/ that no config names."""
     roots = [*(f"results/{kind}" for kind in KINDS), *sorted(named.run_folders)]
     holders = named.holders()
-    found = [weighed(path) for root in roots if Path(root).is_dir() for path in _below(Path(root), named, holders)]
-    return found + unused_variables({leftover.path for leftover in found})
+    leftovers = [weighed(path) for root in roots if Path(root).is_dir() for path in _below(Path(root), named, holders)]
+    return leftovers + unused_variables({leftover.path for leftover in leftovers})
 
 
-def unused_variables(removed: set[Path]) -> list[Leftover]:
+def unused_variables(removed: set[Path]) -> list[UnusedResult]:
     """Return the shared files of server variables that no record of a run names, apart from those in `removed`."""
-    found = []
+    unused = []
     for folder in sorted(Path("results/studies").glob(f"*/{VARIABLES_FOLDER}")):
         records = [file for name in RECORD_FOLDERS for file in (folder.parent / name).rglob("*.json")]
-        kept = [file for file in records if removed.isdisjoint(file.parents)]
-        if folder.parent in removed or (used := _shared_variables(kept)) is None:
+        remaining = [file for file in records if removed.isdisjoint(file.parents)]
+        if folder.parent in removed or (used := _shared_variables(remaining)) is None:
             continue
-        found += [weighed(file) for file in sorted(folder.glob("*.json")) if file.stem not in used]
-    return found
+        unused += [weighed(file) for file in sorted(folder.glob("*.json")) if file.stem not in used]
+    return unused
 
 
 def _shared_variables(records: Iterable[Path]) -> set[str | None] | None:
@@ -131,18 +134,19 @@ def _ours(entry: Path) -> bool:
     return entry.is_dir() or entry.name.endswith(".tar.gz")
 
 
-def weighed(path: Path) -> Leftover:
+def weighed(path: Path) -> UnusedResult:
     """Return a path with its size on disk and the time its content took to make."""
     if not path.is_dir():
-        return Leftover(path, path.lstat().st_blocks * 512, 0.0)
+        return UnusedResult(path, path.lstat().st_blocks * 512, 0.0)
     seconds = [_seconds(file, key) for name, key in SECONDS.items() for file in _shallow(path, name)]
-    known = None if None in seconds else sum(seconds)
+    known_s = [value for value in seconds if value is not None]
+    work_s = sum(known_s) if len(known_s) == len(seconds) else None
     runs = sum(map(_is_run, path.rglob("*.json"))) if "studies" in path.parts else 0
-    return Leftover(path, allocated_bytes(path), known, runs)
+    return UnusedResult(path, allocated_bytes(path), work_s, runs)
 
 
 def _is_run(file: Path) -> bool:
-    """Return whether a file is the record of a run: of an arm of a block, or of the earlier layout."""
+    """Return whether a file is the record of a run: of an arm of a block, of before blocks, or of imported logs."""
     return (file.name != BLOCK_FILE and "blocks" in file.parts) or file.stem.isdigit()
 
 

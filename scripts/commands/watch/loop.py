@@ -7,7 +7,7 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 
 from scripts.commands.arguments import paths_of
-from scripts.commands.watch.progress import Progress, SoFar, ratios_so_far
+from scripts.commands.watch.progress import SoFar, StudyProgress, ratios_so_far
 from scripts.commands.watch.view import progress_view
 from scripts.lib.host import locks
 from scripts.report.analysis.widening import widened_for
@@ -23,7 +23,7 @@ EVERYTHING_EVERY = 60
 class Looks:
     """A sequence of looks; `last` is true once the study is finished and no Snakemake works on it."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: StudyProgress) -> None:
         self.progress, self.last = progress, False
         self._number, self._cpu_s = 0, 0.0
         self._ratios: list[SoFar] = []
@@ -54,7 +54,7 @@ def show_progress(config: Path, scale: str, once: bool, console: Console) -> Non
 
     Raises ValueError naming the mistakes in the config.
     """
-    looks = Looks(Progress(paths_of(config, scale)))
+    looks = Looks(StudyProgress(paths_of(config, scale)))
     if once or not console.is_terminal or console.is_dumb_terminal:
         console.print(looks.next())
         return

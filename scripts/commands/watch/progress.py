@@ -2,7 +2,7 @@
 
 import os
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -41,7 +41,7 @@ class NewestLog:
     line: str
 
 
-class Progress:
+class StudyProgress:
     """The results of a study that exist. A record is read once, and again only after it changes."""
 
     def __init__(self, paths: Paths) -> None:
@@ -67,13 +67,13 @@ class Progress:
         return list(islice((path for path in self.paths.runs if path not in self._made), LOOKAHEAD))
 
     def _changed(self, path: str) -> bool:
-        known = self._made.get(path)
+        seen_ns = self._made.get(path)
         try:
             changed_ns = Path(path).stat().st_mtime_ns
         except FileNotFoundError:
             self._forget(path)
-            return known is not None
-        if changed_ns == known:
+            return seen_ns is not None
+        if changed_ns == seen_ns:
             return False
         self._forget(path)
         self._made[path] = changed_ns
@@ -82,8 +82,8 @@ class Progress:
         return True
 
     def _forget(self, path: str) -> None:
-        for kept in (self._made, self.rows, self.warnings, self.failed, self.unreadable):
-            kept.pop(path, None)
+        for by_path in (self._made, self.rows, self.warnings, self.failed, self.unreadable):
+            by_path.pop(path, None)
 
     def _read(self, path: str) -> None:
         try:
@@ -105,23 +105,23 @@ class Progress:
 
     def finished(self) -> bool:
         """Return whether all results exist and the report is newer than every run."""
-        if any(made < planned for made, planned in map(self.count, [*self.things, "runs"])):
+        if any(done < planned for done, planned in map(self.count, [*self.things, "runs"])):
             return False
         report = next(iter(self.things["report"]))
         return self._made[report] >= max((self._made[path] for path in self.paths.runs), default=0)
 
     def run_s(self) -> float:
         """Return the seconds that an ok run works; before the first one, those stated in the config."""
-        known = [runs_s for row in self.rows.values() if row["outcome"] == "ok" and (runs_s := row_s(row)) > 0]
-        return statistics.fmean(known) if known else stated_s(self.paths.plan.study)
+        working_s = [runs_s for row in self.rows.values() if row["outcome"] == "ok" and (runs_s := row_s(row)) > 0]
+        return statistics.fmean(working_s) if working_s else stated_s(self.paths.plan.study)
 
     def newest_log(self) -> NewestLog | None:
         """Return the newest log of unfinished results, None if there is none."""
         logs = [*self._missing_logs(), *self._run_logs()]
-        found = [(stamp, *log) for log in logs if (stamp := written_at(log[-1])) is not None]
-        if not found:
+        written = [(stamp, *log) for log in logs if (stamp := written_at(log[-1])) is not None]
+        if not written:
             return None
-        stamp, kind, thing, log = max(found)
+        stamp, kind, thing, log = max(written)
         return NewestLog(kind, thing, stamp, last_line(Path(log)))
 
     def _missing_logs(self) -> Iterator[tuple[str, str, str]]:
@@ -225,14 +225,14 @@ def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, wider: float =
     if not (runs["variant"] == reference).any():
         return []
     timed = [name for name in SCRIPT if runs[name].notna().any()]
-    known = [*(SHOWN if not timed or runs["tps"].notna().any() else ()), *timed]
+    metrics = [*(SHOWN if not timed or runs["tps"].notna().any() else ()), *timed]
     scripts = runs.loc[runs[list(SCRIPT)].notna().any(axis=1), "workload"].unique()
-    found = compare(runs, Terms(reference, tuple(known), tuple(scripts), wider=wider))
-    split = found.judged["status"].eq(PairStatus.SPLIT).groupby(found.judged["variant"]).sum()
-    return [_so_far(row, int(split[row.variant])) for row in found.overall.itertuples()]
+    compared = compare(runs, Terms(reference, tuple(metrics), tuple(scripts), wider=wider))
+    split = compared.judged["status"].eq(PairStatus.SPLIT).groupby(compared.judged["variant"]).sum()
+    return [_so_far(row, int(split[row["variant"]])) for row in compared.overall.to_dict("records")]
 
 
-def _so_far(row: Any, split: int) -> SoFar:
-    enough = row.n_blocks_least >= MIN_BLOCKS
-    bounds = (row.ratio_low, row.ratio_high) if enough else (float("nan"), float("nan"))
-    return SoFar(row.variant, row.metric, row.ratio, *bounds, row.n_pairs, split)
+def _so_far(row: Mapping[Hashable, Any], split: int) -> SoFar:
+    enough = row["n_blocks_least"] >= MIN_BLOCKS
+    low, high = (row[bound] if enough else float("nan") for bound in ("ratio_low", "ratio_high"))
+    return SoFar(row["variant"], row["metric"], row["ratio"], low, high, row["n_pairs"], split)

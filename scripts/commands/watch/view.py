@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from scripts.commands.watch.progress import Progress, SoFar
+from scripts.commands.watch.progress import SoFar, StudyProgress
 from scripts.lib.failure_reasons import alike
 from scripts.lib.vocabulary import MIN_BLOCKS, FailureKind
 from scripts.lib.wording import count, duration, interval, listing, missing, plural, ratio
@@ -39,7 +39,7 @@ LAST_RUNS = 5
 LAST_FAILURES = 5
 
 
-def progress_view(progress: Progress, ratios: list[SoFar], holder: int | None, now: float) -> RenderableType:
+def progress_view(progress: StudyProgress, ratios: list[SoFar], holder: int | None, now: float) -> RenderableType:
     """Return the whole view; `holder` is the process id of a working Snakemake, `now` in seconds since 1970."""
     study = progress.paths.plan.study
     parts = [
@@ -55,7 +55,7 @@ def progress_view(progress: Progress, ratios: list[SoFar], holder: int | None, n
     return Group(*parts)
 
 
-def phase(progress: Progress, holder: int | None, kind: str | None) -> str:
+def phase(progress: StudyProgress, holder: int | None, kind: str | None) -> str:
     """Return the current phase in a few words."""
     if progress.finished():
         return "finished"
@@ -65,13 +65,15 @@ def phase(progress: Progress, holder: int | None, kind: str | None) -> str:
     return PHASES[kind] if kind else "starting"
 
 
-def _state(progress: Progress, holder: int | None, now: float) -> RenderableType:
+def _state(progress: StudyProgress, holder: int | None, now: float) -> RenderableType:
     newest = None if progress.finished() else progress.newest_log()
     grid = Table.grid(padding=(0, 2))
     who = f"Snakemake is process {holder}" if holder else "no Snakemake works here"
-    grid.add_row("phase", Text.assemble((phase(progress, holder, newest and newest.kind), "bold"), f"  ({who})"))
-    made = [(kind, *progress.count(kind)) for kind in progress.things if kind != "report"]
-    grid.add_row("made", Text(", ".join(f"{kind} {done} of {planned}" for kind, done, planned in made if planned)))
+    grid.add_row(
+        "phase", Text.assemble((phase(progress, holder, newest.kind if newest else None), "bold"), f"  ({who})")
+    )
+    counts = [(kind, *progress.count(kind)) for kind in progress.things if kind != "report"]
+    grid.add_row("made", Text(", ".join(f"{kind} {done} of {planned}" for kind, done, planned in counts if planned)))
     if newest:
         grid.add_row("now" if holder else "last", Text(_name(progress, newest.kind, newest.thing)))
         age_s = max(0.0, now - newest.written_at)
@@ -79,14 +81,14 @@ def _state(progress: Progress, holder: int | None, now: float) -> RenderableType
     return grid
 
 
-def _name(progress: Progress, kind: str, path: str) -> str:
+def _name(progress: StudyProgress, kind: str, path: str) -> str:
     if kind == "runs":
         run = progress.paths.runs[path]
         return f"{run.variant}, {run.workload}, {plural(run.clients, 'client')}, repetition {run.repetition}"
     return "report" if kind == "report" else " ".join([kind.removesuffix("s"), *Path(path).parts[2:-1]])
 
 
-def _bar(progress: Progress, holder: int | None, now: float) -> RenderableType:
+def _bar(progress: StudyProgress, holder: int | None, now: float) -> RenderableType:
     done, planned = progress.count("runs")
     left_s = (planned - done) * progress.run_s()
     text = f"run {done} of {planned}"
@@ -99,7 +101,7 @@ def _bar(progress: Progress, holder: int | None, now: float) -> RenderableType:
     return grid
 
 
-def _prepared(progress: Progress) -> bool:
+def _prepared(progress: StudyProgress) -> bool:
     kinds = [kind for kind in progress.things if kind != "report"]
     return all(done == planned for done, planned in map(progress.count, kinds))
 
@@ -113,57 +115,61 @@ def _titled(title: str, headings: tuple[str, ...], rows: Iterable[tuple[Renderab
 
 def _ratios(ratios: list[SoFar], study: Study) -> RenderableType:
     title = f"ratio to {study.declared.reference} so far, with its 95 % interval from {MIN_BLOCKS} repetitions on"
-    cells = {variant: [each for each in ratios if each.variant == variant] for variant in study.variants}
-    rows = [(variant, *map(_cell, found), _blocks(found[0])) for variant, found in cells.items() if found]
-    metrics = dict.fromkeys(each.metric for each in ratios)
+    cells = {variant: [so_far for so_far in ratios if so_far.variant == variant] for variant in study.variants}
+    rows = [
+        (variant, *map(_cell, of_variant), _blocks(of_variant[0]))
+        for variant, of_variant in cells.items()
+        if of_variant
+    ]
+    metrics = dict.fromkeys(so_far.metric for so_far in ratios)
     return _titled(title, ("variant", *(HEADINGS[metric] for metric in metrics), "blocks"), rows)
 
 
-def _cell(found: SoFar) -> str:
-    bounds = "" if missing(found.low) else f" ({interval(found.low, found.high)})"
-    return ratio(found.ratio) + bounds
+def _cell(so_far: SoFar) -> str:
+    bounds = "" if missing(so_far.low) else f" ({interval(so_far.low, so_far.high)})"
+    return ratio(so_far.ratio) + bounds
 
 
-def _blocks(found: SoFar) -> str:
-    return f"{found.blocks}" + (f", {found.split} split" if found.split else "")
+def _blocks(so_far: SoFar) -> str:
+    return f"{so_far.blocks}" + (f", {so_far.split} split" if so_far.split else "")
 
 
-def _last_runs(progress: Progress) -> RenderableType:
+def _last_runs(progress: StudyProgress) -> RenderableType:
     headings = ("run", "variant", "workload", "clients", "repetition", "TPS", "p95 ms", "warnings")
     return _titled("last runs", headings, [_run(progress, path) for path in newest(progress, LAST_RUNS)])
 
 
-def _run(progress: Progress, path: str) -> tuple[RenderableType, ...]:
+def _run(progress: StudyProgress, path: str) -> tuple[RenderableType, ...]:
     row = progress.rows[path]
     names = [str(row[key]) for key in ("run_number", "variant", "workload", "clients", "repetition")]
     if row["outcome"] != "ok":
         return (*names, Text(str(row["outcome"]), "red"), "", "")
-    figures = (count(row["tps"]), count(row["p95_ms"]))
+    figures = [count(row["tps"]), count(row["p95_ms"])]
     if not missing(row["cold_s"]):
-        figures = tuple(f"{count(row[f'{cache}_s'])} s {cache}" for cache in ("cold", "warm"))
+        figures = [f"{count(row[f'{cache}_s'])} s {cache}" for cache in ("cold", "warm")]
     return (*names, *figures, ", ".join(_codes(progress.warnings[path])))
 
 
-def newest(progress: Progress, most: int | None = None) -> list[str]:
+def newest(progress: StudyProgress, most: int | None = None) -> list[str]:
     """Return the paths of the runs that ended last, newest first."""
     ended = sorted(progress.rows, key=lambda path: progress.rows[path]["ended_at"] or 0, reverse=True)
     return ended[:most]
 
 
 def _codes(warnings: list[RunWarning]) -> list[str]:
-    return [warning.code for warning in warnings if warning.code != NOT_MEASURED]
+    return [str(warning.code) for warning in warnings if warning.code != NOT_MEASURED]
 
 
-def _warnings(progress: Progress) -> list[RenderableType]:
+def _warnings(progress: StudyProgress) -> list[RenderableType]:
     """Return one line per warning of the runs shown: the number of runs that have it, and its newest text."""
     having = Counter(code for warnings in progress.warnings.values() for code in set(_codes(warnings)))
     last = [warning for path in newest(progress, LAST_RUNS) for warning in progress.warnings[path]]
-    texts = {warning.code: warning.text for warning in reversed(last) if warning.code in having}
+    texts = {str(warning.code): warning.text for warning in reversed(last) if warning.code in having}
     lines = [f"{code} in {having[code]} of {len(progress.rows)} runs: {text}" for code, text in sorted(texts.items())]
     return [Text(f"warning: {line}", "yellow") for line in lines]
 
 
-def _failures(progress: Progress) -> list[RenderableType]:
+def _failures(progress: StudyProgress) -> list[RenderableType]:
     """Return one line per reason, those that are the same but for paths and times as one, the newest last."""
     reasons = {**progress.failed, **progress.unreadable}
     groups = alike(reasons.items(), lambda item: item[1])

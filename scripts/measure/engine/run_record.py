@@ -234,8 +234,8 @@ def write(path: Path, facts: Mapping[str, Any], kind: type[Run] = Run) -> None:
 def shared_file(path: Path, sha256: str) -> Path:
     """Return the file with the variables that all runs of a variant share, by the path of a run's record.
 
-    Records lie below `{study}/blocks/`, `{study}/diagnoses/` and, of the earlier layout, `{study}/runs/`, their
-    variables in `{study}/variables/`: all move together with the folder of the study.
+    Records lie below `{study}/blocks/`, `{study}/diagnoses/` and, of imported logs, `{study}/runs/`, their variables in
+    `{study}/variables/`: all move together with the folder of the study.
     Raises ValueError when the path has no such folder.
     """
     for folder in path.parents:

@@ -51,7 +51,7 @@ PHASE_NAMES = (
 
 
 def block_name(name: str | None, workload: str, clients: int, repetition: int) -> str:
-    """Return the name of a block; before blocks had folders of their own it was workload/clients/repetition."""
+    """Return the name of a run's block; runs of imported logs have none, and are told apart by their repetition."""
     return name or f"{workload}/{clients}/{repetition}"
 
 

@@ -55,7 +55,7 @@ def read_records(paths: Iterable[Path], without: Collection[str] = ()) -> Iterat
 def demand_unaltered(paths: Iterable[Path]) -> None:
     """Raise ValueError naming a run's record that is not the one its block's record lists by digest.
 
-    A run of before blocks has no such record beside it.
+    Runs of imported logs have no such record beside them, nor have those of a block that is being written.
     """
     for folder, files in groupby(sorted(paths), key=lambda path: path.parent):
         if not (block := folder / BLOCK_FILE).exists():

@@ -38,16 +38,9 @@ class AuditView:
     names_text: str
 
 
-def known_audits(facts: Iterable[dict[str, Any]], audits: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the audits with server and build; earlier releases stored them in the facts of the build.
-
-    A failed build is never audited; its record of an audit has no counts and is left out.
-    """
-    named = [({key: build[key] for key in ("server", "build")}, build.get("audit")) for build in facts]
-    inside = [{**names, **audit} for names, audit in named if audit]
-    counted = [audit for audit in [*inside, *audits] if "matched_share" in audit or not has_failed(audit)]
-    found = {(audit["server"], audit["build"]): audit for audit in counted}
-    return list(found.values())
+def counted_audits(audits: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the audits that have counts: a failed build is never audited, its record of an audit has none."""
+    return [audit for audit in audits if "matched_share" in audit or not has_failed(audit)]
 
 
 def audit_of(build: dict[str, Any], audits: Iterable[dict[str, Any]]) -> dict[str, Any] | None:

@@ -81,7 +81,7 @@ class Evidence:
         """The records about builds."""
         return build_findings.Built(
             self.facts,
-            report_audits.known_audits(self.facts, self.audits),
+            report_audits.counted_audits(self.audits),
             self.checks,
             [proof for record in self.proofs for proof in record["proofs"]],
             [build for record in self.proofs for build in record.get("foreign_flags", [])],

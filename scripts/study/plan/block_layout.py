@@ -16,25 +16,22 @@ from scripts.study.plan.order import BlockKey
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a study: its arms, reference and A/A first, and whether it is measured.
-
-    `folder` is None for a block of the earlier layout, whose runs lay in folders of their own.
-    """
+    """A block of a study: its arms, reference and A/A first, and whether it is measured."""
 
     key: BlockKey
     arms: tuple[str, ...]
-    folder: str | None
+    folder: str
     finished: bool
 
     @property
-    def record(self) -> str | None:
+    def record(self) -> str:
         """The record that is written last."""
-        return f"{self.folder}/{BLOCK_FILE}" if self.folder else None
+        return f"{self.folder}/{BLOCK_FILE}"
 
     @property
     def name(self) -> str:
         """The name of the block in the tables."""
-        return f"{self.key.path}/{self.folder.rpartition('/')[2]}" if self.folder else self.key.path
+        return f"{self.key.path}/{self.folder.rpartition('/')[2]}"
 
 
 class Files(Protocol):
@@ -45,9 +42,6 @@ class Files(Protocol):
 
     def record(self, path: str) -> dict[str, Any] | None:
         """Return a record, None without one."""
-
-    def has(self, path: str) -> bool:
-        """Return whether a file exists."""
 
 
 class Wanted(Protocol):
@@ -62,9 +56,6 @@ class Wanted(Protocol):
     def block_folder(self, key: BlockKey, arms: Sequence[str]) -> str:
         """Return the folder of a block with these arms."""
 
-    def earlier_run(self, variant: str, key: BlockKey) -> str:
-        """Return where the record of a run lay before blocks had folders."""
-
 
 def decided(
     wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str], most: int, relinkable: bool = False
@@ -76,7 +67,7 @@ def decided(
     """
     references, variants = list(arms[:2]), list(arms[2:])
     used, left = [], dict.fromkeys(variants)
-    for block in sorted(_there(wanted, files, key, arms), key=lambda one: (-len(one.arms), one.folder or "")):
+    for block in sorted(_there(wanted, files, key, arms), key=lambda one: (-len(one.arms), one.folder)):
         if new := [name for name in block.arms[2:] if name in left]:
             used.append(Block(key, (*references, *new), block.folder, finished=True))
             left = {name: None for name in left if name not in new}
@@ -112,9 +103,6 @@ def _there(wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str]) -> 
         held = tuple(arm for arm in arms if all((one.get(arm) or {}).get("digest") == digests[arm] for one in listed))
         if held[:2] == tuple(arms[:2]):
             yield Block(key, held, f"{home}/{name}", finished=True)
-    held = tuple(arm for arm in arms if files.has(wanted.earlier_run(arm, key)))
-    if held[:2] == tuple(arms[:2]):
-        yield Block(key, held, None, finished=True)
 
 
 def ordered_arms(variants: Sequence[str], reference: str) -> list[str]:

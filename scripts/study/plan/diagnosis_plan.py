@@ -87,10 +87,11 @@ class Diagnoses:
         """Return the context of a diagnosis that does not affect its result, as Paths.place does for a run."""
         made, study = self.of_paths[path], self.plan.study
         key = BlockKey(1, made.workload, study.config["clients"][0])
-        alike = self.paths.place(Block(key, (made.variant,), None, finished=True), made.variant)
+        alike = self.paths.place(Block(key, (made.variant,), self.folder, finished=True), made.variant)
         variant = study.variants[made.variant]
         return {
             **alike,
+            "block": key.path,
             "clients": made.clients,
             "run_number": list(self.of_paths).index(path) + 1,
             "runs_total": len(self.of_paths),

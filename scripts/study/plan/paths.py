@@ -70,14 +70,9 @@ class Paths:
         made = digest(sorted([name, self.arm_digest(name, key.workload)] for name in arms))
         return f"{self.study}/blocks/{key.path}/{made}"
 
-    def earlier_run(self, variant: str, key: BlockKey) -> str:
-        """Return where the record of a run lay before blocks had folders."""
-        load = self.load_part(variant, key.workload)
-        return f"{self.study}/runs/{self.variant_part(variant)}/{load}/{key.clients}/{key.repetition}.json"
-
     def run(self, block: Block, variant: str) -> str:
         """Return the record of an arm of a block."""
-        return f"{block.folder}/{variant}.json" if block.folder else self.earlier_run(variant, block.key)
+        return f"{block.folder}/{variant}.json"
 
     @cached_property
     def builds(self) -> dict[str, tuple[str, str]]:
@@ -175,8 +170,6 @@ class Paths:
 
         A block on disk may hold arms that the study no longer has, which had their turns too.
         """
-        if block.folder is None:
-            return list(block.arms)
         measured = (self.listing.record(block.record) or {}).get("turns") if block.finished else None
         drawn = measured or self.turns(block)
         return [name for name in drawn if name in block.arms]
@@ -258,13 +251,8 @@ class Paths:
         return block.key == self.levels(block.key)[-1]
 
     def measured(self, several: Sequence[Block]) -> list[str]:
-        """Return the files that tell that blocks are measured: the record of each, the runs of the earlier layout.
-
-        Of blocks that share their starts, the last one's record tells it of all.
-        """
-        last = filter(self._is_last, several)
-        records = [block.record or [self.run(block, name) for name in block.arms] for block in last]
-        return [path for each in records for path in ([each] if isinstance(each, str) else each)]
+        """Return the records that tell that blocks are measured: of those that share their starts, the last one's."""
+        return [block.record for block in several if self._is_last(block)]
 
     @cached_property
     def numbers(self) -> dict[str, int]:

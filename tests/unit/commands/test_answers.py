@@ -192,7 +192,7 @@ def test_page_shows_published_beside_measured_and_keeps_what_stands_around(tmp_p
 
 def test_small_scale_is_named_and_stands_at_its_study():
     assert answers_page.of_config("storage-small") == "storage"
-    row = measured.Measured("storage-small", "tmpfs", "tps", "1.5", "1.2", "1.9", "far_above", "0.02", "5",
+    row = measured.MeasuredAnswer("storage-small", "tmpfs", "tps", "1.5", "1.2", "1.9", "far_above", "0.02", "5",
                            "CPU", "mariadb 10.11.18", "1.0", "2026-11-23")  # fmt: skip
     said = answers_page.measured_text([row]).replace("\u202f", " ")
     assert said.startswith("Small scale, 2026-11-23, CPU, 5 blocks a cell: mariadb 10.11.18.\n")
@@ -218,7 +218,9 @@ def test_unfinished_study_and_a_page_without_marks_are_errors(tmp_path):
 
 
 def test_texts_that_a_spreadsheet_takes_for_formulas_are_written_as_texts_and_read_back(tmp_path):
-    row = measured.Measured("s", "v", "tps", "1.5", "1.2", "1.9", "far_above", "0.02", "5", "=CPU", "-x", "@w", "'=d")
+    row = measured.MeasuredAnswer(
+        "s", "v", "tps", "1.5", "1.2", "1.9", "far_above", "0.02", "5", "=CPU", "-x", "@w", "'=d"
+    )
     (file := tmp_path / "measured.csv").write_text(measured.as_csv([row]))
     assert file.read_text().splitlines()[1].endswith(",5,'=CPU,'-x,'@w,''=d")
     assert measured.read(file) == [row]

@@ -1,5 +1,6 @@
 """`make retry` removes what failed with its reason, what stands on it, and nothing else."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -129,14 +130,23 @@ def test_failed_check_or_audit_leaves_its_build_alone(study, retried):
 
 def test_results_of_other_studies_and_earlier_configs_stay(study, retried):
     others = [
-        Path("results/studies/other/runs/pgo-0123456789ab/oltp-0123456789ab/8/1.json"),
-        Path("results/studies/small/runs/pgo-0123456789ab/oltp-0123456789ab/8/1.json"),
+        Path("results/studies/other/blocks/oltp/8/1/0123456789ab/pgo.json"),
+        Path("results/studies/small/blocks/oltp/8/1/0123456789ab/pgo.json"),
         Path(f"results/builds/{SERVER}/pgo-0123456789ab/identity.json"),
     ]
     for path in others:
         json_record.write(path, DIED)
     assert "nothing was removed" in retried()
     assert all(path.exists() for path in others)
+
+
+def test_results_of_before_blocks_are_named_and_nothing_is_removed(study, retried):
+    shutil.rmtree(f"{study.study}/blocks")
+    json_record.write(Path(study.study, "runs/pgo-0123456789ab/oltp-0123456789ab/8/1.json"), DIED)
+    before = files()
+    with pytest.raises(ValueError, match=f"^{study.study}/runs: .*{json_record.LAST_BEFORE_BLOCKS}"):
+        retried()
+    assert files() == before
 
 
 def test_nothing_is_removed_while_a_snakemake_works_here(study, monkeypatch):

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from scripts.jobs.decide_repetition import seconds_of
 
 
@@ -29,5 +31,6 @@ def test_what_a_block_spent_before_its_servers_took_turns_counts(tmp_path):
     assert seconds_of(kept(tmp_path / "a", {"baseline": (50.0, 80.0), "aa": (80.0, 110.0)}, 110.0)) == 110
 
 
-def test_runs_of_before_blocks_count_while_one_was_under_way(tmp_path):
-    assert seconds_of(kept(tmp_path / "a", {"1": (0.0, 30.0), "2": (40.0, 60.0)})) == 50
+def test_seconds_of_a_block_without_its_record_are_not_zero(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"block\.json"):
+        seconds_of(kept(tmp_path / "a", {"1": (0.0, 30.0), "2": (40.0, 60.0)}))

@@ -137,7 +137,7 @@ class Durations:
     def run(self) -> Estimate:
         """Return the estimate of one run: warm-up, window, and the other phases of the study's runs."""
         study = self.due.paths.study
-        sample = self.runs.sample(f"{study}/blocks") or self.runs.sample(f"{study}/runs")
+        sample = self.runs.sample(f"{study}/blocks")
         known = (self.listing.record(sample) if sample else None) or {}
         load = (known.get("recipe") or {}).get("load") or {}
         if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):

@@ -199,7 +199,7 @@ class RunReasons:
         return self.reasons.closest(earlier, new) if any(one != new for one in earlier) else New()
 
     def samples(self, variant: str, workload: str) -> list[str]:
-        """Return the paths of some records of a variant under a workload: of blocks, and of the earlier layout."""
+        """Return the paths of some records of a variant under a workload: one a block."""
         home = f"{self.paths.study}/blocks/{workload}"
         folders = [
             f"{home}/{clients}/{repetition}/{made}"
@@ -207,14 +207,7 @@ class RunReasons:
             for repetition in sorted(self.listing.names(f"{home}/{clients}"))[:1]
             for made in sorted(self.listing.names(f"{home}/{clients}/{repetition}"))
         ]
-        found = [path for folder in folders if self.listing.has(path := f"{folder}/{variant}.json")]
-        earlier = [
-            sample
-            for version in self.listing.versions(f"{self.paths.study}/runs", variant)[:CLOSEST]
-            for load in self.listing.versions(version, workload)[:CLOSEST]
-            if (sample := self.sample(load))
-        ]
-        return [*found, *earlier][: CLOSEST * 2]
+        return [path for folder in folders if self.listing.has(path := f"{folder}/{variant}.json")][: CLOSEST * 2]
 
     @staticmethod
     def recipe(variant: RecipeValues, load: RecipeValues) -> RecipeValues:

@@ -23,8 +23,8 @@ from scripts.commands.doctor import (
     tool_checks,
 )
 from scripts.commands.doctor import machine_checks as doctor_machine
-from scripts.commands.doctor.checkup import Finding, Machine, answer
-from scripts.commands.doctor.folder_checks import Place
+from scripts.commands.doctor.checkup import CheckResult, Machine, answer
+from scripts.commands.doctor.folder_checks import FolderSeen
 from scripts.commands.doctor.needs import Needs
 from scripts.lib.host import locks
 from scripts.lib.host import storage as host_storage
@@ -65,11 +65,11 @@ def machine(root: Path, files: dict[str, str] | None = None, answers: dict[str, 
     return Machine(root, lambda command, *_: (answers or {}).get(command))
 
 
-def told(finding: Finding) -> str:
+def told(finding: CheckResult) -> str:
     return f"{finding.fact} | {finding.why} | {finding.change}"
 
 
-def expect(found: Finding, state: str, *parts: str) -> None:
+def expect(found: CheckResult, state: str, *parts: str) -> None:
     assert found.state == state, told(found)
     assert all(part in told(found) for part in parts), told(found)
     assert (state == "ok") == (not found.why) == (not found.change), "what is not ok says why, and what changes it"
@@ -184,7 +184,7 @@ def test_numa_balancing_matters_with_two_nodes(tmp_path, nodes, setting, state):
     [("others", "other load", "others"), ("steal", "steal", "steal"), ("iowait", "disks", "iowait")],
 )
 def test_load_is_judged_by_the_limits_of_runs(code, name, field):
-    limit, quiet = THRESHOLDS[code].threshold, background_load.Look(0.0, 0.0, 0.0, (("cc1", 77, 0.9),))
+    limit, quiet = THRESHOLDS[code].threshold, background_load.BackgroundLoad(0.0, 0.0, 0.0, (("cc1", 77, 0.9),))
     for share, state in ((limit, "ok"), (limit + 0.01, "warning")):
         findings = {each.name: each for each in background_load.check_load(replace(quiet, **{field: share}))}
         assert findings["other load"].fact.endswith("of all CPU time: cc1 (77) 90% of a CPU")
@@ -260,7 +260,7 @@ def test_memory_limit_is_none_where_neither_limit_nor_memory_is_known(tmp_path):
     assert read_memory_limit_mib(root) is None
 
 
-PLACE = Place("storage", Path("/fast"), "xfs", 10_000, True, True)
+PLACE = FolderSeen("storage", Path("/fast"), "xfs", 10_000, True, True)
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_storages_are_those_that_variants_use():
     assert needs().storages == {"data directories": None}
 
 
-def findings_of_compilers(study: Needs, find) -> dict[str, Finding]:
+def findings_of_compilers(study: Needs, find) -> dict[str, CheckResult]:
     return {each.name: each for each in tool_checks.check_compilers(study, Machine(), find)}
 
 
@@ -535,14 +535,14 @@ def test_command_that_is_missing_or_fails_answers_nothing():
     ],
 )
 def test_summary_counts(states, end):
-    assert doctor.summary(Finding(state, "x", "y", "z", "w") for state in states).startswith(end)
+    assert doctor.summary(CheckResult(state, "x", "y", "z", "w") for state in states).startswith(end)
 
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
     """The doctor with two made-up findings, in place of its checks."""
 
-    def with_findings(*findings: Finding) -> tuple[bool, str]:
+    def with_findings(*findings: CheckResult) -> tuple[bool, str]:
         monkeypatch.setattr(locks, "lock_directory", lambda: tmp_path)
         monkeypatch.setattr(background_load, "measure_load", lambda: None)
         monkeypatch.setattr(doctor, "to_build", lambda _needs, _machine: iter(findings[:1]))
@@ -557,7 +557,9 @@ def quick(monkeypatch, tmp_path):
 
 def test_output_is_plain_in_a_pipe_and_says_what_changes_a_finding(quick):
     long = "a fact that is a good deal longer than the eighty columns which a terminal is taken to have in a pipe"
-    sound, text = quick(Finding("warning", "governor", long, "clocks", "cpupower"), Finding("ok", "make", "4.3"))
+    sound, text = quick(
+        CheckResult("warning", "governor", long, "clocks", "cpupower"), CheckResult("ok", "make", "4.3")
+    )
     assert sound
     assert text.splitlines() == [
         "To build",
@@ -571,8 +573,8 @@ def test_output_is_plain_in_a_pipe_and_says_what_changes_a_finding(quick):
 
 
 def test_only_a_problem_makes_it_fail(quick):
-    assert quick(Finding("warning", "a", "b", "c", "d"), Finding("note", "a", "b", "c", "d"))[0]
-    assert not quick(Finding("ok", "a", "b"), Finding("problem", "a", "b", "c", "d"))[0]
+    assert quick(CheckResult("warning", "a", "b", "c", "d"), CheckResult("note", "a", "b", "c", "d"))[0]
+    assert not quick(CheckResult("ok", "a", "b"), CheckResult("problem", "a", "b", "c", "d"))[0]
 
 
 def test_it_does_not_disturb_a_measurement(quick, tmp_path):

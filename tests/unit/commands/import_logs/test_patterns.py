@@ -6,7 +6,7 @@ import pytest
 
 from scripts.commands.import_logs.imported_description import study_description
 from scripts.commands.import_logs.logs import read_tree
-from scripts.commands.import_logs.pattern import Place
+from scripts.commands.import_logs.pattern import NamedRun
 from scripts.commands.import_logs.pattern_file import read_pattern
 from tests.made.logs import LAID_OUT, log, write
 
@@ -102,4 +102,4 @@ def test_a_part_without_a_level_goes_with_the_text_beside_it(tmp_path, template,
     pattern = rules(tmp_path, OPTIONAL, f"workload: '{template}'")
     places = [pattern.place(pattern.parts(f"a/bench.{name}.8.log")) for name in ("rw.50", "ro")]
     assert [place.workload for place in places] == [with_mix, without]
-    assert isinstance(places[0], Place)
+    assert isinstance(places[0], NamedRun)

@@ -3,6 +3,7 @@
 import fcntl
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -68,10 +69,10 @@ def configure(file="small.yaml", **changes):
 def pruned(monkeypatch):
     """Return a function that prunes and returns the messages."""
 
-    def call(*files, force=False, old=False):
+    def call(*files, force=False):
         said = []
         monkeypatch.setattr(prune, "say", said.append)
-        prune.main([Path(file) for file in files or ("small.yaml",)], force, old)
+        prune.main([Path(file) for file in files or ("small.yaml",)], force)
         return "\n".join(said).replace("\u202f", " ")
 
     return call
@@ -91,22 +92,26 @@ def test_nothing_of_a_named_study_is_removed(place, pruned):
     assert files() == before
 
 
-@pytest.mark.parametrize("folder", ["small/runs/gone-000000000000", "forgotten"])
-def test_runs_of_before_blocks_are_listed_apart_and_stay_without_being_asked_for(place, pruned, folder):
-    run = (
-        Path("results/studies")
-        / folder
-        / ("runs/pgo-000000000000/oltp/8/1.json" if "/" not in folder else "oltp/8/1.json")
-    )
-    run.parent.mkdir(parents=True)
-    run.write_text("{}")
+@pytest.mark.parametrize("study", ["small", "forgotten"])
+@pytest.mark.parametrize(
+    ("declared", "of", "why"),
+    [
+        (None, "the layout before blocks", f"; the last commit that renders them is {json_record.LAST_BEFORE_BLOCKS}"),
+        ({}, "the layout before blocks", f"; the last commit that renders them is {json_record.LAST_BEFORE_BLOCKS}"),
+        ({"imported": {"logs": 1}}, "imported logs", ""),
+    ],
+)
+def test_runs_that_none_of_todays_recipes_measures_are_listed_apart_and_stay(place, pruned, study, declared, of, why):
+    home = Path("results/studies", study)
+    run = home / "runs/pgo-000000000000/oltp/8/1.json"
+    json_record.write(run, {})
+    if declared is not None:
+        json_record.write(home / "study.json", declared)
+    before = files()
     text = pruned(force=True)
-    assert f"results/studies/{folder} (1 run)" in text
-    assert "[prune] 1 run of an earlier layout, " in text
-    assert "are kept; `make prune OLD=1` removes them too\n[prune] nothing to remove" in text
-    assert run.exists()
-    assert "[prune] removed" in pruned(force=True, old=True)
-    assert not run.exists()
+    assert f"{home}/runs (1 run)" in text
+    assert re.search(rf"^\[prune\] 1 run of {of}, .*, stay{why}\n\[prune\] nothing to remove$", text, re.M)
+    assert files() == before
 
 
 def test_without_a_terminal_it_only_lists(place, pruned):
@@ -246,7 +251,7 @@ def test_config_whose_compiler_is_missing_costs_none_of_its_results(place, prune
         Path(f"results/checks/{SERVER}/gcc99_pgo-{OLD}/check.json"),
         Path(f"results/profiles/{SERVER}/mixed-{OLD}/profile.json"),
         Path(f"results/datasets/{SERVER}/sbtest-{OLD}/dataset.json"),
-        Path(f"results/studies/later/runs/new-{OLD}/oltp-{OLD}/8/1.json"),
+        Path(f"results/studies/later/blocks/oltp/8/1/{OLD}/new.json"),
     ]
     lost = Path(f"results/builds/{SERVER}/pgo-{OLD}/identity.json")
     for path in [*kept, lost]:

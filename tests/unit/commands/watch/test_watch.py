@@ -19,7 +19,7 @@ from rich.console import Console
 from scripts.commands.watch import loop, progress
 from scripts.commands.watch import view as watch_view
 from scripts.commands.watch.loop import Looks
-from scripts.commands.watch.progress import SHOWN, Progress, last_line, ratios_so_far
+from scripts.commands.watch.progress import SHOWN, StudyProgress, last_line, ratios_so_far
 from scripts.lib import json_record
 from scripts.lib.host import locks
 from scripts.lib.json_record import digest, read
@@ -53,7 +53,7 @@ def at_work(monkeypatch):
 def shown(study, looked=None) -> str:
     """Return the view as text, each run of white space as one space."""
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print((looked or Looks(Progress(study))).next())
+    console.print((looked or Looks(StudyProgress(study))).next())
     return " ".join(console.export_text().replace("\u202f", " ").split())
 
 
@@ -130,8 +130,8 @@ def test_time_left_is_that_of_the_runs_that_went_well(study, at_work):
     laid_out.make(study, runs=34)
     short = {"outcome": "failed", "times": {"started_at": 5.0, "ended_at": 6.0}}
     laid_out.measure(study, list(study.runs)[3], **short)
-    assert Progress(study).run_s() == 2 + 5 + 5
-    looked = Progress(study)
+    assert StudyProgress(study).run_s() == 2 + 5 + 5
+    looked = StudyProgress(study)
     looked.look(everything=True)
     assert looked.run_s() == pytest.approx(sum(made_run.PHASES_S.values()) - made_run.PHASES_S["wait_lock"])
     assert "run 34 of 36, about 23 s of measuring left, ends about" in shown(study)
@@ -147,7 +147,7 @@ def test_time_left_leaves_out_what_runs_waited_for_the_machine(study, at_work):
 def test_finished_study_says_so_only_when_the_report_is_newer_than_the_runs(study):
     laid_out.make(study)
     write_report(study)
-    looked = Looks(Progress(study))
+    looked = Looks(StudyProgress(study))
     assert "phase finished" in shown(study, looked)
     assert looked.last
     os.utime(Path(study.study) / "report.html", (1, 1))
@@ -157,7 +157,7 @@ def test_finished_study_says_so_only_when_the_report_is_newer_than_the_runs(stud
 def test_a_snakemake_at_work_keeps_a_finished_study_on_the_screen(study, at_work):
     laid_out.make(study)
     write_report(study)
-    looked = Looks(Progress(study))
+    looked = Looks(StudyProgress(study))
     looked.next()
     assert not looked.last
 
@@ -253,7 +253,7 @@ def test_record_is_read_once_and_again_when_it_changes(study, monkeypatch):
     seen = []
     monkeypatch.setattr(json_record, "read", lambda path: seen.append(str(path)) or read(path))
     laid_out.make(study, runs=20)
-    looked, planned = Progress(study), list(study.runs)
+    looked, planned = StudyProgress(study), list(study.runs)
     assert looked.look(everything=True)
     assert sorted(set(seen)) == sorted(seen)
     seen.clear()
@@ -272,7 +272,7 @@ def test_record_is_read_once_and_again_when_it_changes(study, monkeypatch):
 
 def test_look_beside_a_measurement_touches_the_next_runs_only(study, monkeypatch):
     laid_out.make(study, runs=20)
-    looked = Progress(study)
+    looked = StudyProgress(study)
     looked.look(everything=True)
     asked = []
     real = Path.stat
@@ -286,7 +286,7 @@ def test_rest_keeps_all_looks_under_one_per_cent_of_a_core(study, monkeypatch):
     monkeypatch.setattr(loop.time, "process_time", lambda: clock[0])
     view = watch_view.progress_view
     monkeypatch.setattr(loop, "progress_view", lambda *given: clock.__setitem__(0, clock[0] + 0.1) or view(*given))
-    looked = Looks(Progress(study))
+    looked = Looks(StudyProgress(study))
     looked.next()
     assert looked.rest_s() == loop.REFRESH_S, "the first look reads everything"
     looked.next()

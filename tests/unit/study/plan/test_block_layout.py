@@ -118,19 +118,6 @@ def test_groups_hold_each_name_once_and_differ_by_one_at_most(count, most):
     assert max(map(len, found)) - min(map(len, found)) <= 1
 
 
-def test_runs_of_the_earlier_layout_are_blocks_and_are_not_measured_again():
-    made = paths()
-    for key in {block.key for block in made.blocks}:
-        for name in (*REFERENCES, "pgo"):
-            place = Path(made.earlier_run(name, key))
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(json.dumps({"format": 1}))
-    assert arms_to_measure() == {}
-    assert {block.folder for block in paths().blocks} == {None}
-    assert next(block.name for block in paths().blocks) == "simple_select/8/1"
-    assert arms_to_measure(**MORE) == {(*REFERENCES, "o3"): 6}
-
-
 def test_job_reads_the_decision_of_the_main_process_and_sees_no_block_that_is_finished_meanwhile():
     made = paths()
     decisions.write(made)

@@ -1,7 +1,6 @@
-"""Studies of stubs that earlier commits finished, and a machine whose compilers tell fixed versions.
+"""The study of stubs that release 1.0.0 finished, and a machine whose compilers tell fixed versions.
 
-tests/data/formats/finished-*.tar.xz hold `results` with Snakemake's records of the jobs, dates included: 1 of the
-release before the packages, 2 of commit fda9c55, with blocks and relinks.
+tests/data/formats/finished-1.0.0.tar.xz holds its `results` with Snakemake's records of the jobs, dates included.
 """
 
 import os
@@ -13,7 +12,7 @@ from typing import Any
 from tests.workflow.running import CHECKOUT, Answer
 from tests.workflow.stubbed import Stubbed
 
-FORMATS = CHECKOUT / "tests" / "data" / "formats"
+FINISHED = CHECKOUT / "tests" / "data" / "formats" / "finished-1.0.0.tar.xz"
 TARGET = "results/report.html"
 SERVER = {"server": "postgresql-15"}
 STUDY: dict[str, Any] = {
@@ -23,17 +22,17 @@ STUDY: dict[str, Any] = {
         "ready": {"server": "ready", "build": "prebuilt"},
     },
     "workloads": {"oltp": None},
-    "repetitions": 1,
+    "clients": [1, 8],
+    "repetitions": 2,
+    "relinked": True,
     "diagnose": {"workloads": ["oltp"], "variants": ["baseline"], "tools": ["waits"], "seconds": 3},
 }
-# Number of the archive -> what its study has beside these keys.
-CHANGES: dict[int, dict[str, Any]] = {1: {}, 2: {"relinked": True, "repetitions": 2, "clients": [1, 8]}}
 GCC = ("gcc-12", "g++-12", "gcc-ar-12", "gcc-ranlib-12", "gcc-nm-12", "gcov-dump-12")
 BOLT = ("llvm-bolt-16", "merge-fdata-16")
 VERSIONS = {**dict.fromkeys(GCC, "12.2.0"), **dict.fromkeys(BOLT, "LLVM version 16.0.6")}
 
 
-def begin(study: Stubbed, number: int) -> None:
+def begin(study: Stubbed) -> None:
     """Write the config, a ready-made server and compilers of fixed versions, in the checkout."""
     commands = {f"tools/{name}": _of_version(name, version) for name, version in VERSIONS.items()}
     for name, text in {**commands, "ready/bin/postgres": "#!/bin/sh\necho 'postgres (PostgreSQL) 15.18'\n"}.items():
@@ -42,7 +41,7 @@ def begin(study: Stubbed, number: int) -> None:
         file.chmod(0o755)
     ready = {"family": "postgresql", "product": "PostgreSQL", "version": "15"}
     entry = {**ready, "sources": [{"installed": str(study.root / "ready" / "bin" / "postgres")}]}
-    study.configure(**{**STUDY, **CHANGES[number]}, servers={"ready": entry})
+    study.configure(**STUDY, servers={"ready": entry})
 
 
 def _of_version(name: str, version: str) -> str:
@@ -55,10 +54,10 @@ esac
 """
 
 
-def unpack(study: Stubbed, number: int) -> None:
+def unpack(study: Stubbed) -> None:
     """Put the finished results into the checkout."""
-    with tarfile.open(FORMATS / f"finished-{number}.tar.xz") as kept:
-        kept.extractall(study.root)
+    with tarfile.open(FINISHED) as archive:
+        archive.extractall(study.root)
 
 
 def run(study: Stubbed, *arguments: str) -> Answer:
