@@ -25,8 +25,8 @@ from scripts.measure.engine import planned
 from scripts.measure.engine.planned import TURNS
 from scripts.study.config.loading import load
 from scripts.study.plan.block_layout import Block
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 
 BENCH = "run_overhead"
 CONFIG = ROOT / "config.yaml"
@@ -40,7 +40,7 @@ SHORT = {"datasets": {"sbtest": {"tables": 4, "rows": ROWS}}, "warmup_s": 1, "me
 class Bench:
     """A plan whose runs are measured, the server they run on, and the folder that everything is kept in."""
 
-    paths: Paths
+    paths: Schedule
     identity: Path
     folder: Path
 
@@ -60,7 +60,7 @@ class Bench:
         loader = self.folder / "loader.txt"
         loader.write_text(str(self.identity))
         parts = next(iter(self.paths.datasets.values()))
-        recipe = json_record.canonical(self.paths.plan.dataset(*parts))
+        recipe = json_record.canonical(self.paths.plan.dataset(*parts).dump())
         snapshot = self.dataset.parent / "snapshot"
         self.script("load_dataset", recipe=recipe, loader=loader, snapshot=snapshot, dataset=self.dataset, threads=2)
 
@@ -69,7 +69,7 @@ class Bench:
 
         Raises ValueError when the run failed.
         """
-        described, home = self.paths.planned(block), self.folder / "block"
+        described, home = self.paths.planned(block).facts(), self.folder / "block"
         (arm,) = [arm for arm in described["arms"] if arm["name"] == block.arms[0]]
         place = {key: value for key, value in arm["place"].items() if key != "judged"}
         alone = {**arm, "place": place, "identity": str(self.identity), "dataset": str(self.dataset)}
@@ -92,7 +92,7 @@ class Bench:
 def measured(config: Path, times: int = 3) -> list[Row]:
     """Return the rows of a study's server. Raises ValueError when it has not been built."""
     settings = {**yaml.safe_load(config.read_text(encoding="utf-8")), **SHORT, "repetitions": times}
-    paths = Paths(Plan(load(settings, ROOT, str(config)), ROOT))
+    paths = Schedule(Plan(load(settings, ROOT, str(config)), ROOT))
     server = settings["variants"][settings["reference"]]["server"]
     identity = ROOT / paths.build(server, LOADER) / "identity.json"
     if not identity.exists():

@@ -21,11 +21,9 @@ def default_report(wildcards):
 def recipe(kind, wildcards):
     """Return the canonical JSON of a recipe. Raises WorkflowError if the digest in the path is not its digest."""
     made, part = recipe_parts(kind, wildcards)
-    if part is not None and part != json_record.digest(made):
-        raise WorkflowError(
-            f"{kind} {dict(wildcards)}: this config makes digest {json_record.digest(made)}, not {part}"
-        )
-    return json_record.canonical(made)
+    if part is not None and part != made.digest:
+        raise WorkflowError(f"{kind} {dict(wildcards)}: this config makes digest {made.digest}, not {part}")
+    return json_record.canonical(made.dump())
 
 
 def recipe_parts(kind, wildcards):
@@ -87,7 +85,7 @@ def source_places(wildcards, output):
 
 
 def diagnosis_place(wildcards, output):
-    return json_record.canonical(DIAGNOSES.place(output.diagnosis))
+    return json_record.canonical(DIAGNOSES.context(output.diagnosis))
 
 
 def source_of_build(wildcards):

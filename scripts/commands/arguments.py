@@ -8,8 +8,8 @@ from scripts import ROOT
 from scripts.lib.host.entry import WrongCall
 from scripts.study.config import expansion, loading
 from scripts.study.config.yaml_lines import ConfigError
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,9 +35,9 @@ def study_of(config: Path, size: str = "") -> loading.Study:
         raise ConfigError(f"{config}: cannot be read: {error.strerror}") from error
 
 
-def paths_of(config: Path, size: str = "") -> Paths:
+def paths_of(config: Path, size: str = "") -> Schedule:
     """Return the paths of a config file's study, relative to the working directory."""
-    return Paths(Plan(study_of(config, size), ROOT))
+    return Schedule(Plan(study_of(config, size), ROOT))
 
 
 def report_command(config: Path, size: str = "") -> str:

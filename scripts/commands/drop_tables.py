@@ -3,7 +3,6 @@
 import argparse
 from pathlib import Path
 
-from scripts.build.sources.kinds import RUNNING
 from scripts.commands.arguments import add_arguments, paths_of, report_command
 from scripts.commands.prune.unused_results import discard
 from scripts.lib.host import locks
@@ -11,7 +10,7 @@ from scripts.lib.host.entry import say, user_command
 from scripts.measure.servers import credentials, families, own_database
 from scripts.measure.servers.endpoint import endpoint_of
 from scripts.measure.servers.running_server import RunningServer
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 
 RESULTS = Path("results")
 
@@ -32,7 +31,7 @@ def main(config: Path, scale: str = "") -> None:
     places = credentials.places(paths.plan.study.entries["servers"])
     for folder, (server, database) in databases.items():
         family = families.of(paths.plan.family(server))
-        outside = endpoint_of(server, paths.plan.source(server)[RUNNING], places)
+        outside = endpoint_of(server, paths.plan.source(server).running, places)
         with RunningServer(family, outside, Path()).blamed("while its tables were dropped"):
             was_there = own_database.drop(family, outside, database)
         discard(Path(folder))
@@ -40,12 +39,12 @@ def main(config: Path, scale: str = "") -> None:
     say(f"[drop] `{report_command(config, scale)}` loads the tables again where blocks are left to measure")
 
 
-def databases_of(paths: Paths) -> dict[str, tuple[str, str]]:
+def databases_of(paths: Schedule) -> dict[str, tuple[str, str]]:
     """Return folder of a dataset -> (server, database) of those on servers that already run."""
     plan, databases = paths.plan, {}
     for folder, parts in paths.datasets.items():
         if plan.is_running(parts[0]):
-            databases[folder] = (parts[0], plan.dataset(*parts)["database"])
+            databases[folder] = (parts[0], plan.dataset(*parts).database)
     return databases
 
 

@@ -16,7 +16,7 @@ from scripts.lib.vocabulary import FailureKind
 from scripts.lib.wording import brief, listing, plural
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.earlier_layout import demand_blocks
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 
 RESULTS = Path("results")
 
@@ -62,7 +62,7 @@ def main(config: Path, scale: str = "") -> None:
         say(f"[retry] {listing(refusing)}: the server refuses an option, and will again; correct it in the study first")
 
 
-def made_of_results(paths: Paths) -> list[Path]:
+def made_of_results(paths: Schedule) -> list[Path]:
     """Return the report and its inputs: while they exist, Snakemake does not look for missing results behind them."""
     name = paths.plan.study.name
     published = [RESULTS / "report.html"] if name == "default" else []
@@ -72,7 +72,7 @@ def made_of_results(paths: Paths) -> list[Path]:
     ]
 
 
-def failed(paths: Paths) -> Iterator[FailedResult]:
+def failed(paths: Schedule) -> Iterator[FailedResult]:
     """Yield the failed results of a study, runs first and builds last, each with the paths to remove."""
     for block in paths.blocks:
         for run in (Path(paths.run(block, name)) for name in block.arms):

@@ -16,12 +16,13 @@ from scripts.lib import json_record
 from scripts.lib.host import entry, outcome, workplace
 from scripts.lib.host.entry import say
 from scripts.lib.host.process import CommandFailed
+from scripts.lib.recipe_models import CheckRecipe
 from scripts.measure.servers.server import ServerFailed
 from scripts.measure.sql import server_answers, statement_files
 from scripts.measure.sql.differential import differences, question
 
 
-def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
+def main(recipe: CheckRecipe, identity: Path, answers_file: Path, log: Path) -> None:
     """Input: `identity`, the identity record of a build. Output: `answers_file`, its answers.
 
     Raises ServerFailed naming the statement at which the server died or stopped answering, and ValueError if the
@@ -29,16 +30,16 @@ def main(recipe: dict, identity: Path, answers_file: Path, log: Path) -> None:
     """
     begin_s, described = time.monotonic(), json_record.read(identity)
     names = {key: described.get(key) for key in ("server", "family", "build", "release", "build_id")}
-    names |= {key: recipe[key] for key in ("recipe", "build_digest", "statements_sha256")}
-    if (found := statement_files.statements_sha256(ROOT, recipe["family"])) != recipe["statements_sha256"]:
-        raise ValueError(f"statements_sha256: the files have {found}, the recipe {recipe['statements_sha256']}")
+    names |= {key: getattr(recipe, key) for key in ("recipe", "build_digest", "statements_sha256")}
+    if (found := statement_files.statements_sha256(ROOT, recipe.family)) != recipe.statements_sha256:
+        raise ValueError(f"statements_sha256: the files have {found}, the recipe {recipe.statements_sha256}")
 
     def give_up(reason: str) -> None:
         server_answers.write_answers(answers_file, {**names, **outcome.failure_facts(reason)})
 
     with outcome.as_result(answers_file.parent, give_up, ServerFailed, CommandFailed):
         outcome.usable(identity)
-        answered = question(recipe["family"], described["release"], workplace.installed(identity), log)
+        answered = question(recipe.family, described["release"], workplace.installed(identity), log)
         answer_relinks(identity.parent, described, answered, answers_file.with_name(kept_relinks.RECORD), log)
         server_answers.write_answers(answers_file, {**names, **answered})
         count, took_s = len(answered["answers"]), time.monotonic() - begin_s
@@ -70,4 +71,4 @@ def answer_relinks(build: Path, described: dict, expected: server_answers.Answer
 
 if __name__ == "__main__":
     answers_file = {"type": Path, "required": True, "dest": "answers_file"}
-    entry.run(main, __doc__, "identity", recipe=entry.RECIPE, answers=answers_file)
+    entry.run(main, __doc__, "identity", recipe=entry.recipe(CheckRecipe), answers=answers_file)

@@ -9,11 +9,14 @@ from scripts.build.compilation.audit import Unit
 from scripts.build.compilation.compiler_calls import CompilerCall, compiled_units, linked_units, read_kept_calls
 from scripts.lib import json_record
 from scripts.lib.host import entry, outcome
+from scripts.lib.recipe_models import CompileRecipe
 
 Found = tuple[list[Unit], dict[str, Any]]
 
 
-def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented: Path, audit: Path, log: Path) -> None:
+def main(
+    recipe: CompileRecipe, calls: Path, identity: Path, profile: Path, instrumented: Path, audit: Path, log: Path
+) -> None:
     """Inputs: `calls` of the compiler, `profile`, `identity`, `instrumented`. Output: `audit`, a record.
 
     `identity` and `instrumented` are the identity records of the build and of its instrumented stage, with install
@@ -21,7 +24,7 @@ def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented:
     used; the published recipe, known to lose its profile, and a build that may fail get an audit that records this.
     Raises ValueError if counters or programs cannot be read.
     """
-    described, published = json_record.read(identity), bool(recipe.get("published"))
+    described, published = json_record.read(identity), recipe.published
     facts = {key: described[key] for key in ("server", "build")} | {"published": published}
     with outcome.as_result(
         audit.parent, lambda reason: json_record.write(audit, {**facts, **outcome.failure_facts(reason)})
@@ -35,10 +38,10 @@ def main(recipe: dict, calls: Path, identity: Path, profile: Path, instrumented:
 
 
 def judge(
-    recipe: dict, calls: Path, described: dict, install: Path, profile: Path, instrumented: Path
+    recipe: CompileRecipe, calls: Path, described: dict, install: Path, profile: Path, instrumented: Path
 ) -> dict[str, Any]:
     """Return the facts of the audit of the build whose identity record is `described`."""
-    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    chosen = toolchain.find(recipe.toolchain.name, recipe.toolchain.commands)
     made = read_kept_calls(calls)
     linked, ambiguous = linked_units(made, described["server_file"], install)
     counters = profile.parent / "counters"
@@ -46,9 +49,10 @@ def judge(
         judged, shown = by_clang(made, counters, linked, instrumented, chosen)
         names_problem = None
     else:
-        judged, shown = by_gcc(made, counters, linked, instrumented, chosen, bool(recipe.get("published")))
+        judged, shown = by_gcc(made, counters, linked, instrumented, chosen, recipe.published)
         names_problem = gcc.names_problem(chosen.version)
-    facts = builds_audit.audit(judged, recipe["profile"]["training"], names_problem)
+    training = recipe.profile.training if recipe.profile else ""
+    facts = builds_audit.audit(judged, training, names_problem)
     return {"tool": chosen.kind, **facts, "members_ambiguous": ambiguous, **shown}
 
 
@@ -84,4 +88,13 @@ def by_clang(
 
 
 if __name__ == "__main__":
-    entry.run(main, __doc__, "calls", "identity", "profile", "instrumented", "audit", recipe=entry.RECIPE)
+    entry.run(
+        main,
+        __doc__,
+        "calls",
+        "identity",
+        "profile",
+        "instrumented",
+        "audit",
+        recipe=entry.recipe(CompileRecipe),
+    )

@@ -15,11 +15,13 @@ from scripts.lib.host.entry import say_waiting
 from scripts.lib.host.locks import shared
 from scripts.lib.host.process import CommandFailed, Usage, run
 from scripts.lib.host.workplace import installed
-from scripts.lib.json_record import digest
+from scripts.lib.recipe_models import BoltRecipe, StageKind
 from scripts.measure.servers import families
 
 
-def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
+def main(
+    recipe: BoltRecipe, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path
+) -> None:
     """Inputs: `base`, the identity of BOLT's input, and `profile`. Outputs: `install`, then `facts`, then `identity`.
 
     The install tree of the input is beside `base`. Raises CommandFailed if llvm-bolt fails, Refused if it used no
@@ -39,27 +41,28 @@ def main(recipe: dict, base: Path, profile: Path | None, install: Path, identity
         make(recipe, base, profile, install, identity, facts, log)
 
 
-def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path) -> None:
+def make(
+    recipe: BoltRecipe, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path
+) -> None:
     """Run llvm-bolt, then write the records of the server."""
-    family = families.of(recipe["family"])
-    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    family = families.of(recipe.family)
+    chosen = toolchain.find(recipe.toolchain.name, recipe.toolchain.commands)
     given, whole = json_record.read(base), installed(base)
 
     def rewrite(program: Path, written: Path) -> tuple[Usage, dict[str, Any]]:
         return rewritten(recipe, chosen, program, written, profile, log)
 
-    made, names = install / family.SERVER, {key: recipe[key] for key in ("server", "family", "build")}
-    names["release"] = given["release"]
+    made, names = install / family.SERVER, recipe.names(given["release"])
     shutil.rmtree(install, ignore_errors=True)
     with shared(say_waiting):
         shutil.copytree(whole, install, symlinks=True)
         made.unlink()
         usage, about = rewrite(whole / given["server_file"], made)
-    declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": None, "bolt": about}
+    declared = {"stage": recipe.stage, "toolchain": chosen.facts(), "flags": None, "bolt": about}
     known, effort = binary.identify(made), {**_effort(usage), "threads": 1}
     sizes = {**binary.section_sizes(made, install), "server_file": family.SERVER}
-    json_record.write_signed(facts, {**names, "recipe": recipe, **declared, **effort, **known, **sizes})
-    place = {"profile_folder": str(profile_place(recipe))} if recipe["stage"] == "bolt_instrumented" else {}
+    json_record.write_signed(facts, {**names, "recipe": recipe.dump(), **declared, **effort, **known, **sizes})
+    place = {"profile_folder": str(profile_place(recipe))} if recipe.stage == StageKind.BOLT_INSTRUMENTED else {}
     kept = {**names, **known, "server_file": family.SERVER, "source_path": given["source_path"], **place}
     kept_relinks.clear(identity.parent)
     if count := kept_relinks.wanted(identity.parent):
@@ -69,7 +72,7 @@ def make(recipe: dict, base: Path, profile: Path | None, install: Path, identity
 
 
 def rewritten(
-    recipe: dict, chosen: toolchain.Toolchain, program: Path, made: Path, profile: Path | None, log: Path
+    recipe: BoltRecipe, chosen: toolchain.Toolchain, program: Path, made: Path, profile: Path | None, log: Path
 ) -> tuple[Usage, dict[str, Any]]:
     """Run llvm-bolt on a program; return what it took, and the part `bolt` of the facts."""
     command = command_of(recipe, chosen, program, made, profile, profile_place(recipe))
@@ -79,27 +82,27 @@ def rewritten(
         return usage, bolt_facts(recipe, chosen, command, log.read_bytes()[offset:].decode(errors="replace"))
 
 
-def profile_place(recipe: dict) -> Path:
+def profile_place(recipe: BoltRecipe) -> Path:
     """Return the folder for the profile of an instrumented server; BOLT compiles the path into the program."""
-    return cache_directory() / "bolt" / digest(recipe)
+    return cache_directory() / "bolt" / recipe.digest
 
 
 def command_of(
-    recipe: dict, chosen: toolchain.Toolchain, program: Path, made: Path, profile: Path | None, written: Path
+    recipe: BoltRecipe, chosen: toolchain.Toolchain, program: Path, made: Path, profile: Path | None, written: Path
 ) -> list[str]:
     """Return llvm-bolt's command line for this stage."""
     if profile is None:
-        forks = families.of(recipe["family"]).FORKS
+        forks = families.of(recipe.family).FORKS
         return bolt.instrument_command(chosen.bolt, program, made, written, forks=forks)
     return bolt.optimise_command(chosen.bolt, program, made, profile.parent / "counters" / bolt.PROFILE)
 
 
-def bolt_facts(recipe: dict, chosen: toolchain.Toolchain, command: list[str], text: str) -> dict[str, Any]:
+def bolt_facts(recipe: BoltRecipe, chosen: toolchain.Toolchain, command: list[str], text: str) -> dict[str, Any]:
     """Return the part `bolt` of the facts: input, version, arguments, and figures on the profile from its log."""
-    about = bolt.facts_from_log(text) if "profile" in recipe else {}
+    about = bolt.facts_from_log(text) if recipe.profile else {}
     arguments = [part for part in command[1:] if part.startswith("-") and part != "-o"]
-    training = recipe.get("profile", {}).get("training")
-    shown = {"input_build": recipe["input"]["name"], "version": chosen.version, "training": training}
+    training = recipe.profile.training if recipe.profile else None
+    shown = {"input_build": recipe.input.name, "version": chosen.version, "training": training}
     return {**shown, "arguments": arguments, **about}
 
 
@@ -110,4 +113,4 @@ def _effort(usage: Usage) -> dict[str, Any]:
 
 if __name__ == "__main__":
     profile = {"type": Path, "nargs": "?"}
-    entry.run(main, __doc__, "base", "install", "identity", "facts", recipe=entry.RECIPE, profile=profile)
+    entry.run(main, __doc__, "base", "install", "identity", "facts", recipe=entry.recipe(BoltRecipe), profile=profile)

@@ -3,7 +3,7 @@
 import os
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from scripts.lib.host.cache import cache_directory
 from scripts.lib.host.entry import say_waiting
 from scripts.lib.host.locks import shared
 from scripts.lib.host.process import CommandFailed
+from scripts.lib.recipe_models import CompileRecipe, StageKind
 from scripts.measure.servers import families
 
 
@@ -32,7 +33,7 @@ class Outputs:
     facts: Path
 
 
-def main(recipe: dict, source: Path, profile: Path | None, threads: int, log: Path, **outputs: Path) -> None:
+def main(recipe: CompileRecipe, source: Path, profile: Path | None, threads: int, log: Path, **outputs: Path) -> None:
     """Inputs: `source`, the record of a source tree, and `profile`. Outputs: those of Outputs, `identity` last.
 
     Raises ValueError if the compiler lacks a profile flag or the profile belongs to other sources or another compiler;
@@ -51,32 +52,31 @@ def main(recipe: dict, source: Path, profile: Path | None, threads: int, log: Pa
 
 
 def make(
-    recipe: dict, source: Path, described: dict, profile: Path | None, out: Outputs, threads: int, log: Path
+    recipe: CompileRecipe, source: Path, described: dict, profile: Path | None, out: Outputs, threads: int, log: Path
 ) -> None:
     """Compile and install the server, then write its records; `described` is the record `source`."""
-    family = families.of(recipe["family"])
-    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    family = families.of(recipe.family)
+    chosen = toolchain.find(recipe.toolchain.name, recipe.toolchain.commands)
     link = source_link(source.parent / "tree", described["tree_sha256"], cache_directory())
     demand_fit(profile, chosen, link)
     out.install.parent.mkdir(parents=True, exist_ok=True)
-    with shared(say_waiting), build_tree(described["tree_sha256"], cache_directory(), recipe["stage"]) as build:
+    with shared(say_waiting), build_tree(described["tree_sha256"], cache_directory(), recipe.stage) as build:
         flags = build_flags(recipe, chosen, build, profile, link, threads)
-        options = [*recipe.get("configure", []), *published_options(recipe, profile)]
-        configured = {**recipe, "configure": options}
+        configured = replace(recipe, configure=(*recipe.configure, *published_options(recipe, profile)))
         compiled = compile_server(family, link, build, chosen, flags, configured, threads, log)
         begin_s = time.monotonic()
         family.install(link, build, out.install.absolute(), log)
         steps_s = {**compiled.steps_s, "install": time.monotonic() - begin_s}
         calls = compiler_calls.read_calls(compiled.records, build)
-        if chosen.kind == "clang" and recipe["stage"] == "instrumented":
+        if chosen.kind == "clang" and recipe.stage == StageKind.INSTRUMENTED:
             # Clang's profile names functions, not units: their units are known from the object files only.
             calls = compiler_calls.with_functions(calls, build, chosen.nm)
         compiler_calls.write_calls(calls, out.calls)
         keep_headers(build, out.headers)
         relink(recipe, _identity(recipe, described, link, out), out, calls, Place(build, chosen))
-    declared = {"stage": recipe["stage"], "toolchain": chosen.facts(), "flags": flags.facts()}
+    declared = {"stage": recipe.stage, "toolchain": chosen.facts(), "flags": flags.facts()}
     made = {**declared, **_effort(compiled, steps_s, calls), "threads": threads}
-    foreign = foreign_flags.foreign_flags({**made, "family": recipe["family"]}, calls)
+    foreign = foreign_flags.foreign_flags({**made, "family": recipe.family}, calls)
     _describe(recipe, described, link, out, {**made, foreign_flags.FACT: foreign.facts()})
 
 
@@ -89,25 +89,29 @@ def demand_fit(profile: Path | None, chosen: toolchain.Toolchain, link: Path) ->
             profiles.demand_whole(profile)
 
 
-def _describe(recipe: dict, described: dict, link: Path, out: Outputs, made: dict[str, Any]) -> None:
+def _describe(recipe: CompileRecipe, described: dict, link: Path, out: Outputs, made: dict[str, Any]) -> None:
     """Write the facts of a finished build, `made` among them, then its identity."""
-    file = families.of(recipe["family"]).SERVER
+    file = families.of(recipe.family).SERVER
     identity = _identity(recipe, described, link, out)
     known = {key: value for key, value in identity.items() if key != "source_path"}
     sizes = binary.section_sizes(out.install / file, out.install)
-    declared = {"recipe": recipe, "source_sha256": described["tree_sha256"]}
+    declared = {"recipe": recipe.dump(), "source_sha256": described["tree_sha256"]}
     json_record.write_signed(out.facts, {**known, **declared, **made, **sizes})
     json_record.write(out.identity, identity)
 
 
-def _identity(recipe: dict, described: dict, link: Path, out: Outputs) -> dict[str, Any]:
+def _identity(recipe: CompileRecipe, described: dict, link: Path, out: Outputs) -> dict[str, Any]:
     """Return the identity of the installed server."""
-    file = families.of(recipe["family"]).SERVER
-    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": described["release"]}
-    return {**names, **binary.identify(out.install / file), "server_file": file, "source_path": str(link)}
+    file = families.of(recipe.family).SERVER
+    return {
+        **recipe.names(described["release"]),
+        **binary.identify(out.install / file),
+        "server_file": file,
+        "source_path": str(link),
+    }
 
 
-def relink(recipe: dict, identity: dict[str, Any], out: Outputs, calls: list, place: Place) -> None:
+def relink(recipe: CompileRecipe, identity: dict[str, Any], out: Outputs, calls: list, place: Place) -> None:
     """Relink the installed server as often as the study wants, which is not at all unless it is the reference."""
     folder = out.identity.parent
     kept_relinks.clear(folder)
@@ -143,4 +147,4 @@ if __name__ == "__main__":
     threads: entry.Option = {"type": int, "default": os.cpu_count()}
     profile: entry.Option = {"type": Path, "nargs": "?"}
     paths = ("source", "install", "headers", "calls", "identity", "facts")
-    entry.run(main, __doc__, *paths, recipe=entry.RECIPE, threads=threads, profile=profile)
+    entry.run(main, __doc__, *paths, recipe=entry.recipe(CompileRecipe), threads=threads, profile=profile)

@@ -72,4 +72,4 @@ def line(made: run_record.Diagnosis) -> str:
 
 
 if __name__ == "__main__":
-    entry.run(main, __doc__, "identity", "dataset", "diagnosis", "text", recipe=entry.RECIPE, place=entry.RECIPE)
+    entry.run(main, __doc__, "identity", "dataset", "diagnosis", "text", recipe=entry.JSON, place=entry.JSON)

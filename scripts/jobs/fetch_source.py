@@ -3,11 +3,11 @@
 import logging
 import sys
 from pathlib import Path
-from typing import Any
 
 from scripts.build.sources import addresses, kinds, source
 from scripts.build.sources.declared import DeclaredSource
 from scripts.lib.host import entry
+from scripts.lib.recipe_models import ServerSourceRecipe
 from scripts.measure.loadgen import reached_servers
 from scripts.measure.servers import families
 
@@ -32,19 +32,19 @@ def log_to(log: Path, sources: list[DeclaredSource]) -> None:
     logging.basicConfig(level=logging.DEBUG, handlers=[everything, seen], format="%(message)s")
 
 
-def main(recipe: dict[str, Any], sources: list[DeclaredSource], tree: Path, identity: Path, log: Path) -> None:
+def main(recipe: ServerSourceRecipe, sources: list[DeclaredSource], tree: Path, identity: Path, log: Path) -> None:
     """Inputs: `recipe`, the wanted content, and `sources`, the places to get it. Outputs: `tree`, then `identity`.
 
     The first source that is available is used; a server that already runs is only asked for its release. Raises
     SourceError with the failure of each source.
     """
-    sources = addresses.with_logins(recipe["server"], sources)
+    sources = addresses.with_logins(recipe.server, sources)
     log_to(log, sources)
     if kinds.is_running(sources):
         reached_servers.describe_server(recipe, tree, identity)
         return
-    source.make({**recipe, "sources": sources}, tree, identity, families.products())
+    source.make({**recipe.dump(), "sources": sources}, tree, identity, families.products())
 
 
 if __name__ == "__main__":
-    entry.run(main, __doc__, "tree", "identity", recipe=entry.RECIPE, sources=entry.RECIPE)
+    entry.run(main, __doc__, "tree", "identity", recipe=entry.recipe(ServerSourceRecipe), sources=entry.JSON)

@@ -9,6 +9,7 @@ from scripts.build.sources import debian, installed, kinds
 from scripts.lib import json_record
 from scripts.lib.host import entry
 from scripts.lib.host.process import output_of
+from scripts.lib.recipe_models import PrebuiltRecipe
 from scripts.measure.loadgen import reached_servers
 from scripts.measure.servers import families
 from scripts.measure.servers.families.family import RELEASE_FILE, Family
@@ -20,14 +21,14 @@ UNKNOWN = (
 )
 
 
-def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path, log: Path) -> None:
+def main(recipe: PrebuiltRecipe, source: Path, install: Path, facts: Path, identity: Path, log: Path) -> None:
     """Input: `source`, the record of a source. Outputs: `install`, then `facts`, then `identity`.
 
     An unpacked distribution is hard-linked or copied, so that it does not change with its source; a server installed on
     this machine is linked symbolically. Raises ValueError if there is no server of the family, or if its release is not
     the declared one.
     """
-    family, described = families.of(recipe["family"]), json_record.read(source)
+    family, described = families.of(recipe.family), json_record.read(source)
     if described["kind"] == kinds.RUNNING:
         reached_servers.describe_build(recipe, described, install, facts, identity, UNKNOWN)
         return
@@ -38,19 +39,19 @@ def main(recipe: dict, source: Path, install: Path, facts: Path, identity: Path,
         (install / name).parent.mkdir(parents=True, exist_ok=True)
         (link if here else keep)(place, install / name)
     program = install / family.SERVER
-    release = release_of(program, recipe["source"]["version"], family)
+    release = release_of(program, recipe.source.version, family)
     (install / RELEASE_FILE).write_text(f"{release}\n", encoding="utf-8")
-    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": release}
+    names = recipe.names(release)
     known = binary.identify(program)
     sizes = {**binary.section_sizes(program, install), "install_bytes": sum(map(size, parts.values()))}
-    shown = {**names, "stage": recipe["stage"], "source_sha256": described["tree_sha256"], "server_file": family.SERVER}
+    shown = {**names, "stage": recipe.stage, "source_sha256": described["tree_sha256"], "server_file": family.SERVER}
     program_facts = {
         "version": version_line(program),
         **binary.binary_facts(program),
         "has_build_id": known["build_id"] is not None,
     }
     json_record.write_signed(
-        facts, {**shown, "recipe": recipe, **dict.fromkeys(UNKNOWN), **known, **sizes, "told": program_facts}
+        facts, {**shown, "recipe": recipe.dump(), **dict.fromkeys(UNKNOWN), **known, **sizes, "told": program_facts}
     )
     origin = str(parts[family.SERVER].resolve()) if here else described["origin"]
     json_record.write(identity, {**names, **known, "server_file": family.SERVER, "source_path": origin})
@@ -103,4 +104,4 @@ def version_line(program: Path) -> str:
 
 
 if __name__ == "__main__":
-    entry.run(main, __doc__, "source", "install", "facts", "identity", recipe=entry.RECIPE)
+    entry.run(main, __doc__, "source", "install", "facts", "identity", recipe=entry.recipe(PrebuiltRecipe))

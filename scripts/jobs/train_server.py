@@ -14,6 +14,7 @@ from scripts.lib.host import entry, outcome, workplace
 from scripts.lib.host.entry import say
 from scripts.lib.host.leftovers import hold_machine
 from scripts.lib.host.process import CommandFailed
+from scripts.lib.recipe_models import ProfileRecipe, TrainedWorkload
 from scripts.measure.loadgen import gated, sysbench
 from scripts.measure.loadgen import run_sysbench as loadgen_run
 from scripts.measure.loadgen.lua import script_path, why_no_gate
@@ -26,7 +27,7 @@ ABOUT_COUNTERS = re.compile(r"profiling|libgcov|gcda|LLVM Profile|BOLT", re.I)
 TIMEOUT_FACTOR = 3
 
 
-def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, profile: Path, log: Path) -> None:
+def main(recipe: ProfileRecipe, identity: Path, datasets: list[Path], counters: Path, profile: Path, log: Path) -> None:
     """Inputs: `identity` of the instrumented build, and `datasets`. Outputs: `counters`, a folder, then `profile`.
 
     `profile` is the record of the counters. Raises ServerFailed if the server did not stop cleanly (a killed server
@@ -39,21 +40,23 @@ def main(recipe: dict, identity: Path, datasets: list[Path], counters: Path, pro
     def give_up(reason: str) -> None:
         shutil.rmtree(counters, ignore_errors=True)
         counters.mkdir(parents=True)
-        names = {"server": recipe["server"], "training": recipe["training"], "trained": recipe["instrumented"]["name"]}
-        json_record.write_signed(profile, {**names, "recipe": recipe, "tool": None, **outcome.failure_facts(reason)})
+        names = {"server": recipe.server, "training": recipe.training, "trained": recipe.instrumented.name}
+        json_record.write_signed(
+            profile, {**names, "recipe": recipe.dump(), "tool": None, **outcome.failure_facts(reason)}
+        )
 
     with outcome.as_result(profile.parent, give_up, CommandFailed, ServerFailed, SysbenchFailed):
         try:
             facts = train(recipe, identity, datasets, counters, log)
         except loadgen_run.SysbenchKilled as killed:
             raise outcome.HostFailed(str(killed)) from killed
-        json_record.write_signed(profile, {"recipe": recipe, **facts})
+        json_record.write_signed(profile, {"recipe": recipe.dump(), **facts})
 
 
-def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, log: Path) -> dict[str, Any]:
+def train(recipe: ProfileRecipe, identity: Path, datasets: list[Path], counters: Path, log: Path) -> dict[str, Any]:
     """Run the training and copy its counters to `counters`; return the facts of the profile."""
     begin_s = time.monotonic()
-    chosen = toolchain.find(recipe["toolchain"]["name"], recipe["toolchain"]["commands"])
+    chosen = toolchain.find(recipe.toolchain.name, recipe.toolchain.commands)
     described = outcome.usable(identity)
     with hold_machine(), data_directory.workspace(None) as folder:
         written = profiles.place(identity, folder)
@@ -62,8 +65,8 @@ def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, lo
         with outcome.refusing():
             profiles.keep(written, counters, chosen, log)
     facts = {
-        "server": recipe["server"],
-        "training": recipe["training"],
+        "server": recipe.server,
+        "training": recipe.training,
         "trained": described["build"],
         "tool": chosen.kind,
         "compiler": f"{chosen.name} {chosen.version}",
@@ -80,21 +83,21 @@ def train(recipe: dict, identity: Path, datasets: list[Path], counters: Path, lo
 
 
 def train_on(
-    recipe: dict, identity: Path, dataset: Path, environment: dict[str, str], log: Path
+    recipe: ProfileRecipe, identity: Path, dataset: Path, environment: dict[str, str], log: Path
 ) -> list[dict[str, Any]]:
     """Run the workloads of the training that use this dataset on one server; return one row per run."""
-    folder = dataset.parent
-    digest = folder.name.rsplit("-", 1)[1]
-    workloads = [workload for workload in recipe["workloads"] if workload["dataset_digest"] == digest]
-    data_directory.verify(folder / "snapshot", json_record.read(dataset)["snapshot_sha256"])
-    family, cpus = families.of(recipe["family"]), host_cpus.place_processes(host_cpus.read_topology())
+    folder, described = dataset.parent, json_record.read(dataset)
+    loaded = json_record.digest(described["recipe"])
+    workloads = [workload for workload in recipe.workloads if workload.dataset_digest == loaded]
+    data_directory.verify(folder / "snapshot", described["snapshot_sha256"])
+    family, cpus = families.of(recipe.family), host_cpus.place_processes(host_cpus.read_topology())
     with (
         data_directory.cloned(folder / "snapshot", None) as data,
         running(
             family,
             workplace.installed(identity),
             data,
-            server_options(family, recipe),
+            server_options(family, recipe.dump()),
             log,
             cpus=cpus.server_cpus,
             environment=environment,
@@ -102,31 +105,33 @@ def train_on(
     ):
         with server.blamed():
             loadgen_run.fill_anew(
-                workloads[0]["tables"], family.sysbench_flags(server.sockets), log.with_suffix(".load.txt")
+                workloads[0].tables.dump(), family.sysbench_flags(server.sockets), log.with_suffix(".load.txt")
             )
             runs = [run_workload(recipe, workload, server, cpus.client_cpus, log) for workload in workloads]
         server.stop(keep_data=False)
     return runs
 
 
-def run_workload(recipe: dict, workload: dict, server: Server, cpus: tuple[int, ...], log: Path) -> dict[str, Any]:
+def run_workload(
+    recipe: ProfileRecipe, workload: TrainedWorkload, server: Server, cpus: tuple[int, ...], log: Path
+) -> dict[str, Any]:
     """Run one workload of the training; return its name, clients, seconds and tps."""
-    generator = sysbench.read_capabilities()
-    sysbench.demand_options(generator, script_path(workload["script"]), workload.get("options", {}))
+    generator, load = sysbench.read_capabilities(), workload.dump()
+    sysbench.demand_options(generator, script_path(load["script"]), workload.options)
     flags = server.family.sysbench_flags(server.sockets)
-    call = loadgen_run.call_of_load(generator, workload, flags, recipe["clients"], recipe["seconds"], seed=1)
-    text = log.with_name(f"{log.stem}-{workload['name']}.txt")
-    if why_no_gate(workload):
-        finished = loadgen_run.run(call, text, timeout_s=recipe["seconds"] * TIMEOUT_FACTOR + 60, cpus=cpus)
+    call = loadgen_run.call_of_load(generator, load, flags, recipe.clients, recipe.seconds, seed=1)
+    text = log.with_name(f"{log.stem}-{workload.name}.txt")
+    if why_no_gate(load):
+        finished = loadgen_run.run(call, text, timeout_s=recipe.seconds * TIMEOUT_FACTOR + 60, cpus=cpus)
         tps = finished.output.totals.transactions / finished.output.totals.duration_s
     else:
-        with gated.connected([call], text, cpus) as load:
-            tps = load.slice(recipe["seconds"], 0.0, recipe["seconds"] * TIMEOUT_FACTOR + 60).tps
-            load.end()
-    say(f"[training {recipe['server']} {recipe['training']}] {workload['name']}: {tps:.0f} TPS with counters")
-    return {"workload": workload["name"], "clients": recipe["clients"], "seconds": recipe["seconds"], "tps": tps}
+        with gated.connected([call], text, cpus) as gated_load:
+            tps = gated_load.slice(recipe.seconds, 0.0, recipe.seconds * TIMEOUT_FACTOR + 60).tps
+            gated_load.end()
+    say(f"[training {recipe.server} {recipe.training}] {workload.name}: {tps:.0f} TPS with counters")
+    return {"workload": workload.name, "clients": recipe.clients, "seconds": recipe.seconds, "tps": tps}
 
 
 if __name__ == "__main__":
     datasets = {"type": Path, "nargs": "+", "required": True}
-    entry.run(main, __doc__, "identity", "counters", "profile", recipe=entry.RECIPE, datasets=datasets)
+    entry.run(main, __doc__, "identity", "counters", "profile", recipe=entry.recipe(ProfileRecipe), datasets=datasets)

@@ -23,9 +23,9 @@ from scripts.measure.servers import credentials
 from scripts.study.config.loading import load
 from scripts.study.plan import decisions, earlier_layout, looks, relink_choice
 from scripts.study.plan.block_layout import Block
-from scripts.study.plan.paths import Paths, tolerated_folders
 from scripts.study.plan.preview import plan_text, step_times
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from scripts.workflow import announcing, command_line, job_records, session, terminal
 from scripts.workflow.last_lines import last_lines
 from scripts.workflow.time_left import TimeLeft
@@ -40,7 +40,7 @@ class OpenStudy:
     workflow: Any
     files: list[Path]
     plan: Plan
-    paths: Paths
+    paths: Schedule
     is_partial: bool
 
     @cached_property
@@ -144,7 +144,7 @@ def open_study(workflow: Any, config: dict[str, Any]) -> OpenStudy:
         config["partial"] = config["partial"] == "true"
     root, files = Path(workflow.basedir), command_line.config_files(workflow)
     plan = Plan(load(config, root, " ".join(map(str, files)), files), root)
-    paths = Paths(plan, None if workflow.is_main_process else decisions.read(plan))
+    paths = Schedule(plan, None if workflow.is_main_process else decisions.read(plan))
     study = OpenStudy(workflow, files, plan, paths, plan.study.declared.partial)
     earlier_layout.demand_blocks(paths)
     session.prepare(workflow, RESULTS)
@@ -176,7 +176,7 @@ def _environment(study: OpenStudy) -> dict[str, str]:
     servers = study.plan.study.entries["servers"]
     return {
         **session.job_environment(study.plan.root),
-        outcome.MAY_FAIL: "\n".join(tolerated_folders(study.paths)),
+        outcome.MAY_FAIL: "\n".join(study.paths.tolerated),
         kept_relinks.WANTED: json_record.canonical(relink_choice.wanted(study.paths)),
         **lua.job_environment(study.plan.study.outside_scripts.values()),
         **credentials.job_environment(servers),

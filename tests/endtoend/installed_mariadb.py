@@ -14,8 +14,8 @@ from scripts.lib import json_record
 from scripts.measure.servers import families
 from scripts.measure.servers.families.mariadb import SYSTEM_TABLES
 from scripts.study.config.loading import load
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.endtoend.folders import open_folder
 from tests.made import studies
 from tests.workflow.running import CHECKOUT, environment
@@ -55,7 +55,7 @@ def lay_out(build: Path) -> Path:
     return build / "identity.json"
 
 
-def plan(**changes: Any) -> Paths:
+def plan(**changes: Any) -> Schedule:
     """Return the plan of a study of this server alone: one workload, two small tables, a window of three seconds.
 
     `changes` replace keys of its config.
@@ -69,7 +69,7 @@ def plan(**changes: Any) -> Paths:
         repetitions=2,
         measure_s=MEASURE_S,
     )
-    return Paths(Plan(load(config | changes, CHECKOUT, "installed"), CHECKOUT))
+    return Schedule(Plan(load(config | changes, CHECKOUT, "installed"), CHECKOUT))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Place:
 
     folder: Path
     identity: Path
-    paths: Paths
+    paths: Schedule
 
     @classmethod
     @contextlib.contextmanager
@@ -97,7 +97,7 @@ class Place:
     def load_command(self) -> list[str]:
         """Return the command line of load_dataset."""
         (parts,) = self.paths.datasets.values()
-        recipe = json_record.canonical(self.paths.plan.dataset(*parts))
+        recipe = json_record.canonical(self.paths.plan.dataset(*parts).dump())
         loader = self.folder / "loader.txt"
         loader.write_text(f"{self.identity}\n")
         places = [
@@ -123,7 +123,7 @@ class Place:
         Without `turn_s` a block in slices is measured in slices whatever its load. `edits` replace parts of the arms:
         `variant`, `load` and `place` are laid over those planned.
         """
-        block = self.paths.planned(next(iter(self.paths.to_measure.values())))
+        block = self.paths.planned(next(iter(self.paths.to_measure.values()))).facts()
         chosen = [self._arm(arm, edits) for arm in block["arms"] if arm["name"] in arms]
         home = self.run(name).parent
         how = {"method": method, "turns": list(arms), "turn_s": turn_s}
@@ -134,7 +134,7 @@ class Place:
 
     def with_options(self, **more: Any) -> dict[str, Any]:
         """Return the part `variant` of a recipe with more server options than planned, to be edited into a block."""
-        return {"options": {**self.paths.plan.variant("baseline").get("options", {}), **more}}
+        return {"options": {**self.paths.plan.variant("baseline").options, **more}}
 
     def _arm(self, arm: dict[str, Any], edits: dict[str, Any]) -> dict[str, Any]:
         recipe = {part: {**arm["recipe"][part], **edits.get(part, {})} for part in ("variant", "load")}

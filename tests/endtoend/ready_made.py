@@ -18,6 +18,7 @@ from scripts.measure.servers import data_directory, families
 from scripts.measure.servers import options as servers_options
 from scripts.measure.servers.server import running
 from scripts.report.page.workloads_section import statement_form
+from tests.made.declared import prebuilt
 from tests.workflow.running import CHECKOUT, environment
 
 OPTIONS = {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "16M"}
@@ -53,18 +54,23 @@ class Ready:
     def facts(self) -> dict[str, Any]:
         return json_record.read(self.folder / "build" / "facts.json")
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The recipe of its sources."""
+        return {"server": self.name, "product": self.entry["product"], "version": self.entry["version"]}
+
     def fetch(self) -> str:
         """Fetch and unpack it; returns what was said when that failed, else an empty text."""
-        names = {"server": self.name, "product": self.entry["product"], "version": self.entry["version"]}
         sources = ["--sources", json_record.canonical(self.entry["sources"]), "--tree", self.folder / "source" / "tree"]
         more = ["--identity", self.folder / "source" / "source.json", "--log", self.folder / "fetch.log"]
-        done = self._run("fetch_source", FETCHED_WITHIN_S, "--recipe", json_record.canonical(names), *sources, *more)
+        done = self._run(
+            "fetch_source", FETCHED_WITHIN_S, "--recipe", json_record.canonical(self.names), *sources, *more
+        )
         return done.stderr if done.returncode else ""
 
     def take(self) -> None:
         """Make its install tree."""
-        recipe = {"family": self.entry["family"], "server": self.name, "build": "prebuilt", "stage": "prebuilt"}
-        whole = json_record.canonical({**recipe, "source": {"version": self.entry["version"]}})
+        whole = json_record.canonical(prebuilt(family=self.entry["family"], server=self.name, source=self.names).dump())
         build = {f"--{name}": self.folder / "build" / f"{name}.json" for name in ("facts", "identity")}
         more = {"--source": self.folder / "source" / "source.json", "--install": self.folder / "build" / "install"}
         self._must("install_prebuilt", "--recipe", whole, *_flat(build | more), "--log", self.folder / "take.log")
@@ -73,7 +79,8 @@ class Ready:
         """Load two small tables and keep the data directory."""
         loader = self.folder / "loader.txt"
         loader.write_text(f"{self.identity}\n")
-        recipe = {"family": self.entry["family"], "server": self.name, "dataset": "small", "tables": TABLES}
+        names = {"family": self.entry["family"], "server": self.name, "source": self.names}
+        recipe = {**names, "recipe": 1, "dataset": "small", "tables": TABLES}
         made = {"--snapshot": self.folder / "set" / "snapshot", "--dataset": self.folder / "set" / "dataset.json"}
         whole = ["--recipe", json_record.canonical(recipe), "--loader", loader, *_flat(made), "--threads", 2]
         self._must("load_dataset", *whole, "--log", self.folder / "load.log")

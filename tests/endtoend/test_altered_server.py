@@ -15,12 +15,14 @@ import yaml
 from scripts.build.compilation import binary
 from scripts.lib import json_record
 from scripts.lib.host.process import run
+from scripts.lib.recipe_models import ServerSourceRecipe
 from scripts.measure.servers import families
 from scripts.measure.sql import server_answers
 from tests.conftest import CHECKOUT
 from tests.endtoend.asking import ask, compare
 from tests.endtoend.installed_mariadb import finish
 from tests.faults.scale import WHOLE
+from tests.made import declared
 
 pytestmark = [pytest.mark.real, pytest.mark.skipif(not WHOLE, reason="long: make faults tries it")]
 
@@ -101,7 +103,7 @@ def compiled(compiler):
         entry = yaml.safe_load((CHECKOUT / "catalog" / "servers.yaml").read_text(encoding="utf-8"))["servers"][SERVER]
         made = Compiled(folder, fetched(entry, folder / "source"))
         made.build.mkdir()
-        recipe = {"configure": ["CFLAGS=-O0"]}
+        recipe = declared.compiled(configure=["CFLAGS=-O0"])
         run(POSTGRESQL.configure_command(made.source, compiler.commands, recipe), made.log, cwd=made.build)
         for command in POSTGRESQL.compile_commands(2):
             run(command, made.log, cwd=made.build)
@@ -113,7 +115,7 @@ def compiled(compiler):
 def fetched(entry, folder):
     """Fetch the sources by the product's own script; returns the release."""
     names = {"server": SERVER, "product": entry["product"], "version": entry["version"]}
-    recipe = json_record.canonical({**names, "sha256": entry["sources"][0].get("sha256")})
+    recipe = json_record.canonical(ServerSourceRecipe(**names, sha256=entry["sources"][0].get("sha256")).dump())
     what = ["--recipe", recipe, "--sources", json_record.canonical(entry["sources"])]
     places = ["--tree", folder / "tree", "--identity", folder / "source.json", "--log", folder / "log"]
     status, said = finish([sys.executable, "-m", "scripts.jobs.fetch_source", *what, *map(str, places)])

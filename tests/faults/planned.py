@@ -14,8 +14,8 @@ from scripts.lib import json_record
 from scripts.study.config import loading, mistakes, yaml_lines
 from scripts.study.config import schema as config_schema
 from scripts.study.config.mistakes import SHORT
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.made.studies import CHECKOUT, config
 
 SCHEMA = config_schema.resolved()
@@ -79,9 +79,9 @@ def quickly() -> Iterator[None]:
 def refusal(config: dict[str, Any]) -> str | None:
     """Plan a config: returns what it is refused with, None when all it makes was planned. Else an error is a defect."""
     try:
-        paths = Paths(Plan(loading.load(config, CHECKOUT, "study.yaml"), CHECKOUT))
-        recipes = [paths.plan.build(*pair) for pair in [*paths.builds.values(), *paths.stages.values()]]
-        recipes += [paths.plan.variant(name) for name in paths.plan.study.variants]
+        paths = Schedule(Plan(loading.load(config, CHECKOUT, "study.yaml"), CHECKOUT))
+        recipes = [paths.plan.build(*pair).dump() for pair in [*paths.builds.values(), *paths.stages.values()]]
+        recipes += [paths.plan.variant(name).dump() for name in paths.plan.study.variants]
         assert json_record.canonical(recipes).encode()
         assert paths.runs
         assert all([paths.datasets, paths.checks, paths.measured_builds])

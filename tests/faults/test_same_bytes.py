@@ -24,8 +24,8 @@ from scripts.lib import json_record as record
 from tests.made import studies
 paths = studies.paths(seed=int(sys.argv[1]))
 plan = paths.plan
-builds = {folder: plan.build(*pair) for folder, pair in [*paths.builds.items(), *paths.stages.items()]}
-blocks = [paths.planned(block) for block in paths.to_measure.values()]
+builds = {folder: plan.build(*pair).dump() for folder, pair in [*paths.builds.items(), *paths.stages.items()]}
+blocks = [paths.planned(block).facts() for block in paths.to_measure.values()]
 made = {"blocks": blocks, "datasets": list(paths.datasets), "checks": paths.checks}
 print(record.canonical({**made, "builds": builds}))
 """
@@ -71,7 +71,7 @@ def recipes(blocks):
 def test_plan_is_the_same_on_another_machine_and_another_seed_changes_the_order_alone(tmp_path):
     one = told(PLAN, tmp_path / "one", HERE, "1")
     assert one == told(PLAN, tmp_path / "other", THERE, "1")
-    planned = [[made.planned(block) for block in made.to_measure.values()] for made in (seeded(1), seeded(2))]
+    planned = [[made.planned(block).facts() for block in made.to_measure.values()] for made in (seeded(1), seeded(2))]
     orders = [[(block["folder"], block["seed"], block["turns"]) for block in blocks] for blocks in planned]
     assert orders[0] != orders[1]
     assert recipes(planned[0]) == recipes(planned[1])

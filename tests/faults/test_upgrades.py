@@ -20,8 +20,8 @@ from scripts.report.analysis import run_tables as runs
 from scripts.report.analysis.run_tables import read_csv
 from scripts.study.config.loading import load
 from scripts.study.plan.order import keys_in_order
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.made.known_paths import digests_of_run
 from tests.made.studies import CHECKOUT, config
 from tests.workflow import stubbed
@@ -162,7 +162,7 @@ def test_results_of_earlier_releases_are_found_where_they_are(monkeypatch):
     """A list that differs says that finished studies would be compiled, trained or measured again; was it meant?"""
     tools = dict.fromkeys(toolchain.COMMANDS["gcc"], "/usr/bin/gcc")
     monkeypatch.setattr(toolchain, "find", lambda name, entry: toolchain.Toolchain(name, "gcc", "12.2.0", tools))
-    paths = Paths(Plan(load(config(**FROZEN), CHECKOUT, "frozen"), CHECKOUT))
+    paths = Schedule(Plan(load(config(**FROZEN), CHECKOUT, "frozen"), CHECKOUT))
     variants = paths.plan.study.variants
     runs = [digests_of_run(paths, name, key) for key in keys_in_order(paths.plan.study) for name in variants]
     made = [*paths.builds, *paths.stages, *paths.profiles, *paths.datasets, *runs]

@@ -18,8 +18,8 @@ from scripts.lib.vocabulary import RELINKED
 from scripts.study.config import loading
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.order import BlockKey, keys_in_order
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.made.studies import CHECKOUT
 
 KNOWN = CHECKOUT / "tests" / "data" / "formats" / "studies.txt.xz"
@@ -58,20 +58,20 @@ def known_paths(config: Path, size: str) -> list[str]:
 
     A check's line also has what is no part of its path: the digest of its recipe, and the build it is compared with.
     """
-    return known_lines(Paths(Plan(loading.read(config, CHECKOUT, scale=size), CHECKOUT)))
+    return known_lines(Schedule(Plan(loading.read(config, CHECKOUT, scale=size), CHECKOUT)))
 
 
-def known_lines(paths: Paths) -> list[str]:
+def known_lines(paths: Schedule) -> list[str]:
     """Return lines of kind and path for everything that a plan makes, sorted."""
     return sorted(f"{kind} {path}" for kind, path in _kinds_and_paths(paths))
 
 
-def _kinds_and_paths(paths: Paths) -> Iterator[tuple[str, str]]:
+def _kinds_and_paths(paths: Schedule) -> Iterator[tuple[str, str]]:
     plan = paths.plan
     for server in {server for server, _ in [*paths.builds.values(), *paths.stages.values()]}:
         yield f"source {server}", paths.source(server)
     for server, build in paths.measured_builds.values():
-        recipe, reference = digest(plan.check(server, build)), plan.check_reference(server)
+        recipe, reference = plan.check(server, build).digest, plan.check_reference(server)
         yield "check", f"{paths.answers(server, build)} {recipe} {reference}"
     kinds_of_paths = {
         "build": paths.builds,
@@ -91,7 +91,7 @@ def _kinds_and_paths(paths: Paths) -> Iterator[tuple[str, str]]:
         yield from ((kind, path) for path in found)
 
 
-def digests_of_run(paths: Paths, variant: str, key: BlockKey) -> str:
+def digests_of_run(paths: Schedule, variant: str, key: BlockKey) -> str:
     """Return a path with the digests of a run's variant and load; before blocks its record lay there."""
     load = paths.load_part(variant, key.workload)
     return f"{paths.study}/runs/{paths.variant_part(variant)}/{load}/{key.clients}/{key.repetition}.json"

@@ -7,14 +7,14 @@ from typing import Any
 from scripts.lib import json_record
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.order import Run
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 from tests.made.run import PHASES_S, Asked, one_run
 
 EFFECT = {"baseline": 0.0, "pgo": 1.0, "aa": 0.0}
 START = 1_760_000_000.0
 
 
-def make(paths: Paths, runs: int | None = None) -> None:
+def make(paths: Schedule, runs: int | None = None) -> None:
     """Make everything the runs need, then the first `runs` of them, all without a number."""
     prepare(paths)
     for path in list(paths.runs)[:runs]:
@@ -24,13 +24,13 @@ def make(paths: Paths, runs: int | None = None) -> None:
             keep(paths, block)
 
 
-def keep(paths: Paths, block: Block) -> None:
+def keep(paths: Schedule, block: Block) -> None:
     """Write the record of a block whose arms were measured."""
     arms = {name: {"digest": paths.arm_digest(name, block.key.workload), "outcome": "ok"} for name in block.arms}
     json_record.write(Path(block.record), {"method": "slices", "arms": arms})
 
 
-def prepare(paths: Paths) -> None:
+def prepare(paths: Schedule) -> None:
     """Make sources, builds, checks, audits, profiles and datasets."""
     builds = {**paths.builds, **paths.stages}
     for server in {server for server, _ in builds.values()}:
@@ -55,7 +55,7 @@ def build(folder: str, server: str, name: str, **more: Any) -> None:
     json_record.write(Path(folder) / "identity.json", {**names, "sha256": json_record.digest(folder) * 5, **more})
 
 
-def measure(paths: Paths, path: str, **changes: Any) -> None:
+def measure(paths: Schedule, path: str, **changes: Any) -> None:
     """Make one run: pgo has the gain of the made-up runs without noise, and every run meets the same machine."""
     run, number = paths.runs[path], paths.numbers[path]
     now = START + number * sum(PHASES_S.values())
@@ -65,6 +65,6 @@ def measure(paths: Paths, path: str, **changes: Any) -> None:
     Path(path).with_suffix(".txt").write_text("what sysbench printed\n")
 
 
-def _asked(paths: Paths, run: Run, now: float) -> Asked:
+def _asked(paths: Schedule, run: Run, now: float) -> Asked:
     names = (paths.plan.study.name, run.variant, run.workload, run.clients, run.repetition)
     return Asked(*names, effect=EFFECT.get(run.variant, 0.0), level=0.0, noise=0.0, now=now)

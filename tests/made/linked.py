@@ -15,8 +15,10 @@ from scripts.build.compilation.compiler_calls import CompilerCall
 from scripts.build.compilation.flags import build_flags
 from scripts.build.compilation.toolchain import Toolchain
 from scripts.build.relink.relink_server import Place
+from scripts.lib.recipe_models import CompileRecipe
 from scripts.measure.servers import families
 from scripts.measure.servers.families import innodb
+from tests.made.declared import compiled
 
 PARTS = 8
 # The program is called server in the build tree, and installed as a server of the family.
@@ -88,7 +90,7 @@ class Linked:
     folder: Path
     calls: list[CompilerCall]
     place: Place
-    recipe: dict[str, Any]
+    recipe: CompileRecipe
 
     @property
     def program(self) -> Path:
@@ -108,7 +110,7 @@ def linked(compiler: Toolchain, folder: Path, *, stage: str = "plain", twins: bo
     for name, text in SOURCES.items() if twins else without_twins().items():
         (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "source" / name).write_text(text)
-    recipe = {"stage": stage, "family": "mysql", "server": "tiny", "build": "baseline", **declared}
+    recipe = compiled(stage=stage, **declared)
     build = folder / "trees" / "build"
     flags = build_flags(recipe, compiler, build, None, folder / "source", 1)
     made = compile_server(TINY, folder / "source", build, compiler, flags, recipe, 2, folder / "log.txt")

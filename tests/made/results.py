@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts.lib import json_record
-from scripts.study.plan.paths import Paths
+from scripts.lib.recipe_models import BuildRecipe, CompileRecipe
+from scripts.study.plan.schedule import Schedule
 from tests.made.laid_out import keep
 
 BOOT = "11111111-1111-1111-1111-111111111111"
@@ -13,20 +14,20 @@ CPU_S = 200.0
 MIB = 2**20
 
 
-def finish(paths: Paths, *, told: bool = True, boot_id: str = BOOT, age_s: float = 0, now_s: float = 0) -> None:
+def finish(paths: Schedule, *, told: bool = True, boot_id: str = BOOT, age_s: float = 0, now_s: float = 0) -> None:
     """Write all records of a finished study; `told`: with the recipes, as every release since the first plan does."""
     for folder, pair in {**paths.builds, **paths.stages}.items():
         recipe = paths.plan.build(*pair)
         source(paths, pair[0])
         write(f"{folder}/identity.json", {"server": pair[0], "build": pair[1]})
-        write(f"{folder}/facts.json", {**build_facts(recipe), **({"recipe": recipe} if told else {})})
+        write(f"{folder}/facts.json", {**build_facts(recipe), **({"recipe": recipe.dump()} if told else {})})
     for folder, parts in paths.profiles.items():
         trained = {"trained": parts[2]}
-        write(f"{folder}/profile.json", {**trained, **({"recipe": paths.plan.profile(*parts)} if told else {})})
+        write(f"{folder}/profile.json", {**trained, **({"recipe": paths.plan.profile(*parts).dump()} if told else {})})
     for folder, parts in paths.datasets.items():
         recipe = paths.plan.dataset(*parts)
-        facts = {**recipe["tables"], "bytes": 150 * MIB, "load_s": 7.0}
-        write(f"{folder}/dataset.json", {**facts, **({"recipe": recipe} if told else {})})
+        facts = {**recipe.tables.dump(), "bytes": 150 * MIB, "load_s": 7.0}
+        write(f"{folder}/dataset.json", {**facts, **({"recipe": recipe.dump()} if told else {})})
     for path in [*paths.checks, *paths.audits, f"{paths.study}/proofs.json", f"{paths.study}/report.html"]:
         write(path, {})
     for path in paths.runs:
@@ -38,25 +39,25 @@ def finish(paths: Paths, *, told: bool = True, boot_id: str = BOOT, age_s: float
             os.utime(path, (now_s - age_s, now_s - age_s))
 
 
-def write_run(paths: Paths, path: str, boot_id: str = BOOT) -> None:
+def write_run(paths: Schedule, path: str, boot_id: str = BOOT) -> None:
     """Write the record of one run."""
     run = paths.runs[path]
-    recipe = {"variant": paths.plan.variant(run.variant), "load": paths.plan.load(run.variant, run.workload)}
+    recipe = paths.plan.run(run.variant, run.workload).dump()
     phases_s = {"clone": 1.0, "warmup": 2.0, "measure": 7.0, "stop": 1.0}
     write(path, {"recipe": recipe, "outcome": "ok", "host": {"boot_id": boot_id}, "phases_s": phases_s})
 
 
-def source(paths: Paths, server: str) -> None:
+def source(paths: Schedule, server: str) -> None:
     """Write the record of a server's fetched sources."""
-    names = {key: value for key, value in paths.plan.source(server).items() if key != "sha256"}
+    names = {key: value for key, value in paths.plan.source(server).dump().items() if key != "sha256"}
     write(paths.source(server), {**names, "kind": "debian", "files": []})
 
 
-def build_facts(recipe: dict[str, Any]) -> dict[str, Any]:
+def build_facts(recipe: BuildRecipe) -> dict[str, Any]:
     """Return the facts of a build that the plan's estimates rest on."""
-    flags = {"lto": ["-flto=2"] if recipe.get("lto") else []}
+    flags = {"lto": ["-flto=2"] if isinstance(recipe, CompileRecipe) and recipe.lto else []}
     spent = {"cpu_s": CPU_S, "wall_s": CPU_S, "threads": 1, "install_bytes": 20 * MIB}
-    return {"stage": recipe["stage"], "flags": flags, **spent}
+    return {"stage": recipe.stage, "flags": flags, **spent}
 
 
 def write(path: str, facts: dict[str, Any]) -> None:

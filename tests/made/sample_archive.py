@@ -19,7 +19,7 @@ from pathlib import Path
 from scripts.commands.arguments import paths_of
 from scripts.lib import json_record
 from scripts.measure.engine.run_record import VARIABLES_FOLDER
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 from tests.made.studies import CHECKOUT
 
 MACHINE_ID, ANONYMOUS = re.compile(r'(?<="machine_id": ")\w+'), "0" * 32
@@ -29,7 +29,7 @@ SMALLEST = 9
 TABLES = ("runs", "series", "overall")
 
 
-def files(paths: Paths, tables: tuple[str, ...] = ()) -> Iterator[Path]:
+def files(paths: Schedule, tables: tuple[str, ...] = ()) -> Iterator[Path]:
     """Yield the records that the page of a study is made from, in the order in which it shows them, and `tables`."""
     study = Path(paths.study)
     yield from (Path(folder) / "facts.json" for folder in (*paths.builds, *paths.stages))

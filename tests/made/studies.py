@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts.study.config.loading import load
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 
 CHECKOUT = Path(__file__).parents[2]
 SMALL: dict[str, Any] = {
@@ -47,6 +47,6 @@ def plan(root: Path = CHECKOUT, **changes: Any) -> Plan:
     return Plan(load(config(**changes), root, "small.yaml"), root)
 
 
-def paths(root: Path = CHECKOUT, **changes: Any) -> Paths:
+def paths(root: Path = CHECKOUT, **changes: Any) -> Schedule:
     """Return the paths of the small study with some of its keys replaced."""
-    return Paths(plan(root, **changes))
+    return Schedule(plan(root, **changes))

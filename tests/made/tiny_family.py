@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from scripts.build.sources.installed import Product, program_of
 from scripts.lib.host.process import run
+from scripts.lib.recipe_models import CompileRecipe
 from scripts.measure.servers.endpoint import Endpoint
 from scripts.measure.servers.families.family import Family, Options, ServerSetting
 from scripts.measure.servers.families.option_rules import FROM_CLIENT, FROM_STORAGE, OptionValue
@@ -63,7 +64,7 @@ class Tiny(Family):
     POOL_OPTION, BASE_MIB, CONNECTION_MIB = "pool", 1, 0.1
     HUGE_PAGES_OPTION = "huge"
 
-    def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
+    def configure_command(self, source: Path, compiler: dict[str, str], recipe: CompileRecipe) -> list[str]:
         return ["true", str(source)]
 
     def compile_commands(self, threads: int) -> list[list[str]]:

@@ -8,8 +8,8 @@ import yaml
 
 from scripts.lib.vocabulary import AA
 from scripts.study.config import loading
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.made.known_paths import made_up_machine
 from tests.made.studies import CHECKOUT
 
@@ -40,7 +40,7 @@ def planned(home, page, text):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(content, encoding="utf-8")
     (file := home / "study.yaml").write_text(text, encoding="utf-8")
-    return Paths(Plan(loading.read(file, CHECKOUT), CHECKOUT))
+    return Schedule(Plan(loading.read(file, CHECKOUT), CHECKOUT))
 
 
 @pytest.mark.parametrize(("page", "text"), STUDIES, ids=[of(*each) for each in STUDIES])

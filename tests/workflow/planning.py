@@ -13,8 +13,8 @@ import yaml
 
 from scripts.build.compilation.stages import COMPILED
 from scripts.study.config.loading import load
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from scripts.study.plan.study_description import describe
 from scripts.workflow import code_digest
 from tests.workflow.code_edits import CHEAP
@@ -65,11 +65,13 @@ def state(study: Stubbed) -> State:
     file = study.root / "config.yaml"
     plan = Plan(load(yaml.safe_load(file.read_text()), study.root, "config.yaml", [file]), study.root)
     with contextlib.chdir(study.root):
-        paths = Paths(plan)
+        paths = Schedule(plan)
         assert paths.blocks  # read from the disk once
     builds = {**paths.builds, **paths.stages}
     assert {plan.stages.of(build).kind for _, build in builds.values()} <= set(COMPILED)
-    answers = {f"{paths.answers(*pair)}/answers.json.gz": plan.check(*pair) for pair in paths.measured_builds.values()}
+    answers = {
+        f"{paths.answers(*pair)}/answers.json.gz": plan.check(*pair).dump() for pair in paths.measured_builds.values()
+    }
     found = {
         "fetch_source": sorted({paths.source(server) for server, _ in builds.values()}),
         "build_server": [f"{folder}/identity.json" for folder in builds],
@@ -81,11 +83,11 @@ def state(study: Stubbed) -> State:
         "measure_block": [block.record for block in paths.blocks],
     }
     code = _code(study.root / "scripts")
-    described = describe(paths, [file], paths.blocks)
+    described = describe(paths, [file], paths.blocks).dump()
     return State(found, set(builds), answers, described, code, list(paths.runs), runs_of_blocks(paths))
 
 
-def runs_of_blocks(paths: Paths) -> Runs:
+def runs_of_blocks(paths: Schedule) -> Runs:
     """Return what is measured in each block, the reference left out where there is anything else."""
     return {
         block.record: {

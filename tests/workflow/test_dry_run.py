@@ -9,9 +9,9 @@ import yaml
 
 from scripts.study.config.loading import load
 from scripts.study.plan.methods import has_running_server
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.preview import plan_text
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from scripts.study.plan.study_description import describe
 from tests.workflow.running import CHECKOUT, REPORTING, snakemake
 
@@ -87,7 +87,7 @@ def test_study_of_its_own_variant_names_gets_none_of_the_default_ones(tmp_path):
     config = written(tmp_path / "own.yaml", quick(study="own", variants=arms, reference="plain"))
     answer = planned(tmp_path, "--configfile", config)
     assert "10 blocks, all servers up, side by side in slices" in answer.text
-    made = Paths(Plan(load(yaml.safe_load(config.read_text()), CHECKOUT, config.name, [config]), CHECKOUT))
+    made = Schedule(Plan(load(yaml.safe_load(config.read_text()), CHECKOUT, config.name, [config]), CHECKOUT))
     assert {run.variant for run in made.runs.values()} == {"plain", "trained", "aa", "relinked"}
 
 
@@ -104,14 +104,14 @@ def test_every_study_of_the_checkout_can_be_planned(study, tmp_path, monkeypatch
     for size in [{}, {"scale": "small"}] if "small" in config else [{}]:
         plan = Plan(load({**config, **size}, CHECKOUT, study.name, [study]), CHECKOUT)
         try:
-            paths = Paths(plan)
+            paths = Schedule(plan)
             said = plan_text.plan_text(paths, 2)
         except ValueError as error:
             refused_without_its_compiler(str(error))
             raise
         assert said.startswith(f"plan of study {plan.study.name}\n")
         assert f"  measure {len(paths.runs):>6} of {len(paths.runs)} " in said
-        assert describe(paths, [study], paths.blocks)["study"] == plan.study.name
+        assert describe(paths, [study], paths.blocks).study == plan.study.name
         # A server that already runs cannot be asked to answer on an empty data directory.
         assert bool(paths.checks) != has_running_server(plan)
         assert paths.datasets

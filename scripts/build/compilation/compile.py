@@ -22,6 +22,7 @@ from scripts.lib.host.entry import say
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import CommandFailed, CommandKilled, Usage, run
 from scripts.lib.host.workplace import passing
+from scripts.lib.recipe_models import CompileRecipe, StageKind
 from scripts.measure.servers.families import Family
 
 WRAPPER = Path(__file__).with_name("compiler")
@@ -30,7 +31,7 @@ ERROR_LINE = re.compile(
     r"(?:fatal )?error:|undefined reference|^FAILED:|CMake Error|configure: error|: Error \d|interrupted by user", re.I
 )
 # The published recipe loses its profile because it compiles in two directories.
-FOLDERS = {"published_instrumented": "build-generate", "published": "build-use"}
+FOLDERS = {StageKind.PUBLISHED_INSTRUMENTED: "build-generate", StageKind.PUBLISHED: "build-use"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
 
 
 @contextlib.contextmanager
-def build_tree(tree_sha256: str, cache: Path, stage: str = "plain") -> Iterator[Path]:
+def build_tree(tree_sha256: str, cache: Path, stage: StageKind = StageKind.PLAIN) -> Iterator[Path]:
     """Make an empty build tree for this process alone, at a path that depends only on the sources; remove it on exit.
 
     Sources that are generated while compiling, such as a parser, hold its path, and gcc compares a function's path with
@@ -94,7 +95,14 @@ def build_tree(tree_sha256: str, cache: Path, stage: str = "plain") -> Iterator[
 
 
 def compile_server(
-    family: Family, source: Path, build: Path, toolchain: Toolchain, flags: Flags, recipe: dict, threads: int, log: Path
+    family: Family,
+    source: Path,
+    build: Path,
+    toolchain: Toolchain,
+    flags: Flags,
+    recipe: CompileRecipe,
+    threads: int,
+    log: Path,
 ) -> Compiled:
     """Configure and compile a server in `build` with at most `threads` jobs; the log gets every command's output.
 
@@ -112,9 +120,9 @@ def compile_server(
     configure = family.configure_command(source, tools, recipe)
     bare = _configure_environment(toolchain, build)
     configured = _step(configure, build, bare, log)
-    with _progress(f"{recipe['server']} {recipe['build']}", log, records):
+    with _progress(f"{recipe.server} {recipe.build}", log, records):
         environment = {**bare, **_compile_environment(family, build, records, flags)}
-        commands = [*family.compile_commands(threads), *family.library_commands(recipe.get("libraries", ()))]
+        commands = [*family.compile_commands(threads), *family.library_commands(recipe.libraries)]
         compiled = [_step(command, build, environment, log) for command in commands]
     steps_s = {"configure": configured.wall_s, "compile": sum(usage.wall_s for usage in compiled)}
     return Compiled(steps_s, _total([configured, *compiled]), configure, records)
@@ -149,6 +157,7 @@ def _compile_environment(family: Family, build: Path, records: Path, flags: Flag
         "BUILD_RECORDS": str(records),
         "BUILD_ROOT": str(build),
         "BUILD_FLAGS": " ".join(flags.common),
+        # Named before LTO had a scope: the wrapper's content is in its path, which PostgreSQL's programs hold.
         "BUILD_PROFILE_FLAGS": " ".join([*flags.profile, *flags.lto]),
         "BUILD_PROFILE_SCOPE": family.PROFILE_SCOPE,
         "BUILD_LINK_FLAGS": " ".join(flags.link),

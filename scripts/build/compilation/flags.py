@@ -6,6 +6,7 @@ from pathlib import Path
 from scripts.build.compilation.compiler_flags import COUNTERS, RELOCATIONS, flags_of
 from scripts.build.compilation.toolchain import Toolchain, probe_profile_flags
 from scripts.lib import json_record
+from scripts.lib.recipe_models import CompileRecipe, StageKind
 from scripts.measure.servers import families
 
 # Traced twice, the linker names every object it takes in, members of archives too.
@@ -39,15 +40,15 @@ def published_flags(counters: Path | None) -> tuple[str, ...]:
 
 
 def build_flags(
-    recipe: dict, chosen: Toolchain, build: Path, profile: Path | None, source: Path, threads: int
+    recipe: CompileRecipe, chosen: Toolchain, build: Path, profile: Path | None, source: Path, threads: int
 ) -> Flags:
     """Return the flags of a build or stage.
 
     Raises ValueError when the profile is of other sources or of another compiler, or the compiler lacks a flag.
     """
     profiling = _profile(recipe, chosen, build, profile, source)
-    joined = with_keys(chosen, profiling, recipe.get("lto"), recipe["stage"] == "relocatable", threads)
-    return replace(joined, common=(*recipe.get("flags", []), *joined.common))
+    joined = with_keys(chosen, profiling, recipe.lto, recipe.stage == StageKind.RELOCATABLE, threads)
+    return replace(joined, common=(*recipe.flags, *joined.common))
 
 
 def with_keys(chosen: Toolchain, profiling: tuple[str, ...], lto: bool | None, relocatable: bool, jobs: int) -> Flags:
@@ -61,28 +62,27 @@ def with_keys(chosen: Toolchain, profiling: tuple[str, ...], lto: bool | None, r
     )
 
 
-def _profile(recipe: dict, chosen: Toolchain, build: Path, profile: Path | None, source: Path) -> tuple[str, ...]:
-    instruments = recipe["stage"].endswith("instrumented")
-    if not instruments and profile is None:
-        return ()
-    counters = None
-    if not instruments:
+def _profile(
+    recipe: CompileRecipe, chosen: Toolchain, build: Path, profile: Path | None, source: Path
+) -> tuple[str, ...]:
+    counters = None if profile is None or recipe.stage.is_instrumented else (profile.parent / "counters").absolute()
+    if profile is not None and counters is not None:
         require_fit(profile, chosen, source)
-        counters = (profile.parent / "counters").absolute()
-    if recipe.get("published"):
+    elif not recipe.stage.is_instrumented:
+        return ()
+    if recipe.published:
         return () if published_options(recipe, profile) else published_flags(counters)
     probe_profile_flags(chosen)
     compiler = flags_of(chosen.kind)
-    return compiler.instrument(build) if instruments else compiler.use(build, counters)
+    return compiler.instrument(build) if counters is None else compiler.use(build, counters)
 
 
-def published_options(recipe: dict, profile: Path | None) -> list[str]:
+def published_options(recipe: CompileRecipe, profile: Path | None) -> list[str]:
     """Return the published recipe's options of configure for this stage, if the product has them."""
-    if not recipe.get("published"):
+    if not recipe.published:
         return []
-    use = profile is not None
-    counters = (profile.parent / "counters").absolute() if use else Path(COUNTERS)
-    return families.of(recipe["family"]).published_options(counters, use)
+    counters = (profile.parent / "counters").absolute() if profile else Path(COUNTERS)
+    return families.of(recipe.family).published_options(counters, profile is not None)
 
 
 def require_fit(profile: Path, chosen: Toolchain, source: Path) -> None:

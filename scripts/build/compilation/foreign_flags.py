@@ -13,6 +13,7 @@ from typing import Any
 
 from scripts.build.compilation.compiler_calls import CompilerCall, read_kept_calls
 from scripts.lib.host.cache import cache_path
+from scripts.lib.recipe_models import StageKind
 from scripts.measure.servers import families
 
 # What changes the code, or where it is read from. Warnings are not judged, nor names of files, objects and libraries.
@@ -66,7 +67,7 @@ def _is_foreign(word: str, family: families.Family, facts: Mapping[str, Any]) ->
         ours = [*SYSTEM, str(cache_path()), *(value for value in values if value.startswith("/"))]
         return not folder["path"].startswith(tuple(ours))
     # The published recipe's flags about its profile are those of MySQL's own CMake files.
-    of_profile = facts.get("stage", "").startswith("published") and word.startswith("-fprofile")
+    of_profile = StageKind(facts["stage"]).is_published and word.startswith("-fprofile")
     return not of_profile and family.is_foreign(word)
 
 

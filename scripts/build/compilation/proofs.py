@@ -8,10 +8,12 @@ from typing import Any
 
 from scripts.build.compilation.compiler_calls import CompilerCall
 from scripts.build.compilation.compiler_flags import COMPILERS, RELOCATIONS
+from scripts.build.compilation.stages import PREBUILT
 from scripts.lib.json_record import canonical
+from scripts.lib.recipe_models import StageKind
 
 Facts = dict[str, Any]
-MEASURED = ("plain", "optimised", "published", "bolted")
+COMPARED_BY_CALLS = {StageKind.PLAIN, StageKind.OPTIMISED, StageKind.RELOCATABLE}
 # Flags that only select the profile and the warnings about it.
 PROFILE = re.compile(
     r"-f(no-)?profile-|-W(no-)?(error=)?(missing-profile|coverage-mismatch|profile-instr|backend-plugin)|-pgo-warn-"
@@ -59,7 +61,7 @@ def prove(builds: Iterable[Made]) -> list[Proof]:
 def declared(facts: Facts, without_profile: bool = False) -> str:
     """Return the declared flags of a build as text to compare, without those that BOLT needs in its input."""
     flags, tools = facts.get("flags") or {}, facts.get("toolchain") or {}
-    stage_flags = FOR_BOLT if facts["stage"] == "relocatable" else set()
+    stage_flags = FOR_BOLT if facts["stage"] == StageKind.RELOCATABLE else set()
     kept = {
         key: [_steady(flag) for flag in flags.get(key, []) if flag not in stage_flags]
         for key in ("common", "lto", "link", *(() if without_profile else ("profile",)))
@@ -74,7 +76,7 @@ def _steady(argument: str) -> str:
 
 
 def _machine_code(one: Made, other: Made) -> Proof | None:
-    if not all(made.facts["stage"] in MEASURED for made in (one, other)):
+    if any(StageKind(made.facts["stage"]).is_stage or made.facts["stage"] == PREBUILT for made in (one, other)):
         return None
     if declared(one.facts) == declared(other.facts):
         return None
@@ -88,10 +90,10 @@ def _machine_code(one: Made, other: Made) -> Proof | None:
 def _same_but(one: Made, other: Made) -> Proof | None:
     """Compare two compiled builds of which one has another profile, or only what BOLT needs."""
     stages = {one.facts["stage"], other.facts["stage"]}
-    if one.calls is None or other.calls is None or not stages <= {"plain", "optimised", "relocatable"}:
+    if one.calls is None or other.calls is None or not stages <= COMPARED_BY_CALLS:
         return None
-    if "relocatable" in stages:
-        if stages == {"relocatable"} or declared(one.facts) != declared(other.facts):
+    if StageKind.RELOCATABLE in stages:
+        if stages == {StageKind.RELOCATABLE} or declared(one.facts) != declared(other.facts):
             return None
         return _compared("bolt_only", one, other, "what BOLT needs of its input")
     if declared(one.facts, without_profile=True) != declared(other.facts, without_profile=True):

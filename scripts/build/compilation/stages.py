@@ -8,30 +8,30 @@ from functools import cached_property
 from typing import Any
 
 from scripts.lib.json_record import digest
+from scripts.lib.recipe_models import StageKind
 
 DEFAULT_TOOLCHAIN = "gcc-12"
 DEFAULT_BOLT = "bolt-16"
-PREBUILT = "prebuilt"
 # The build that loads datasets, also those of trainings; it must not depend on a training itself.
 LOADER = "baseline"
-INSTRUMENTED = "instrumented"
-PUBLISHED_INSTRUMENTED = "published_instrumented"
-RELOCATABLE = "relocatable"
-BOLT_INSTRUMENTED = "bolt_instrumented"
-RESERVED = (INSTRUMENTED, PUBLISHED_INSTRUMENTED, RELOCATABLE, BOLT_INSTRUMENTED, PREBUILT)
-COMPILED = ("plain", "optimised", "published", INSTRUMENTED, PUBLISHED_INSTRUMENTED, RELOCATABLE)
-BOLTED = ("bolted", BOLT_INSTRUMENTED)
 BOLT_KEYS = ("bolt", "bolt_toolchain")
 # Keys that do not affect the compiled bytes.
 NEUTRAL_KEYS = ("may_fail",)
 Declared = dict[str, Any]
 
 
+PREBUILT = StageKind.PREBUILT.value
+# Builds with such names, or with names that begin so, are the workflow's own.
+RESERVED = (*(kind.value for kind in StageKind if kind.is_stage), PREBUILT)
+COMPILED = tuple(kind for kind in StageKind if kind.is_compiled)
+BOLTED = tuple(kind for kind in StageKind if kind.is_bolted)
+
+
 @dataclass(frozen=True)
 class Stage:
     """A build, or a stage that a build needs: its kind, and those of a build's keys that apply to it."""
 
-    kind: str
+    kind: StageKind
     declared: Declared
 
 
@@ -52,23 +52,23 @@ class Stages:
     def of(self, name: str) -> Stage:
         """Return a build or a stage by its name."""
         if name == PREBUILT:
-            return Stage(PREBUILT, {})
+            return Stage(StageKind.PREBUILT, {})
         return self._behind[name] if name in self._behind else Stage(kind_of(self.builds[name]), self.builds[name])
 
     def profile(self, name: str) -> Profiled | None:
         """Return the profile that a build or a stage is made with."""
         stage = self.of(name)
         match stage.kind:
-            case "bolted":
+            case StageKind.BOLTED:
                 return Profiled(stage.declared["bolt"], bolt_instrumented(stage.declared))
-            case "optimised" | "published" | "relocatable" if "profile" in stage.declared:
+            case kind if "profile" in stage.declared and kind.is_compiled and not kind.is_instrumented:
                 return Profiled(stage.declared["profile"], instrumented(stage.declared))
         return None
 
     def input(self, name: str) -> str | None:
         """Return the stage whose server BOLT takes to make this one."""
         stage = self.of(name)
-        return relocatable(stage.declared) if stage.kind in BOLTED else None
+        return relocatable(stage.declared) if stage.kind.is_bolted else None
 
     def behind(self, name: str) -> list[str]:
         """Return all stages that a build needs, directly or through another stage."""
@@ -77,7 +77,7 @@ class Stages:
         every = [found for stage in direct for found in [stage, *self.behind(stage)]]
         return list(dict.fromkeys(every))
 
-    def names(self, kinds: tuple[str, ...]) -> list[str]:
+    def names(self, kinds: tuple[StageKind, ...]) -> list[str]:
         """Return the names of all builds and stages of these kinds."""
         return [name for name in [*self.builds, *self._behind] if self.of(name).kind in kinds]
 
@@ -87,21 +87,24 @@ class Stages:
         found = {}
         for declared in self.builds.values():
             if "profile" in declared:
-                kind = PUBLISHED_INSTRUMENTED if declared.get("published") else INSTRUMENTED
-                found[instrumented(declared)] = Stage(kind, served(declared))
+                found[instrumented(declared)] = Stage(_instrumented_kind(declared), served(declared))
             if "bolt" in declared:
-                found[relocatable(declared)] = Stage(RELOCATABLE, without_bolt(declared))
-                found[bolt_instrumented(declared)] = Stage(BOLT_INSTRUMENTED, declared)
+                found[relocatable(declared)] = Stage(StageKind.RELOCATABLE, without_bolt(declared))
+                found[bolt_instrumented(declared)] = Stage(StageKind.BOLT_INSTRUMENTED, declared)
         return found
 
 
-def kind_of(declared: Declared) -> str:
+def kind_of(declared: Declared) -> StageKind:
     """Return the kind of a declared build: bolted, published, optimised or plain."""
     if "bolt" in declared:
-        return "bolted"
+        return StageKind.BOLTED
     if "profile" in declared:
-        return "published" if declared.get("published") else "optimised"
-    return "plain"
+        return StageKind.PUBLISHED if declared.get("published") else StageKind.OPTIMISED
+    return StageKind.PLAIN
+
+
+def _instrumented_kind(declared: Declared) -> StageKind:
+    return StageKind.PUBLISHED_INSTRUMENTED if declared.get("published") else StageKind.INSTRUMENTED
 
 
 def split_flags(flags: str | list[str]) -> list[str]:
@@ -122,18 +125,18 @@ def without_bolt(declared: Declared) -> Declared:
 def instrumented(declared: Declared) -> str:
     """Return the name of the instrumented stage that serves a build."""
     kept = served(declared)
-    kind = PUBLISHED_INSTRUMENTED if kept.pop("published", False) else INSTRUMENTED
-    name = f"{kind}_{kept.pop('toolchain', DEFAULT_TOOLCHAIN)}"
+    kept.pop("published", None)
+    name = f"{_instrumented_kind(declared)}_{kept.pop('toolchain', DEFAULT_TOOLCHAIN)}"
     return f"{name}_{digest(kept)[:6]}" if kept else name
 
 
 def relocatable(declared: Declared) -> str:
     """Return the name of the stage that is a build linked as BOLT needs its input."""
     kept = without_bolt(declared)
-    return f"{RELOCATABLE}_{kept.get('toolchain', DEFAULT_TOOLCHAIN)}_{digest(kept)[:6]}"
+    return f"{StageKind.RELOCATABLE}_{kept.get('toolchain', DEFAULT_TOOLCHAIN)}_{digest(kept)[:6]}"
 
 
 def bolt_instrumented(declared: Declared) -> str:
     """Return the name of the stage that BOLT instrumented."""
     tool = declared.get("bolt_toolchain", DEFAULT_BOLT)
-    return f"{BOLT_INSTRUMENTED}_{tool}_{digest(without_bolt(declared))[:6]}"
+    return f"{StageKind.BOLT_INSTRUMENTED}_{tool}_{digest(without_bolt(declared))[:6]}"

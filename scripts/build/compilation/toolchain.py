@@ -4,9 +4,11 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from scripts.lib.host.process import CommandFailed, output_of
 
@@ -59,7 +61,7 @@ def toolset_directory(toolset: str) -> Path:
     return Path("/opt/rh", toolset, "root", "usr", "bin")
 
 
-def _command(entry: dict, key: str, toolchain: str) -> str:
+def _command(entry: Mapping[str, Any], key: str, toolchain: str) -> str:
     """Return the absolute path of one command: in the entry's folders, also under its plain name, else on PATH."""
     folders = [Path(folder) for folder in entry.get("directories", [])]
     folders += [toolset_directory(entry["toolset"])] if "toolset" in entry else []
@@ -76,7 +78,7 @@ def _command(entry: dict, key: str, toolchain: str) -> str:
     )
 
 
-def find(name: str, entry: dict) -> Toolchain:
+def find(name: str, entry: Mapping[str, Any]) -> Toolchain:
     """Resolve a toolchain entry of the catalog.
 
     Raises ValueError naming the key when a command is missing, prints no version, or is a gcc older than 9.

@@ -46,6 +46,7 @@ from scripts.lib import json_record
 from scripts.lib.host.causes import of_host
 from scripts.lib.host.entry import say
 from scripts.lib.host.process import CommandFailed, run
+from scripts.lib.recipe_models import BuildRecipe
 
 LEAST_MOVED = 0.5
 LTO = ("-flto", "-fno-lto")
@@ -81,7 +82,7 @@ class Relinks:
     """The relinks of one build, as they are made: `facts` and `made` go into its record."""
 
     build: Path
-    recipe: dict
+    recipe: BuildRecipe
     count: int
     identity: dict[str, Any]
     facts: dict[str, Any] = field(default_factory=dict)
@@ -100,7 +101,7 @@ class Relinks:
             yield
         known = {"sha256": json_record.file_sha256(self.original), **refusal, **self.facts}
         took_s = time.monotonic() - begin_s
-        names = {key: self.recipe[key] for key in ("server", "build", "stage")}
+        names = {"server": self.recipe.server, "build": self.recipe.build, "stage": self.recipe.stage}
         json_record.write_signed(
             self.build / kept_relinks.RECORD, {**names, **known, "relinks": self.made, "wall_s": took_s}
         )
@@ -169,9 +170,7 @@ def relink_server(relinks: Relinks, calls: Iterable[CompilerCall], place: Place)
             "pairs_kept": len(ahead),
         }
         for number in range(1, relinks.count + 1):
-            relinks.add(
-                number, _maker(link, ahead, original, place, f"{json_record.digest(relinks.recipe)}/{number}", lto)
-            )
+            relinks.add(number, _maker(link, ahead, original, place, f"{relinks.recipe.digest}/{number}", lto))
 
 
 def _maker(

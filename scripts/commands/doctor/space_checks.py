@@ -6,12 +6,12 @@ from scripts.commands.doctor.checkup import SET_UP, CheckResult, CheckResults, M
 from scripts.commands.doctor.needs import Needs
 from scripts.lib.host.cache import cache_path
 from scripts.study.plan.memory_room import amount_text
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.preview import limits
 from scripts.study.plan.preview.due import Due
 from scripts.study.plan.preview.estimates import Durations, Sizes
 from scripts.study.plan.preview.rerun_reasons import Reasons, RunReasons
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 
 CERTAIN_WHY = "the study would fail when it reaches this limit"
 POSSIBLE_WHY = "the study may fail when it reaches this limit: sizes are estimates"
@@ -20,7 +20,7 @@ POSSIBLE_WHY = "the study may fail when it reaches this limit: sizes are estimat
 def check_limits(needs: Needs, machine: Machine) -> CheckResults:
     """Judge whether what the study would make and measure fits on this machine."""
     try:
-        due = Due(Paths(Plan(needs.study, ROOT)))
+        due = Due(Schedule(Plan(needs.study, ROOT)))
         sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
         reached = limits.find_limits(due, sizes, limits.read_headroom(machine.root), str(cache_path()))
     except FAILURES as error:

@@ -19,7 +19,7 @@ from scripts.lib.host.entry import WrongCall, entry, say
 from scripts.lib.host.workplace import SNAKEMAKE_STAMP
 from scripts.measure.servers import families
 from scripts.study.config.mistakes import suggestion
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 
 START_SCRIPT = Path(__file__).with_name("start.sh")
 # Snakemake marks the folders it made.
@@ -51,7 +51,7 @@ def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
     return package
 
 
-def built(paths: Paths, variant: str, config: Path, scale: str) -> Path:
+def built(paths: Schedule, variant: str, config: Path, scale: str) -> Path:
     """Return the folder of a variant's finished build; raise ValueError naming the command that makes it."""
     variants = paths.plan.study.variants
     if variant not in variants:
@@ -65,14 +65,14 @@ def built(paths: Paths, variant: str, config: Path, scale: str) -> Path:
     return folder
 
 
-def judgements(paths: Paths, variant: str, folder: Path) -> list[Path]:
+def judgements(paths: Schedule, variant: str, folder: Path) -> list[Path]:
     """Return the existing records of a build, its audits and its check; a build with a failure in one is not packed."""
     server, build = (paths.plan.study.variants[variant][key] for key in ("server", "build"))
     judged = [Path(file) for file in paths.judged(server, build)]
     return [folder / "identity.json", *(file for file in judged if file.is_file())]
 
 
-def described(paths: Paths, variant: str, folder: Path, install: Path, commands: str) -> readme.About:
+def described(paths: Schedule, variant: str, folder: Path, install: Path, commands: str) -> readme.About:
     """Gather the content of the README."""
     plan, identity = paths.plan, json_record.read(folder / "identity.json")
     family = families.of(identity["family"])
@@ -95,7 +95,7 @@ def described(paths: Paths, variant: str, folder: Path, install: Path, commands:
     )
 
 
-def answer(paths: Paths, variant: str) -> tuple[str, ...]:
+def answer(paths: Schedule, variant: str) -> tuple[str, ...]:
     """Return the summary's paragraphs on a variant; none if the study measured another build of that name."""
     summary = Path(paths.study) / "summary.md"
     measured = any(block.finished and variant in block.arms for block in paths.blocks)

@@ -21,8 +21,8 @@ from scripts.study.config.loading import Study
 from scripts.study.config.yaml_lines import ConfigError
 from scripts.study.plan.earlier_layout import RUNS_FOLDER
 from scripts.study.plan.earlier_layout import is_imported as imported
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 
 RESULTS = Path("results")
 YES = ("y", "yes")
@@ -73,7 +73,7 @@ def named_paths(studies: dict[str, Study]) -> Named:
     """Return the paths that the studies name; if a study cannot be planned here, all paths with its names."""
     named = Named()
     for config, study in studies.items():
-        paths = Paths(Plan(study, ROOT))
+        paths = Schedule(Plan(study, ROOT))
         planned = Named()
         try:
             unused_results.name_planned(planned, paths)

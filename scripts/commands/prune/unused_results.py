@@ -12,7 +12,7 @@ from scripts.measure.engine.run_record import RECORD_FOLDERS, VARIABLES_FOLDER
 from scripts.measure.servers.data_directory import allocated_bytes
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.earlier_layout import RUNS_FOLDER
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 
 KINDS = ("sources", "builds", "checks", "profiles", "datasets", "packages", "studies")
 # record -> the key with the seconds that making it took
@@ -22,7 +22,7 @@ DIGEST = "[0-9a-f]" * 12
 
 @dataclass
 class Named:
-    """Paths that configs name: exact paths, patterns, and folders of runs whose whole content is known."""
+    """Schedule that configs name: exact paths, patterns, and folders of runs whose whole content is known."""
 
     exact: set[str] = field(default_factory=set)
     patterns: set[str] = field(default_factory=set)
@@ -47,7 +47,7 @@ class UnusedResult:
     runs: int = 0
 
 
-def name_planned(named: Named, paths: Paths) -> None:
+def name_planned(named: Named, paths: Schedule) -> None:
     """Add the paths of a study, with their digests. Raises ValueError if the study cannot be planned here."""
     builds = {**paths.builds, **paths.stages}
     named.exact |= {str(Path(paths.source(server)).parent) for server, _ in builds.values()}
@@ -62,7 +62,7 @@ def name_planned(named: Named, paths: Paths) -> None:
     named.run_folders |= {f"{paths.study}/blocks", diagnoses.folder}
 
 
-def name_by_name(named: Named, paths: Paths) -> None:
+def name_by_name(named: Named, paths: Schedule) -> None:
     """Add all paths with a name that the study uses, whatever their digest."""
     plan = paths.plan
     entries = plan.study.entries

@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.build.compilation.stages import BOLTED, PREBUILT
 from scripts.lib import json_record
 from scripts.lib.host.outcome import has_failed
 from scripts.lib.vocabulary import MIN_BLOCKS, PairStatus
@@ -22,7 +21,7 @@ from scripts.report.analysis.metrics import SCRIPT
 from scripts.report.analysis.repetition_pace import row_s
 from scripts.report.analysis.run_columns import RUNS
 from scripts.study.config.run_time import stated_s
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 
 # Runs are measured in a known order, so the next ones to appear are among these.
 LOOKAHEAD = 8
@@ -44,7 +43,7 @@ class NewestLog:
 class StudyProgress:
     """The results of a study that exist. A record is read once, and again only after it changes."""
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Schedule) -> None:
         self.paths = paths
         self.things = expected_s(paths)
         self.rows: dict[str, dict[str, Any]] = {}
@@ -139,11 +138,11 @@ class StudyProgress:
             yield from (("runs", path, log) for log in [*logs, path.removesuffix(".json") + ".txt"])
 
 
-def expected_s(paths: Paths) -> dict[str, dict[str, list[str]]]:
+def expected_s(paths: Schedule) -> dict[str, dict[str, list[str]]]:
     """Return kind -> record -> logs of the results a study needs besides its runs, in the order of making."""
     plan, name = paths.plan, paths.plan.study.name
     builds = {**paths.stages, **paths.builds}
-    rules = {folder: _building_rule(plan.stages.of(build).kind) for folder, (_, build) in builds.items()}
+    rules = {folder: plan.stages.of(build).kind.rule for folder, (_, build) in builds.items()}
     report = f"{paths.study}/report.html"
     return {
         "sources": {
@@ -166,10 +165,6 @@ def expected_s(paths: Paths) -> dict[str, dict[str, list[str]]]:
         },
         "report": {report: [f"results/logs/{rule}/{name}.log" for rule in REPORT_RULES]},
     }
-
-
-def _building_rule(kind: str) -> str:
-    return "install_prebuilt" if kind == PREBUILT else "bolt_server" if kind in BOLTED else "build_server"
 
 
 def _log(rule: str, folder: str) -> str:

@@ -19,6 +19,7 @@ from scripts.lib import signals
 from scripts.lib.host import lifetime
 from scripts.lib.host.address import without_logins
 from scripts.lib.host.process import die_with_parent
+from scripts.lib.recipe_models import Recipe
 from scripts.lib.visible import visible
 
 
@@ -118,9 +119,21 @@ class ByName(argparse.Action):
 
 # Keyword arguments of argparse's add_argument.
 Option = dict[str, Any]
-RECIPE: Option = {"type": json.loads, "required": True}
+JSON: Option = {"type": json.loads, "required": True}
 FILES: Option = {"type": Path, "nargs": "*", "default": []}
 TABLES: Option = {"nargs": "+", "action": ByName, "required": True}
+
+
+def recipe(kind: type[Recipe]) -> Option:
+    """Return the option for a recipe of a kind, in JSON; an unknown or missing key is an error that names it."""
+
+    def read(text: str) -> Recipe:
+        try:
+            return kind.parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return {"type": read, "required": True}
 
 
 def run(main: Callable[..., None], description: str | None, *paths: str, **others: Option) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from scripts.lib import json_record
 from scripts.lib.host.causes import Failed, of_host
 from scripts.lib.host.entry import say
+from scripts.lib.recipe_models import BuildRecipe
 from scripts.lib.vocabulary import FailureKind
 from scripts.lib.wording import brief
 
@@ -90,12 +91,12 @@ def first_reason(files: Iterable[Path]) -> str | None:
     return None
 
 
-def keep_build(recipe: dict[str, Any], release: str, reason: str, identity: Path, facts: Path, install: Path) -> None:
+def keep_build(recipe: BuildRecipe, release: str, reason: str, identity: Path, facts: Path, install: Path) -> None:
     """Write the records of a failed build, and an empty install tree."""
     shutil.rmtree(install, ignore_errors=True)
     install.mkdir(parents=True)
-    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": release}
-    json_record.write_signed(facts, {**names, "recipe": recipe, "stage": recipe["stage"], **failure_facts(reason)})
+    names = recipe.names(release)
+    json_record.write_signed(facts, {**names, "recipe": recipe.dump(), "stage": recipe.stage, **failure_facts(reason)})
     json_record.write(identity, {**names, **failure_facts(reason)})
 
 

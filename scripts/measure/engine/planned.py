@@ -50,6 +50,11 @@ class PlannedBlock(Part):
     levels: list[str] = field(default_factory=list)
     arms: list[PlannedArm] = field(default_factory=list)
 
+    def facts(self) -> dict[str, Any]:
+        """Return the block as plan.json holds it."""
+        arms = [{name: value for name, value in arm.values().items() if name != "refused"} for arm in self.arms]
+        return {**self.values(), "arms": arms}
+
 
 Facts = dict[str, Any]
 

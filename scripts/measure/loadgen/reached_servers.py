@@ -11,6 +11,7 @@ from scripts.build.sources.kinds import RUNNING
 from scripts.lib import json_record
 from scripts.lib.host import workplace
 from scripts.lib.host.entry import say
+from scripts.lib.recipe_models import BuildRecipe, DatasetRecipe, ServerSourceRecipe
 from scripts.measure.loadgen import run_sysbench
 from scripts.measure.loadgen.output import SysbenchFailed
 from scripts.measure.servers import families, own_database
@@ -21,58 +22,67 @@ from scripts.measure.servers.running_server import RunningServer
 Facts = dict[str, Any]
 
 
-def describe_server(recipe: Facts, tree: Path, identity: Path) -> None:
+def describe_server(recipe: ServerSourceRecipe, tree: Path, identity: Path) -> None:
     """Ask a server for its release and write the record of a source; `tree` stays empty.
 
     Raises ServerFailed when it gives no connection, ValueError when its release is not the declared one.
     """
-    family, address = families.of(recipe["family"]), recipe[RUNNING]
-    endpoint = endpoint_of(recipe["server"], address)
+    address = recipe.running
+    if recipe.family is None or address is None:
+        raise ValueError(
+            f"{recipe.server}: family {recipe.family!r}, running {address!r}, expected both of a server that runs"
+        )
+    family = families.of(recipe.family)
+    endpoint = endpoint_of(recipe.server, address)
     with contextlib.closing(RunningServer(family, endpoint, tree).connect()) as connection:
         release = family.release_of(connection)
-    if not in_series(release, recipe["version"]):
-        raise ValueError(f"{address}: is release {release}, expected {recipe['version']} (key servers.*.version)")
+    if not in_series(release, recipe.version):
+        raise ValueError(f"{address}: is release {release}, expected {recipe.version} (key servers.*.version)")
     tree.mkdir(parents=True, exist_ok=True)
-    names = {key: recipe[key] for key in ("server", "product", "version")}
+    names = {"server": recipe.server, "product": recipe.product, "version": recipe.version}
     origin = f"a server that already runs at {address}"
     known = {"release": release, "kind": RUNNING, RUNNING: address, "origin": origin, "tree_sha256": None}
     json_record.write(identity, {**names, **known, "files": []})
 
 
 def describe_build(
-    recipe: Facts, source: Facts, install: Path, facts: Path, identity: Path, unknown: Iterable[str]
+    recipe: BuildRecipe, source: Facts, install: Path, facts: Path, identity: Path, unknown: Iterable[str]
 ) -> None:
     """Write the facts and the identity of a build that already runs: its release is known, its program is not."""
     install.mkdir(parents=True, exist_ok=True)
     (install / RELEASE_FILE).write_text(f"{source['release']}\n", encoding="utf-8")
-    names = {key: recipe[key] for key in ("server", "family", "build")} | {"release": source["release"]}
+    names = recipe.names(source["release"])
     nothing = dict.fromkeys([*unknown, "build_id", "sha256", "install_bytes", "source_sha256", "server_file"])
-    json_record.write_signed(facts, {**names, "stage": recipe["stage"], **nothing, "recipe": recipe, "told": {}})
+    json_record.write_signed(facts, {**names, "stage": recipe.stage, **nothing, "recipe": recipe.dump(), "told": {}})
     json_record.write(identity, {**names, "build_id": None, "sha256": None, RUNNING: source[RUNNING]})
 
 
-def load(recipe: Facts, identity: Facts, kept: Path, dataset: Path, threads: int, log: Path) -> None:
+def load(recipe: DatasetRecipe, identity: Facts, kept: Path, dataset: Path, threads: int, log: Path) -> None:
     """Make the database of a dataset on a server that already runs, and load its tables; `kept` stays empty.
 
     Raises NotOurs for a database of the name that is not ours, SysbenchFailed with the last lines of sysbench.
     """
-    begin_s, database = time.monotonic(), recipe["database"]
-    outside = endpoint_of(recipe["server"], identity[RUNNING])
-    family = families.of(recipe["family"]).in_database(database)
+    begin_s, database = time.monotonic(), recipe.database
+    if database is None:
+        raise ValueError(
+            f"{recipe.server} {recipe.dataset}: no database, expected one of a dataset on a server that runs"
+        )
+    outside = endpoint_of(recipe.server, identity[RUNNING])
+    family = families.of(recipe.family).in_database(database)
     text = log.with_suffix(".load.txt")
     with workplace.temporary_directory() as folder:
         server = RunningServer(family, outside.within(database), folder)
         try:
             with server.blamed("while its tables were loaded"):
                 mark = own_database.make(family, outside, database)
-                run_sysbench.fill(recipe["tables"], server.sysbench_flags, threads, text, server.environment)
+                run_sysbench.fill(recipe.tables.dump(), server.sysbench_flags, threads, text, server.environment)
         except SysbenchFailed as failure:
             raise failure.reworded(outside.hidden(str(failure))) from None
         finally:
             outside.hide_in(text)
     kept.mkdir(parents=True, exist_ok=True)
-    shown = {"server": recipe["server"], "dataset": recipe["dataset"], **recipe["tables"]}
+    shown = {"server": recipe.server, "dataset": recipe.dataset, **recipe.tables.dump()}
     known = {"bytes": None, "snapshot_sha256": None, "database": database, "mark": mark}
     load_s = time.monotonic() - begin_s
-    json_record.write_signed(dataset, {**shown, **known, "recipe": recipe, "load_s": load_s})
-    say(f"[dataset {recipe['server']} {recipe['dataset']}] loaded into database {database} in {load_s:.0f} s")
+    json_record.write_signed(dataset, {**shown, **known, "recipe": recipe.dump(), "load_s": load_s})
+    say(f"[dataset {recipe.server} {recipe.dataset}] loaded into database {database} in {load_s:.0f} s")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.lib.json_record import file_sha256
+from scripts.lib.recipe_models import TablesRecipe, WorkloadRecipe
 from scripts.measure.servers import families
 
 CHECK_FOLDER = "workloads/check"
@@ -190,14 +191,14 @@ def timed_sql_path(root: Path, file: str) -> Path:
     return root / "workloads" / Path(file).expanduser()
 
 
-def timed_sql_recipe(root: Path, workload: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str, Any]:
+def timed_sql_recipe(root: Path, workload: Mapping[str, Any], tables: TablesRecipe) -> WorkloadRecipe:
     """Return the load of a workload of timed SQL: the digest of its file, the number of passes, the tables."""
-    return {
-        "sql": Path(workload["sql"]).name,
-        "passes": workload.get("passes", PASSES),
-        "tables": tables,
-        "content": file_sha256(timed_sql_path(root, workload["sql"])),
-    }
+    return WorkloadRecipe(
+        sql=Path(workload["sql"]).name,
+        passes=workload.get("passes", PASSES),
+        tables=tables,
+        content=file_sha256(timed_sql_path(root, workload["sql"])),
+    )
 
 
 def read_timed(file: Path) -> list[Timed]:

@@ -8,26 +8,26 @@ from scripts.lib import json_record
 from scripts.measure.engine import planned
 from scripts.study.plan import block_layout, precision_rule
 from scripts.study.plan.block_layout import Block
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from scripts.study.plan.study_description import describe
 
 PLAN_FILE = "plan.json"
 
 
-def write(paths: Paths) -> None:
+def write(paths: Schedule) -> None:
     """Write the blocks of a study, and what the jobs that measure some of them, or decide on others, need to know."""
-    described = [paths.planned(block) for block in paths.to_measure.values()]
+    described = [paths.planned(block).facts() for block in paths.to_measure.values()]
     decided = block_layout.as_json(paths.every_block)
     planned.write(Path(paths.study) / PLAN_FILE, decided, described, stopping_facts(paths))
 
 
-def stopping_facts(paths: Paths) -> dict[str, Any] | None:
+def stopping_facts(paths: Schedule) -> dict[str, Any] | None:
     """Return what a decision after a repetition needs to know, None for a study whose number of blocks is fixed."""
     if not (asked := precision_rule.settings(paths.plan.study)):
         return None
     runs = {path: run.repetition for path, run in paths.runs_of(paths.every_block).items()}
-    return {"asked": asdict(asked), "study": describe(paths, [], paths.every_block), "runs": runs}
+    return {"asked": asdict(asked), "study": describe(paths, [], paths.every_block).dump(), "runs": runs}
 
 
 def read(plan: Plan) -> list[Block] | None:
@@ -35,5 +35,5 @@ def read(plan: Plan) -> list[Block] | None:
 
     A job that decided by itself would see other blocks than the main process: some are finished meanwhile.
     """
-    file = Path(Paths(plan, []).study) / PLAN_FILE
+    file = Path(Schedule(plan, []).study) / PLAN_FILE
     return block_layout.of_json(json_record.read(file)["decided"]) if file.exists() else None

@@ -1,15 +1,16 @@
 """The diagnoses of a study: extra runs after all measured ones, each with a tool attached to the loaded server."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from scripts.lib.json_record import digest
+from scripts.lib.recipe_models import DiagnosisRecipe
 from scripts.study.config.loading import Study
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.order import BlockKey
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import RECIPES
+from scripts.study.plan.schedule import Schedule
 
 TOOLS = ("perf", "waits", "syscalls", "fsyncs")
 SECONDS = 10
@@ -42,7 +43,7 @@ def settings(study: Study) -> dict[str, Any] | None:
 class Diagnoses:
     """The diagnoses of a plan and their paths; none unless the study has the key `diagnose`."""
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Schedule) -> None:
         self.paths = paths
         self.plan = paths.plan
         self.settings = settings(paths.plan.study)
@@ -62,19 +63,20 @@ class Diagnoses:
         ]
         return {self.path(each): each for each in every}
 
-    def recipe(self, diagnosis: Diagnosis) -> dict[str, Any]:
+    def recipe(self, diagnosis: Diagnosis) -> DiagnosisRecipe:
         """Return the recipe of a diagnosis: a run's recipe with the diagnosis's own window, and the tool."""
-        return {
-            "recipe": RECIPES["diagnosis"],
-            "variant": self.plan.variant(diagnosis.variant),
-            "load": {**self.plan.load(diagnosis.variant, diagnosis.workload), "measure_s": self.settings["seconds"]},
-            "tool": diagnosis.tool,
-        }
+        load = self.plan.load(diagnosis.variant, diagnosis.workload)
+        return DiagnosisRecipe(
+            recipe=RECIPES["diagnosis"],
+            variant=self.plan.variant(diagnosis.variant),
+            load=replace(load, measure_s=self.settings["seconds"]),
+            tool=diagnosis.tool,
+        )
 
     def path(self, diagnosis: Diagnosis) -> str:
         """Return the record of a diagnosis."""
-        made = self.recipe(diagnosis)
-        load = digest({key: made[key] for key in ("recipe", "load")})
+        recipe = self.recipe(diagnosis)
+        load = digest({"recipe": recipe.recipe, "load": recipe.load.dump()})
         folder = f"{self.folder}/{self.paths.variant_part(diagnosis.variant)}/{diagnosis.workload}-{load}"
         return f"{folder}/{diagnosis.clients}/{diagnosis.tool}.json"
 
@@ -83,11 +85,11 @@ class Diagnoses:
         """Return the folder of the study's diagnoses."""
         return f"{self.paths.study}/diagnoses"
 
-    def place(self, path: str) -> dict[str, Any]:
-        """Return the context of a diagnosis that does not affect its result, as Paths.place does for a run."""
+    def context(self, path: str) -> dict[str, Any]:
+        """Return the context of a diagnosis that does not affect its result, as Schedule.context does for a run."""
         made, study = self.of_paths[path], self.plan.study
         key = BlockKey(1, made.workload, study.config["clients"][0])
-        alike = self.paths.place(Block(key, (made.variant,), self.folder, finished=True), made.variant)
+        alike = self.paths.context(Block(key, (made.variant,), self.folder, finished=True), made.variant)
         variant = study.variants[made.variant]
         return {
             **alike,

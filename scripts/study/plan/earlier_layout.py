@@ -4,7 +4,7 @@ from pathlib import Path
 
 from scripts.lib import json_record
 from scripts.lib.json_record import LAST_BEFORE_BLOCKS
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 
 RUNS_FOLDER = "runs"
 
@@ -26,7 +26,7 @@ def is_imported(study: Path) -> bool:
         return False
 
 
-def demand_blocks(paths: Paths) -> None:
+def demand_blocks(paths: Schedule) -> None:
     """Raise ValueError when a study to measure has results of the layout before blocks, which blocks would replace."""
     if (runs := runs_of_earlier_layout(Path(paths.study))) and paths.to_measure:
         raise ValueError(

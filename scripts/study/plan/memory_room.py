@@ -37,7 +37,7 @@ def amount_text(mib: float) -> str:
 
 def options_of(plan: Plan, variant: str, memory_mib: float) -> dict[str, Any]:
     """Return a variant's server options laid over its family's defaults, names written with `_`."""
-    defaults = families.of(plan.variant(variant)["family"]).default_options(round(memory_mib))
+    defaults = families.of(plan.variant(variant).family).default_options(round(memory_mib))
     return {**defaults, **{name.replace("-", "_"): value for name, value in plan.options(variant).items()}}
 
 
@@ -52,12 +52,12 @@ def arm_mib(plan: Plan, variant: str, workload: str, clients: int, memory_mib: f
 
     Of a server that already runs these are its clients alone.
     """
-    family = families.of(plan.variant(variant)["family"])
+    family = families.of(plan.variant(variant).family)
     if plan.is_running(plan.study.variants[variant]["server"]):
         return clients * CLIENT_MIB + slice_gate.file_bytes(clients) / MIB
     pool_mib = in_mib(options_of(plan, variant, memory_mib)[family.POOL_OPTION], family.POOL_UNIT_BYTES)
-    dataset = plan.tables(plan.study.entries["workloads"][workload]["dataset"], plan.data(variant))
-    if rows := rows_of(dataset):
+    dataset = plan.loads.tables(plan.study.entries["workloads"][workload]["dataset"], plan.data(variant))
+    if rows := rows_of(dataset.dump()):
         pool_mib = min(pool_mib, family.EMPTY_MIB + rows * family.ROW_BYTES / MIB)
     return pool_mib + fixed_mib(family, clients)
 

@@ -1,13 +1,15 @@
 """How a block is measured: all servers up, slice by slice or statement by statement, or by turns and why."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from scripts.measure.engine.disk_load import TURN_S
 from scripts.measure.engine.planned import SLICES, STATEMENTS, TURNS
 from scripts.measure.loadgen import lua
 from scripts.study.plan.memory_room import FEWEST_ARMS, arms_by_processes, fitting_arms
 from scripts.study.plan.order import is_ladder
-from scripts.study.plan.recipes import Plan, once
+from scripts.study.plan.recipes import Plan
 
 # Arms of a block, reference and A/A among them, whose servers are up at the same time.
 TOGETHER = 6
@@ -28,9 +30,9 @@ class Methods:
     def __init__(self, plan: Plan, memory_mib: float, processes: int | None = None) -> None:
         """Take a plan, and the memory and the number of processes that the servers of a block may take."""
         self.plan, self.memory_mib, self.processes = plan, memory_mib, processes
+        self.of: Callable[[str, int], Method] = cache(self._of)
 
-    @once
-    def of(self, workload: str, clients: int) -> Method:
+    def _of(self, workload: str, clients: int) -> Method:
         """Return the method of the blocks of a workload with a number of clients."""
         fitting = self._fitting(workload, clients)
         if has_running_server(self.plan):

@@ -10,8 +10,8 @@ from scripts.commands import config_doc
 from scripts.study.config import schema as config_schema
 from scripts.study.config.declared_study import ENTRIES
 from scripts.study.config.loading import load
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.made.studies import CHECKOUT
 
 RAW = yaml.safe_load((CHECKOUT / config_schema.FILE).read_text(encoding="utf-8"))
@@ -133,7 +133,7 @@ def test_page_explains_every_key_with_its_bounds():
 def test_page_begins_with_a_whole_study_of_ten_lines_that_plans():
     text = re.search(r"^```yaml\n(.+?)^```$", config_doc.page(CHECKOUT), re.M | re.S)[1]
     assert len(text.splitlines()) == 10
-    paths = Paths(Plan(load(yaml.safe_load(text), CHECKOUT, "first.yaml"), CHECKOUT))
+    paths = Schedule(Plan(load(yaml.safe_load(text), CHECKOUT, "first.yaml"), CHECKOUT))
     assert len(paths.blocks) == 5
     assert {variant["build"] for variant in paths.plan.study.variants.values()} == {"baseline", "o3"}
 

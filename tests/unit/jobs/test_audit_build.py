@@ -15,6 +15,7 @@ from scripts.build.compilation.compiler_flags import COUNTERS, MERGED, flags_of
 from scripts.build.compilation.flags import published_flags, with_keys
 from scripts.jobs import audit_build
 from scripts.lib import json_record
+from tests.made.declared import compiled
 from tests.made.wrapped import Project, Tree
 
 HEADER = "template <class T> __attribute__((noinline)) T more(T n) { return n > 2 ? n : n + 1; }\n"
@@ -79,7 +80,8 @@ class Server:
 
     def audit(self, identity: Path, instrumented: Path, commands: dict, **recipe: bool) -> dict:
         """Run the entry script's main and return the record."""
-        full = {"toolchain": {"name": "here", "commands": commands}, "profile": {"training": "mixed"}, **recipe}
+        tools = {"name": "here", "version": "1", "commands": commands}
+        full = compiled(toolchain=tools, profile={"training": "mixed", "digest": "0" * 12}, **recipe)
         out = identity.with_name("audit.json")
         calls = identity.with_name("calls.json.gz")
         audit_build.main(full, calls, identity, self.profile, instrumented, out, out.with_suffix(".log"))

@@ -10,6 +10,7 @@ from scripts.jobs import install_prebuilt
 from scripts.lib import json_record
 from scripts.measure.servers import families
 from scripts.measure.servers.families.mariadb import SYS_SCHEMA, SYSTEM_TABLES
+from tests.made.declared import prebuilt
 
 pytestmark = pytest.mark.real
 SAYS = "Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)"
@@ -37,9 +38,9 @@ def install(tmp_path, version="8.0.33", kind="maven", **known):
     source, build = tmp_path / "source" / "source.json", tmp_path / "build"
     described = {"kind": kind, "origin": "of a test", "tree_sha256": "5e", "release": version, **known}
     json_record.write(source, described)
-    recipe = {"family": "mysql", "server": "mine", "build": "prebuilt", "stage": "prebuilt"}
+    recipe = prebuilt(server="mine", source={"server": "mine", "product": "MySQL", "version": version})
     files = [build / name for name in ("install", "facts.json", "identity.json")]
-    install_prebuilt.main({**recipe, "source": {"version": version}}, source, *files, build / "log")
+    install_prebuilt.main(recipe, source, *files, build / "log")
     return build
 
 

@@ -13,6 +13,7 @@ from scripts.build.relink import kept_relinks
 from scripts.build.sources.tree import tree_sha256
 from scripts.jobs import bolt_server, build_server
 from scripts.lib import json_record
+from tests.made.declared import bolted
 from tests.made.linked import SERVER, linked
 
 pytestmark = pytest.mark.real
@@ -57,9 +58,9 @@ def test_bolted_build_has_relinks_of_its_input(base, wanted, tmp_path):
     wanted(base.folder, 2)
     relink(base)
     tool = os.path.realpath(shutil.which("llvm-bolt-16"))
-    recipe = {"server": "tiny", "family": "mysql", "build": "pgo_bolt", "stage": "bolted", "input": {"name": "before"},
-              "toolchain": {"name": "bolt-16", "commands": {"kind": "bolt", "bolt": tool, "merge_fdata": "true"}},
-              "profile": {"training": "mixed"}}  # fmt: skip
+    commands = {"kind": "bolt", "bolt": tool, "merge_fdata": "true"}
+    tools = {"name": "bolt-16", "version": "16", "commands": commands}
+    recipe = bolted(toolchain=tools, profile={"training": "mixed", "digest": "0" * 12})
     subprocess.run(bolt.instrument_command(tool, base.program, tmp_path / "program", tmp_path), check=True)
     subprocess.run([tmp_path / "program"], check=True)
     counters = tmp_path / "trained" / "counters"

@@ -7,6 +7,7 @@ from scripts.build.relink import kept_relinks
 from scripts.lib import json_record
 from scripts.lib.host import outcome
 from scripts.lib.host.process import CommandFailed
+from scripts.lib.recipe_models import CompileRecipe
 from tests.made.records import build_facts
 
 
@@ -14,7 +15,7 @@ def give_up(reason: str) -> None:
     """Write what the real script does for a build that failed and may."""
     job.headers.mkdir(parents=True, exist_ok=True)
     compiler_calls.write_calls([], job.calls)
-    outcome.keep_build(job.recipe, "1.2.9", reason, job.identity, job.facts, job.install)
+    outcome.keep_build(CompileRecipe.of(job.recipe), "1.2.9", reason, job.identity, job.facts, job.install)
 
 
 def make() -> None:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from scripts.build.sources.installed import Product
 from scripts.lib.host.process import run
+from scripts.lib.recipe_models import CompileRecipe
 from scripts.measure.servers.endpoint import Endpoint
 from scripts.measure.servers.families.connection import Connection
 from scripts.measure.servers.families.option_rules import OptionRules, Options, OptionValue
@@ -129,7 +130,7 @@ class Family(OptionRules, ABC):
     # Building
 
     @abstractmethod
-    def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
+    def configure_command(self, source: Path, compiler: dict[str, str], recipe: CompileRecipe) -> list[str]:
         """Return the configure command, the same for every build of a server; it runs in the build tree."""
 
     def is_foreign(self, flag: str) -> bool:

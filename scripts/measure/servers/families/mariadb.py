@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from scripts.build.sources.installed import Product, program_of
+from scripts.lib.recipe_models import CompileRecipe
 from scripts.measure.servers.families.family import Options, ServerUser, bootstrap
 from scripts.measure.servers.families.innodb import InnoDB, cmake_command, install_server, with_shared_files
 from scripts.measure.servers.families.option_rules import plain_names
@@ -76,11 +77,11 @@ class MariaDB(InnoDB):
     EMPTY_MIB, LOGS_MIB, ROW_BYTES = 100, 512, 250
     BASE_MIB = 150
 
-    def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
-        optimise = "-O2 -g -DNDEBUG" if recipe.get("debug_information") else "-O2 -DNDEBUG"
+    def configure_command(self, source: Path, compiler: dict[str, str], recipe: CompileRecipe) -> list[str]:
+        optimise = "-O2 -g -DNDEBUG" if recipe.debug_information else "-O2 -DNDEBUG"
         left_out = [f"-DPLUGIN_{plugin}=NO" for plugin in LEFT_OUT]
         wanted = [f"-D{option}" for option in CMAKE_OPTIONS]
-        return cmake_command(source, compiler, optimise, [*left_out, *wanted, *recipe.get("configure", [])])
+        return cmake_command(source, compiler, optimise, [*left_out, *wanted, *recipe.configure])
 
     def compile_commands(self, threads: int) -> list[list[str]]:
         return [["ninja", f"-j{threads}", "mariadbd"]]

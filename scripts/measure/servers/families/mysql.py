@@ -10,6 +10,7 @@ from pathlib import Path
 from scripts.build.sources.installed import Product, program_of
 from scripts.build.sources.tree import release_of
 from scripts.lib.host.process import output_of, run
+from scripts.lib.recipe_models import CompileRecipe
 from scripts.measure.servers.families import mysql_options
 from scripts.measure.servers.families.family import RELEASE_FILE, Options, ServerUser, bootstrap, statement_file
 from scripts.measure.servers.families.innodb import InnoDB, cmake_command, install_server, with_shared_files
@@ -91,13 +92,13 @@ class MySQL(InnoDB):
     EMPTY_MIB, LOGS_MIB, ROW_BYTES = 200, 1024, 250
     BASE_MIB = 400
 
-    def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
+    def configure_command(self, source: Path, compiler: dict[str, str], recipe: CompileRecipe) -> list[str]:
         """Return the CMake call, the same for every build of a server; it runs in the build tree.
 
         Raises ValueError if the sources state no release.
         """
         release = source_release(source)
-        optimise = "-O2 -g -DNDEBUG" if recipe.get("debug_information") else "-O2 -DNDEBUG"
+        optimise = "-O2 -g -DNDEBUG" if recipe.debug_information else "-O2 -DNDEBUG"
         old = release < (8,)
         command = cmake_command(source, compiler, f"{optimise} {OLD_FLAGS}" if old else optimise, [])
         if standard := next((name for until, name in STANDARDS if release < until), None):
@@ -108,7 +109,7 @@ class MySQL(InnoDB):
         options.append(f"WITH_SSL={'bundled' if (source / 'extra' / 'yassl').is_dir() else 'system'}")
         if (source / "boost").is_dir() and release < BUNDLES_BOOST:
             options.append(f"WITH_BOOST={source / 'boost'}")
-        return [*command, *(f"-D{option}" for option in options), *recipe.get("configure", [])]
+        return [*command, *(f"-D{option}" for option in options), *recipe.configure]
 
     def published_options(self, counters: Path, use: bool) -> list[str]:
         if not use:

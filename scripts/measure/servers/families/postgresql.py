@@ -15,6 +15,7 @@ import pg8000.dbapi
 
 from scripts.build.sources.installed import Product, beside_program, program_of
 from scripts.lib.host.process import run
+from scripts.lib.recipe_models import CompileRecipe
 from scripts.lib.wording import option_value
 from scripts.measure.servers.endpoint import Endpoint
 from scripts.measure.servers.families import postgresql_options
@@ -109,14 +110,14 @@ class PostgreSQL(PostgreSQLStatus):
     def supplies(self, options: Options) -> SupplyDemand:
         return asked_by_postgresql(options)
 
-    def configure_command(self, source: Path, compiler: dict[str, str], recipe: dict) -> list[str]:
+    def configure_command(self, source: Path, compiler: dict[str, str], recipe: CompileRecipe) -> list[str]:
         return [
             str(source / "configure"),
             f"--prefix={PREFIX}",
             *CONFIGURE_OPTIONS,
-            *(["--enable-debug"] if recipe.get("debug_information") else []),
+            *(["--enable-debug"] if recipe.debug_information else []),
             *(f"{tool.upper()}={compiler[tool]}" for tool in ("cc", "cxx", "ar", "ranlib", "nm")),
-            *recipe.get("configure", []),
+            *recipe.configure,
         ]
 
     def compile_commands(self, threads: int) -> list[list[str]]:

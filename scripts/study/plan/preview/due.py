@@ -9,7 +9,7 @@ from scripts.build.sources import kinds
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.order import Run
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 
 Values = tuple[Any, Any]
 
@@ -59,7 +59,7 @@ class Due:
     A thing is due when its record is missing or a thing it depends on is due; `root` is the missing thing behind it.
     """
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Schedule) -> None:
         self.paths = paths
         self.listing = paths.listing
         self._roots: dict[Thing, Thing | None] = {}
@@ -113,7 +113,7 @@ class Due:
         kind = kinds.kind_of(plan.study.entries["servers"][server]["sources"][0])
         records = [self.listing.record(f"{folder}/source.json") for folder in self.listing.versions(SOURCES, server)]
         known = next(filter(None, records), None)
-        return source_changes(plan.source(server), kind, known) if known else {}
+        return source_changes(plan.source(server).dump(), kind, known) if known else {}
 
     def root(self, thing: Thing) -> Thing | None:
         """Return the missing thing that makes a thing due, which may be itself; None when it is not due."""

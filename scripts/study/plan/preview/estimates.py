@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scripts.build.compilation.stages import BOLT_INSTRUMENTED, PREBUILT
 from scripts.build.sources import kinds
+from scripts.lib.recipe_models import CompileRecipe, StageKind
 from scripts.measure.engine.pace import working_s
 from scripts.measure.engine.planned import TURNS
 from scripts.measure.servers import families
@@ -24,7 +24,7 @@ INSTRUMENTED_COST = 1.3
 # these are. Measured: PostgreSQL 15 5.6 minutes for 22 MiB, MariaDB 10.11 33 for 110, MySQL 5.6 about 7 for 31.
 CPU_MINUTES_PER_MIB, UNPACKED_TIMES = 0.05, 6
 # Seconds of stages without a compiler: BOLT took 27 s and 8 s for MariaDB on two cores.
-QUICK_S = {BOLT_INSTRUMENTED: 30, "bolted": 10, PREBUILT: 10}
+QUICK_S = {StageKind.BOLT_INSTRUMENTED: 30, StageKind.BOLTED: 10, StageKind.PREBUILT: 10}
 # A data directory is initialised before it is filled.
 EMPTY_S = 5
 CHECK_S = 5
@@ -68,14 +68,15 @@ class Durations:
         Without CPU minutes in the catalog the estimate follows from the size of the sources.
         """
         plan = self.due.paths.plan
-        kind, lto = plan.stages.of(thing.name).kind, bool(plan.build(thing.server, thing.name).get("lto"))
+        recipe = plan.build(thing.server, thing.name)
+        kind, lto = recipe.stage, isinstance(recipe, CompileRecipe) and recipe.lto
         facts = self.facts(thing.server)
         same = [one for one in facts if one["stage"] == kind and bool((one["flags"] or {}).get("lto")) == lto]
         if alike := [one for one in same if one["wall_s"] is not None]:
             return Estimate(self.taken_s(alike[0]), measured=True)
         if kind in QUICK_S:
             return Estimate(QUICK_S[kind], measured=False)
-        factor = INSTRUMENTED_COST if "instrumented" in kind else 1
+        factor = INSTRUMENTED_COST if kind.is_instrumented else 1
         if compiled_s := [one["cpu_s"] for one in facts if one["stage"] not in QUICK_S]:
             return Estimate(min(compiled_s) * factor / self.cores, measured=True)
         stated = self.study.entries["servers"][thing.server].get("compile_cpu_minutes")
@@ -113,7 +114,7 @@ class Durations:
         """Return the estimate of a training: its workloads, a server's start and stop for each, and what it loads."""
         declared = self.study.entries["trainings"][thing.name]
         loads_s = len(declared["workloads"]) * (declared["seconds"] + OVERHEAD_S)
-        tables = [self.due.paths.plan.tables(name, data) for _, name, _, data in self.trained_on(thing)]
+        tables = [self.due.paths.plan.loads.tables(name, data).dump() for _, name, _, data in self.trained_on(thing)]
         fill_s = sum(rows_of(each) - kept_rows(each) for each in tables) / ROWS_PER_S
         return Estimate(loads_s + fill_s, measured=False)
 
@@ -124,7 +125,7 @@ class Durations:
     def loading(self, thing: Thing) -> Estimate:
         """Return the estimate of loading a dataset: as the server's nearest one took for its rows, else as stated."""
         _, name, _, data = self.due.paths.datasets[thing.folder]
-        rows = kept_rows(self.due.paths.plan.tables(name, data))
+        rows = kept_rows(self.due.paths.plan.loads.tables(name, data).dump())
         folder = f"results/datasets/{thing.server}"
         others = [self.listing.record(f"{folder}/{name}/dataset.json") for name in self.listing.names(folder)]
         if known := [other for other in others if other]:
@@ -229,7 +230,8 @@ class Sizes:
         if known:
             return Size(known["bytes"] / MIB, measured=True)
         stated = self.stated(server)
-        return Size(stated.EMPTY_MIB + kept_rows(self.plan.tables(name, data)) * stated.ROW_BYTES / MIB, measured=False)
+        rows = kept_rows(self.plan.loads.tables(name, data).dump())
+        return Size(stated.EMPTY_MIB + rows * stated.ROW_BYTES / MIB, measured=False)
 
     def installed(self, thing: Thing) -> Size:
         """Return the size of a build's install tree: that of the last of its kind here, else as stated."""
@@ -272,7 +274,8 @@ class Sizes:
         if self.plan.is_running(study.variants[variant]["server"]):
             return 0.0, 0.0
         stated = self.stated(study.variants[variant]["server"])
-        dataset = self.plan.tables(study.entries["workloads"][workload]["dataset"], self.plan.data(variant))
+        name = study.entries["workloads"][workload]["dataset"]
+        dataset = self.plan.loads.tables(name, self.plan.data(variant)).dump()
         loaded_mib = (rows_of(dataset) - kept_rows(dataset)) * stated.ROW_BYTES / MIB
         return size.least_mib + loaded_mib / 2, size.mib + loaded_mib + stated.LOGS_MIB
 

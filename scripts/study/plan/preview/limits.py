@@ -154,7 +154,7 @@ class Demands:
     @cached_property
     def family(self) -> families.Family:
         """Return the family of its server."""
-        return families.of(self.due.paths.plan.variant(self.variant)["family"])
+        return families.of(self.due.paths.plan.variant(self.variant).family)
 
     @cached_property
     def clients(self) -> int:

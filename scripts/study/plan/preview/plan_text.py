@@ -17,7 +17,6 @@ from scripts.study.config.run_time import stated_s
 from scripts.study.plan import looks, methods, precision_rule
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.memory_room import amount_text
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.preview import checks, limits
 from scripts.study.plan.preview.differences import Difference
 from scripts.study.plan.preview.due import Due, Thing
@@ -26,6 +25,7 @@ from scripts.study.plan.preview.execution import noexec_limits
 from scripts.study.plan.preview.limit import Limit
 from scripts.study.plan.preview.pools import beyond_pool
 from scripts.study.plan.preview.rerun_reasons import Beside, Changed, Failed, New, Reason, Reasons, Remade, RunReasons
+from scripts.study.plan.schedule import Schedule
 
 
 def diagnosis_paths(due: Due) -> list[str]:
@@ -246,7 +246,7 @@ def duration_text(seconds: float) -> str:
     return f"about {seconds / 3600:.1f} h"
 
 
-def plan_text(paths: Paths, cores: int, forced: Sequence[str] = ()) -> str:
+def plan_text(paths: Schedule, cores: int, forced: Sequence[str] = ()) -> str:
     """Return the plan of a study as lines; nothing is written, and of runs a few records per variant are read.
 
     `forced` names what Snakemake runs again whatever its files say.
@@ -289,7 +289,7 @@ def running_line() -> list[str]:
     return [f"  running   process {holder} works here now; what it has begun is listed below as if it had failed"]
 
 
-def refusals(paths: Paths) -> list[str]:
+def refusals(paths: Schedule) -> list[str]:
     """Return the limits, one per line, with which a study is not started."""
     due = Due(paths)
     sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
@@ -309,7 +309,7 @@ def bytes_line(due: Due, sizes: Sizes) -> list[str]:
     return [f"  bytes     {'; '.join(parts)}"] if parts else []
 
 
-def machine_line(paths: Paths, durations: Durations) -> list[str]:
+def machine_line(paths: Schedule, durations: Durations) -> list[str]:
     """Return cores and placement."""
     cores = plural(durations.cores, "core")
     if methods.has_running_server(paths.plan):
@@ -323,7 +323,7 @@ def machine_line(paths: Paths, durations: Durations) -> list[str]:
     return [f"  machine   {cores} to compile; {where} ({found.note})"]
 
 
-def misplaced(paths: Paths) -> list[Limit]:
+def misplaced(paths: Schedule) -> list[Limit]:
     """Return a limit if this machine cannot satisfy the placement."""
     try:
         client_host.placement_of_study(paths.plan.study.config)
@@ -367,7 +367,7 @@ def turning_lines(due: Due) -> list[str]:
     return [f"{INDENT}{said}"]
 
 
-def stopping_line(paths: Paths) -> list[str]:
+def stopping_line(paths: Schedule) -> list[str]:
     """Return when a study with a `precision` stops."""
     if not paths.is_undecided:
         return []
@@ -378,7 +378,7 @@ def stopping_line(paths: Paths) -> list[str]:
     return [f"  stops     after {first} to {most} repetitions: {until}; the plan above is of the first {first}"]
 
 
-def looks_line(paths: Paths) -> list[str]:
+def looks_line(paths: Schedule) -> list[str]:
     """Return by how much earlier reports of the same blocks make the intervals wider."""
     found = looks.earlier(Path(paths.study), paths.blocks)
     wider = widened_for(stops=False, looks=len(found)) - 1

@@ -35,12 +35,12 @@ def need(plan: Plan, variant: str, workload: str, total_mib: float) -> Need | No
     `total_mib` is the machine's memory, from which families derive the default of their pool. Rows that are not
     declared count as none.
     """
-    load, family = plan.study.entries["workloads"][workload], families.of(plan.variant(variant)["family"])
-    if "sql" in load or plan.load(variant, workload).get("fill") == NEVER:
+    load, family = plan.study.entries["workloads"][workload], families.of(plan.variant(variant).family)
+    if "sql" in load or plan.load(variant, workload).fill == NEVER:
         return None
-    tables = plan.tables(load["dataset"], plan.data(variant))
+    tables = plan.loads.tables(load["dataset"], plan.data(variant))
     pool_mib = in_mib(options_of(plan, variant, total_mib)[family.POOL_OPTION], family.POOL_UNIT_BYTES)
-    return Need((rows_of(tables) or 0) * family.ROW_BYTES / MIB, pool_mib)
+    return Need((rows_of(tables.dump()) or 0) * family.ROW_BYTES / MIB, pool_mib)
 
 
 def needs(due: Due, total_mib: float | None = None) -> dict[tuple[str, str], Need]:

@@ -1,16 +1,14 @@
 """Why a plan makes a thing or measures a run: it is new, its recipe differs, its input is remade, or it failed."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import PurePosixPath
 
-from scripts.build.compilation.stages import BOLTED, PREBUILT
 from scripts.lib.vocabulary import BLOCK_FILE
 from scripts.study.plan.preview.differences import Difference, RecipeValues, differences, short_value
 from scripts.study.plan.preview.due import Due, Thing
-from scripts.study.plan.recipes import once
 
 # The record of a thing that holds the recipe it was made from.
 RECIPE_RECORDS = {"build": "facts.json", "profile": "profile.json", "dataset": "dataset.json"}
@@ -62,9 +60,10 @@ class Reasons:
         self.due = due
         self.listing = due.listing
         self.plan = due.paths.plan
+        self.of: Callable[[Thing], Reason] = cache(self._of)
+        self.earlier: Callable[[str], RecipeValues | None] = cache(self._earlier)
 
-    @once
-    def of(self, thing: Thing) -> Reason:
+    def _of(self, thing: Thing) -> Reason:
         """Return why a thing is due."""
         root = self.due.root(thing)
         if root and root != thing:
@@ -92,11 +91,16 @@ class Reasons:
         """Return the folders of earlier versions of a thing, the latest first."""
         versions = self.listing.versions(*thing.folder.rpartition("-")[0].rsplit("/", 1))
         if thing.kind == "profile":
-            # Trainings of one name on gcc's, clang's and BOLT's instrumented builds are different things.
+            # Trainings of one name on a compiler's and on BOLT's instrumented builds are different things.
             kind = self.plan.stages.of(thing.stage).kind
-            known = {folder: self.listing.record(f"{folder}/profile.json") or {} for folder in versions}
-            versions = [folder for folder, facts in known.items() if str(facts.get("trained")).startswith(kind)]
+            versions = [folder for folder in versions if self.trained_kind(folder) in (kind, None)]
         return [folder for folder in versions if folder != thing.folder]
+
+    def trained_kind(self, profile: str) -> str | None:
+        """Return the kind of the build that an earlier profile was trained on, None where that is not recorded."""
+        recipe = self.recorded("profile", profile) or {}
+        trained = self.earlier(recipe["instrumented"]["digest"]) if "instrumented" in recipe else None
+        return trained["stage"] if trained else None
 
     def closest(self, earlier: Iterable[RecipeValues], new: RecipeValues) -> Changed:
         """Return the fewest differences that one of several earlier recipes has from a new one."""
@@ -108,13 +112,12 @@ class Reasons:
     def planned(self) -> dict[str, RecipeValues]:
         """Return digest -> recipe of the builds, profiles and datasets of the plan."""
         plan, paths, things = self.plan, self.due.paths, self.due.things
-        found = {thing: plan.build(thing.server, thing.name) for thing in things["build"]}
-        found |= {thing: plan.profile(thing.server, thing.name, thing.stage) for thing in things["profile"]}
-        found |= {thing: plan.dataset(*paths.datasets[thing.folder]) for thing in things["dataset"]}
+        found = {thing: plan.build(thing.server, thing.name).dump() for thing in things["build"]}
+        found |= {thing: plan.profile(thing.server, thing.name, thing.stage).dump() for thing in things["profile"]}
+        found |= {thing: plan.dataset(*paths.datasets[thing.folder]).dump() for thing in things["dataset"]}
         return {thing.folder.rpartition("-")[2]: recipe for thing, recipe in found.items()}
 
-    @once
-    def earlier(self, digest: str) -> RecipeValues | None:
+    def _earlier(self, digest: str) -> RecipeValues | None:
         """Return the recipe of something made earlier by the digest in its path, None when it is not recorded."""
         servers = sorted({thing.server for thing in self.due.things["source"]})
         places = ((kind, f"results/{kind}s/{server}") for kind in RECIPE_RECORDS for server in servers)
@@ -126,12 +129,9 @@ class Reasons:
         name = PurePosixPath(thing.folder).name
         if thing.kind == "source":
             return f"results/logs/fetch_source/{name}.log"
-        rule = {"profile": "train_server", "dataset": "load_dataset"}.get(thing.kind) or self._builder(thing.name)
+        rules = {"profile": "train_server", "dataset": "load_dataset"}
+        rule = rules.get(thing.kind) or self.plan.stages.of(thing.name).kind.rule
         return f"results/logs/{rule}/{thing.server}/{name}.log"
-
-    def _builder(self, build: str) -> str:
-        kind = self.plan.stages.of(build).kind
-        return "bolt_server" if kind in BOLTED else "install_prebuilt" if kind == PREBUILT else "build_server"
 
 
 class RunReasons:
@@ -192,7 +192,7 @@ class RunReasons:
         if any(variant in one.arms for one in blocks):
             return None
         records = [(self.listing.record(path) or {}).get("recipe") or {} for path in self.samples(variant, workload)]
-        new = self.recipe(self.plan.variant(variant), self.plan.load(variant, workload))
+        new = self.recipe(self.plan.variant(variant).dump(), self.plan.load(variant, workload).dump())
         known = [(made["variant"], made["load"]) for made in records if made.keys() >= {"variant", "load"}]
         # Under a workload that it never was measured under, only the variant may differ.
         earlier = [self.recipe(mine, load) for mine, load in known if load.get("name", workload) == workload]

@@ -1,12 +1,12 @@
 """How long each job to come is expected to take, by its output: what the time left is counted from."""
 
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.preview.due import Due
 from scripts.study.plan.preview.estimates import CHECK_S, PHASES, Durations
 from scripts.study.plan.preview.rerun_reasons import Reasons, RunReasons
+from scripts.study.plan.schedule import Schedule
 
 
-def expected_s(paths: Paths, cores: int) -> dict[str, float]:
+def expected_s(paths: Schedule, cores: int) -> dict[str, float]:
     """Return output -> seconds of the jobs that compile, train, load, check and measure; nothing for what exists."""
     due = Due(paths)
     durations = Durations(due, RunReasons(Reasons(due)), cores)

@@ -11,6 +11,7 @@ from scripts.build.compilation.compiler_flags import flags_of
 from scripts.build.compilation.flags import Flags
 from scripts.lib.host import outcome
 from scripts.lib.host.process import CommandFailed
+from tests.made.declared import compiled
 
 DIGEST = "4c939f9d67cfbc3d" + 48 * "0"
 TOOLS = dict.fromkeys(("cc", "cxx", "ar", "ranlib", "nm"), "none")
@@ -89,7 +90,7 @@ def test_libraries_of_a_recipe_are_compiled_after_the_server(tmp_path):
     tools = SimpleNamespace(
         **dict.fromkeys(("cc", "cxx", "ar", "ranlib", "nm"), "none"), search_path=lambda: os.defpath
     )
-    recipe = {"server": "tiny", "build": "plain", "libraries": ["counted", "explained"]}
+    recipe = compiled(libraries=["counted", "explained"])
     made = compile_server(family, tmp_path, tmp_path / "work/build", tools, Flags(), recipe, 3, tmp_path / "log")
     steps = (tmp_path / "work/build/steps").read_text().splitlines()
     assert steps == ["configured", "server with 3", "counted", "explained"]
@@ -107,7 +108,7 @@ def failure_of_ninja(folder, step):
         library_commands=lambda _names: [],
     )
     tools = SimpleNamespace(**TOOLS, search_path=lambda: os.environ["PATH"])
-    recipe = {"server": "tiny", "build": "fragile"}
+    recipe = compiled(build="fragile")
     with pytest.raises(CommandFailed) as caught:
         compile_server(family, folder, folder / "work/build", tools, Flags(), recipe, 1, folder / "log")
     return caught.value
@@ -131,7 +132,7 @@ def failure_of_configure(folder, script):
     configure.chmod(0o755)
     family = SimpleNamespace(configure_command=lambda *_: [str(configure)])
     tools = SimpleNamespace(**TOOLS, search_path=lambda: os.environ["PATH"])
-    recipe, log = {"server": "tiny", "build": "fragile"}, folder / "logs" / "fragile-0123.log"
+    recipe, log = compiled(build="fragile"), folder / "logs" / "fragile-0123.log"
     log.parent.mkdir(exist_ok=True)
     with pytest.raises(CommandFailed) as caught, build_tree(DIGEST, folder) as build:
         compile_server(family, folder, build, tools, Flags(), recipe, 1, log)

@@ -7,6 +7,7 @@ import pytest
 from scripts.build.compilation.flags import LINK, build_flags
 from scripts.build.compilation.toolchain import Toolchain
 from scripts.lib.json_record import write
+from tests.made.declared import compiled
 
 BUILD, SOURCE = Path("/b"), Path("/s")
 
@@ -18,7 +19,7 @@ def profile(compiler, tmp_path):
 
 
 def flags(compiler, stage, profile=None, **declared):
-    recipe = {"stage": stage, "family": "postgresql", **declared}
+    recipe = compiled(stage=stage, family="postgresql", **declared)
     return build_flags(recipe, compiler, BUILD, profile, SOURCE, 4)
 
 

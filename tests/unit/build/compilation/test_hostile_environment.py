@@ -14,6 +14,7 @@ from scripts.build.compilation.flags import Flags
 from scripts.build.compilation.toolchain import Toolchain, probe_profile_flags
 from scripts.build.compilation.trials import Keys, try_keys
 from scripts.lib.host.process import CommandFailed
+from tests.made import declared
 from tests.made.hostile import BY_PROGRAM, VARIABLES
 
 # It takes flags and tools as Autoconf's configure and GNU make do: from arguments first, else from the environment.
@@ -60,8 +61,7 @@ def built(tmp_path, compiler):
         (source / name).write_text(text)
 
     def compiled() -> Build:
-        recipe = {"server": "tiny", "build": "baseline"}
-        made = compile_server(FAMILY, source, build, compiler, Flags(), recipe, 2, tmp_path / "log")
+        made = compile_server(FAMILY, source, build, compiler, Flags(), declared.compiled(), 2, tmp_path / "log")
         return Build(read_calls(made.records, build), (build / "server").read_bytes())
 
     return compiled

@@ -5,6 +5,7 @@ The family here is MySQL's but for its own CMake options, sources and target, wh
 
 import shutil
 import subprocess
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from scripts.build.compilation.flags import build_flags, published_options
 from scripts.lib.json_record import write
 from scripts.measure.servers import families
 from scripts.measure.servers.families import innodb
+from tests.made.declared import compiled
 
 pytestmark = pytest.mark.real
 
@@ -40,7 +42,7 @@ int main(int n, char **) { int s = 0; while (n < 99) s += work(n++); return s < 
 TINY = SimpleNamespace(
     configure_command=lambda source, compiler, recipe: [
         *innodb.cmake_command(source, compiler, "-O2", []),
-        *recipe.get("configure", []),
+        *recipe.configure,
     ],
     compile_commands=lambda threads: [["ninja", f"-j{threads}", "server"]],
     library_commands=lambda _names: [],
@@ -50,10 +52,10 @@ TINY = SimpleNamespace(
 
 def built(stage, compiler, folder, profile=None, **declared):
     """Compile a stage in the build directory that it has in the product; returns directory and calls."""
-    recipe = {"stage": stage, "family": "mysql", "server": "tiny", "build": stage, **declared}
+    recipe = compiled(stage=stage, build=stage, **declared)
     build = folder / FOLDERS.get(stage, "build")
     flags = build_flags(recipe, compiler, build, profile, folder / "source", 2)
-    configured = {**recipe, "configure": published_options(recipe, profile)}
+    configured = replace(recipe, configure=tuple(published_options(recipe, profile)))
     made = compile_server(TINY, folder / "source", build, compiler, flags, configured, 2, folder / "log.txt")
     return build, compiler_calls.read_calls(made.records, build)
 
@@ -91,7 +93,7 @@ def test_published_recipe_makes_counters_that_its_second_directory_does_not_find
 
 
 def test_options_reach_cmake_and_the_wrapper_adds_no_profile_flag_of_its_own(compiler, folder):
-    recipe = {"stage": "published_instrumented", "family": "mysql", "published": True}
+    recipe = compiled(stage="published_instrumented", published=True)
     assert build_flags(recipe, compiler, folder / "b", None, folder / "source", 2).profile == ()
     _, calls = built("published_instrumented", compiler, folder, published=True)
     given = {argument for call in compiler_calls.compiled_units(calls) for argument in call.arguments}

@@ -12,6 +12,7 @@ from scripts.build.relink import kept_relinks
 from scripts.build.relink.bolt_relinking import bolt_relinks, demand_profiled
 from scripts.build.relink.relink_server import Relinks, relink_server
 from scripts.lib import json_record
+from tests.made.declared import bolted as bolted_recipe
 from tests.made.linked import SERVER, linked
 
 needs_bolt = pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-16 is not installed")
@@ -53,7 +54,7 @@ def bolted(base, tmp_path):
     program.unlink()
     _, about = lay_out(base)(base.program, program)
     identity = {**base.identity, **binary.identify(program), "build": "pgo_bolt"}
-    return Relinks(folder, {**base.recipe, "build": "pgo_bolt", "stage": "bolted"}, 3, identity), about
+    return Relinks(folder, bolted_recipe(), 3, identity), about
 
 
 @needs_bolt

@@ -21,7 +21,7 @@ from scripts.lib import json_record
 from scripts.lib.host import outcome, workplace
 from scripts.measure.servers import families
 from scripts.measure.servers.families.mariadb import SYSTEM_TABLES
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 from tests.endtoend import installed_mariadb
 from tests.made.studies import CHECKOUT, config, paths
 
@@ -54,7 +54,7 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def planned() -> Paths:
+def planned() -> Schedule:
     return paths(options={"work_mem": "8MB"})
 
 

@@ -19,12 +19,10 @@ from scripts.measure.loadgen import sysbench
 from scripts.measure.loadgen.output import SysbenchFailed
 from scripts.measure.loadgen.run_sysbench import SysbenchKilled
 from scripts.measure.servers.server import ServerFailed
+from tests.made.declared import compiled, trained
 
-RECIPE = {
-    "server": "tiny", "family": "postgresql", "build": "fragile", "stage": "plain", "training": "mixed",
-    "instrumented": {"name": "instrumented_gcc-12", "digest": "0" * 12},
-    "toolchain": {"name": "gcc-12", "commands": {}},
-}  # fmt: skip
+RECIPE = compiled(family="postgresql", build="fragile")
+TRAINED = trained(instrumented={"name": "instrumented_gcc-12", "digest": "0" * 12})
 FULL = "as: x.o: No space left on device"
 
 
@@ -110,7 +108,7 @@ def test_build_that_failed_has_all_its_outputs_and_they_say_so(folder, monkeypat
     expected = {"server": "tiny", "family": "postgresql", "build": "fragile", "release": "1.2", "outcome": "failed",
                 "reason": "no such flag", "format": 1}  # fmt: skip
     assert json_record.read(out["identity"]) == expected
-    signed = {"workflow": version.workflow(), "stage": "plain", "recipe": RECIPE}
+    signed = {"workflow": version.workflow(), "stage": "plain", "recipe": RECIPE.dump()}
     assert json_record.read(out["facts"]) == {**expected, **signed}
     assert [list(out[name].iterdir()) for name in ("install", "headers")] == [[], []]
     assert json.loads(gzip.decompress(out["calls"].read_bytes())) == {"format": 1, "calls": []}
@@ -126,20 +124,20 @@ def test_profile_of_a_stage_that_failed_fails_likewise(folder, monkeypatch):
     identity = fails(folder.parent / "identity.json")
     monkeypatch.setattr(toolchain, "find", lambda *_: None)
     outputs = (folder / "counters", folder / "profile.json", folder / "log")
-    train_server.main(RECIPE, identity, [], *outputs)
+    train_server.main(TRAINED, identity, [], *outputs)
     profile = json_record.read(folder / "profile.json")
     assert (profile["outcome"], profile["training"], profile["trained"]) == ("failed", "mixed", "instrumented_gcc-12")
     assert "no such flag at all" in profile["reason"]
     assert list((folder / "counters").iterdir()) == []
     monkeypatch.delenv(outcome.MAY_FAIL)
     with pytest.raises(outcome.Refused, match="remove this folder to try it again"):
-        train_server.main(RECIPE, identity, [], *outputs)
+        train_server.main(TRAINED, identity, [], *outputs)
 
 
 def trained(folder, monkeypatch, error):
     monkeypatch.setattr(train_server, "train", failing(error))
     outputs = (folder / "counters", folder / "profile.json", folder / "log")
-    train_server.main(RECIPE, folder.parent / "identity.json", [], *outputs)
+    train_server.main(TRAINED, folder.parent / "identity.json", [], *outputs)
 
 
 def test_training_whose_sysbench_failed_is_kept_and_one_whose_sysbench_was_killed_is_made_again(folder, monkeypatch):

@@ -44,7 +44,9 @@ def test_recipes_hold_the_content_and_no_path(script, tmp_path):
     made, moved = paths(**uses(script)), paths(**uses(elsewhere))
     assert list(made.runs) == list(moved.runs)
     assert list(made.datasets) == list(moved.datasets)
-    assert str(tmp_path) not in json_record.canonical([made.plan.workload("tpcc"), made.plan.tables("tpcc")])
+    assert str(tmp_path) not in json_record.canonical(
+        [made.plan.loads.workload("tpcc").dump(), made.plan.loads.tables("tpcc").dump()]
+    )
 
 
 @pytest.mark.parametrize("part", ["tpcc_like.lua", "tpcc_like_sales.lua"])
@@ -57,14 +59,16 @@ def test_edit_of_the_script_or_of_a_module_makes_dataset_and_runs_new(script, pa
 
 def test_path_below_home_is_found(script, monkeypatch):
     monkeypatch.setenv("HOME", str(script.parent.parent))
-    assert plan(**uses("~/a folder/tpcc_like.lua")).workload("tpcc") == plan(**uses(script)).workload("tpcc")
+    assert plan(**uses("~/a folder/tpcc_like.lua")).loads.workload("tpcc") == plan(**uses(script)).loads.workload(
+        "tpcc"
+    )
 
 
 def test_job_finds_the_script_and_sysbench_its_modules(script, monkeypatch):
     study = plan(**uses(script)).study
     for name, value in loadgen_lua.job_environment(study.outside_scripts.values()).items():
         monkeypatch.setenv(name, value)
-    found = script_path(plan(**uses(script)).workload("tpcc")["script"])
+    found = script_path(plan(**uses(script)).loads.workload("tpcc").script)
     assert found == str(script)
     assert options_of(read_capabilities(), found)["scale"] == "=N"
     with started(["sysbench", found, "help"], None) as sysbench:
@@ -73,7 +77,7 @@ def test_job_finds_the_script_and_sysbench_its_modules(script, monkeypatch):
 
 def test_job_refuses_a_script_that_was_edited_since_or_that_nobody_told_of(script, monkeypatch):
     study = plan(**uses(script)).study
-    name = plan(**uses(script)).workload("tpcc")["script"]
+    name = plan(**uses(script)).loads.workload("tpcc").script
     with pytest.raises(ValueError, match=f"script {name}: its place is unknown"):
         script_path(name)
     for key, value in loadgen_lua.job_environment(study.outside_scripts.values()).items():

@@ -54,8 +54,8 @@ def recipe(root=CHECKOUT, **changes):
 def test_run_follows_file_and_passes_but_no_window():
     beside = plan(**{**TIMED, "workloads": {**TIMED["workloads"], "oltp": None}, "client_environment": {"A": "b"}})
     assert beside.load("baseline", "queries") == recipe()
-    assert {"sql", "passes", "content"} <= recipe().keys()
-    assert not {"script", "warmup_s", "measure_s"} & recipe().keys()
+    assert {"sql", "passes", "content"} <= recipe().dump().keys()
+    assert not {"script", "warmup_s", "measure_s"} & recipe().dump().keys()
     assert recipe() == recipe(measure_s=60, warmup_s=20)
     assert recipe() != recipe(workloads={"queries": {**QUERIES, "passes": 3}})
 
@@ -66,4 +66,4 @@ def test_a_statement_changed_in_the_users_own_file_makes_another_run(tmp_path):
     for text in ("SELECT 1", "SELECT 2"):
         file.write_text(f"-- name: one\n{text};\n")
         made.append(recipe(workloads={"queries": {"sql": str(file), "dataset": "sbtest"}}))
-    assert made[0]["content"] != made[1]["content"]
+    assert made[0].content != made[1].content

@@ -5,8 +5,8 @@ import yaml
 
 from scripts.study.config.declared_study import DEFAULTS, StudyDeclaration
 from scripts.study.config.loading import load
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.made.known_paths import CONFIGS, known_lines, made_up_machine, sizes
 from tests.made.studies import CHECKOUT, SMALL, config
 
@@ -28,7 +28,7 @@ def test_a_key_at_its_default_can_be_left_out(file):
     with made_up_machine():
         for scale in sizes(file):
             ways = [load({**one, "scale": scale}, CHECKOUT, file.name) for one in (written, shorter)]
-            assert len({tuple(known_lines(Paths(Plan(study, CHECKOUT)))) for study in ways}) == 1
+            assert len({tuple(known_lines(Schedule(Plan(study, CHECKOUT)))) for study in ways}) == 1
             assert ways[0].config == ways[1].config
             assert ways[0].scaled == ways[1].scaled
 

@@ -9,15 +9,15 @@ from scripts.report.page import effects_section
 from scripts.study.config.loading import load, read
 from scripts.study.config.yaml_lines import ConfigError
 from scripts.study.plan import study_description
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.made.studies import CHECKOUT, config, paths
 
 SMALLER = {"measure_s": 3, "clients": [2], "datasets": {"sbtest": {"rows": 10}}, "variants": {"pgo": {"build": "lto"}}}
 
 
 def described(paths):
-    return study_description.describe(paths, [], paths.blocks)
+    return study_description.describe(paths, [], paths.blocks).dump()
 
 
 def small(**changes):
@@ -48,7 +48,7 @@ def test_settings_are_told_with_those_of_the_full_size():
         (("datasets", "sbtest", "rows"), 100000, 10),
         (("variants", "pgo", "build"), "pgo", "lto"),
     )
-    told = effects_section.scaled_sentence(described(Paths(Plan(study, CHECKOUT))))
+    told = effects_section.scaled_sentence(described(Schedule(Plan(study, CHECKOUT))))
     assert "measure_s 5 → 3; clients 8 and 16 → 2; datasets.sbtest.rows 100000 → 10" in told
     assert effects_section.scaled_sentence(described(paths(small=SMALLER))) == ""
 

@@ -7,8 +7,8 @@ from scripts.measure.engine.planned import SLICES
 from scripts.study.config.loading import load
 from scripts.study.config.yaml_lines import ConfigError
 from scripts.study.plan.methods import Methods
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.made.studies import CHECKOUT, config
 
 LOGIN = "/nowhere/login.yaml"
@@ -90,16 +90,18 @@ def test_servers_that_run_and_servers_that_are_started_are_no_variants_of_one_st
 
 def test_where_the_login_lies_is_in_no_recipe_but_address_and_missing_tls_are():
     made = planned(running())
-    assert LOGIN not in json_record.canonical([made.variant("one"), made.load("one", "oltp"), made.source("managed")])
+    assert LOGIN not in json_record.canonical(
+        [each.dump() for each in (made.variant("one"), made.load("one", "oltp"), made.source("managed"))]
+    )
     moved = planned(running(source(credentials="/elsewhere", ca="/ca.pem")))
-    assert json_record.digest(moved.variant("one")) == json_record.digest(made.variant("one"))
+    assert moved.variant("one").digest == made.variant("one").digest
     for other in (source(running="db2.example.com:5432"), source(tls=False)):
-        assert json_record.digest(planned(running(other)).variant("one")) != json_record.digest(made.variant("one"))
+        assert planned(running(other)).variant("one").digest != made.variant("one").digest
 
 
 def test_a_database_is_of_the_studys_own_name_and_each_dataset_has_another():
     names = {
-        planned(running(study=study, datasets={"sbtest": {"rows": rows}})).dataset("managed", "sbtest", {})["database"]
+        planned(running(study=study, datasets={"sbtest": {"rows": rows}})).dataset("managed", "sbtest", {}).database
         for study in ("a", "a" * 60)
         for rows in (1000, 2000)
     }
@@ -111,5 +113,5 @@ def test_blocks_are_measured_in_slices_however_little_memory_there_is_and_nothin
     made = planned(running())
     method = Methods(made, 1.0).of("oltp", 8)
     assert (method.name, method.why, method.most_arms) == (SLICES, "", 3)
-    assert Paths(made).checks == []
-    assert Paths(made).judged("managed", "prebuilt") == []
+    assert Schedule(made).checks == []
+    assert Schedule(made).judged("managed", "prebuilt") == []

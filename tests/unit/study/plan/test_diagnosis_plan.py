@@ -1,5 +1,6 @@
 """Diagnoses are extra runs beside a study: planned when asked for, and nothing of the study changes with them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,15 +67,15 @@ def test_recipe_is_that_of_a_run_with_its_own_window_and_the_tool():
     path, one = next(iter(diagnoses.of_paths.items()))
     recipe = diagnoses.recipe(one)
     run = made.plan.load(one.variant, one.workload)
-    assert recipe["load"] == {**run, "measure_s": 30}
-    assert recipe["variant"] == made.plan.variant(one.variant)
+    assert recipe.load == replace(run, measure_s=30)
+    assert recipe.variant == made.plan.variant(one.variant)
     assert path.startswith("results/studies/small/diagnoses/baseline-")
     assert path.endswith("/8/waits.json")
 
 
 def test_diagnosis_is_told_its_number_and_what_it_must_not_stand_on():
     made = Diagnoses(paths(diagnose={"clients": [3]}))
-    last = made.place(list(made.of_paths)[-1])
+    last = made.context(list(made.of_paths)[-1])
     assert (last["clients"], last["run_number"], last["runs_total"]) == (3, 16, 16)
     assert any(path.endswith("check.json") for path in last["judged"])
 

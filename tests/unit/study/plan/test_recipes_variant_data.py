@@ -2,8 +2,7 @@
 
 import pytest
 
-from scripts.lib.json_record import digest
-from scripts.study.plan.paths import Paths
+from scripts.study.plan.schedule import Schedule
 from tests.made.studies import SMALL, plan
 
 VARIANTS, SERVER = SMALL["variants"], "postgresql-15"
@@ -19,9 +18,9 @@ def made(data, tables=TABLES):
 def test_data_that_changes_nothing_changes_no_digest(data):
     known, new = made(None), made(data)
     for variant in known.study.variants:
-        assert digest(new.variant(variant)) == digest(known.variant(variant))
-        assert digest(new.load(variant, "oltp")) == digest(known.load(variant, "oltp"))
-    assert Paths(new).datasets.keys() == Paths(known).datasets.keys()
+        assert new.variant(variant) == known.variant(variant)
+        assert new.load(variant, "oltp").digest == known.load(variant, "oltp").digest
+    assert Schedule(new).datasets.keys() == Schedule(known).datasets.keys()
 
 
 @pytest.mark.parametrize(
@@ -37,20 +36,19 @@ def test_data_that_changes_nothing_changes_no_digest(data):
 )
 def test_variant_meets_datasets_with_its_data_laid_over_them(data, laid):
     known, new = made(None), made(data)
-    assert new.load("pgo", "oltp")["tables"] == laid
-    assert new.load("pgo", "oltp")["dataset"]["digest"] == digest(new.dataset(SERVER, "sbtest", {}, data))
-    assert new.dataset(SERVER, "sbtest", {}, data)["tables"] == laid
-    assert digest(new.load("baseline", "oltp")) == digest(known.load("baseline", "oltp"))
-    assert digest(new.profile(SERVER, "mixed", new.stages.profile("pgo").stage)) == digest(
-        known.profile(SERVER, "mixed", known.stages.profile("pgo").stage)
-    )
+    assert new.load("pgo", "oltp").tables.dump() == laid
+    assert new.load("pgo", "oltp").dataset.digest == new.dataset(SERVER, "sbtest", {}, data).digest
+    assert new.dataset(SERVER, "sbtest", {}, data).tables.dump() == laid
+    assert new.load("baseline", "oltp") == known.load("baseline", "oltp")
+    profiles = [each.profile(SERVER, "mixed", each.stages.profile("pgo").stage) for each in (new, known)]
+    assert profiles[0] == profiles[1]
 
 
 def test_each_data_has_a_snapshot_of_its_own_and_the_same_data_one():
-    ours = Paths(made({"rows": 9}))
+    ours = Schedule(made({"rows": 9}))
     assert ours.dataset("pgo", "oltp") != ours.dataset("baseline", "oltp") == ours.dataset("aa", "oltp")
     assert sorted(parts[3].get("rows", 50) for parts in ours.datasets.values()) == [9, 50]
     for folder, parts in ours.datasets.items():
-        assert folder.endswith(digest(ours.plan.dataset(*parts)))
+        assert folder.endswith(ours.plan.dataset(*parts).digest)
     alike = plan(variants={name: {**arm, "data": {"rows": 9}} for name, arm in VARIANTS.items()})
-    assert Paths(alike).dataset("pgo", "oltp") == Paths(alike).dataset("baseline", "oltp")
+    assert Schedule(alike).dataset("pgo", "oltp") == Schedule(alike).dataset("baseline", "oltp")

@@ -6,6 +6,7 @@ import pytest
 
 from scripts.measure.servers import families
 from scripts.measure.servers.families import Family
+from tests.made.declared import compiled
 
 COMPILER = {"cc": "/w/cc", "cxx": "/w/c++", "ar": "/b/gcc-ar", "ranlib": "/b/gcc-ranlib", "nm": "/b/gcc-nm"}
 NAMES = sorted(families.FAMILIES)
@@ -29,24 +30,24 @@ def test_unknown_family_is_refused_with_the_known_ones():
 
 
 def test_configure_command_knows_nothing_of_the_build(family, source):
-    plain = family.configure_command(source, COMPILER, {"build": "baseline", "stage": "plain"})
+    plain = family.configure_command(source, COMPILER, compiled())
     optimised = family.configure_command(
         source,
         COMPILER,
-        {"build": "pgo", "stage": "optimised", "profile": {"training": "mixed"}, "flags": ["-O3"]},
+        compiled(build="pgo", stage="optimised", profile={"training": "mixed", "digest": "0"}, flags=["-O3"]),
     )
     assert plain == optimised
     assert not [argument for argument in plain if "profile" in argument or "flto" in argument]
 
 
 def test_configure_command_names_wrapper_and_tools_that_understand_lto(family, source):
-    command = " ".join(family.configure_command(source, COMPILER, {}))
+    command = " ".join(family.configure_command(source, COMPILER, compiled()))
     assert all(tool in command for tool in COMPILER.values())
 
 
 def test_debug_information_is_left_out_unless_asked_for(family, source):
     def text(recipe):
-        return " ".join(family.configure_command(source, COMPILER, recipe))
+        return " ".join(family.configure_command(source, COMPILER, compiled(**recipe)))
 
     assert text({}) != text({"debug_information": True})
     assert " -g " not in f"{text({})} "

@@ -8,6 +8,7 @@ import pytest
 from scripts.measure.servers.families import family, mysql, mysql_options
 from scripts.measure.servers.families.family import RELEASE_FILE
 from scripts.measure.servers.families.mysql import SYSTEM_TABLES
+from tests.made.declared import compiled
 
 MYSQL = mysql.MySQL()
 COMPILER = {"cc": "/w/cc", "cxx": "/w/c++", "ar": "/b/gcc-ar", "ranlib": "/b/gcc-ranlib", "nm": "/b/gcc-nm"}
@@ -50,7 +51,7 @@ def installed(folder: Path, release: str) -> Path:
 
 
 def configured(folder: Path, release: str, **recipe) -> list[str]:
-    return MYSQL.configure_command(sources(folder, release), COMPILER, recipe)
+    return MYSQL.configure_command(sources(folder, release), COMPILER, compiled(**recipe))
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -103,7 +104,7 @@ def test_own_configure_arguments_come_last_so_that_they_win(tmp_path):
 
 def test_sources_without_a_release_are_refused(tmp_path):
     with pytest.raises(ValueError, match="MYSQL_VERSION: missing or without a release"):
-        MYSQL.configure_command(tmp_path, COMPILER, {})
+        MYSQL.configure_command(tmp_path, COMPILER, compiled())
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -279,7 +280,7 @@ def test_installed_server_runs_without_its_build_tree(tmp_path):
     (source / "extra" / "icu" / "data" / "icudt73l").mkdir(parents=True)
     build.mkdir()
     real = {"cc": "gcc", "cxx": "g++", "ar": "gcc-ar", "ranlib": "gcc-ranlib", "nm": "gcc-nm"}
-    for command in [MYSQL.configure_command(source, real, {}), *MYSQL.compile_commands(2)]:
+    for command in [MYSQL.configure_command(source, real, compiled()), *MYSQL.compile_commands(2)]:
         subprocess.run(command, cwd=build, check=True, capture_output=True, timeout=120)
     (build / "share" / "english").mkdir(parents=True)
     (build / "share" / "english" / "errmsg.sys").write_text("")

@@ -41,7 +41,7 @@ def test_study_is_planned_with_the_sizes_of_the_family(tmp_path, monkeypatch):
 
 def test_recipes_hold_the_family_and_datasets_the_options_that_shape_them():
     plan = paths(**STUDY).plan
-    assert plan.build("tiny-1", "baseline")["family"] == "tiny"
+    assert plan.build("tiny-1", "baseline").family == "tiny"
     assert plan.options("pages")["page_size"] == 4096
     datasets = {variant: paths(**STUDY).dataset(variant, "oltp") for variant in STUDY["variants"]}
     assert datasets["small"] != datasets["pages"]

@@ -14,11 +14,11 @@ from scripts.lib import json_record
 from scripts.measure.loadgen import sysbench
 from scripts.study.config.loading import read
 from scripts.study.config.yaml_lines import ConfigError
-from scripts.study.plan.paths import Paths
 from scripts.study.plan.preview import checks
 from scripts.study.plan.preview import plan_text as preview_text
 from scripts.study.plan.preview.due import Due
 from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 from tests.made.studies import CHECKOUT, SMALL
 
 OWN = {"family": "postgresql", "product": "PostgreSQL", "version": "15.1"}
@@ -42,7 +42,7 @@ def asked(monkeypatch, tmp_path):
 def paths(folder, **changes):
     file = folder / "study.yaml"
     file.write_text(yaml.safe_dump({**SMALL, **changes}, sort_keys=False, width=1000))
-    return Paths(Plan(read(file, CHECKOUT), CHECKOUT))
+    return Schedule(Plan(read(file, CHECKOUT), CHECKOUT))
 
 
 def demanded(made):

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from scripts.study.plan import paths
 from tests.made import studies
 
 ARMS = {
@@ -14,7 +13,7 @@ ARMS = {
 
 def spared(builds, **changes):
     """Return what may fail in a study of baseline, pgo and weak: kinds of folders and names without digests."""
-    found = paths.tolerated_folders(studies.paths(builds=builds, variants=ARMS, **changes))
+    found = studies.paths(builds=builds, variants=ARMS, **changes).tolerated
     parts = [Path(folder).parts for folder in found]
     return {f"{kind}/{name.rpartition('-')[0]}" for _, kind, _, name in parts}
 

@@ -1,0 +1,165 @@
+"""Paths of everything a plan makes, under results/: they follow from recipes alone, whatever lies on disk."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
+from typing import Any
+
+from scripts.lib.json_record import digest
+from scripts.lib.recipe_models import Options
+from scripts.study.plan.order import BlockKey
+from scripts.study.plan.recipes import Plan
+
+BuildPair = tuple[str, str]
+# The arguments of `Plan.dataset`: server, dataset, options, data.
+DatasetParts = tuple[str, str, Options, dict[str, Any]]
+
+
+class PathLayout:
+    """Paths of a plan, relative to the working directory; each digest is computed once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.study = f"results/studies/{plan.study.name}"
+        # Every block asks for each of these.
+        self.build: Callable[[str, str], str] = cache(self._build)
+        self.dataset: Callable[[str, str], str] = cache(self._dataset)
+        self.variant_part: Callable[[str], str] = cache(self._variant_part)
+        self.load_part: Callable[[str, str], str] = cache(self._load_part)
+        self.arm_digest: Callable[[str, str], str] = cache(self._arm_digest)
+        self.judged: Callable[[str, str], list[str]] = cache(self._judged)
+
+    def source(self, server: str) -> str:
+        """Return the record of a server's sources."""
+        return f"results/sources/{server}-{self.plan.source(server).digest}/source.json"
+
+    def _build(self, server: str, build: str) -> str:
+        """Return the folder of a build or of a stage behind one."""
+        return f"results/builds/{server}/{build}-{self.plan.build(server, build).digest}"
+
+    def profile(self, server: str, build: str) -> str | None:
+        """Return the folder of the profile that a build or stage uses, None without one."""
+        used = self.plan.build(server, build).profile
+        return f"results/profiles/{server}/{used.training}-{used.digest}" if used else None
+
+    def _dataset(self, variant: str, workload: str) -> str:
+        """Return the folder of the dataset of a variant under a workload."""
+        server = self.plan.study.variants[variant]["server"]
+        name = self.plan.study.entries["workloads"][workload]["dataset"]
+        recipe = self.plan.dataset(server, name, self.plan.options(variant), self.plan.data(variant))
+        return f"results/datasets/{server}/{name}-{recipe.digest}"
+
+    def _variant_part(self, variant: str) -> str:
+        """Return the part of a run's path that identifies the variant."""
+        return f"{variant}-{self.plan.variant(variant).digest}"
+
+    def _load_part(self, variant: str, workload: str) -> str:
+        """Return the part of a run's path that identifies the load."""
+        return f"{workload}-{self.plan.load(variant, workload).digest}"
+
+    def _arm_digest(self, variant: str, workload: str) -> str:
+        """Return the digest of an arm: of its variant and of its load."""
+        return self.plan.run(variant, workload).digest
+
+    def block_folder(self, key: BlockKey, arms: Sequence[str]) -> str:
+        """Return the folder of a block, which ends in the digest of its arms."""
+        made = digest(sorted([name, self.arm_digest(name, key.workload)] for name in arms))
+        return f"{self.study}/blocks/{key.path}/{made}"
+
+    @cached_property
+    def builds(self) -> dict[str, BuildPair]:
+        """Return folder -> (server, build) of the builds of variants and of the datasets' loader, without stages."""
+        variants = self.plan.study.variants.values()
+        pairs = {(variant["server"], variant["build"]) for variant in variants}
+        pairs |= {(variant["server"], self.plan.loader(variant["server"])) for variant in variants}
+        return {self.build(*pair): pair for pair in sorted(pairs)}
+
+    @cached_property
+    def stages(self) -> dict[str, BuildPair]:
+        """Return folder -> (server, stage) of the stages behind the study's builds."""
+        pairs = {(server, stage) for server, build in self.builds.values() for stage in self.plan.stages.behind(build)}
+        return {self.build(*pair): pair for pair in sorted(pairs)}
+
+    @cached_property
+    def profiles(self) -> dict[str, tuple[str, str, str]]:
+        """Return folder -> (server, training, trained stage) of the study's profiles."""
+        found = {}
+        for server, build in [*self.builds.values(), *self.stages.values()]:
+            if used := self.plan.stages.profile(build):
+                found[self.profile(server, build)] = (server, used.training, used.stage)
+        return found
+
+    @cached_property
+    def audits(self) -> list[str]:
+        """Return the audits of all builds and stages that a compiler optimised with a profile."""
+        made = [*self.builds.items(), *self.stages.items()]
+        kinds = {folder: self.plan.stages.of(build).kind for folder, (_, build) in made}
+        trained = [folder for folder, pair in made if self.profile(*pair)]
+        return [f"{folder}/audit.json" for folder in trained if kinds[folder].is_compiled]
+
+    @cached_property
+    def measured_builds(self) -> dict[str, BuildPair]:
+        """Return folder -> (server, build) of the builds of variants."""
+        pairs = dict.fromkeys((variant["server"], variant["build"]) for variant in self.plan.study.variants.values())
+        return {self.build(*pair): pair for pair in pairs}
+
+    @cached_property
+    def checks(self) -> list[str]:
+        """Return the differential checks of the measured builds."""
+        return [f"{self.answers(*pair)}/check.json" for pair in self.measured_builds.values() if self.is_ours(*pair)]
+
+    def is_ours(self, server: str, build: str) -> bool:
+        """Return whether the program of a build is at hand, so that it can be started, checked and compared."""
+        return not self.plan.is_running(server)
+
+    def _judged(self, server: str, build: str) -> list[str]:
+        """Return the audits and the check of a build, all of which must pass before it is measured."""
+        if not self.is_ours(server, build):
+            return []
+        audits = [f"{self.build(server, name)}/audit.json" for name in (build, *self.plan.stages.behind(build))]
+        return [audit for audit in audits if audit in self.audits] + [f"{self.answers(server, build)}/check.json"]
+
+    def answers(self, server: str, build: str) -> str:
+        """Return the folder of a build's answers to the statements of the differential check."""
+        return self.build(server, build).replace("results/builds/", "results/checks/", 1)
+
+    @cached_property
+    def datasets(self) -> dict[str, DatasetParts]:
+        """Return folder -> recipe parts (server, dataset, options, data) of all datasets, the trainings' included."""
+        plan, found = self.plan, {}
+        for variant in plan.study.variants:
+            for workload in plan.study.workloads:
+                name = plan.study.entries["workloads"][workload]["dataset"]
+                found[self.dataset(variant, workload)] = (
+                    plan.study.variants[variant]["server"],
+                    name,
+                    plan.options(variant),
+                    plan.data(variant),
+                )
+        for server, training, _ in self.profiles.values():
+            for folder, parts in self.training_datasets(server, training).items():
+                found.setdefault(folder, parts)
+        return found
+
+    def training_datasets(self, server: str, training: str) -> dict[str, DatasetParts]:
+        """Return folder -> recipe parts of the datasets that a training runs on."""
+        entries = self.plan.study.entries
+        names = {entries["workloads"][name]["dataset"] for name in entries["trainings"][training]["workloads"]}
+        parts = [self.plan.training_data(server, training, name) for name in sorted(names)]
+        return {f"results/datasets/{server}/{made[1]}-{self.plan.dataset(*made).digest}": made for made in parts}
+
+    @cached_property
+    def tolerated(self) -> list[str]:
+        """Return the folders of builds, stages, profiles and checks that may fail.
+
+        A build may fail when its entry has `may_fail`; a stage or a profile when all builds that use it may.
+        """
+        pairs, needed = {*self.builds.values(), *self.stages.values()}, set(self._needed())
+        profiles = {self.profile(*pair) for pair in needed}
+        folders = [folder for pair in sorted(pairs - needed) for folder in (self.build(*pair), self.answers(*pair))]
+        return folders + [folder for folder in self.profiles if folder not in profiles]
+
+    def _needed(self) -> Iterator[BuildPair]:
+        """Yield server and name of every build and stage whose failure stops the study."""
+        for server, build in self.builds.values():
+            if not self.plan.study.entries["builds"].get(build, {}).get("may_fail"):
+                yield from ((server, name) for name in (build, *self.plan.stages.behind(build)))
