@@ -1,18 +1,16 @@
 """Drop the tables of a study from servers that already run: the databases that the workflow made there."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from scripts.commands.arguments import add_arguments, paths_of, report_command
-from scripts.commands.prune.unused_results import discard
-from scripts.lib.host import locks
+from scripts.commands.removal import carry_out, discard, hold_results
 from scripts.lib.host.entry import say, user_command
 from scripts.measure.servers import credentials, families, own_database
 from scripts.measure.servers.endpoint import endpoint_of
 from scripts.measure.servers.running_server import RunningServer
 from scripts.study.plan.schedule import Schedule
-
-RESULTS = Path("results")
 
 
 def main(config: Path, scale: str = "") -> None:
@@ -22,21 +20,23 @@ def main(config: Path, scale: str = "") -> None:
     the workflow did not make, which is left as it is.
     """
     paths = paths_of(config, scale)
-    if RESULTS.is_dir():
-        locks.hold_checkout(RESULTS)
+    hold_results()
     databases = databases_of(paths)
     if not databases:
         say(f"[drop] no server of study {paths.plan.study.name} already runs; nothing was dropped")
         return
-    places = credentials.places(paths.plan.study.entries["servers"])
-    for folder, (server, database) in databases.items():
-        family = families.of(paths.plan.family(server))
-        outside = endpoint_of(server, paths.plan.source(server).running, places)
-        with RunningServer(family, outside, Path()).blamed("while its tables were dropped"):
-            was_there = own_database.drop(family, outside, database)
-        discard(Path(folder))
-        say(f"[drop] {server}: database {database} {'dropped' if was_there else 'was not there'}")
+    carry_out((), (partial(drop, paths, Path(folder), *names) for folder, names in databases.items()))
     say(f"[drop] `{report_command(config, scale)}` loads the tables again where blocks are left to measure")
+
+
+def drop(paths: Schedule, folder: Path, server: str, database: str) -> str:
+    """Drop the database of a dataset, remove the dataset's folder, and return a line that says so."""
+    family, logins = families.of(paths.plan.family(server)), credentials.places(paths.plan.study.entries["servers"])
+    outside = endpoint_of(server, paths.plan.source(server).running, logins)
+    with RunningServer(family, outside, Path()).blamed("while its tables were dropped"):
+        existed = own_database.drop(family, outside, database)
+    discard(folder)
+    return f"[drop] {server}: database {database} {'dropped' if existed else 'was not there'}"
 
 
 def databases_of(paths: Schedule) -> dict[str, tuple[str, str]]:

@@ -3,13 +3,13 @@
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from scripts.commands.arguments import add_arguments, paths_of, report_command
-from scripts.commands.prune.unused_results import discard
+from scripts.commands.removal import RESULTS, carry_out, discard, hold_results
 from scripts.lib import json_record
 from scripts.lib.failure_reasons import alike
-from scripts.lib.host import locks
 from scripts.lib.host.entry import say, user_command
 from scripts.lib.host.outcome import has_failed
 from scripts.lib.vocabulary import FailureKind
@@ -17,8 +17,6 @@ from scripts.lib.wording import brief, listing, plural
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.earlier_layout import demand_blocks
 from scripts.study.plan.schedule import Schedule
-
-RESULTS = Path("results")
 
 
 @dataclass(frozen=True)
@@ -42,23 +40,21 @@ def main(config: Path, scale: str = "") -> None:
     """
     paths = paths_of(config, scale)
     demand_blocks(paths)
-    if RESULTS.is_dir():
-        locks.hold_checkout(RESULTS)
-    found = list(failed(paths))
-    if not found:
+    hold_results()
+    failures = list(failed(paths))
+    if not failures:
         say(f"[retry] no result of study {paths.plan.study.name} failed; nothing was removed")
         return
-    for path in made_of_results(paths):
-        discard(path)
-    for group in alike(found, lambda failure: failure.reason):
-        say(f"  {group.reason}")
-        for failure in group.things:
-            say(f"    {failure.record}")
-    for path in (path for failure in found for path in failure.removed):
-        discard(path)
-    what = f"{plural(len(found), 'failed result')} and the report"
+    shown = [
+        line
+        for group in alike(failures, lambda failure: failure.reason)
+        for line in (f"  {group.reason}", *(f"    {failure.record}" for failure in group.things))
+    ]
+    removed = [*made_of_results(paths), *(path for failure in failures for path in failure.removed)]
+    carry_out(shown, (partial(discard, path) for path in removed))
+    what = f"{plural(len(failures), 'failed result')} and the report"
     say(f"[retry] removed {what}; `{report_command(config, scale)}` makes them again")
-    if refusing := list(dict.fromkeys(filter(None, (failure.refuses for failure in found)))):
+    if refusing := list(dict.fromkeys(filter(None, (failure.refuses for failure in failures)))):
         say(f"[retry] {listing(refusing)}: the server refuses an option, and will again; correct it in the study first")
 
 

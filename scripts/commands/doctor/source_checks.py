@@ -88,7 +88,8 @@ def found(source: DeclaredSource, entry: dict[str, Any], folder: Path) -> str:
             product = families.products()
             program = installed.find_program(source_path(source["installed"]), "installed", product)
             return f"{program}, release {installed.program_release(program, product)}"
-    path = source_path(with_version(source[kind_of(source)], entry["version"]))
+    declared = source["file"] if "file" in source else source["directory"]
+    path = source_path(with_version(declared, entry["version"]))
     if not path.exists():
         raise ValueError(f"{path}: no such file or directory")
     return str(path)

@@ -4,6 +4,8 @@ import argparse
 import contextlib
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from scripts import ROOT
@@ -11,7 +13,7 @@ from scripts.commands.arguments import study_of
 from scripts.commands.prune import cache_leftovers as prune_cache
 from scripts.commands.prune import unused_results
 from scripts.commands.prune.unused_results import Named, UnusedResult
-from scripts.lib.host import locks
+from scripts.commands.removal import carry_out, discard, hold_results
 from scripts.lib.host.entry import WrongCall, say, user_command
 from scripts.lib.host.locks import Busy
 from scripts.lib.json_record import LAST_BEFORE_BLOCKS
@@ -24,7 +26,6 @@ from scripts.study.plan.earlier_layout import is_imported as imported
 from scripts.study.plan.recipes import Plan
 from scripts.study.plan.schedule import Schedule
 
-RESULTS = Path("results")
 YES = ("y", "yes")
 
 
@@ -37,20 +38,20 @@ def main(configs: list[Path], force: bool) -> None:
     """
     studies = checked_studies(configs)
     asks = sys.stdin.isatty() and not force
-    if (asks or force) and RESULTS.is_dir():
-        locks.hold_checkout(RESULTS)
+    if asks or force:
+        hold_results()
     named, never_removed = named_paths(studies), unused_results.studies_never_removed()
     named.exact |= set(map(str, never_removed))
     results = unused_results.unnamed(named)
     cache = leftovers_outside(studies, results)
-    list_leftovers(results, cache)
-    list_never_removed(never_removed)
+    shown = [*lines_of_leftovers(results, cache), *lines_of_never_removed(never_removed)]
     if not (results or cache):
-        say("[prune] nothing to remove")
-    elif force or (asks and confirmed()):
-        remove(results, cache)
-    else:
-        say("[prune] nothing was removed" + ("" if asks else "; `make prune FORCE=1` removes what is listed"))
+        carry_out([*shown, "[prune] nothing to remove"], ())
+        return
+    steps: list[Callable[[], str | None]] = [partial(discard, leftover.path) for leftover in results]
+    steps.append(partial(remove_outside, results, cache))
+    refused = "[prune] nothing was removed" + ("" if asks else "; `make prune FORCE=1` removes what is listed")
+    carry_out(shown, steps, lambda: force or (asks and confirmed()), refused)
 
 
 def checked_studies(configs: list[Path]) -> dict[str, Study]:
@@ -96,30 +97,27 @@ def leftovers_outside(studies: dict[str, Study], results: list[UnusedResult]) ->
         return []
 
 
-def list_leftovers(results: list[UnusedResult], cache: list[UnusedResult]) -> None:
-    """Print every leftover with its size and the time it took to make, then the totals."""
-    for leftover in results:
-        say(f"  {size(leftover.bytes):>10}  {leftover.path}{_cost(leftover)}")
-    for leftover in cache:
-        say(f"  {size(leftover.bytes):>10}  {leftover.path} (of a killed job, or a copy)")
+def lines_of_leftovers(results: list[UnusedResult], cache: list[UnusedResult]) -> Iterator[str]:
+    """Yield every leftover with its size and the time it took to make, then the totals."""
+    yield from (f"  {size(leftover.bytes):>10}  {leftover.path}{_cost(leftover)}" for leftover in results)
+    yield from (f"  {size(leftover.bytes):>10}  {leftover.path} (of a killed job, or a copy)" for leftover in cache)
     if results:
         work_s = sum(leftover.work_s or 0.0 for leftover in results)
         runs = sum(leftover.runs for leftover in results)
-        say(f"[prune] no config names {plural(len(results), 'result')}, {size(total_bytes(results))}")
+        yield f"[prune] no config names {plural(len(results), 'result')}, {size(total_bytes(results))}"
         lost = f"{duration(work_s)} of building, training and loading, and {plural(runs, 'run')}"
-        say(f"[prune] removing them loses {lost}")
+        yield f"[prune] removing them loses {lost}"
 
 
-def list_never_removed(studies: list[Path]) -> None:
-    """Print the runs of the layout before blocks and those of imported logs, which stay."""
+def lines_of_never_removed(studies: list[Path]) -> Iterator[str]:
+    """Yield the runs of the layout before blocks and those of imported logs, which stay."""
     for is_imported, of in ((False, "the layout before blocks"), (True, "imported logs")):
         stay = [unused_results.weighed(study / RUNS_FOLDER) for study in studies if imported(study) == is_imported]
-        for leftover in stay:
-            say(f"  {size(leftover.bytes):>10}  {leftover.path}{_cost(leftover)}")
+        yield from (f"  {size(leftover.bytes):>10}  {leftover.path}{_cost(leftover)}" for leftover in stay)
         if stay:
             why = "" if is_imported else f"; the last commit that renders them is {LAST_BEFORE_BLOCKS}"
             runs = plural(sum(leftover.runs for leftover in stay), "run")
-            say(f"[prune] {runs} of {of}, {size(total_bytes(stay))}, stay{why}")
+            yield f"[prune] {runs} of {of}, {size(total_bytes(stay))}, stay{why}"
 
 
 def _cost(leftover: UnusedResult) -> str:
@@ -128,16 +126,14 @@ def _cost(leftover: UnusedResult) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def remove(results: list[UnusedResult], cache: list[UnusedResult]) -> None:
-    """Remove all leftovers; those outside results/ stay if a process has begun to measure or compile."""
-    for leftover in results:
-        unused_results.discard(leftover.path)
+def remove_outside(results: list[UnusedResult], cache: list[UnusedResult]) -> str:
+    """Remove leftovers outside results/ unless a process has begun to measure or compile; return what is removed."""
     try:
         prune_cache.remove_leftover(cache)
     except Busy as error:
         say(f"[prune] {error}: leftovers of killed jobs are kept for now")
         cache = []
-    say(f"[prune] removed {size(total_bytes(results + cache))}")
+    return f"[prune] removed {size(total_bytes(results + cache))}"
 
 
 def total_bytes(removed: list[UnusedResult]) -> int:

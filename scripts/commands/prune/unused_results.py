@@ -6,7 +6,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from scripts.lib import json_record
-from scripts.lib.host import workplace
 from scripts.lib.vocabulary import BLOCK_FILE
 from scripts.measure.engine.run_record import RECORD_FOLDERS, VARIABLES_FOLDER
 from scripts.measure.servers.data_directory import allocated_bytes
@@ -159,13 +158,3 @@ def _seconds(file: Path, key: str) -> float | None:
         return json_record.read(file).get(key, 0.0)
     except ValueError:
         return None
-
-
-def discard(path: Path) -> None:
-    """Remove a file or a folder; records first, so that a folder left by a kill in between never looks whole."""
-    if path.is_dir():
-        for file in _shallow(path, "*.json"):
-            file.unlink()
-        workplace.remove(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts.commands import retry
+from scripts.commands import removal, retry
 from scripts.lib import json_record
 from scripts.lib.host import locks
 from tests.made import laid_out
@@ -36,6 +36,7 @@ def retried(monkeypatch):
     def call(name="studies/small.yaml"):
         said = []
         monkeypatch.setattr(retry, "say", said.append)
+        monkeypatch.setattr(removal, "say", said.append)
         retry.main(Path(name))
         return "\n".join(said)
 

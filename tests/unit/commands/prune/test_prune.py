@@ -12,8 +12,9 @@ import pytest
 import yaml
 
 from scripts.build.relink import kept_relinks
+from scripts.commands import removal
 from scripts.commands.prune import __main__ as prune
-from scripts.commands.prune import cache_leftovers, unused_results
+from scripts.commands.prune import cache_leftovers
 from scripts.lib import json_record
 from scripts.lib.host import locks, workplace
 from scripts.lib.host.locks import Busy
@@ -72,6 +73,7 @@ def pruned(monkeypatch):
     def call(*files, force=False):
         said = []
         monkeypatch.setattr(prune, "say", said.append)
+        monkeypatch.setattr(removal, "say", said.append)
         prune.main([Path(file) for file in files or ("small.yaml",)], force)
         return "\n".join(said).replace("\u202f", " ")
 
@@ -304,7 +306,7 @@ def test_half_removed_build_has_no_record(place, monkeypatch):
     folder = Path(paths().build(SERVER, "pgo"))
     monkeypatch.setattr(workplace, "remove", lambda path: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        unused_results.discard(folder)
+        removal.discard(folder)
     assert (folder / "install" / "bin" / "server").exists()
     assert not list(folder.glob("*.json"))
 
@@ -348,7 +350,8 @@ def test_leftovers_stay_when_somebody_began_to_measure_after_they_were_listed(pl
             cache_leftovers.remove_leftover(found)
         said = []
         monkeypatch.setattr(prune, "say", said.append)
-        prune.remove([], found)
+        monkeypatch.setattr(removal, "say", said.append)
+        prune.remove_outside([], found)
     assert all(folder.exists() for folder in killed)
     assert "leftovers of killed jobs are kept for now" in said[0]
 
