@@ -48,6 +48,13 @@ job_records
         working directory.
     can go when: Snakemake has an option for the place of its records.
 
+terminal, and plugins/snakemake_logger_plugin_steps
+    relies on: the interface of logger plugins; `LoggerManager.get_log_handlers`, `DefaultFilter`, `DefaultFormatter`;
+        the names RuleException and WorkflowError, of errors that say again what a failed job said.
+    why: nine of ten lines of Snakemake's output are about its own work; `--quiet` hides failures too, and with `-n`
+        nothing. Only `make` asks for it.
+    can go when: Snakemake has a short form of its output.
+
 Rules rely on two more: the value of a param whose function takes `output` is not compared (rules/inputs.smk;
 test_unpatched_snakemake.py holds it), and `workflow.is_main_process` (rules/common.smk). Elsewhere only names are
 known: builds/profiles and commands/package leave `.snakemake_timestamp` out of folders, host/locks finds "snakemake" in

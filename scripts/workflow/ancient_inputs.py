@@ -47,6 +47,6 @@ def downstream(depending: Mapping[Any, Mapping[Any, set]], *jobs: Any) -> Iterat
     while queue:
         job = queue.popleft()
         yield job
-        found = [other for other, files in depending[job].items() if not all(file.is_ancient for file in files)]
-        queue.extend(other for other in found if other not in seen)
-        seen.update(found)
+        dependent = [other for other, files in depending[job].items() if not all(file.is_ancient for file in files)]
+        queue.extend(other for other in dependent if other not in seen)
+        seen.update(dependent)

@@ -13,12 +13,12 @@ def force(dag: Any, rule: str) -> None:
     Raises OtherSnakemake if the class takes no such rules.
     """
     begin = dag.__init__
-    if "forcerules" not in (known := inspect.signature(begin).parameters) or "rules" not in known:
+    if "forcerules" not in (parameters := inspect.signature(begin).parameters) or "rules" not in parameters:
         raise other_snakemake("DAG takes no forcerules")
 
     @wraps(begin)
     def init(self: Any, workflow: Any, rules: Any, **options: Any) -> None:
-        forced = {*(options.pop("forcerules", None) or ()), *(one for one in rules if one.name == rule)}
+        forced = {*(options.pop("forcerules", None) or ()), *(other for other in rules if other.name == rule)}
         begin(self, workflow, rules, forcerules=forced, **options)
 
     dag.__init__ = init

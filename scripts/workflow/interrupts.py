@@ -82,11 +82,11 @@ def _interrupt_jobs() -> None:
     Snakemake waits for its jobs, as long as a compile takes, and then drops their outputs. What a job starts after its
     interrupt cleans up, and is spared.
     """
-    known: set[psutil.Process] = set()
+    interrupted: set[psutil.Process] = set()
     while True:
         for process in _jobs():
-            if process not in known:
-                known |= _interrupted(process)
+            if process not in interrupted:
+                interrupted |= _interrupted(process)
         time.sleep(LOOK_AGAIN_AFTER_S)
 
 
@@ -100,12 +100,12 @@ def _jobs() -> Iterator[psutil.Process]:
 
 def _interrupted(job: psutil.Process) -> set[psutil.Process]:
     """Interrupt a process and those below it; returns them."""
-    found = {job}
+    processes = {job}
     with contextlib.suppress(psutil.Error):
-        found.update(job.children(recursive=True))
-    for process in found:
+        processes.update(job.children(recursive=True))
+    for process in processes:
         # Servers and their load are in sessions of their own; the job that started them stops them.
         with contextlib.suppress(psutil.Error, ProcessLookupError):
             if os.getpgid(process.pid) == os.getpgrp():
                 process.send_signal(signal.SIGINT)
-    return found
+    return processes

@@ -30,10 +30,10 @@ def follow(results: Path) -> None:
     Raises OtherSnakemake if it keeps them elsewhere.
     """
     _expect_layout()
-    kept = (results / KEPT).is_dir()
-    if METADATA.is_symlink() and not kept:
+    are_kept = (results / KEPT).is_dir()
+    if METADATA.is_symlink() and not are_kept:
         METADATA.unlink()
-    if not kept or METADATA.is_symlink():
+    if not are_kept or METADATA.is_symlink():
         return
     # Without this folder Snakemake takes the records for those of an old release, and reads them all.
     (OWN / "incomplete").mkdir(parents=True, exist_ok=True)

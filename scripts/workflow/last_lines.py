@@ -14,7 +14,7 @@ def last_lines(summary: Path) -> str:
     if not summary.is_file():
         return ""
     lines = summary.read_text(encoding="utf-8").splitlines()
-    end = next((place for place, line in enumerate(lines) if END.match(line)), -1)
+    end = next((number for number, line in enumerate(lines) if END.match(line)), -1)
     shown = [line for line in lines[: end + 1] if not line.startswith("|---")]
     table = [[_plain(field).strip() for field in FIELDS.split(line)[1:-1]] for line in shown if line.startswith("|")]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)] if table else []

@@ -41,8 +41,8 @@ class ProgressBar:
 
     def show(self, words: str, share_done: float, left_s: float) -> None:
         """Draw the bar: what is done now, the share of the time that has passed, the seconds left (0: unknown)."""
-        left = f", about {duration(left_s)} left" if left_s else ""
-        self.progress.update(self.task, completed=share_done, description=f"{words}{left}")
+        to_come = f", about {duration(left_s)} left" if left_s else ""
+        self.progress.update(self.task, completed=share_done, description=f"{words}{to_come}")
         self.progress.refresh()
 
     def close(self) -> None:

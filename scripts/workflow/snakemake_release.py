@@ -22,8 +22,8 @@ def expect(owner: Any, *names: str) -> None:
 
 def expect_parameters(function: Callable, *names: str) -> None:
     """Raise OtherSnakemake if a function's parameters are others than these."""
-    if (found := tuple(inspect.signature(function).parameters)) != names:
-        raise other_snakemake(f"{function.__qualname__} takes {', '.join(found)}, expected {', '.join(names)}")
+    if (names_here := tuple(inspect.signature(function).parameters)) != names:
+        raise other_snakemake(f"{function.__qualname__} takes {', '.join(names_here)}, expected {', '.join(names)}")
 
 
 def other_snakemake(what: str) -> OtherSnakemake:
@@ -35,5 +35,5 @@ def other_snakemake(what: str) -> OtherSnakemake:
 
 
 def _class_of(owner: Any) -> str:
-    found = owner if inspect.isclass(owner) else type(owner)
-    return f"class {found.__qualname__}"
+    kind = owner if inspect.isclass(owner) else type(owner)
+    return f"class {kind.__qualname__}"

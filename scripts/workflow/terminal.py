@@ -107,8 +107,8 @@ class LogHandler(LogHandlerBase):
         step = self.steps.pop(number)
         self.time_left.finish(step.outputs)
         left_s = self.time_left.seconds
-        left = f", about {duration(left_s)} left" if left_s else ""
-        self.say(f"{_clock(at)}  {step.words}: {duration(at - step.begun_s)}{left}")
+        to_come = f", about {duration(left_s)} left" if left_s else ""
+        self.say(f"{_clock(at)}  {step.words}: {duration(at - step.begun_s)}{to_come}")
         self._show(next((other.words for other in self.steps.values()), ""))
 
     def _repeats_failure(self, fields: dict[str, Any]) -> bool:

@@ -45,8 +45,8 @@ DICTIONARY_HEAD = ("| column | unit | meaning |", "|---|---|---|")
 
 def files(folder: Path) -> dict[str, Path]:
     """Return the CSV file of each table in a study's folder of tables; of IMPORTED only those that exist."""
-    known = {name: folder / f"{name}.csv" for name in (*TABLES, *IMPORTED)}
-    return {name: file for name, file in known.items() if name in TABLES or file.exists()}
+    tables = {name: folder / f"{name}.csv" for name in (*TABLES, *IMPORTED)}
+    return {name: file for name, file in tables.items() if name in TABLES or file.exists()}
 
 
 def text(study: str, own: Iterable[str] = ()) -> str:

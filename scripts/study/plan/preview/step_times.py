@@ -10,7 +10,7 @@ def expected_s(paths: Schedule, cores: int) -> dict[str, float]:
     """Return output -> seconds of the jobs that compile, train, load, check and measure; nothing for what exists."""
     due = Due(paths)
     durations = Durations(due, RunReasons(Reasons(due)), cores)
-    made = {thing.record: durations.of(thing).seconds for kind in PHASES.values() for thing in due.of(kind)}
+    things = {thing.record: durations.of(thing).seconds for kind in PHASES.values() for thing in due.of(kind)}
     checks = dict.fromkeys(due.checks, CHECK_S)
     # Blocks that share their starts of the servers are measured by one job.
     blocks = {
@@ -18,4 +18,4 @@ def expected_s(paths: Schedule, cores: int) -> dict[str, float]:
         for path, block in paths.jobs.items()
         if block in due.blocks
     }
-    return {**made, **checks, **blocks}
+    return {**things, **checks, **blocks}
