@@ -153,7 +153,7 @@ class Plan:
         """Return what the first source of a server declares. Raises ConfigError with the line that names it."""
         entry = self.study.entries["servers"][server]
         try:
-            return kinds.declared_source(entry["sources"], entry["version"], families.products())
+            return dict(kinds.declared_source(entry["sources"], entry["version"], families.products()))
         except (OSError, ValueError) as error:
             kind = kinds.kind_of(entry["sources"][0])
             text, declared = str(error).removeprefix(f"{kind}: "), str(entry["sources"][0][kind])
