@@ -78,10 +78,20 @@ def _row(name: str, printed: output.Output, seen: list, load: gated.GatedLoad, g
     counted = seen[last][1] - seen[first][1]
     host, tps = machine_facts.read_host(), counted / window.duration_s
     return Row(
-        datetime.date.today().isoformat(), host.cpu_model, name, CLIENTS, round(window.duration_s, 3), counted,
-        round(tps, 2), round(window.tps, 2), round(tps / window.tps, 5), load.gate.completed,
-        printed.totals.transactions, round(gate_p95_ms, 4), printed.latency.percentile_ms,
-    )  # fmt: skip
+        datetime.date.today().isoformat(),
+        host.cpu_model,
+        name,
+        CLIENTS,
+        round(window.duration_s, 3),
+        counted,
+        round(tps, 2),
+        round(window.tps, 2),
+        round(tps / window.tps, 5),
+        load.gate.completed,
+        printed.totals.transactions,
+        round(gate_p95_ms, 4),
+        printed.latency.percentile_ms,
+    )
 
 
 def rows() -> Iterator[Row]:

@@ -79,8 +79,12 @@ def missed(table: pd.DataFrame, column: str, studies: int) -> list[str]:
 def false_words(table: pd.DataFrame, studies: int) -> list[str]:
     """Return the cases with false words in more than one study of twenty."""
     most = 0.05 + 2 * np.sqrt(0.05 * 0.95 / studies)
-    return [f"{row.case}: {name} {row[name]:.4f}" for _, row in table.iterrows()
-            for name in ("words", "word_overall") if row[name] > most]  # fmt: skip
+    return [
+        f"{row.case}: {name} {row[name]:.4f}"
+        for _, row in table.iterrows()
+        for name in ("words", "word_overall")
+        if row[name] > most
+    ]
 
 
 def main(studies: int) -> int:

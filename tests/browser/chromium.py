@@ -19,10 +19,18 @@ PROGRAM = shutil.which("chromium")
 PATIENCE_S = 120.0
 # Without a request of the browser itself: what is left was asked for by the page.
 OPTIONS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-quic", "--disable-dev-shm-usage", "--hide-scrollbars",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
     "--remote-debugging-pipe",
-)  # fmt: skip
+)
 A4_INCHES = {"paperWidth": 8.27, "paperHeight": 11.69}
 
 

@@ -33,10 +33,12 @@ def at_length(facts: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     rate, p95_ms = facts["window"]["tps"], facts["window"]["p95_ms"]
     seconds = range(1, SECONDS + 1)
     series = {
-        "second": list(seconds), "tps": [round(rate * chance.gauss(1, 0.03), 2) for _ in seconds],
+        "second": list(seconds),
+        "tps": [round(rate * chance.gauss(1, 0.03), 2) for _ in seconds],
         "qps": [round(rate * 20 * chance.gauss(1, 0.03), 2) for _ in seconds],
-        "p95_ms": [round(p95_ms * chance.gauss(1, 0.05), 2) for _ in seconds], "errors_per_s": [0.0] * SECONDS,
-    }  # fmt: skip
+        "p95_ms": [round(p95_ms * chance.gauss(1, 0.05), 2) for _ in seconds],
+        "errors_per_s": [0.0] * SECONDS,
+    }
     bins = {
         "latency_ms": [round(p95_ms * 1.018**place / 2, 3) for place in range(BINS)],
         "count": [1 + round(90_000 * chance.random()) for _ in range(BINS)],

@@ -121,9 +121,16 @@ class Ready:
     def _run(self, script: str, within_s: float, *arguments: object) -> subprocess.CompletedProcess:
         command = [sys.executable, "-m", f"scripts.jobs.{script}", *map(str, arguments)]
         return subprocess.run(
-            command, cwd=CHECKOUT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True, timeout=within_s, check=False,
-        )  # fmt: skip
+            command,
+            cwd=CHECKOUT,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=within_s,
+            check=False,
+        )
 
 
 def _flat(arguments: dict[str, object]) -> list[object]:

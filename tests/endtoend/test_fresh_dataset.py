@@ -17,14 +17,17 @@ CONFIG = {
     "workloads": {"writes": {"script": "oltp_write_only", "dataset": "fresh"}},
     "datasets": {
         "fresh": {
-            "tables": 2, "rows": ROWS, "script": "oltp_write_only", "fresh": True,
+            "tables": 2,
+            "rows": ROWS,
+            "script": "oltp_write_only",
+            "fresh": True,
             "options": {"secondary": True, "mysql_storage_engine": "innodb"},
         }
     },
     "rest_s": REST_S,
     "series": True,
     "client_environment": {"MALLOC_ARENA_MAX": "2"},
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

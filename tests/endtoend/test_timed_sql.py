@@ -92,8 +92,12 @@ def test_answers_are_told_by_rows_and_digest(measured):
 
 def test_rows_to_show_are_kept_as_text_with_holes(measured):
     first, second = measured[0]["timed_sql"]["shown"]
-    assert first == {"pass": 1, "name": "what there is", "columns": ["table_name", "nothing"],
-                     "rows": [["sbtest1", None], ["sbtest2", None]]}  # fmt: skip
+    assert first == {
+        "pass": 1,
+        "name": "what there is",
+        "columns": ["table_name", "nothing"],
+        "rows": [["sbtest1", None], ["sbtest2", None]],
+    }
     assert second["pass"] == 2
 
 
@@ -120,8 +124,10 @@ def test_servers_side_by_side_answer_alike_and_use_no_cpu_while_they_wait(place,
         assert one["cpu"]["server_user_s"] + one["cpu"]["server_system_s"] > 0
         assert "clock" not in {warning["code"] for warning in one["warnings"]}
         assert one["cpu"]["host_idle_s"] <= one["window"]["duration_s"] * one["cpu"]["cpus"]
-    told = [[(each["statement"], each["answer_sha256"]) for each in one["timed_sql"]["executions"]]
-            for one in (facts, other)]  # fmt: skip
+    told = [
+        [(each["statement"], each["answer_sha256"]) for each in one["timed_sql"]["executions"]]
+        for one in (facts, other)
+    ]
     assert told[0] == told[1]
     places = json_record.read(place.run("statements", "block"))["places"].values()
     assert len(places) == 2 * 2

@@ -55,10 +55,14 @@ def measured(ready, away):
     recipe = {
         "variant": {"server": ready.name, "family": SERVERS[ready.name], "options": OPTIONS[SERVERS[ready.name]]},
         "load": {
-            "script": "oltp_read_write", "tables": TABLES, "warmup_s": 1, "measure_s": 3, "client": away.client,
+            "script": "oltp_read_write",
+            "tables": TABLES,
+            "warmup_s": 1,
+            "measure_s": 3,
+            "client": away.client,
             "placement": {"server": str(min(os.sched_getaffinity(0))), "client": str(max(os.sched_getaffinity(0)))},
         },
-    }  # fmt: skip
+    }
     place = {"storage": None, "clients": 2, "repetition": 1, "log_statements": True}
     files = (ready.folder / "run.txt", ready.folder / "logs" / "run.log")
     listened = set()

@@ -70,9 +70,14 @@ class Struck:
         with (self.folder / "snakemake.log").open("w") as log:
             return subprocess.Popen(
                 command_line(self.folder, "--cores", "2", "--configfile", self.config, "--", target),
-                cwd=self.folder, env=environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-            )  # fmt: skip
+                cwd=self.folder,
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            )
 
     def said(self) -> str:
         """Return what the Snakemake started last has said so far."""

@@ -75,9 +75,15 @@ def with_small_cache(study, size, target, *flags):
     shell = ["unshare", "--mount", "--propagation", "private", "sh", "-c", IN_SMALL_CACHE, "sh", size]
     command = command_line(study.folder, "--cores", "2", "--configfile", study.config, *flags, "--", target)
     done = subprocess.run(
-        [*shell, workplace.cache_directory(), *command], cwd=study.folder, env=environment(),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-    )  # fmt: skip
+        [*shell, workplace.cache_directory(), *command],
+        cwd=study.folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
     return Answer(done.returncode, done.stdout)
 
 

@@ -33,8 +33,15 @@ NAMES = [
     "a" * 300,
 ]
 TARGETS = ["a", "b", "..", "../..", "../out", "a/../..", "/etc", "b/../../out", ".", "a/b", "../a"]
-KINDS = {"file": tarfile.REGTYPE, "folder": tarfile.DIRTYPE, "symlink": tarfile.SYMTYPE, "hardlink": tarfile.LNKTYPE,
-         "fifo": tarfile.FIFOTYPE, "device": tarfile.CHRTYPE, "unknown": b"Z"}  # fmt: skip
+KINDS = {
+    "file": tarfile.REGTYPE,
+    "folder": tarfile.DIRTYPE,
+    "symlink": tarfile.SYMTYPE,
+    "hardlink": tarfile.LNKTYPE,
+    "fifo": tarfile.FIFOTYPE,
+    "device": tarfile.CHRTYPE,
+    "unknown": b"Z",
+}
 MEMBERS = st.tuples(
     st.sampled_from(sorted(KINDS)), st.sampled_from(NAMES), st.sampled_from(TARGETS), st.integers(0, 0o7777)
 )

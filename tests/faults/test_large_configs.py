@@ -107,8 +107,13 @@ ODD = st.sampled_from(MARKS) | st.text(max_size=3)
 DAMAGE = st.tuples(st.integers(0, len(TEXT)), st.integers(0, 8), ODD)
 
 
-@settings(max_examples=scaled(3000, 60), deadline=None, database=None, derandomize=True,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
+@settings(
+    max_examples=scaled(3000, 60),
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.lists(DAMAGE, min_size=1, max_size=4))
 def test_damaged_file_is_read_or_refused_by_its_name(tmp_path, damage):
     text = TEXT

@@ -74,8 +74,15 @@ def test_another_user_is_not_let_in(server):
     path = next(path for path in server.sockets.iterdir() if path.is_socket())
     with socket.socket(socket.AF_UNIX) as ours:
         ours.connect(str(path))
-    knock = subprocess.run(["/usr/bin/python3", "-c", KNOCK, path], user=STRANGER, group=STRANGER, extra_groups=[],
-                           capture_output=True, text=True, check=False)  # fmt: skip
+    knock = subprocess.run(
+        ["/usr/bin/python3", "-c", KNOCK, path],
+        user=STRANGER,
+        group=STRANGER,
+        extra_groups=[],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "PermissionError" in knock.stderr
 
 

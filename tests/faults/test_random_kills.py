@@ -52,10 +52,15 @@ def struck(study, after_s, number):
     """Start the study, send its Snakemake a signal, and return whether it had ended before."""
     with (study.root / "struck.log").open("a") as log:
         snakemake = subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *COMMAND], cwd=study.root, env=environment(),
-            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            [sys.executable, "-m", "snakemake", *COMMAND],
+            cwd=study.root,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )  # fmt: skip
+        )
     try:
         snakemake.wait(after_s)
     except subprocess.TimeoutExpired:

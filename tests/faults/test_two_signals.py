@@ -49,9 +49,14 @@ def test_job_that_is_told_to_end_twice_ends_and_leaves_nothing(folder, number):
     moment, storage = random.Random(number), folder / "storage"
     command = [sys.executable, "-c", JOB, str(folder)]
     with subprocess.Popen(
-        command, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        command,
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    ) as job:  # fmt: skip
+    ) as job:
         job.stdout.readline()
         wait_until(lambda: any(storage.iterdir()), seconds=10, rest_s=0.001)
         time.sleep(moment.choice([0, moment.uniform(0, 0.05)]))

@@ -7,8 +7,9 @@ from typing import Any
 from tests.made import synthetic
 from tests.made.run import Asked, failed, one_run
 
-PLAN = synthetic.Plan(variants={"baseline": 0.0, "pgo": 1.0, "work_mem": 0.03, "aa": 0.0},
-                      workloads=("simple_select", "oltp"))  # fmt: skip
+PLAN = synthetic.Plan(
+    variants={"baseline": 0.0, "pgo": 1.0, "work_mem": 0.03, "aa": 0.0}, workloads=("simple_select", "oltp")
+)
 FIRST, LATER = ("baseline", "pgo", "aa"), ("baseline", "work_mem", "aa")
 SLOWER = -0.14
 # Without A/A a block counts less, without the reference alone it is compared with A/A.

@@ -28,18 +28,26 @@ BUILDS: dict[str, tuple[dict[str, Any], str, list[str], float]] = {
 SHARED = ["-O2", "-fPIC"]
 LINK = ["-Wl,--build-id=sha1"]
 NAMES = {
-    "names": [{"sought": "#build2#sql#x.cc.gcda", "present": "#build#sql#x.cc.gcda"}], "names_sought": 773,
-    "names_present": 773, "names_found": 0,
-}  # fmt: skip
+    "names": [{"sought": "#build2#sql#x.cc.gcda", "present": "#build#sql#x.cc.gcda"}],
+    "names_sought": 773,
+    "names_present": 773,
+    "names_found": 0,
+}
 DIRECTORIES = {"sql": (300, 410, 299, 4_800), "storage/innobase": (312, 363, 312, 3_319)}
 
 
 def declared(builds: Iterable[str]) -> dict[str, Any]:
     """Return what study.json says of builds."""
     empty = {
-        "flags": [], "lto": False, "profile": None, "bolt": None, "bolt_toolchain": None, "toolchain": "gcc-12",
-        "published": False, "debug_information": False,
-    }  # fmt: skip
+        "flags": [],
+        "lto": False,
+        "profile": None,
+        "bolt": None,
+        "bolt_toolchain": None,
+        "toolchain": "gcc-12",
+        "published": False,
+        "debug_information": False,
+    }
     told = {name: _kind(name)[0] for name in sorted(builds)}
     return {
         "builds": {name: keys if "prebuilt" in keys else {**empty, **keys} for name, keys in told.items()},
@@ -71,10 +79,19 @@ def build_facts(name: str) -> dict[str, Any]:
     """Return facts.json of a build or stage."""
     _, stage, profile, text_mb = _kind(name)
     facts = {
-        "format": 1, "server": "mariadb-10.11", "family": "mariadb", "release": "10.11.18", "build": name,
-        "stage": stage, "server_file": "bin/mariadbd", "text_bytes": round(text_mb * 1e6), "file_bytes": 24_100_000,
-        "install_bytes": 61_000_000, "build_id": server(name)["build_id"], "sha256": server(name)["sha256"],
-    }  # fmt: skip
+        "format": 1,
+        "server": "mariadb-10.11",
+        "family": "mariadb",
+        "release": "10.11.18",
+        "build": name,
+        "stage": stage,
+        "server_file": "bin/mariadbd",
+        "text_bytes": round(text_mb * 1e6),
+        "file_bytes": 24_100_000,
+        "install_bytes": 61_000_000,
+        "build_id": server(name)["build_id"],
+        "sha256": server(name)["sha256"],
+    }
     match stage:
         case "prebuilt":
             hardening = {"pie": True, "relro": "full", "stack_protector": None}
@@ -127,52 +144,101 @@ def audit(name: str) -> dict[str, Any]:
     lost = name == "as_published"
     parts = [
         {
-            "directory": directory, "units_compiled": compiled, "units_linked": compiled,
-            "units_with_counters": compiled, "units_nonzero": ran, "units_matched": 0 if lost else matched,
-            "functions_executed": functions, "functions_matched": 0 if lost else functions - 7,
-            "mismatches": 0, "functions_not_found": 61,
+            "directory": directory,
+            "units_compiled": compiled,
+            "units_linked": compiled,
+            "units_with_counters": compiled,
+            "units_nonzero": ran,
+            "units_matched": 0 if lost else matched,
+            "functions_executed": functions,
+            "functions_matched": 0 if lost else functions - 7,
+            "mismatches": 0,
+            "functions_not_found": 61,
         }
         for directory, (ran, compiled, matched, functions) in DIRECTORIES.items()
-    ]  # fmt: skip
+    ]
     total = {key: sum(part[key] for part in parts) for key in parts[0] if key != "directory"}
     return {
-        "format": 1, "server": "mariadb-10.11", "build": name, "training": "mixed", **total, "threshold": 0.99,
-        "matched_share": total["units_matched"] / total["units_nonzero"], "by_directory": parts,
-        "executed_share_optimised": 0.0 if lost else 0.9983, "tool": "gcc", "published": lost,
+        "format": 1,
+        "server": "mariadb-10.11",
+        "build": name,
+        "training": "mixed",
+        **total,
+        "threshold": 0.99,
+        "matched_share": total["units_matched"] / total["units_nonzero"],
+        "by_directory": parts,
+        "executed_share_optimised": 0.0 if lost else 0.9983,
+        "tool": "gcc",
+        "published": lost,
         **(NAMES if lost else {}),
         "missing": [{"unit": "sql/x.cc", "why": "no counters file found"}],
         "top_functions": [
             {"function": f"row<{place}>", "unit": "row0sel.cc", "count": 10**9 // place} for place in range(1, 21)
         ],
-    }  # fmt: skip
+    }
 
 
 def check(name: str) -> dict[str, Any]:
     """Return check.json of a build."""
     return {
-        "format": 1, "server": "mariadb-10.11", "build": name, "reference_build": "baseline",
-        "is_check_reference": name == "baseline", "statements": 412, "skipped": 3, "answered_identically": 409,
-        "tables_checksummed": 21, "differences": [],
-    }  # fmt: skip
+        "format": 1,
+        "server": "mariadb-10.11",
+        "build": name,
+        "reference_build": "baseline",
+        "is_check_reference": name == "baseline",
+        "statements": 412,
+        "skipped": 3,
+        "answered_identically": 409,
+        "tables_checksummed": 21,
+        "differences": [],
+    }
 
 
 def others() -> dict[str, list[dict[str, Any]]]:
     """Return one profile, one source and one dataset record, and no diagnosis."""
     return {
-        "profiles": [{
-            "format": 1, "server": "mariadb-10.11", "training": "mixed", "compiler": "gcc 12.2.0",
-            "build_path": "build", "source_path": "source", "files": 773, "files_nonzero": 612, "functions": 31_000,
-            "functions_nonzero": 9_400, "counters_digest": "ab" * 32, "log_lines": [], "wall_s": 66.0,
-            "runs": [{"workload": "simple_select", "clients": 4, "seconds": 20, "tps": 5300.0}],
-        }],
-        "sources": [{
-            "format": 1, "server": "mariadb-10.11", "product": "MariaDB", "version": "10.11", "release": "10.11.18",
-            "kind": "debian", "origin": "source package mariadb 1:10.11.18-0+deb12u1", "tree_sha256": "c0" * 32,
-            "files": [{"name": "mariadb_10.11.18.orig.tar.gz", "sha256": "d1" * 32}],
-        }],
-        "datasets": [{
-            "format": 1, "server": "mariadb-10.11", "dataset": "sbtest", "tables": 4, "rows": 100000,
-            "bytes": 121_000_000, "load_s": 9.4, "snapshot_sha256": "e2" * 32,
-        }],
+        "profiles": [
+            {
+                "format": 1,
+                "server": "mariadb-10.11",
+                "training": "mixed",
+                "compiler": "gcc 12.2.0",
+                "build_path": "build",
+                "source_path": "source",
+                "files": 773,
+                "files_nonzero": 612,
+                "functions": 31_000,
+                "functions_nonzero": 9_400,
+                "counters_digest": "ab" * 32,
+                "log_lines": [],
+                "wall_s": 66.0,
+                "runs": [{"workload": "simple_select", "clients": 4, "seconds": 20, "tps": 5300.0}],
+            }
+        ],
+        "sources": [
+            {
+                "format": 1,
+                "server": "mariadb-10.11",
+                "product": "MariaDB",
+                "version": "10.11",
+                "release": "10.11.18",
+                "kind": "debian",
+                "origin": "source package mariadb 1:10.11.18-0+deb12u1",
+                "tree_sha256": "c0" * 32,
+                "files": [{"name": "mariadb_10.11.18.orig.tar.gz", "sha256": "d1" * 32}],
+            }
+        ],
+        "datasets": [
+            {
+                "format": 1,
+                "server": "mariadb-10.11",
+                "dataset": "sbtest",
+                "tables": 4,
+                "rows": 100000,
+                "bytes": 121_000_000,
+                "load_s": 9.4,
+                "snapshot_sha256": "e2" * 32,
+            }
+        ],
         "diagnoses": [],
-    }  # fmt: skip
+    }

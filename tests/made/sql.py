@@ -42,12 +42,19 @@ def _sql(facts, effect, answers, skipped):
     names = [name for name in SECONDS if (variant, name) not in skipped]
     factor = effect if variant == "pgo" else 1.0
     executions = [
-        {"pass": number, "statement": name, "rows": None if name in NO_ROWS else 3,
-         "answer_sha256": None if name in NO_ROWS else answers.get((variant, name), "5a" * 32),
-         "seconds": SECONDS[name] * factor * (WARM if number > 1 else 1) * chance.gauss(1, 0.01),
-         "server_cpu_s": 0.1, "read_bytes": 4096, "write_bytes": None}
-        for number in (1, 2) for name in names
-    ]  # fmt: skip
+        {
+            "pass": number,
+            "statement": name,
+            "rows": None if name in NO_ROWS else 3,
+            "answer_sha256": None if name in NO_ROWS else answers.get((variant, name), "5a" * 32),
+            "seconds": SECONDS[name] * factor * (WARM if number > 1 else 1) * chance.gauss(1, 0.01),
+            "server_cpu_s": 0.1,
+            "read_bytes": 4096,
+            "write_bytes": None,
+        }
+        for number in (1, 2)
+        for name in names
+    ]
     against = {"group": "join"}
     return {
         "statements": [

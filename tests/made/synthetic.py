@@ -38,7 +38,9 @@ def study(plan: Plan) -> dict[str, Any]:
                 shuffle.shuffle(drawn)
                 order.append([workload, clients, repetition, drawn])
     return {
-        "format": 1, "study": plan.study, "title": plan.title,
+        "format": 1,
+        "study": plan.study,
+        "title": plan.title,
         "question": "How much does a profile-guided build gain under the four published loads?",
         "reference": next(iter(plan.variants)),
         "variants": {name: variant(name) for name in plan.variants},
@@ -47,13 +49,17 @@ def study(plan: Plan) -> dict[str, Any]:
             for name in plan.workloads
         },
         "datasets": {"sbtest": {"tables": 4, "rows": 100000}},
-        "clients": list(plan.clients), "repetitions": plan.repetitions, "seed": plan.seed, "campaign": 1,
-        "warmup_s": 3, "measure_s": 6,
+        "clients": list(plan.clients),
+        "repetitions": plan.repetitions,
+        "seed": plan.seed,
+        "campaign": 1,
+        "warmup_s": 3,
+        "measure_s": 6,
         "trainings": {"mixed": {"workloads": ["simple_select", "oltp"], "clients": 4, "seconds": 20}},
         **made_records.declared({variant(name)["build"] for name in plan.variants}),
         "config_text": f"study: {plan.study}\n# <b>what the user wrote</b>\nclients: {list(plan.clients)}\n",
         "order": order,
-    }  # fmt: skip
+    }
 
 
 def runs(plan: Plan) -> list[dict[str, Any]]:

@@ -232,26 +232,52 @@ GMT = "2026-11-21 19:31:50.590 GMT [2323] "
 @pytest.mark.parametrize(
     ("family", "lines", "why"),
     [
-        ("mariadb", ["2026-11-21 19:31:31 0 [ERROR] /b/mysqld: unknown variable 'x=64M'", "2026 0 [ERROR] Aborting"],
-         "unknown variable 'x=64M'"),
-        ("mysql", ["2026-11-21 19:35:00 26809 [ERROR] /b/mysqld: unknown variable 'x=64M'", *NOTES],
-         "unknown variable 'x=64M'"),
-        ("mysql", ["2026-11-21T19:32:20Z 0 [System] [MY-013577] [InnoDB] InnoDB initialization has ended.",
-                   "2026-11-21T19:32:20Z 0 [ERROR] [MY-000067] [Server] unknown variable 'x=64M'."],
-         "unknown variable 'x=64M'."),
-        ("mysql", ["2026Z 0 [ERROR] [MY-000077] [Server] /b/mysqld: Error while setting value 'y' to 'x'."],
-         "Error while setting value 'y' to 'x'."),
-        ("postgresql", [GMT + "LOG:  starting PostgreSQL 15.18", GMT + "FATAL:  the database system is starting up",
-                        GMT + 'LOG:  unrecognized configuration parameter "x" in file "/o.cnf" line 10',
-                        GMT + 'FATAL:  configuration file "/o.cnf" contains errors'],
-         'unrecognized configuration parameter "x" in file "/o.cnf" line 10'),
+        (
+            "mariadb",
+            ["2026-11-21 19:31:31 0 [ERROR] /b/mysqld: unknown variable 'x=64M'", "2026 0 [ERROR] Aborting"],
+            "unknown variable 'x=64M'",
+        ),
+        (
+            "mysql",
+            ["2026-11-21 19:35:00 26809 [ERROR] /b/mysqld: unknown variable 'x=64M'", *NOTES],
+            "unknown variable 'x=64M'",
+        ),
+        (
+            "mysql",
+            [
+                "2026-11-21T19:32:20Z 0 [System] [MY-013577] [InnoDB] InnoDB initialization has ended.",
+                "2026-11-21T19:32:20Z 0 [ERROR] [MY-000067] [Server] unknown variable 'x=64M'.",
+            ],
+            "unknown variable 'x=64M'.",
+        ),
+        (
+            "mysql",
+            ["2026Z 0 [ERROR] [MY-000077] [Server] /b/mysqld: Error while setting value 'y' to 'x'."],
+            "Error while setting value 'y' to 'x'.",
+        ),
+        (
+            "postgresql",
+            [
+                GMT + "LOG:  starting PostgreSQL 15.18",
+                GMT + "FATAL:  the database system is starting up",
+                GMT + 'LOG:  unrecognized configuration parameter "x" in file "/o.cnf" line 10',
+                GMT + 'FATAL:  configuration file "/o.cnf" contains errors',
+            ],
+            'unrecognized configuration parameter "x" in file "/o.cnf" line 10',
+        ),
         ("postgresql", [GMT + 'LOG:  invalid value for parameter "x": "y"'], 'invalid value for parameter "x": "y"'),
-        ("postgresql", [GMT + 'LOG:  0 8kB is outside the valid range for parameter "x" (16 .. 1073741823)'],
-         '0 8kB is outside the valid range for parameter "x" (16 .. 1073741823)'),
-        ("postgresql", [GMT + "FATAL:  could not map anonymous shared memory: Cannot allocate memory"],
-         "could not map anonymous shared memory: Cannot allocate memory"),
+        (
+            "postgresql",
+            [GMT + 'LOG:  0 8kB is outside the valid range for parameter "x" (16 .. 1073741823)'],
+            '0 8kB is outside the valid range for parameter "x" (16 .. 1073741823)',
+        ),
+        (
+            "postgresql",
+            [GMT + "FATAL:  could not map anonymous shared memory: Cannot allocate memory"],
+            "could not map anonymous shared memory: Cannot allocate memory",
+        ),
     ],
-)  # fmt: skip
+)
 def test_first_line_about_a_server_that_did_not_start_says_why(tmp_path, family, lines, why):
     log = tmp_path / "log"
     log.write_text("\n".join([OPENING, *lines, ""]))
@@ -275,12 +301,11 @@ def test_server_that_said_nothing_is_told_so(tmp_path):
         ("0 [Warning] Buffered warning: option 'max_connections': unsigned value 0 adjusted to 10", "max_connections"),
         ("[Warning] [MY-000081] [Server] option 'max_connections': unsigned value 0 adjusted to 1.", "max_connections"),
         ("[Warning] option 'innodb-buffer-pool-size': signed value 1024 adjusted to 2048", "innodb_buffer_pool_size"),
-        ("2026 0 [Warning] 'innodb-thread-concurrency' was removed. It does nothing now",
-         "innodb_thread_concurrency"),
+        ("2026 0 [Warning] 'innodb-thread-concurrency' was removed. It does nothing now", "innodb_thread_concurrency"),
         ("2026 0 [Warning] Could not increase number of max_open_files to more than 20000 (request: 65579)", None),
         ("2026 0 [Warning] Changed limits: max_open_files: 20000  max_connections: 10 (was 10)", None),
     ],
-)  # fmt: skip
+)
 def test_server_that_runs_with_another_value_is_refused_by_option(tmp_path, line, option):
     log = tmp_path / "log"
     log.write_text(f"$ /b/mysqld\n{line}\n")
@@ -335,11 +360,10 @@ MYSQL_ERROR = "FATAL: `thread_run' function failed: /usr/share/sysbench/oltp_com
         ("invalid option: --x=1", SysbenchMisused),
         ("FATAL: invalid database driver name: 'x'", SysbenchFailed),
         ("FATAL: `thread_init' function failed: init.lua:1: own words of x", SysbenchFailed),
-        (f"FATAL: mysql_drv_query() returned error 2013 (x) for query 'COMMIT'\n{MYSQL_ERROR}",
-         SysbenchFailed),
+        (f"FATAL: mysql_drv_query() returned error 2013 (x) for query 'COMMIT'\n{MYSQL_ERROR}", SysbenchFailed),
         ("ALERT: x", SysbenchFailed),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("release", ["1.0.20", "1.1.0"])
 def test_wrong_script_is_the_users_and_a_lost_server_the_servers(release, said, error):
     with pytest.raises(error, match=r"sysbench: .*x") as caught:
@@ -414,31 +438,67 @@ def test_altered_copy_of_an_install_tree_is_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("family", "release", "options", "told"),
     [
-        ("mysql", "8.0.36", {"query-cache-size": "1G", "innodb_support_xa": True, "innodb_log_file_size": "1G"},
-         ["query_cache_size: MySQL 8.0.36 has no such option (value '1G'); it went with 8.0.3",
-          "innodb_support_xa: MySQL 8.0.36 has no such option (value True); it went with 8.0.0"]),
-        ("mysql", "5.5.62", {"tx_read_only": True},
-         ["transaction_read_only: MySQL 5.5.62 has no such option (value True); it came with 5.6"]),
-        ("mysql", "8.0.41", {"innodb_log_file_size": "huge", "innodb_log_files_in_group": "two"},
-         ["innodb_log_file_size: size 'huge': expected a number of bytes, with K, M, G or T for a power of 1024",
-          "innodb_log_files_in_group: 'two': expected a whole number"]),
+        (
+            "mysql",
+            "8.0.36",
+            {"query-cache-size": "1G", "innodb_support_xa": True, "innodb_log_file_size": "1G"},
+            [
+                "query_cache_size: MySQL 8.0.36 has no such option (value '1G'); it went with 8.0.3",
+                "innodb_support_xa: MySQL 8.0.36 has no such option (value True); it went with 8.0.0",
+            ],
+        ),
+        (
+            "mysql",
+            "5.5.62",
+            {"tx_read_only": True},
+            ["transaction_read_only: MySQL 5.5.62 has no such option (value True); it came with 5.6"],
+        ),
+        (
+            "mysql",
+            "8.0.41",
+            {"innodb_log_file_size": "huge", "innodb_log_files_in_group": "two"},
+            [
+                "innodb_log_file_size: size 'huge': expected a number of bytes, with K, M, G or T for a power of 1024",
+                "innodb_log_files_in_group: 'two': expected a whole number",
+            ],
+        ),
         ("mysql", "8.0", {"query_cache_size": "1G"}, []),
         ("mysql", "8.4.5", {"query_cache_size": 0, "anything": 1}, []),
         ("mariadb", "10.11.18", {"query_cache_size": "1G", "loose_innodb_page_cleaners": 4}, []),
-        ("mariadb", "10.11", {"innodb-log-files-in-group": 2},
-         ["innodb_log_files_in_group: does nothing in MariaDB 10.11 (value 2); it went with 10.6. "
-          "`loose_innodb_log_files_in_group` is for servers that have it"]),
+        (
+            "mariadb",
+            "10.11",
+            {"innodb-log-files-in-group": 2},
+            [
+                "innodb_log_files_in_group: does nothing in MariaDB 10.11 (value 2); it went with 10.6. "
+                "`loose_innodb_log_files_in_group` is for servers that have it"
+            ],
+        ),
         ("mariadb", "10.2.11", {"innodb_log_files_in_group": 4}, []),
         ("mariadb", "10.11.5", {"innodb_change_buffering": "all"}, []),
-        ("mariadb", "11.4.5", {"innodb_change_buffering": "all", "innodb_page_cleaners": 4},
-         [f"{name}: does nothing in MariaDB 11.4.5 (value {value}); it went with {since}. "
-          f"`loose_{name}` is for servers that have it"
-          for name, value, since in (("innodb_change_buffering", "'all'", "11.0"),
-                                     ("innodb_page_cleaners", "4", "10.6"))]),
-        ("postgresql", "15", {"shared-buffers": "1GB", "innodb_page_size": 4096, "work_mem": "4MB", "a.b": 1},
-         ["shared-buffers: PostgreSQL 15 has no such option (value '1GB')",
-          "innodb_page_size: PostgreSQL 15 has no such option (value 4096)"]),
+        (
+            "mariadb",
+            "11.4.5",
+            {"innodb_change_buffering": "all", "innodb_page_cleaners": 4},
+            [
+                f"{name}: does nothing in MariaDB 11.4.5 (value {value}); it went with {since}. "
+                f"`loose_{name}` is for servers that have it"
+                for name, value, since in (
+                    ("innodb_change_buffering", "'all'", "11.0"),
+                    ("innodb_page_cleaners", "4", "10.6"),
+                )
+            ],
+        ),
+        (
+            "postgresql",
+            "15",
+            {"shared-buffers": "1GB", "innodb_page_size": 4096, "work_mem": "4MB", "a.b": 1},
+            [
+                "shared-buffers: PostgreSQL 15 has no such option (value '1GB')",
+                "innodb_page_size: PostgreSQL 15 has no such option (value 4096)",
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_options_a_release_is_known_to_lack_are_told_before_anything_runs(family, release, options, told):
     assert families.of(family).unknown_options(release, options) == told

@@ -109,9 +109,13 @@ def test_interrupt_of_snakemake_ends_its_job_only_with_the_patch(patch, tmp_path
     (tmp_path / "Snakefile").write_text(patch + SLEEPING + begun)
     with (tmp_path / "output.txt").open("w") as output:
         process = subprocess.Popen(
-            command(tmp_path, "--cores", "1"), cwd=tmp_path, env=environment(), stdout=output, stderr=output,
+            command(tmp_path, "--cores", "1"),
+            cwd=tmp_path,
+            env=environment(),
+            stdout=output,
+            stderr=output,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )  # fmt: skip
+        )
         while not (tmp_path / "begun.txt").exists():
             assert process.poll() is None
             time.sleep(0.05)

@@ -12,21 +12,29 @@ SOCKET = 'connection to server on socket "/tmp/pgobench-{}/.s.PGSQL.5432" failed
     ("one", "other"),
     [
         (refused.reason(1), refused.reason(59)),
-        ("2026-11-28T16:39:09.670123Z 0 [ERROR] [MY-000067] [Server] unknown variable 'x=64M'.",
-         "2027-01-02T01:02:03.1Z 12 [ERROR] [MY-000067] [Server] unknown variable 'x=64M'."),
-        ("2026-11-21 19:35:00 26809 [ERROR] /b/1/mysqld: Aborting",
-         "2026-11-21 19:35:01 7 [ERROR] /c/mysqld: Aborting"),
+        (
+            "2026-11-28T16:39:09.670123Z 0 [ERROR] [MY-000067] [Server] unknown variable 'x=64M'.",
+            "2027-01-02T01:02:03.1Z 12 [ERROR] [MY-000067] [Server] unknown variable 'x=64M'.",
+        ),
+        (
+            "2026-11-21 19:35:00 26809 [ERROR] /b/1/mysqld: Aborting",
+            "2026-11-21 19:35:01 7 [ERROR] /c/mysqld: Aborting",
+        ),
         ("131121 19:35:00 [ERROR] Aborting", "131122  9:35:00 [ERROR] Aborting"),
-        (f"postgres was not ready after 120.1 s ({SOCKET.format('ab12cd')})",
-         f"postgres was not ready after 120.4 s ({SOCKET.format('77fe01')})"),
-        ("mysqld died with status -11 under load; its last lines (log: results/logs/a/8/1/0123456789ab.log)",
-         "mysqld died with status -11 under load; its last lines (log: results/logs/b/1/4/ffeeddccbbaa.log)"),
+        (
+            f"postgres was not ready after 120.1 s ({SOCKET.format('ab12cd')})",
+            f"postgres was not ready after 120.4 s ({SOCKET.format('77fe01')})",
+        ),
+        (
+            "mysqld died with status -11 under load; its last lines (log: results/logs/a/8/1/0123456789ab.log)",
+            "mysqld died with status -11 under load; its last lines (log: results/logs/b/1/4/ffeeddccbbaa.log)",
+        ),
         ("stack_bottom = 0x7f00ab thread_stack 0x46000", "stack_bottom = 0x7f99ff thread_stack 0x46000"),
         ("process 4711 holds /run/lock/a.lock", "process 12 holds /home/x/a.lock"),
         ("no answer from 10.0.0.1:45332 (errno 111)", "no answer from 10.0.0.1:50001 (errno 111)"),
         ("temporary folder tmpa8_1x0 is gone", "temporary folder tmpq77zz1 is gone"),
     ],
-)  # fmt: skip
+)
 def test_what_differs_from_run_to_run_is_taken_out(one, other):
     assert general(one) == general(other)
 

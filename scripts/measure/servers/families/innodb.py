@@ -158,10 +158,16 @@ class InnoDB(InnoDBStatus):
     def reach(self, endpoint: Endpoint) -> pymysql.Connection:
         login, context = endpoint.access.login, endpoint.tls()
         return pymysql.connect(
-            host=endpoint.address, port=endpoint.port, user=login.user, password=login.password,
-            database=endpoint.database, autocommit=True, connect_timeout=CONNECTED_WITHIN_S,
-            ssl=context, ssl_disabled=context is None,
-        )  # fmt: skip
+            host=endpoint.address,
+            port=endpoint.port,
+            user=login.user,
+            password=login.password,
+            database=endpoint.database,
+            autocommit=True,
+            connect_timeout=CONNECTED_WITHIN_S,
+            ssl=context,
+            ssl_disabled=context is None,
+        )
 
     def release_of(self, connection: Connection) -> str:
         return re.findall(r"^[\d.]*", value(connection, "SELECT VERSION()"))[0]

@@ -265,10 +265,15 @@ class PostgreSQL(PostgreSQLStatus):
     def reach(self, endpoint: Endpoint) -> pg8000.dbapi.Connection:
         login = endpoint.access.login
         connection = pg8000.dbapi.connect(
-            login.user, password=login.password, host=endpoint.address, port=endpoint.port,
-            database=endpoint.database or "postgres", application_name=OWN_NAME, timeout=None,
+            login.user,
+            password=login.password,
+            host=endpoint.address,
+            port=endpoint.port,
+            database=endpoint.database or "postgres",
+            application_name=OWN_NAME,
+            timeout=None,
             ssl_context=endpoint.tls() or False,
-        )  # fmt: skip
+        )
         connection.autocommit = True
         return connection
 

@@ -140,7 +140,7 @@ UNREADABLE = {
     "zip day 0": (zipped(central={12: b"\xff\xff\xff\xff"}), ""),
     "zip link of absurd length": (zip_link(b"a" * (1 << 20)), "is a link to a target of 1048576 bytes"),
     "zip link with a zero byte": (zip_link(b"a\0b"), f"{REFUSED}its link .* zero byte"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("how", UNREADABLE)

@@ -76,10 +76,17 @@ class Hostile:
             git(self.root, "config", name, str(self.program))
         for name in ALIASES:
             git(self.root, "config", f"alias.{name}", f"!{self.program}")
-        more = {"core.hooksPath": str(folder / "hooks"), "filter.evil.required": "true", "submodule.x.update": "!evil",
-                "remote.promisor.url": str(self.root), "remote.promisor.promisor": "true",
-                "extensions.partialClone": "promisor", "core.repositoryFormatVersion": "1",
-                "include.path": str(folder / "included"), "protocol.ext.allow": "always"}  # fmt: skip
+        more = {
+            "core.hooksPath": str(folder / "hooks"),
+            "filter.evil.required": "true",
+            "submodule.x.update": "!evil",
+            "remote.promisor.url": str(self.root),
+            "remote.promisor.promisor": "true",
+            "extensions.partialClone": "promisor",
+            "core.repositoryFormatVersion": "1",
+            "include.path": str(folder / "included"),
+            "protocol.ext.allow": "always",
+        }
         for name, value in more.items():
             git(self.root, "config", name, value)
         (folder / "included").write_text(f"[core]\n\tfsmonitor = {self.program}\n")

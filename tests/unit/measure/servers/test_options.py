@@ -8,42 +8,80 @@ from scripts.measure.servers.families.family import ServerSetting
 from scripts.measure.servers.server import ServerFailed
 
 INNODB = {
-    "innodb_buffer_pool_size": "134217728", "log_bin": "ON", "tx_isolation": "READ-COMMITTED", "autocommit": "ON",
-    "sql_mode": "STRICT_TRANS_TABLES,NO_ZERO_DATE", "query_cache_type": "DEMAND", "character_set_server": "utf8mb3",
-    "innodb_max_dirty_pages_pct": "75.000000", "thread_cache_size": "48", "innodb_flush_method": "O_DIRECT",
+    "innodb_buffer_pool_size": "134217728",
+    "log_bin": "ON",
+    "tx_isolation": "READ-COMMITTED",
+    "autocommit": "ON",
+    "sql_mode": "STRICT_TRANS_TABLES,NO_ZERO_DATE",
+    "query_cache_type": "DEMAND",
+    "character_set_server": "utf8mb3",
+    "innodb_max_dirty_pages_pct": "75.000000",
+    "thread_cache_size": "48",
+    "innodb_flush_method": "O_DIRECT",
     "innodb_doublewrite": "ON",
-}  # fmt: skip
+}
 POSTGRESQL = {
-    "shared_buffers": ("16384", "8kB"), "checkpoint_timeout": ("1800", "s"), "synchronous_commit": ("off", None),
-    "random_page_cost": ("1.1", None), "wal_segment_size": ("67108864", "B"), "wal_buffers": ("512", "8kB"),
-    "wal_level": ("replica", None), "datestyle": ("ISO, MDY", None), "jit": ("off", None),
-}  # fmt: skip
+    "shared_buffers": ("16384", "8kB"),
+    "checkpoint_timeout": ("1800", "s"),
+    "synchronous_commit": ("off", None),
+    "random_page_cost": ("1.1", None),
+    "wal_segment_size": ("67108864", "B"),
+    "wal_buffers": ("512", "8kB"),
+    "wal_level": ("replica", None),
+    "datestyle": ("ISO, MDY", None),
+    "jit": ("off", None),
+}
 INNODB_FAMILY, POSTGRESQL_FAMILY = families.of("mariadb"), families.of("postgresql")
 SAME = {
     INNODB_FAMILY: [
-        ("innodb_buffer_pool_size", "128M"), ("innodb_buffer_pool_size", 134217728), ("log_bin", "binlog"),
-        ("transaction_isolation", "read-committed"), ("sql_mode", "no_zero_date"), ("character_set_server", "utf8"),
-        ("innodb_max_dirty_pages_pct", 75), ("innodb_flush_method", "O_DIRECT"), ("innodb_doublewrite", True),
-        ("innodb_doublewrite", 1), ("loose_autocommit", True),
+        ("innodb_buffer_pool_size", "128M"),
+        ("innodb_buffer_pool_size", 134217728),
+        ("log_bin", "binlog"),
+        ("transaction_isolation", "read-committed"),
+        ("sql_mode", "no_zero_date"),
+        ("character_set_server", "utf8"),
+        ("innodb_max_dirty_pages_pct", 75),
+        ("innodb_flush_method", "O_DIRECT"),
+        ("innodb_doublewrite", True),
+        ("innodb_doublewrite", 1),
+        ("loose_autocommit", True),
     ],
     POSTGRESQL_FAMILY: [
-        ("shared_buffers", "128MB"), ("shared_buffers", 16384), ("shared_buffers", "131072kB"),
-        ("DateStyle", "ISO, MDY"), ("checkpoint_timeout", "30min"),
-        ("checkpoint_timeout", 1800), ("synchronous_commit", False), ("jit", 0),
-        ("random_page_cost", 1.1), ("wal_segment_size", 64), ("wal_level", "replica"),
+        ("shared_buffers", "128MB"),
+        ("shared_buffers", 16384),
+        ("shared_buffers", "131072kB"),
+        ("DateStyle", "ISO, MDY"),
+        ("checkpoint_timeout", "30min"),
+        ("checkpoint_timeout", 1800),
+        ("synchronous_commit", False),
+        ("jit", 0),
+        ("random_page_cost", 1.1),
+        ("wal_segment_size", 64),
+        ("wal_level", "replica"),
     ],
-}  # fmt: skip
+}
 OTHER = {
     INNODB_FAMILY: [
-        ("innodb_buffer_pool_size", "100M"), ("skip_log_bin", True), ("log_bin", False), ("sql_mode", ""),
-        ("sql_mode", "ANSI"), ("innodb_doublewrite", False), ("thread_cache_size", 16),
-        ("innodb_flush_method", "fsync"), ("transaction_isolation", "SERIALIZABLE"),
+        ("innodb_buffer_pool_size", "100M"),
+        ("skip_log_bin", True),
+        ("log_bin", False),
+        ("sql_mode", ""),
+        ("sql_mode", "ANSI"),
+        ("innodb_doublewrite", False),
+        ("thread_cache_size", 16),
+        ("innodb_flush_method", "fsync"),
+        ("transaction_isolation", "SERIALIZABLE"),
     ],
     POSTGRESQL_FAMILY: [
-        ("shared_buffers", "128000kB"), ("checkpoint_timeout", "31min"), ("synchronous_commit", "local"),
-        ("synchronous_commit", True), ("random_page_cost", 4), ("wal_segment_size", 16), ("wal_level", "logical"),
+        ("shared_buffers", "128000kB"),
+        ("checkpoint_timeout", "31min"),
+        ("synchronous_commit", "local"),
+        ("synchronous_commit", True),
+        ("random_page_cost", 4),
+        ("wal_segment_size", 16),
+        ("wal_level", "logical"),
     ],
-}  # fmt: skip
+}
 UNREAD = {
     INNODB_FAMILY: [("performance_schema_instrument", "%sync%=on"), ("query_cache_type", 2), ("thread_cache_size", -1)],
     POSTGRESQL_FAMILY: [("my.setting", 1), ("wal_buffers", -1)],

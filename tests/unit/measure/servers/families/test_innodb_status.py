@@ -54,14 +54,16 @@ def test_every_number_is_read_and_system_rows_are_not_taken_for_the_users():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("Log sequence number 1600\nLast checkpoint at  1000\nHistory list length 2042\n",
-         {"history_list_length": 2042, "checkpoint_age_bytes": 600}),
+        (
+            "Log sequence number 1600\nLast checkpoint at  1000\nHistory list length 2042\n",
+            {"history_list_length": 2042, "checkpoint_age_bytes": 600},
+        ),
         ("Log sequence number 1600\n", {}),
         ("Ibuf: size 1, seg size 2, 0 merges\n", {"change_buffer_pages": 1, "change_buffer_merges": 0}),
         ("nothing of it", {}),
     ],
     ids=["old spacing", "no checkpoint", "no operations", "nothing"],
-)  # fmt: skip
+)
 def test_what_a_report_lacks_is_missing(text, told):
     assert numbers(text) == told
 

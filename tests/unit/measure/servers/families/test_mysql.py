@@ -143,13 +143,19 @@ def test_default_options_are_those_the_release_knows(tmp_path, release):
         ("8.0.36", {"query_cache_size": 0}, {}),
         ("9.1.0", {"innodb_something_new": 1}, {"innodb_something_new": 1}),
         ("8.0.29", {"innodb_redo_log_capacity": "1G"}, {"innodb_log_file_size": 2**29}),
-        ("5.7.44", {"innodb_redo_log_capacity": "1G", "innodb_log_files_in_group": 4},
-         {"innodb_log_file_size": 2**28, "innodb_log_files_in_group": 4}),
+        (
+            "5.7.44",
+            {"innodb_redo_log_capacity": "1G", "innodb_log_files_in_group": 4},
+            {"innodb_log_file_size": 2**28, "innodb_log_files_in_group": 4},
+        ),
         ("8.0.36", {"innodb_log_file_size": "1G", "innodb_log_files_in_group": 4}, {"innodb_redo_log_capacity": 2**32}),
-        ("8.0.36", {"innodb_log_file_size": "512M", "innodb_redo_log_capacity": "8G"},
-         {"innodb_redo_log_capacity": "8G"}),
+        (
+            "8.0.36",
+            {"innodb_log_file_size": "512M", "innodb_redo_log_capacity": "8G"},
+            {"innodb_redo_log_capacity": "8G"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_option_is_written_as_the_release_names_it(release, written, meant):
     assert mysql_options.named(written, release) == meant
 
