@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scripts.build.sources.declared import SourceIdentity
+from scripts.lib.parts import Part
+from scripts.measure.engine.run_record import Run
+from scripts.measure.sql.differential import Check
 from tests.made import records as made_records
 from tests.made.run import WORKLOADS, Asked, failed, one_run, variant
 
@@ -97,6 +101,20 @@ class Tree:
     diagnoses: list[Path]
 
 
+# What a made-up record can hold: the fields of the class that reads what the jobs write.
+PARTS: dict[str, type[Part]] = {"runs": Run, "sources": SourceIdentity}
+CHECK_KEYS = {"format", *Check.__annotations__}
+
+
+def demand_real(kind: str, record: dict[str, Any]) -> None:
+    """Raise ValueError naming the keys by which a made-up record differs from those that jobs write."""
+    unknown = list(PARTS[kind].unknown_keys(record)) if kind in PARTS else []
+    if kind == "checks":
+        unknown = sorted(record.keys() ^ CHECK_KEYS)
+    if unknown:
+        raise ValueError(f"{kind}: {', '.join(unknown)}: not as jobs write them")
+
+
 def _json(path: Path, content: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content))
@@ -108,6 +126,7 @@ def write_tree(plan: Plan, root: Path, made: list[dict[str, Any]] | None = None)
     home = root / "studies" / plan.study
     paths = []
     for facts in runs(plan) if made is None else made:
+        demand_real("runs", facts)
         folder = home / "runs" / facts["variant"] / facts["workload"] / str(facts["clients"])
         file = folder / f"{facts['repetition']}.json"
         # A repetition has several blocks, and with them several runs of the reference, where variants were added.
@@ -115,6 +134,9 @@ def write_tree(plan: Plan, root: Path, made: list[dict[str, Any]] | None = None)
     listing = home / "runs.txt"
     listing.write_text("".join(f"{path}\n" for path in paths))
     records = made_records.of_builds(dict.fromkeys(variant(name)["build"] for name in plan.variants))
+    for kind, of_kind in {**records, **made_records.others()}.items():
+        for record in of_kind:
+            demand_real(kind, record)
     written = {
         kind: [_json(root / kind / f"{place}.json", record) for place, record in enumerate(found)]
         for kind, found in {**records, **made_records.others()}.items()
