@@ -91,9 +91,9 @@ def _read(kind: Any, value: Any, where: str) -> Any:
     if _is_part(kind):
         return kind.of(value, where)
     if outer is dict:
-        return {key: _read(inner, each, f"{where}.{key}") for key, each in value.items()}
+        return {key: _read(inner, inner_value, f"{where}.{key}") for key, inner_value in value.items()}
     if outer is list:
-        return [_read(inner, each, f"{where}.{place}") for place, each in enumerate(value)]
+        return [_read(inner, inner_value, f"{where}.{index}") for index, inner_value in enumerate(value)]
     return value
 
 
@@ -104,5 +104,5 @@ def _unknown(kind: Any, value: Any, where: str) -> Iterator[str]:
     if _is_part(kind):
         yield from kind.unknown_keys(value, where)
     elif outer is not None:
-        for key, each in value.items() if outer is dict else enumerate(value):
-            yield from _unknown(inner, each, f"{where}.{key}")
+        for key, inner_value in value.items() if outer is dict else enumerate(value):
+            yield from _unknown(inner, inner_value, f"{where}.{key}")

@@ -132,8 +132,8 @@ def size(value: float | None) -> str:
 
 def brief(text: str, longest: int = 400) -> str:
     """Return the first two lines of a text and its last line, which most often names the cause, as one line."""
-    every = [line.strip() for line in text.splitlines() if line.strip()]
-    line = " ".join(every if len(every) <= 3 else [*every[:2], "…", every[-1]])
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = " ".join(lines if len(lines) <= 3 else [*lines[:2], "…", lines[-1]])
     return line if len(line) <= longest else f"{line[: longest * 2 // 3]} … {line[-(longest // 3) :]}"
 
 

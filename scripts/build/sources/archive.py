@@ -59,8 +59,8 @@ def unpack(archive: Path, target: Path, folder: str = "") -> None:
             if problem := link_problem(name, link):
                 raise MemberRefused(name, problem)
     except Exception as error:  # the parsers of the standard library fail in every way on archives that are none
-        for left in (target, _aside(target)):
-            shutil.rmtree(left, ignore_errors=True)
+        for unfinished in (target, _aside(target)):
+            shutil.rmtree(unfinished, ignore_errors=True)
         raise SourceError(f"{archive}: {_problem(error)}") from error
     checked_by = "tarfile.data_filter" if member_filter() is not _data_filter else "the workflow's own data filter"
     log.info("%s: unpacked %d members, checked by %s", archive.name, count, checked_by)
@@ -214,11 +214,11 @@ def _strip_top(target: Path) -> None:
 
 def _keep_only(target: Path, folder: str) -> None:
     """Put a folder of an unpacked archive in the archive's place. Raises SourceError naming it if there is none."""
-    kept = target / folder
-    if not (kept.is_dir() and kept.resolve().is_relative_to(target.resolve())):
+    part = target / folder
+    if not (part.is_dir() and part.resolve().is_relative_to(target.resolve())):
         top = ", ".join(sorted(path.name for path in target.iterdir()))
         raise SourceError(f"has no folder {folder} (key folder); at its top are {top}")
     moved = _aside(target)
-    kept.rename(moved)
+    part.rename(moved)
     shutil.rmtree(target)
     moved.rename(target)

@@ -22,12 +22,12 @@ CDROM = re.compile(r"^\s*cdrom:", re.IGNORECASE)
 
 def source_line(line: str) -> str | None:
     """Return the deb-src line for a line of a *.list file, None for comments, CD-ROMs and blank lines."""
-    found = re.match(r"\s*deb(?:-src)?\s+(?:\[(?P<options>[^]]*)\]\s*)?(?P<rest>[^#]+)", line)
-    if not found or CDROM.match(found["rest"]):
+    parts = re.match(r"\s*deb(?:-src)?\s+(?:\[(?P<options>[^]]*)\]\s*)?(?P<rest>[^#]+)", line)
+    if not parts or CDROM.match(parts["rest"]):
         return None
-    kept = [option for option in (found["options"] or "").split() if source_option(option.split("=")[0])]
-    options = f"[{' '.join(kept)}] " if kept else ""
-    return f"deb-src {options}{found['rest'].strip()}"
+    safe = [option for option in (parts["options"] or "").split() if source_option(option.split("=")[0])]
+    options = f"[{' '.join(safe)}] " if safe else ""
+    return f"deb-src {options}{parts['rest'].strip()}"
 
 
 def source_option(name: str) -> bool:
@@ -43,7 +43,7 @@ def source_list(text: str) -> str:
 
 def source_stanza(stanza: str) -> str | None:
     """Return the deb-src form of a deb822 stanza, None for CD-ROMs and stanzas without Types."""
-    kept, keep, has_types = [], True, False
+    lines, keep, has_types = [], True, False
     for line in stanza.splitlines():
         if line.startswith("#"):
             continue
@@ -55,8 +55,8 @@ def source_stanza(stanza: str) -> str | None:
             if name.lower() == "uris" and CDROM.match(value):
                 return None
         if keep:
-            kept.append(line)
-    return "\n".join(kept) + "\n" if has_types else None
+            lines.append(line)
+    return "\n".join(lines) + "\n" if has_types else None
 
 
 def source_deb822(text: str) -> str:
@@ -69,8 +69,8 @@ def system_lists() -> tuple[Path, Path]:
     """Return the (sources.list, sources.list.d) that the user's apt reads."""
     argv = ["apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d"]
     text = output_of(argv, environment=download_variables())
-    found = dict(re.findall(r"^(\w+)='(.*)'$", text, re.MULTILINE))
-    return Path(found["LIST"]), Path(found["PARTS"])
+    folders = dict(re.findall(r"^(\w+)='(.*)'$", text, re.MULTILINE))
+    return Path(folders["LIST"]), Path(folders["PARTS"])
 
 
 def write_lists(system_list: Path, system_parts: Path, parts: Path) -> int:

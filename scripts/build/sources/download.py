@@ -129,8 +129,8 @@ def stream_through(source: IO[bytes], out: IO[bytes], size_bytes: int | None, na
             raise SourceError(f"does not end after {got_bytes} bytes, expected at most {DOWNLOAD_BYTES_MAX}")
         if time.monotonic() - logged_s > PROGRESS_S:
             logged_s = time.monotonic()
-            whole = f" of {size_bytes / 2**20:.0f} MiB ({got_bytes / size_bytes:.0%})" if size_bytes else " MiB"
-            log.info("%s: %.0f%s", name, got_bytes / 2**20, whole)
+            of_all = f" of {size_bytes / 2**20:.0f} MiB ({got_bytes / size_bytes:.0%})" if size_bytes else " MiB"
+            log.info("%s: %.0f%s", name, got_bytes / 2**20, of_all)
     out.flush()
     os.fsync(out.fileno())
     return digest.hexdigest(), got_bytes

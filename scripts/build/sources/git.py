@@ -110,16 +110,16 @@ def _submodule(repository: Address, path: str, url: str) -> Address:
 def submodules(bare: Path, commit: str) -> dict[str, str]:
     """Return path -> commit of the submodules of a commit."""
     listed = in_ours(bare, "ls-tree", "-r", "-z", "--full-tree", commit)
-    found = (entry.partition("\t") for entry in listed.split("\0") if entry.startswith("160000 "))
-    return {path: meta.split()[2] for meta, _, path in found}
+    entries_of_submodules = (entry.partition("\t") for entry in listed.split("\0") if entry.startswith("160000 "))
+    return {path: meta.split()[2] for meta, _, path in entries_of_submodules}
 
 
 def submodule_urls(bare: Path, commit: str) -> dict[str, str]:
     """Return path -> URL of the submodules in a commit's .gitmodules."""
     if not in_ours(bare, "ls-tree", "--name-only", commit, "--", ".gitmodules").strip():
         return {}
-    wanted = ("--get-regexp", r"^submodule\..*\.(path|url)$")
-    listed = in_ours(bare, "config", "-z", "--blob", f"{commit}:.gitmodules", *wanted)
+    query = ("--get-regexp", r"^submodule\..*\.(path|url)$")
+    listed = in_ours(bare, "config", "-z", "--blob", f"{commit}:.gitmodules", *query)
     pairs = (entry.partition("\n") for entry in listed.split("\0") if entry)
     stated = {key: value for key, _, value in pairs}
     paths = {key.removesuffix(".path"): value for key, value in stated.items() if key.endswith(".path")}

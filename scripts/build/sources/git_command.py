@@ -46,8 +46,8 @@ LIST_FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 def command(*arguments: str, online: bool = False) -> list[str]:
     """Return the command line of git with these arguments."""
     settings = SETTINGS if online else {**SETTINGS, **OFFLINE_SETTINGS}
-    given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-    return ["git", "--no-pager", *given, *arguments]
+    flags = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    return ["git", "--no-pager", *flags, *arguments]
 
 
 def is_local(repository: str) -> bool:
@@ -98,9 +98,9 @@ def online(folder: Path, action: str, repository: Address, *rest: str, options: 
     """
     served = ("--upload-pack", _upload_pack()) if is_local(repository.real) else ()
     argv = command(action, "--quiet", *options, *served, "--", str(repository), *rest, online=True)
-    given = {**download_variables(), **ONLINE, **_connection(repository)}
+    variables = {**download_variables(), **ONLINE, **_connection(repository)}
     try:
-        return process.run(argv, cwd=folder, environment=given).output
+        return process.run(argv, cwd=folder, environment=variables).output
     except process.CommandFailed as error:
         raise type(error)(repository.redacted(str(error))) from None
 
@@ -112,10 +112,10 @@ def _connection(repository: Address) -> dict[str, str]:
     # a helper of the user's would keep the login
     settings = {f"url.{repository.real}.insteadOf": str(repository), "credential.helper": ""}
     numbered = enumerate(settings.items())
-    given = {
-        f"GIT_CONFIG_{part}_{place}": text for place, pair in numbered for part, text in zip(PAIR, pair, strict=True)
+    variables = {
+        f"GIT_CONFIG_{part}_{number}": text for number, pair in numbered for part, text in zip(PAIR, pair, strict=True)
     }
-    return {"GIT_CONFIG_COUNT": str(len(settings)), **given}
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **variables}
 
 
 def _upload_pack() -> str:

@@ -31,16 +31,16 @@ class Product:
 
     def release_in(self, answer: str) -> str:
         """Return the release that a program's answer states, an empty text if it states none."""
-        found = re.search(self.answer, answer)
-        return next(filter(None, found.groups()), "") if found else ""
+        match = re.search(self.answer, answer)
+        return next(filter(None, match.groups()), "") if match else ""
 
 
 def any_of(products: Iterable[Product]) -> Product:
     """Return one product with the marks of all."""
-    known = list(products)
-    programs = dict.fromkeys(name for product in known for name in product.programs)
-    files = dict.fromkeys(pair for product in known for pair in product.release_files)
-    return Product(tuple(programs), "|".join(dict.fromkeys(product.answer for product in known)), tuple(files))
+    listed = list(products)
+    programs = dict.fromkeys(name for product in listed for name in product.programs)
+    files = dict.fromkeys(pair for product in listed for pair in product.release_files)
+    return Product(tuple(programs), "|".join(dict.fromkeys(product.answer for product in listed)), tuple(files))
 
 
 def program_of(prefix: Path, names: Sequence[str]) -> tuple[Path, Path]:
@@ -50,8 +50,8 @@ def program_of(prefix: Path, names: Sequence[str]) -> tuple[Path, Path]:
     """
     if prefix.is_file() and prefix.name in names:
         return prefix, prefix.parent.parent
-    if found := _programs_below(prefix, names):
-        return found[0], prefix
+    if programs := _programs_below(prefix, names):
+        return programs[0], prefix
     raise ValueError(f"{prefix}: neither a program {' or '.join(names)} nor a prefix with one in {', '.join(FOLDERS)}")
 
 
@@ -72,11 +72,11 @@ def find_program(path: Path, key: str, product: Product) -> Path:
     if local.problem(path, stat.S_IFDIR):
         raise ValueError(f"{key}: {path}: {problem}, expected a server program or the prefix that holds one")
     # mysqld is often a link to mariadbd
-    programs = sorted({place.resolve() for place in _programs_below(path, product.programs)})
+    programs = sorted({program.resolve() for program in _programs_below(path, product.programs)})
     if len(programs) != 1:
-        found = ", ".join(map(str, programs)) or "none"
+        names = ", ".join(map(str, programs)) or "none"
         raise ValueError(
-            f"{key}: {path}: expected one of {', '.join(product.programs)} in its {', '.join(FOLDERS)}, found {found}; "
+            f"{key}: {path}: expected one of {', '.join(product.programs)} in its {', '.join(FOLDERS)}, found {names}; "
             "where there are several, name the program itself"
         )
     return programs[0]
@@ -106,4 +106,4 @@ def program_release(program: Path, product: Product) -> str:
 
 def _programs_below(prefix: Path, names: Sequence[str]) -> list[Path]:
     places = [prefix / folder / name for folder in FOLDERS for name in names]
-    return [place for place in places if place.is_file()]
+    return [program for program in places if program.is_file()]

@@ -14,8 +14,8 @@ TYPES = {
 BYTES_MAX = 1 << 40
 
 
-def problem(path: Path, wanted: int = stat.S_IFREG) -> str | None:
-    """Return why a path, links followed, is not of the `wanted` type (of stat's), None if it is.
+def problem(path: Path, file_type: int = stat.S_IFREG) -> str | None:
+    """Return why a path, links followed, is not of a `file_type` of stat's, None if it is.
 
     Files of the kernel's own, which have no size and may be read for ever, are no files here.
     """
@@ -25,8 +25,8 @@ def problem(path: Path, wanted: int = stat.S_IFREG) -> str | None:
         return "does not exist"
     except (OSError, RuntimeError) as error:
         return f"cannot be looked at: {getattr(error, 'strerror', None) or error}"
-    if stat.S_IFMT(status.st_mode) != wanted:
+    if stat.S_IFMT(status.st_mode) != file_type:
         return f"is {TYPES.get(stat.S_IFMT(status.st_mode), 'a file')}"
-    if wanted == stat.S_IFREG and not 0 < status.st_size <= BYTES_MAX:
+    if file_type == stat.S_IFREG and not 0 < status.st_size <= BYTES_MAX:
         return f"holds {status.st_size} bytes"
     return None

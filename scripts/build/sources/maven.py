@@ -52,14 +52,14 @@ def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
 
     A file that is there and right is kept. Raises SourceError, or CommandFailed with Maven's last lines.
     """
-    wanted = parse(text)
-    file = downloads / wanted.file_name
+    coordinates = parse(text)
+    file = downloads / coordinates.file_name
     if sha256 and file.is_file() and file_sha256(file) == sha256:
         log.info("%s: already here, checksum right", file)
         return file
     downloads.mkdir(parents=True, exist_ok=True)
     log.info("fetching %s through Maven", text)
-    argv = ["mvn", "-B", "-q", COPY, f"-Dartifact={wanted.argument}", f"-DoutputDirectory={downloads.absolute()}"]
+    argv = ["mvn", "-B", "-q", COPY, f"-Dartifact={coordinates.argument}", f"-DoutputDirectory={downloads.absolute()}"]
     process.run(
         [*argv, "-Dmdep.overWriteReleases=true", "-Dmdep.overWriteSnapshots=true"],
         cwd=downloads,
@@ -67,8 +67,8 @@ def fetch(text: str, sha256: str | None, downloads: Path) -> Path:
     )
     if not file.is_file():
         raise SourceError(f"maven: {text}: Maven ended with status 0, but {file} is not there")
-    if sha256 and (found := file_sha256(file)) != sha256:
-        raise SourceError(f"maven: {text}: sha256 is {found}, expected {sha256}")
+    if sha256 and (actual := file_sha256(file)) != sha256:
+        raise SourceError(f"maven: {text}: sha256 is {actual}, expected {sha256}")
     return file
 
 

@@ -22,8 +22,8 @@ def entries(folder: bytes) -> Iterator[tuple[bytes, int]]:
         inner = below.pop()
         if inner.count(b"/") > DEPTH_MAX:
             raise SourceError(f"{os.fsdecode(folder)}: folders inside each other more than {DEPTH_MAX} deep")
-        with os.scandir(folder + b"/" + inner) as found:
-            for entry in found:
+        with os.scandir(folder + b"/" + inner) as listed:
+            for entry in listed:
                 relative = inner + entry.name
                 yield relative, entry.stat(follow_symlinks=False).st_mode
                 if entry.is_dir(follow_symlinks=False):
@@ -56,10 +56,10 @@ def tree_sha256(root: Path, without: Container[bytes] = ()) -> str:
     base = os.fsencode(root)
     total = hashlib.sha256()
     for relative, mode in sorted(entry for entry in entries(base) if entry[0] not in without):
-        one = hashlib.sha256()
+        entry_digest = hashlib.sha256()
         for chunk in content(base + b"/" + relative, mode):
-            one.update(chunk)
-        total.update(relative + b"\0" + one.digest())
+            entry_digest.update(chunk)
+        total.update(relative + b"\0" + entry_digest.digest())
     return total.hexdigest()
 
 
@@ -98,5 +98,5 @@ def release_of(tree: Path, product: Product) -> str | None:
 def require_buildable(tree: Path) -> None:
     """Raise SourceError unless there is something to configure at the top."""
     if not any((tree / name).is_file() for name in ("CMakeLists.txt", "configure")):
-        found = ", ".join(sorted(path.name for path in tree.iterdir())[:8])
-        raise SourceError(f"no CMakeLists.txt or configure at the top of the sources, only: {found}")
+        names = ", ".join(sorted(path.name for path in tree.iterdir())[:8])
+        raise SourceError(f"no CMakeLists.txt or configure at the top of the sources, only: {names}")

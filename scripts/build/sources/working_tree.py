@@ -64,11 +64,13 @@ def _memory(base: Path) -> Path:
 
 def _recall(memory: Path) -> dict[str, str]:
     try:
-        known = json.loads(memory.read_text(encoding="utf-8"))["digests"]
+        digests = json.loads(memory.read_text(encoding="utf-8"))["digests"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    whole = isinstance(known, dict) and all(isinstance(digest, str) and len(digest) == 64 for digest in known.values())
-    return known if whole else {}
+    is_sound = isinstance(digests, dict) and all(
+        isinstance(digest, str) and len(digest) == 64 for digest in digests.values()
+    )
+    return digests if is_sound else {}
 
 
 GIT = ".git"
@@ -153,10 +155,10 @@ def target_of(root: Path, name: str) -> str:
 
 def _relative(root: Path, link: Path, target: str) -> str:
     """Return an absolute target as one relative to its link, unchanged if it is not below `root`."""
-    wanted = Path(target)
-    wanted = (wanted.parent.resolve() / wanted.name) if wanted.name != ".." else wanted.resolve()
-    inside = wanted.is_relative_to(root.resolve())
-    return os.path.relpath(wanted, link.parent.resolve()) if inside else target
+    absolute = Path(target)
+    absolute = (absolute.parent.resolve() / absolute.name) if absolute.name != ".." else absolute.resolve()
+    inside = absolute.is_relative_to(root.resolve())
+    return os.path.relpath(absolute, link.parent.resolve()) if inside else target
 
 
 def _require_sources(root: Path, content: TreeContent) -> None:

@@ -48,5 +48,5 @@ def stated_options(family: Family, install: Path, chosen: Options) -> Options:
     """Return the options of a study under the release's names, with the defaults that they change."""
     defaults = server_options(family, {})
     usual, named = family.options_of_release(install, defaults), family.options_of_release(install, chosen)
-    whole = family.options_of_release(install, {**defaults, **chosen})
-    return {name: value for name, value in whole.items() if name in named or usual.get(name) != value}
+    in_all = family.options_of_release(install, {**defaults, **chosen})
+    return {name: value for name, value in in_all.items() if name in named or usual.get(name) != value}

@@ -170,12 +170,12 @@ def write_answers(file: Path, answers: Mapping[str, object]) -> None:
 def read_answers(file: Path) -> BuildAnswers:
     """Read the answers that `write_answers` wrote. Raises ValueError naming a file that is not such."""
     try:
-        whole = json.loads(gzip.decompress(file.read_bytes()))
+        content = json.loads(gzip.decompress(file.read_bytes()))
     except (OSError, EOFError, ValueError) as error:
         raise ValueError(f"{file}: no answers ({error}); remove it, and the workflow asks the server again") from error
-    if whole.get("format", 0) > json_record.FORMAT:
-        raise ValueError(f"{file}: format {whole['format']} is newer than this release reads ({json_record.FORMAT})")
-    answers: BuildAnswers = whole
+    if content.get("format", 0) > json_record.FORMAT:
+        raise ValueError(f"{file}: format {content['format']} is newer than this release reads ({json_record.FORMAT})")
+    answers: BuildAnswers = content
     return answers
 
 
@@ -222,10 +222,10 @@ def concurrency(connect: Connect) -> Outcome:
 def known_outcome() -> dict[str, list[list[int]]]:
     """Return the outcome that follows from the work alone: each scan's only answer, and the final rows."""
     amounts = [_amount(connection, number) for connection in range(CONNECTIONS) for number in range(TRANSFERS)]
-    whole = [[ACCOUNTS, ACCOUNTS * OPENING]]
+    total = [[ACCOUNTS, ACCOUNTS * OPENING]]
     return {
-        "scanned": whole,
-        "accounts": whole,
+        "scanned": total,
+        "accounts": total,
         "counters": [[number, CONNECTIONS * TRANSFERS // COUNTER_ROWS] for number in range(COUNTER_ROWS)],
         "transfers": [[len(amounts), sum(amounts)]],
     }
@@ -262,14 +262,14 @@ def transactions(connection_number: int) -> list[list[str]]:
 
     Rows are locked in either order, so that there are deadlocks to detect.
     """
-    made = []
+    sent = []
     for number in range(TRANSFERS):
         spread = connection_number * TRANSFERS + number
         giver = spread * 7 % HOT_ACCOUNTS
         taker = (giver + 1 + spread * 5 % (HOT_ACCOUNTS - 1)) % HOT_ACCOUNTS
         amount = _amount(connection_number, number)
         counter = (connection_number + number) % COUNTER_ROWS
-        made.append(
+        sent.append(
             [
                 f"UPDATE accounts SET balance = balance - {amount} WHERE id = {giver}",
                 f"UPDATE accounts SET balance = balance + {amount} WHERE id = {taker}",
@@ -277,7 +277,7 @@ def transactions(connection_number: int) -> list[list[str]]:
                 f"UPDATE counters SET n = n + 1 WHERE id = {counter}",
             ]
         )
-    return made
+    return sent
 
 
 def _transfer(connect: Connect, number: int, start: threading.Barrier) -> None:

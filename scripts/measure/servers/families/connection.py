@@ -50,15 +50,15 @@ def rows(connection: Connection, statement: str, *parameters: str) -> list[tuple
 
 def named_rows(connection: Connection, statement: str) -> list[dict[str, Any]]:
     """Return the rows that a statement is answered with, each by names of columns."""
-    names, found = _answer(connection, statement)
-    return [dict(zip(names, row, strict=True)) for row in found]
+    names, answered = _answer(connection, statement)
+    return [dict(zip(names, row, strict=True)) for row in answered]
 
 
 def value(connection: Connection, statement: str) -> Any:
     """Return the first value that a statement is answered with. Raises ValueError naming one that gives no row."""
-    if not (found := rows(connection, statement)):
+    if not (answered := rows(connection, statement)):
         raise ValueError(f"{statement!r} was answered with no row, expected one")
-    return found[0][0]
+    return answered[0][0]
 
 
 def _answer(connection: Connection, statement: str, *parameters: str) -> tuple[list[str], list[tuple[Any, ...]]]:

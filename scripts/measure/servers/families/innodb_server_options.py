@@ -66,9 +66,9 @@ def without_prefixes(name: str) -> str:
     return name
 
 
-def shortened(name: str, whole: str) -> bool:
+def shortened(name: str, full_name: str) -> bool:
     """Return whether the server may take a name for a longer one."""
-    return name not in WHOLE_NAMES and whole.startswith(name)
+    return name not in WHOLE_NAMES and full_name.startswith(name)
 
 
 def file_value(text: str) -> str:

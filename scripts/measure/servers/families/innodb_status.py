@@ -129,16 +129,16 @@ class InnoDBStatus(Family):
 
     def option_taken(self, name: str, value: OptionValue, settings: Mapping[str, ServerSetting]) -> bool | None:
         """Return whether the server has the value; None without a variable, or if its form cannot be compared."""
-        wanted, plain = option_value(value).strip().lower(), name.removeprefix("loose_")
+        stated, plain = option_value(value).strip().lower(), name.removeprefix("loose_")
         if plain not in settings and plain in OLDER_VARIABLES:
             plain = OLDER_VARIABLES[plain]
         if plain not in settings and plain.startswith("skip_"):
-            plain, wanted = plain.removeprefix("skip_"), "off" if wanted in ON else "on"
+            plain, stated = plain.removeprefix("skip_"), "off" if stated in ON else "on"
         if plain not in settings:
             return None
-        found = settings[plain].text.strip().lower()
+        actual = settings[plain].text.strip().lower()
         # The option names the files of the log; the variable is ON or OFF.
-        return found == "on" if plain == "log_bin" and wanted not in OFF else _same_value(wanted, found)
+        return actual == "on" if plain == "log_bin" and stated not in OFF else _same_value(stated, actual)
 
     def counters(self, connection: Connection) -> dict[str, float]:
         """Return the counters that are compared at both edges of a window; those the release lacks are missing.
@@ -149,8 +149,8 @@ class InnoDBStatus(Family):
         unreported = {name: float(status[key]) for key, name in UNREPORTED.items() if key in status}
         reported = numbers(self.engine_report(connection))
         counted = {name: float(status[key]) for key, name in COUNTERS.items() if key in status}
-        asked = _synced_commits(connection, status) | _monitored(connection) | _doublewrite(connection)
-        return unreported | reported | counted | asked
+        queried = _synced_commits(connection, status) | _monitored(connection) | _doublewrite(connection)
+        return unreported | reported | counted | queried
 
     def disk_counts(self, counters: Mapping[str, float]) -> dict[str, float]:
         """Return fsyncs, pool_misses, written_bytes and synced_commits up to a moment; see `Family.disk_counts`.
@@ -164,8 +164,8 @@ class InnoDBStatus(Family):
             "synced_commits": (SYNCED_COMMITS,),
             "written_bytes": ("data_written_bytes", "log_written_bytes"),
         }
-        known = {name: parts for name, parts in summed.items() if counters.keys() >= set(parts)}
-        return {name: sum(counters[part] for part in parts) for name, parts in known.items()}
+        complete = {name: parts for name, parts in summed.items() if counters.keys() >= set(parts)}
+        return {name: sum(counters[part] for part in parts) for name, parts in complete.items()}
 
     def pool(self, connection: Connection) -> tuple[int | None, int | None]:
         """Return (bytes of the buffer pool, bytes of its pages that hold data)."""
@@ -198,15 +198,15 @@ def numbers(report: str) -> dict[str, float]:
     They are the history list (transactions), the checkpoint's age (bytes), rows per operation, and of the change buffer
     its size (pages), its merges, and its merged and discarded operations.
     """
-    found = {name: match[1] for name, pattern in NUMBERS.items() if (match := pattern.search(report))}
+    texts = {name: match[1] for name, pattern in NUMBERS.items() if (match := pattern.search(report))}
     for what, *counts in MERGED.findall(report):
-        found |= {f"change_buffer_{what}_{name}": count for name, count in zip(OPERATIONS, counts, strict=True)}
+        texts |= {f"change_buffer_{what}_{name}": count for name, count in zip(OPERATIONS, counts, strict=True)}
     if rows := ROWS.search(report):
-        found |= dict(zip(ROW_OPERATIONS, rows.groups(), strict=True))
-    known = {name: float(value) for name, value in found.items()}
+        texts |= dict(zip(ROW_OPERATIONS, rows.groups(), strict=True))
+    values = {name: float(value) for name, value in texts.items()}
     if (written := WRITTEN.search(report)) and (checkpoint := CHECKPOINT.search(report)):
-        known["checkpoint_age_bytes"] = float(written[1]) - float(checkpoint[1])
-    return known
+        values["checkpoint_age_bytes"] = float(written[1]) - float(checkpoint[1])
+    return values
 
 
 def _monitored(connection: Connection) -> dict[str, float]:
@@ -250,22 +250,22 @@ def _pairs(connection: Connection, statement: str) -> dict[str, str]:
     return {str(name): str(text) for name, text in rows(connection, statement)}
 
 
-def _same_value(wanted: str, found: str) -> bool | None:
-    if wanted in ON | OFF and found in ON | OFF:
-        return (wanted in ON) == (found in ON)
-    wanted_number, found_number = _number(wanted), _number(found)
-    if wanted_number is not None and found_number is not None:
-        return wanted_number == found_number or (None if wanted_number == -1 else False)  # -1: the server chooses
-    if wanted_number is not None:
+def _same_value(stated: str, actual: str) -> bool | None:
+    if stated in ON | OFF and actual in ON | OFF:
+        return (stated in ON) == (actual in ON)
+    stated_number, actual_number = _number(stated), _number(actual)
+    if stated_number is not None and actual_number is not None:
+        return stated_number == actual_number or (None if stated_number == -1 else False)  # -1: the server chooses
+    if stated_number is not None:
         return None  # the variable shows the name of the value, the option gives its number
     # Options may give some flags of a list, or one mode that stands for several.
-    return set(_words(wanted)) <= set(_words(found))
+    return set(_words(stated)) <= set(_words(actual))
 
 
 def _number(text: str) -> float | None:
-    if not (found := NUMBER.fullmatch(text)):
+    if not (parts := NUMBER.fullmatch(text)):
         return None
-    return float(found[1]) * 1024.0 ** POWERS.index(found[2] or " ")
+    return float(parts[1]) * 1024.0 ** POWERS.index(parts[2] or " ")
 
 
 def _words(text: str) -> list[str]:

@@ -80,8 +80,8 @@ class MariaDB(InnoDB):
     def configure_command(self, source: Path, compiler: dict[str, str], recipe: CompileRecipe) -> list[str]:
         optimise = "-O2 -g -DNDEBUG" if recipe.debug_information else "-O2 -DNDEBUG"
         left_out = [f"-DPLUGIN_{plugin}=NO" for plugin in LEFT_OUT]
-        wanted = [f"-D{option}" for option in CMAKE_OPTIONS]
-        return cmake_command(source, compiler, optimise, [*left_out, *wanted, *recipe.configure])
+        chosen = [f"-D{option}" for option in CMAKE_OPTIONS]
+        return cmake_command(source, compiler, optimise, [*left_out, *chosen, *recipe.configure])
 
     def compile_commands(self, threads: int) -> list[list[str]]:
         return [["ninja", f"-j{threads}", "mariadbd"]]
@@ -101,21 +101,21 @@ class MariaDB(InnoDB):
         """
         program, root = program_of(prefix, self.PRODUCT.programs)
         shares = [root / "share" / name for name in ("mysql", "mariadb", ".")]
-        found = with_shared_files(program, self.SERVER, shares)
-        scripts = system_tables(found["share/charsets"].parent)
-        return {**found, **{f"share/{name}": script for name, script in scripts.items()}}
+        files = with_shared_files(program, self.SERVER, shares)
+        scripts = system_tables(files["share/charsets"].parent)
+        return {**files, **{f"share/{name}": script for name, script in scripts.items()}}
 
     def unknown_options(self, release: str, options: Options) -> list[str]:
         """Return one line `name: reason` per option that the server would accept and ignore.
 
         A release that is not stated with two numbers gives none. Source: the server's own warnings.
         """
-        if not (found := re.match(r"(\d+)\.(\d+)", release)):
+        if not (numbers := re.match(r"(\d+)\.(\d+)", release)):
             return []
         gone = {
             f"innodb_{name}": f"{first[0]}.{first[1]}"
             for first, names in DOING_NOTHING_SINCE.items()
-            if tuple(map(int, found.groups())) >= first
+            if tuple(map(int, numbers.groups())) >= first
             for name in names
         }
         return [
@@ -142,7 +142,7 @@ def system_tables(folder: Path) -> dict[str, Path]:
     Since 11.0 their names begin with mariadb. Raises ValueError naming folder and scripts that are not there.
     """
     places = {name: (folder / name, folder / name.replace("mysql_", "mariadb_")) for name in SYSTEM_TABLES}
-    found = {name: [file for file in files if file.exists()] for name, files in places.items()}
-    if lost := [name for name, files in found.items() if not files and name != SYS_SCHEMA]:
+    present = {name: [file for file in files if file.exists()] for name, files in places.items()}
+    if lost := [name for name, files in present.items() if not files and name != SYS_SCHEMA]:
         raise ValueError(f"{folder}: has no {', '.join(lost)}")
-    return {name: files[0] for name, files in found.items() if files}
+    return {name: files[0] for name, files in present.items() if files}

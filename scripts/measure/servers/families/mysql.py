@@ -151,11 +151,11 @@ class MySQL(InnoDB):
         """
         program, root = program_of(prefix, self.PRODUCT.programs)
         shares = [root / "share", *sorted((root / "share").glob("mysql*"), reverse=True)]
-        found = with_shared_files(program, self.SERVER, shares)
-        scripts = [found["share/charsets"].parent / script for script in SYSTEM_TABLES]
-        found |= {f"share/{script.name}": script for script in scripts if script.is_file()}
+        files = with_shared_files(program, self.SERVER, shares)
+        scripts = [files["share/charsets"].parent / script for script in SYSTEM_TABLES]
+        files |= {f"share/{script.name}": script for script in scripts if script.is_file()}
         private = [root / folder for folder in PRIVATE_FOLDERS if (root / folder).is_dir()]
-        return {**found, PRIVATE: private[0]} if private else found
+        return {**files, PRIVATE: private[0]} if private else files
 
     def default_options(self, memory_mib: int) -> Options:
         """Return the options every study starts from: durable, no network, no binary log, data cached if it fits."""
@@ -210,9 +210,9 @@ class MySQL(InnoDB):
         release = read_release(install)
         if mysql_options.number(release) >= RESIZES_LOG:
             return
-        wanted = mysql_options.named(options, release)
-        size = mysql_options.in_bytes(wanted.get("innodb_log_file_size", OLD_LOG_FILE_SIZE))
-        count = int(wanted.get("innodb_log_files_in_group", mysql_options.LOG_FILES))
+        named = mysql_options.named(options, release)
+        size = mysql_options.in_bytes(named.get("innodb_log_file_size", OLD_LOG_FILE_SIZE))
+        count = int(named.get("innodb_log_files_in_group", mysql_options.LOG_FILES))
         files = sorted(data.glob("ib_logfile*"))
         if [file.stat().st_size for file in files] != [size] * count:
             for file in files:
@@ -233,22 +233,22 @@ def _first_statements(scripts: list[str]) -> str:
 
 def source_release(source: Path) -> Release:
     """Return the release that sources state. Raises ValueError naming the file if they state none."""
-    if not (found := release_of(source, MySQL.PRODUCT)):
+    if not (release := release_of(source, MySQL.PRODUCT)):
         raise ValueError(f"{source}/MYSQL_VERSION: missing or without a release, expected the sources of MySQL")
-    return mysql_options.number(found)
+    return mysql_options.number(release)
 
 
 def needed_libraries(program: Path, folder: Path) -> list[Path]:
     """Return the shared libraries of a folder that a program needs, directly or through each other."""
-    found: list[Path] = []
+    needed: list[Path] = []
     waiting = [program]
     while waiting:
         text = output_of(["readelf", "--dynamic", "--wide", waiting.pop()])
         names = [line.partition("[")[2].rstrip("]") for line in text.splitlines() if "(NEEDED)" in line]
-        fresh = [folder / name for name in names if (folder / name).is_file() and folder / name not in found]
-        found += fresh
+        fresh = [folder / name for name in names if (folder / name).is_file() and folder / name not in needed]
+        needed += fresh
         waiting += fresh
-    return found
+    return needed
 
 
 def read_release(install: Path) -> str:

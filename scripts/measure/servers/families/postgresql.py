@@ -307,8 +307,8 @@ class PostgreSQL(PostgreSQLStatus):
 
 def port_of(sockets: Path) -> int:
     """Return the number in the socket's name, which is also the network port; 5432 while there is no socket."""
-    found = [int(path.suffix[1:]) for path in sockets.glob(".s.PGSQL.*") if path.suffix[1:].isdecimal()]
-    return found[0] if found else PORT
+    numbers = [int(path.suffix[1:]) for path in sockets.glob(".s.PGSQL.*") if path.suffix[1:].isdecimal()]
+    return numbers[0] if numbers else PORT
 
 
 def password_verifier(password: str) -> str:

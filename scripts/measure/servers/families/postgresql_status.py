@@ -103,14 +103,14 @@ class PostgreSQLStatus(Family):
         if name.lower() not in settings:
             return None
         running = settings[name.lower()]
-        wanted = {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value).strip()
-        if wanted.lower() in ON | OFF and running.text in ("on", "off"):
-            return (wanted.lower() in ON) == (running.text == "on")
-        wanted_number = _number(f"{wanted}MB" if name == IN_MEGABYTES else wanted, running.unit)
-        running_number = _number(running.text, running.unit)
-        if wanted_number is None or running_number is None:
-            return wanted.lower() == running.text.lower()
-        return wanted_number == running_number or (None if wanted == "-1" else False)  # -1: the server chooses
+        stated = {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value).strip()
+        if stated.lower() in ON | OFF and running.text in ("on", "off"):
+            return (stated.lower() in ON) == (running.text == "on")
+        stated_number = _number(f"{stated}MB" if name == IN_MEGABYTES else stated, running.unit)
+        actual_number = _number(running.text, running.unit)
+        if stated_number is None or actual_number is None:
+            return stated.lower() == running.text.lower()
+        return stated_number == actual_number or (None if stated == "-1" else False)  # -1: the server chooses
 
     def counters(self, connection: Connection) -> dict[str, float]:
         """Return the counters that are compared at both edges of a window; those the release lacks are missing."""
