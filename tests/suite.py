@@ -37,8 +37,8 @@ def calls(fast: bool, apart: bool = False) -> list[list[str]]:
 
 def status_of(statuses: list[int]) -> int:
     """Return the exit status of the whole: 0 if every call passed that found tests, and at least one did."""
-    found = [status for status in statuses if status != pytest.ExitCode.NO_TESTS_COLLECTED]
-    return next((status for status in found if status), 0) if found else pytest.ExitCode.NO_TESTS_COLLECTED
+    ended = [status for status in statuses if status != pytest.ExitCode.NO_TESTS_COLLECTED]
+    return next((status for status in ended if status), 0) if ended else pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 def main(words: list[str]) -> int:

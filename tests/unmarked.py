@@ -47,12 +47,12 @@ class Programs:
                     self._of[node].add(name)
 
 
-def _asked(place: Path) -> bool:
+def _asked(process_folder: Path) -> bool:
     """Tell whether a process only answers a question about itself, which takes no time.
 
     One that has its name, but not its command line yet, is looked at again.
     """
-    words = (place / "cmdline").read_bytes().split(b"\0")
+    words = (process_folder / "cmdline").read_bytes().split(b"\0")
     return not words[0] or bool(ANSWERED & set(words))
 
 
@@ -60,15 +60,15 @@ def _test_of(process: int) -> str:
     """Return pytest's name of the test that a process belongs to; an empty text if it belongs to none."""
     # Servers get an environment without the variable, so their parents are asked as well.
     while process > 1:
-        place = Path("/proc", str(process))
-        words = [os.environb.get(VARIABLE, b"")] if process == os.getpid() else _values(place)
-        if found := next(filter(None, words), b""):
+        process_folder = Path("/proc", str(process))
+        words = [os.environb.get(VARIABLE, b"")] if process == os.getpid() else _values(process_folder)
+        if variable := next(filter(None, words), b""):
             # The value ends with the phase: `tests/x.py::test_y (call)`.
-            return found.decode(errors="replace").rpartition(" (")[0]
-        process = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            return variable.decode(errors="replace").rpartition(" (")[0]
+        process = int((process_folder / "stat").read_text().rpartition(")")[2].split()[1])
     return ""
 
 
-def _values(place: Path) -> list[bytes]:
-    parts = (place / "environ").read_bytes().split(b"\0")
+def _values(process_folder: Path) -> list[bytes]:
+    parts = (process_folder / "environ").read_bytes().split(b"\0")
     return [part.removeprefix(VARIABLE + b"=") for part in parts if part.startswith(VARIABLE + b"=")]

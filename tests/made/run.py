@@ -67,9 +67,9 @@ def record_of(facts: dict[str, Any], file: str = "1.json") -> Run:
     return Run.of({**facts, "path": Path(file)})
 
 
-def records_of(every: Iterable[dict[str, Any]]) -> list[Run]:
+def records_of(objects: Iterable[dict[str, Any]]) -> list[Run]:
     """Return JSON objects as records that were read from 0.json, 1.json, and so on."""
-    return [record_of(facts, f"{place}.json") for place, facts in enumerate(every)]
+    return [record_of(facts, f"{number}.json") for number, facts in enumerate(objects)]
 
 
 def one_run(run: Asked, chance: random.Random) -> dict[str, Any]:
@@ -218,7 +218,7 @@ def failed(facts: dict[str, Any]) -> dict[str, Any]:
     """Return the run as if its server had died: it keeps the planned values and no measured ones."""
     planned = list(facts)[: list(facts).index("server") + 1]
     planned += ["sysbench", "host", "placement", "position", "run_number", "runs_total"]
-    kept = {key: value if key in planned else None for key, value in facts.items()}
+    planned_facts = {key: value if key in planned else None for key, value in facts.items()}
     times = {key: facts["times"][key] for key in ("started_at", "ended_at")}
     failure = {"outcome": "failed", "reason": "server died with signal 11 during warm-up"}
-    return {**kept, "times": times, "phases_s": {"startup": 0.35}, **failure}
+    return {**planned_facts, "times": times, "phases_s": {"startup": 0.35}, **failure}

@@ -138,7 +138,7 @@ def write_tree(plan: Plan, root: Path, made: list[dict[str, Any]] | None = None)
         for record in of_kind:
             demand_real(kind, record)
     written = {
-        kind: [_json(root / kind / f"{place}.json", record) for place, record in enumerate(found)]
-        for kind, found in {**records, **made_records.others()}.items()
+        kind: [_json(root / kind / f"{number}.json", record) for number, record in enumerate(of_kind)]
+        for kind, of_kind in {**records, **made_records.others()}.items()
     }
     return Tree(_json(home / "study.json", study(plan)), listing, home / "tables", home / "figures", **written)
