@@ -6,6 +6,8 @@ import pytest
 
 from tests.workflow.stubbed import copied
 
+# A whole study of stubs; test_stub_study.py is the one that FAST=1 runs.
+pytestmark = pytest.mark.slow
 SECRET = "s3cr3t-of-mydb"
 SERVER = {
     "family": "postgresql",

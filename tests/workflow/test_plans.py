@@ -84,6 +84,7 @@ def test_a_plan_changes_no_file_folder_or_link(surroundings):
         assert differences(before, snapshot(folder)) == set()
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_finished_study_changes_nothing_and_names_what_is_forced(tmp_path_factory):
     study = finished(tmp_path_factory, "forced")
     folder = study.root
