@@ -10,10 +10,11 @@ import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Self
 
 from scripts.lib import json_record
+from scripts.lib.parts import per_class
 
 Scalar = str | int | float | bool
 Options = Mapping[str, Scalar]
@@ -113,7 +114,7 @@ def _dumped(value: Any) -> Any:
     return [_dumped(item) for item in value] if isinstance(value, tuple) else value
 
 
-@cache
+@per_class
 def _fields(recipe: type[Values]) -> dict[str, tuple[Any, bool]]:
     """Return field name -> (type, whether it must have a value)."""
     kinds = typing.get_type_hints(recipe)
