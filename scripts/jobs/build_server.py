@@ -11,7 +11,7 @@ from scripts.build.compilation import binary, compiler_calls, foreign_flags, pro
 from scripts.build.compilation.compile import Compiled, build_tree, compile_server, source_link
 from scripts.build.compilation.flags import build_flags, published_options, require_fit
 from scripts.build.relink import kept_relinks
-from scripts.build.relink.relink_server import Place, Relinks, relink_server
+from scripts.build.relink.relink_server import BuildTree, Relinks, relink_server
 from scripts.lib import json_record
 from scripts.lib.host import entry, outcome
 from scripts.lib.host.cache import cache_directory
@@ -73,7 +73,7 @@ def make(
             calls = compiler_calls.with_functions(calls, build, chosen.nm)
         compiler_calls.write_calls(calls, out.calls)
         keep_headers(build, out.headers)
-        relink(recipe, _identity(recipe, described, link, out), out, calls, Place(build, chosen))
+        relink(recipe, _identity(recipe, described, link, out), out, calls, BuildTree(build, chosen))
     declared = {"stage": recipe.stage, "toolchain": chosen.facts(), "flags": flags.facts()}
     made = {**declared, **_effort(compiled, steps_s, calls), "threads": threads}
     foreign = foreign_flags.foreign_flags({**made, "family": recipe.family}, calls)
@@ -111,7 +111,7 @@ def _identity(recipe: CompileRecipe, described: dict, link: Path, out: Outputs) 
     }
 
 
-def relink(recipe: CompileRecipe, identity: dict[str, Any], out: Outputs, calls: list, place: Place) -> None:
+def relink(recipe: CompileRecipe, identity: dict[str, Any], out: Outputs, calls: list, place: BuildTree) -> None:
     """Relink the installed server as often as the study wants, which is not at all unless it is the reference."""
     folder = out.identity.parent
     kept_relinks.clear(folder)

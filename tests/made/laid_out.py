@@ -6,7 +6,7 @@ from typing import Any
 
 from scripts.lib import json_record
 from scripts.study.plan.block_layout import Block
-from scripts.study.plan.order import Run
+from scripts.study.plan.order import PlannedRun
 from scripts.study.plan.schedule import Schedule
 from tests.made.run import PHASES_S, Asked, one_run
 
@@ -65,6 +65,6 @@ def measure(paths: Schedule, path: str, **changes: Any) -> None:
     Path(path).with_suffix(".txt").write_text("what sysbench printed\n")
 
 
-def _asked(paths: Schedule, run: Run, now: float) -> Asked:
+def _asked(paths: Schedule, run: PlannedRun, now: float) -> Asked:
     names = (paths.plan.study.name, run.variant, run.workload, run.clients, run.repetition)
     return Asked(*names, effect=EFFECT.get(run.variant, 0.0), level=0.0, noise=0.0, now=now)

@@ -14,7 +14,7 @@ from scripts.build.compilation.compile import compile_server
 from scripts.build.compilation.compiler_calls import CompilerCall
 from scripts.build.compilation.flags import build_flags
 from scripts.build.compilation.toolchain import Toolchain
-from scripts.build.relink.relink_server import Place
+from scripts.build.relink.relink_server import BuildTree
 from scripts.lib.recipe_models import CompileRecipe
 from scripts.measure.servers import families
 from scripts.measure.servers.families import innodb
@@ -89,7 +89,7 @@ class Linked:
 
     folder: Path
     calls: list[CompilerCall]
-    place: Place
+    place: BuildTree
     recipe: CompileRecipe
 
     @property
@@ -115,7 +115,7 @@ def linked(compiler: Toolchain, folder: Path, *, stage: str = "plain", twins: bo
     flags = build_flags(recipe, compiler, build, None, folder / "source", 1)
     made = compile_server(TINY, folder / "source", build, compiler, flags, recipe, 2, folder / "log.txt")
     calls = compiler_calls.read_calls(made.records, build)
-    found = Linked(folder / "made", calls, Place(build, compiler), recipe)
+    found = Linked(folder / "made", calls, BuildTree(build, compiler), recipe)
     found.program.parent.mkdir(parents=True)
     found.program.write_bytes((build / "server").read_bytes())
     found.program.chmod(0o755)

@@ -8,7 +8,7 @@ from scripts.build.compilation.compiler_calls import unit_directory
 
 
 @dataclass(frozen=True)
-class Function:
+class ExecutedFunction:
     """A function that ran in training.
 
     `symbol` and `name` are None if unknown; `count` is the sum of its counters; `lost` is true if the compiler reported
@@ -35,7 +35,7 @@ class Unit:
     compiled: bool = False
     linked: bool | None = None
     counted: bool = False
-    executed: tuple[Function, ...] = ()
+    executed: tuple[ExecutedFunction, ...] = ()
     why: str | None = None
     file_not_found: bool = False
     functions_not_found: int = 0
@@ -97,7 +97,7 @@ def _counts(units: list[Unit], names_known: bool) -> dict[str, Any]:
     }
 
 
-def _optimised(unit: Unit, function: Function) -> bool:
+def _optimised(unit: Unit, function: ExecutedFunction) -> bool:
     return unit.why is None and not function.lost
 
 

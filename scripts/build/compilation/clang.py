@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from scripts.build.compilation.audit import Function, Unit
+from scripts.build.compilation.audit import ExecutedFunction, Unit
 from scripts.build.compilation.binary import demangled
 from scripts.build.compilation.compiler_calls import CompilerCall, counter_name, unit_name, uses_profile
 from scripts.build.compilation.compiler_flags import MERGED
@@ -76,7 +76,7 @@ def profile_units(
 
 def _executed(
     functions: dict[str, int], held: dict[str, list[str]], warned: dict[str, set[str]]
-) -> dict[str, tuple[Function, ...]]:
+) -> dict[str, tuple[ExecutedFunction, ...]]:
     """Return the functions that ran by unit."""
     owners: dict[str, list[str]] = {}
     for unit in sorted(held):
@@ -84,10 +84,10 @@ def _executed(
             owners.setdefault(name, []).append(unit)
     names = demangled(_symbol(name) for name, count in functions.items() if count)
 
-    def judged(name: str, unit: str) -> Function:
+    def judged(name: str, unit: str) -> ExecutedFunction:
         symbol = _symbol(name)
         lost = any(symbol in warned.get(owner, ()) for owner in owners[name])
-        return Function(symbol, names[symbol], functions[name], lost=lost, again=owners[name][0] != unit)
+        return ExecutedFunction(symbol, names[symbol], functions[name], lost=lost, again=owners[name][0] != unit)
 
     return {unit: tuple(judged(name, unit) for name in held[unit] if functions[name]) for unit in held}
 
@@ -110,7 +110,7 @@ def _warned(said: str) -> set[str]:
 
 
 def _unit(
-    unit: str, call: CompilerCall | None, linked: set[str] | None, counted: bool, executed: tuple[Function, ...]
+    unit: str, call: CompilerCall | None, linked: set[str] | None, counted: bool, executed: tuple[ExecutedFunction, ...]
 ) -> Unit:
     said = call.said if call else ""
     return Unit(
@@ -126,7 +126,7 @@ def _unit(
     )
 
 
-def _why(call: CompilerCall | None, executed: Iterable[Function]) -> str | None:
+def _why(call: CompilerCall | None, executed: Iterable[ExecutedFunction]) -> str | None:
     """Return why a unit was not optimised with its counters, or None when it was."""
     if call is None:
         return "not compiled in this build"

@@ -1,7 +1,7 @@
 """Flags of recorded command lines that neither the recipe nor the server's own build system gave.
 
 `CFLAGS` of a shell is in every compile of a language, `LDFLAGS` in every link. So a flag is judged that all of them
-have: it is foreign if it is of a kind that the server's build system never gives to all, see `Family.OWN_FLAGS`.
+have: it is foreign if it is of a kind that the server's build system never gives to all, see `Family.FOREIGN_FLAGS`.
 """
 
 import re

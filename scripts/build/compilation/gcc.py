@@ -16,7 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from scripts.build.compilation.audit import Function, Unit
+from scripts.build.compilation.audit import ExecutedFunction, Unit
 from scripts.build.compilation.binary import demangled
 from scripts.build.compilation.compiler_calls import CompilerCall, counter_name, sought_name, unit_name, uses_profile
 from scripts.lib.host.made_environment import made_environment
@@ -95,8 +95,9 @@ def _dumped(folder: Path, gcov_dump: str, names: list[str]) -> Iterator[str]:
     """Yield the lines of gcov-dump, hundreds of MiB for a large server. Raises ValueError when it fails."""
     with tempfile.TemporaryFile() as errors:
         command = [gcov_dump, "-l", *names]
-        streams = {"stdout": subprocess.PIPE, "stderr": errors, "text": True}
-        with subprocess.Popen(command, cwd=folder, env=made_environment(), **streams) as process:
+        with subprocess.Popen(
+            command, cwd=folder, env=made_environment(), stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process:
             yield from process.stdout or ()
         if process.returncode != 0:
             errors.seek(0)
@@ -284,7 +285,7 @@ def _why(call: CompilerCall | None, known: bool) -> str | None:
 
 def _unit_functions(
     file: CounterFile, call: CompilerCall | None, symbols: Mapping[Key, str], names: Mapping[str, str]
-) -> tuple[Function, ...]:
+) -> tuple[ExecutedFunction, ...]:
     """Return the functions of a unit that ran; one that a warning names is lost.
 
     gcc finds a public function by its symbol, so a warning that it is missing means another one of the same name.
@@ -302,7 +303,7 @@ def _unit_functions(
     for ran in file.executed:
         symbol = symbols.get(ran.key)
         is_lost = symbol is not None and warned and lost(symbol, ran.key)
-        found.append(Function(symbol, names[symbol] if symbol else None, ran.count, lost=is_lost))
+        found.append(ExecutedFunction(symbol, names[symbol] if symbol else None, ran.count, lost=is_lost))
     return tuple(found)
 
 

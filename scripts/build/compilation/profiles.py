@@ -32,7 +32,7 @@ STAMP = (os.fsencode(workplace.SNAKEMAKE_STAMP),)
 
 
 @dataclass(frozen=True)
-class Tool:
+class ProfileTool:
     """How a kind of toolchain profiles.
 
     `environment` returns the server's variables for a folder to write to; `pattern` matches the files written there;
@@ -58,10 +58,10 @@ def _merge_bolt(files: list[Path], counters: Path, chosen: Toolchain, log: Path)
 
 
 TOOLS = {
-    "gcc": Tool(lambda folder: {"GCOV_PREFIX": str(folder)}, f"{COUNTERS.lstrip('/')}/*.gcda", _copy),
+    "gcc": ProfileTool(lambda folder: {"GCOV_PREFIX": str(folder)}, f"{COUNTERS.lstrip('/')}/*.gcda", _copy),
     # Processes of one program share four files, locked while they add up (clang's manual, %4m).
-    "clang": Tool(lambda folder: {"LLVM_PROFILE_FILE": str(folder / "%4m.profraw")}, "*.profraw", _merge_clang),
-    "bolt": Tool(lambda folder: {}, "profile", _merge_bolt),
+    "clang": ProfileTool(lambda folder: {"LLVM_PROFILE_FILE": str(folder / "%4m.profraw")}, "*.profraw", _merge_clang),
+    "bolt": ProfileTool(lambda folder: {}, "profile", _merge_bolt),
 }
 
 

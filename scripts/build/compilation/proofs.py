@@ -116,15 +116,15 @@ def differences(one: Made, other: Made) -> Iterator[str]:
     """Yield a sentence for each object or program whose command lines differ beyond profile flags and those of BOLT."""
     commands = {made.name: _commands(made) for made in (one, other)}
     for unit in sorted({*commands[one.name], *commands[other.name]}):
-        lines_of = {name: found.get(unit) for name, found in commands.items()}
-        absent = [name for name, lines in lines_of.items() if lines is None]
+        lines_of = {name: units[unit] for name, units in commands.items() if unit in units}
+        absent = [name for name in commands if name not in lines_of]
         if absent:
             yield f"{unit}: not made by {absent[0]}"
         elif lines_of[one.name] != lines_of[other.name]:
             yield f"{unit}: {_difference(lines_of)}"
 
 
-def _difference(lines_of: dict[str, frozenset]) -> str:
+def _difference(lines_of: dict[str, frozenset[tuple[str, ...]]]) -> str:
     given = {name: [part for line in sorted(lines) for part in line] for name, lines in lines_of.items()}
     (one, first), (other, second) = given.items()
     only = {one: [part for part in first if part not in second], other: [part for part in second if part not in first]}

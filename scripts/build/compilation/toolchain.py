@@ -52,7 +52,7 @@ class Toolchain:
 
     def facts(self) -> dict[str, str]:
         """Return the toolchain as a build's facts record it."""
-        shown = {key: self.commands[key] for key in ("cc", "cxx", "bolt") if key in self.commands}
+        shown: dict[str, str] = {key: self.commands[key] for key in ("cc", "cxx", "bolt") if key in self.commands}
         return {"name": self.name, "kind": self.kind, "version": self.version, **shown}
 
 

@@ -1,6 +1,6 @@
 """Relinks of a build: the same objects linked in other orders, kept beside the install tree that they were made for.
 
-    {build}/relinked.json             what was done, see `relinking`
+    {build}/relinked.json             what was done, see `relink_server`
     {build}/relinked/{number}/        a build's folder of its own: identity.json, and install/ with hard links to the
                                       files of {build}/install, but for the server program
     {checks}/relinked.json            how the relinks answered the statements of the differential check

@@ -96,7 +96,7 @@ class Relinks:
     @contextmanager
     def recorded(self) -> Iterator[None]:
         """Run the body, which makes the relinks, and write their record; a failure of the body is a refusal."""
-        begin_s, refusal = time.monotonic(), {}
+        begin_s, refusal = time.monotonic(), dict[str, Any]()
         with refusal_in(refusal):
             yield
         known = {"sha256": json_record.file_sha256(self.original), **refusal, **self.facts}
@@ -111,7 +111,7 @@ class Relinks:
 
     def add(self, number: int, make: Callable[[dict[str, Any]], Path]) -> None:
         """Make a relink and keep it, or the reason why not; `make` returns the program and adds to the facts."""
-        begin_s, facts, refusal = time.monotonic(), {"number": number}, {}
+        begin_s, facts, refusal = time.monotonic(), {"number": number}, dict[str, Any]()
         with refusal_in(refusal):
             program = make(facts)
             facts |= binary.identify(program)
@@ -125,17 +125,18 @@ def refusal_in(facts: dict[str, Any], *kinds: type[Exception]) -> Iterator[None]
 
     Failures of the host propagate.
     """
+    refusals: tuple[type[Exception], ...] = (CommandFailed, ValueError, *kinds)
     facts["refused"] = None
     try:
         yield
-    except (CommandFailed, ValueError, *kinds) as failure:
+    except refusals as failure:
         if of_host(failure):
             raise
         facts["refused"] = str(failure)
 
 
 @dataclass(frozen=True)
-class Place:
+class BuildTree:
     """Where a server was built: its build tree, and the compiler."""
 
     build: Path
@@ -152,7 +153,7 @@ class Place:
         return run(command, cwd=folder, environment=environment).output
 
 
-def relink_server(relinks: Relinks, calls: Iterable[CompilerCall], place: Place) -> None:
+def relink_server(relinks: Relinks, calls: Iterable[CompilerCall], place: BuildTree) -> None:
     """Relink a compiled and installed server, and write `relinked.json`."""
     with relinks.recorded():
         call, original = server_link(calls, place.build, relinks.original), Original.of(relinks.original)
@@ -174,7 +175,7 @@ def relink_server(relinks: Relinks, calls: Iterable[CompilerCall], place: Place)
 
 
 def _maker(
-    link: Link, ahead: set[tuple[int, int]], original: Original, place: Place, seed: str, lto: bool
+    link: Link, ahead: set[tuple[int, int]], original: Original, place: BuildTree, seed: str, lto: bool
 ) -> Callable[[dict[str, Any]], Path]:
     def make(facts: dict[str, Any]) -> Path:
         order = shuffled(len(link.pieces), ahead, seed)
@@ -192,7 +193,7 @@ def uses_lto(arguments: Sequence[str]) -> bool:
     return next((one for one in reversed(arguments) if one.startswith(LTO)), "-fno-lto").startswith("-flto")
 
 
-def repeat_link(call: CompilerCall, original: Original, place: Place) -> tuple[list[Piece], str]:
+def repeat_link(call: CompilerCall, original: Original, place: BuildTree) -> tuple[list[Piece], str]:
     """Repeat the recorded link; return the objects it took in, and its map.
 
     Raises ValueError when it made another program than the installed one, or not by GNU ld.

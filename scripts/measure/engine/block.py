@@ -87,7 +87,7 @@ def _by_turns(
 ) -> list[Kept]:
     """Measure by turns, in windows of `window_s` or else as the recipe says.
 
-    `why` so is known to the plan, or the facts of `_bound`. Each server goes through all `levels` in one start.
+    `why` so is known to the plan, or what a warm-up showed. Each server goes through all `levels` in one start.
     """
     planned = levels[0]
     said = {"method": TURNS, "why": planned.why, **(why or {})}

@@ -17,7 +17,7 @@ def williams_square(size: int) -> list[list[int]]:
     return rows if size % 2 == 0 else rows + [row[::-1] for row in rows]
 
 
-def orders(arms: Sequence[str], rounds: int, seed: int) -> Iterator[list[str]]:
+def orders(arms: Sequence[str], rounds: int, seed: int | str) -> Iterator[list[str]]:
     """Yield the order of arms in each round: Williams squares, whose rows and arms the seed permutes anew each time."""
     draw, left = random.Random(seed), rounds
     while left > 0:

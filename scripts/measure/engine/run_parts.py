@@ -1,4 +1,4 @@
-"""The objects inside the record of a run, see `measure.record`.
+"""The objects inside the record of a run, see `run_record`.
 
 Units end the names. A value that was not measured, or that the release which wrote the record did not have, is None.
 """

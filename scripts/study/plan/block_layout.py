@@ -34,7 +34,7 @@ class Block:
         return f"{self.key.path}/{self.folder.rpartition('/')[2]}"
 
 
-class Files(Protocol):
+class ResultFiles(Protocol):
     """Names in folders and contents of records."""
 
     def names(self, folder: str) -> frozenset[str]:
@@ -58,7 +58,7 @@ class Wanted(Protocol):
 
 
 def decided(
-    wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str], most: int, relinkable: bool = False
+    wanted: Wanted, files: ResultFiles, key: BlockKey, arms: Sequence[str], most: int, relinkable: bool = False
 ) -> list[Block]:
     """Return the blocks of a repetition: measured ones that hold arms of the study, and new ones for the rest.
 
@@ -91,7 +91,7 @@ def groups(names: Sequence[str], most: int) -> list[list[str]]:
     return [list(names[begin:end]) for begin, end in pairwise(ends)]
 
 
-def _there(wanted: Wanted, files: Files, key: BlockKey, arms: Sequence[str]) -> Iterator[Block]:
+def _there(wanted: Wanted, files: ResultFiles, key: BlockKey, arms: Sequence[str]) -> Iterator[Block]:
     """Yield the measured blocks of a repetition with the study's reference, each with the study's arms in it.
 
     A block that shares a start of its servers with others counts only when all of them are there.

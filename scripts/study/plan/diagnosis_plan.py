@@ -17,7 +17,7 @@ SECONDS = 10
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class PlannedDiagnosis:
     """One extra run: a variant under a workload with a number of clients, observed with one tool."""
 
     variant: str
@@ -49,12 +49,12 @@ class Diagnoses:
         self.settings = settings(paths.plan.study)
 
     @cached_property
-    def of_paths(self) -> dict[str, Diagnosis]:
+    def of_paths(self) -> dict[str, PlannedDiagnosis]:
         """Return path -> diagnosis, in the order of making: all tools of a cell one after the other."""
         if (asked := self.settings) is None:
             return {}
         every = [
-            Diagnosis(variant, workload, clients, tool)
+            PlannedDiagnosis(variant, workload, clients, tool)
             for workload in asked["workloads"]
             for clients in asked["clients"]
             for variant in asked["variants"]
@@ -63,17 +63,17 @@ class Diagnoses:
         ]
         return {self.path(each): each for each in every}
 
-    def recipe(self, diagnosis: Diagnosis) -> DiagnosisRecipe:
+    def recipe(self, diagnosis: PlannedDiagnosis) -> DiagnosisRecipe:
         """Return the recipe of a diagnosis: a run's recipe with the diagnosis's own window, and the tool."""
-        load = self.plan.load(diagnosis.variant, diagnosis.workload)
+        load, asked = self.plan.load(diagnosis.variant, diagnosis.workload), self.settings or {}
         return DiagnosisRecipe(
             recipe=RECIPES["diagnosis"],
             variant=self.plan.variant(diagnosis.variant),
-            load=replace(load, measure_s=self.settings["seconds"]),
+            load=replace(load, measure_s=asked["seconds"]),
             tool=diagnosis.tool,
         )
 
-    def path(self, diagnosis: Diagnosis) -> str:
+    def path(self, diagnosis: PlannedDiagnosis) -> str:
         """Return the record of a diagnosis."""
         recipe = self.recipe(diagnosis)
         load = digest({"recipe": recipe.recipe, "load": recipe.load.dump()})

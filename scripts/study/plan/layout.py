@@ -82,11 +82,12 @@ class PathLayout:
     @cached_property
     def profiles(self) -> dict[str, tuple[str, str, str]]:
         """Return folder -> (server, training, trained stage) of the study's profiles."""
-        found = {}
+        profiles = {}
         for server, build in [*self.builds.values(), *self.stages.values()]:
-            if used := self.plan.stages.profile(build):
-                found[self.profile(server, build)] = (server, used.training, used.stage)
-        return found
+            used, folder = self.plan.stages.profile(build), self.profile(server, build)
+            if used and folder:
+                profiles[folder] = server, used.training, used.stage
+        return profiles
 
     @cached_property
     def audits(self) -> list[str]:
@@ -125,7 +126,7 @@ class PathLayout:
     @cached_property
     def datasets(self) -> dict[str, DatasetParts]:
         """Return folder -> recipe parts (server, dataset, options, data) of all datasets, the trainings' included."""
-        plan, found = self.plan, {}
+        plan, found = self.plan, dict[str, DatasetParts]()
         for variant in plan.study.variants:
             for workload in plan.study.workloads:
                 name = plan.study.entries["workloads"][workload]["dataset"]

@@ -7,6 +7,7 @@ from typing import Any
 from scripts.lib.host import machine_facts
 from scripts.measure.loadgen import slice_gate
 from scripts.measure.servers import families
+from scripts.measure.servers.families.family import Family
 from scripts.study.config.run_time import connections_each, rows_of
 from scripts.study.plan.recipes import Plan
 
@@ -41,7 +42,7 @@ def options_of(plan: Plan, variant: str, memory_mib: float) -> dict[str, Any]:
     return {**defaults, **{name.replace("-", "_"): value for name, value in plan.options(variant).items()}}
 
 
-def fixed_mib(family: families.Family, clients: int) -> float:
+def fixed_mib(family: Family, clients: int) -> float:
     """Return the MiB that a server with its clients takes besides its pool, those of sysbench and its gate included."""
     gate_mib = slice_gate.file_bytes(clients) / MIB
     return family.BASE_MIB + clients * (family.CONNECTION_MIB + CLIENT_MIB) + gate_mib

@@ -53,7 +53,7 @@ class Methods:
         has_windows = name == TURNS and not is_ladder(study) and "sql" not in study.entries["workloads"][workload]
         if not has_windows and (name != SLICES or stays):
             return None
-        return max(study.config.get("turn_s", TURN_S), study.config["measure_s"])
+        return int(max(study.config.get("turn_s", TURN_S), study.config["measure_s"]))
 
     def _fitting(self, workload: str, clients: int) -> int:
         by_memory = fitting_arms(self.plan, workload, clients, self.memory_mib)
@@ -62,7 +62,7 @@ class Methods:
 
     @property
     def _together(self) -> int:
-        return self.plan.study.config.get("together", TOGETHER)
+        return int(self.plan.study.config.get("together", TOGETHER))
 
     def _why_by_turns(self, workload: str, clients: int) -> str:
         config, load = self.plan.study.config, self.plan.study.entries["workloads"][workload]

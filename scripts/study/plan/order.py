@@ -10,7 +10,7 @@ from scripts.study.config.loading import Study
 
 
 @dataclass(frozen=True, order=True)
-class Run:
+class PlannedRun:
     """One arm of a block to measure; `position` is its place in the block, from 1."""
 
     variant: str

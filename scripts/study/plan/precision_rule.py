@@ -52,16 +52,16 @@ def decision_path(folder: str, study: Study, repetition: int, blocks: Sequence[B
     Its digest covers the blocks up to then and what was asked for, so that a decision never changes: other variants or
     another precision make other decisions.
     """
-    known = sorted(block.name for block in blocks if block.key.repetition <= repetition)
-    made = digest({"blocks": known, "asked": asdict(settings(study))})
-    return f"{folder}/decisions/{repetition}-{made}.json"
+    asked, names = settings(study), sorted(block.name for block in blocks if block.key.repetition <= repetition)
+    decided_on = digest({"blocks": names, "asked": asdict(asked) if asked else None})
+    return f"{folder}/decisions/{repetition}-{decided_on}.json"
 
 
 def reached(folder: str, study: Study, blocks: Sequence[Block], records: Records) -> int:
     """Return the repetitions that a study has or needs for certain, by its decisions on disk."""
     for repetition in looks(study, blocks):
-        found = records.record(decision_path(folder, study, repetition, blocks))
-        if not found or found["decision"] != Decision.ANOTHER:
+        decision = records.record(decision_path(folder, study, repetition, blocks))
+        if not decision or decision["decision"] != Decision.ANOTHER:
             return repetition
     return study.declared.repetitions
 

@@ -32,6 +32,7 @@ from scripts.lib.recipe_models import (
     PrebuiltRecipe,
     ProfileRecipe,
     RunRecipe,
+    Scalar,
     ServerSourceRecipe,
     StageKind,
     TablesRecipe,
@@ -73,7 +74,7 @@ class LoadRecipes:
     def __init__(self, study: Study, root: Path) -> None:
         self.study, self.root = study, root
         # A script outside the checkout is named by its content, not its path.
-        self._script = cache(lua.recipe_name)
+        self._script: Callable[[str], str] = cache(lua.recipe_name)
         self.workload: Callable[[str], WorkloadRecipe] = cache(self._workload)
 
     def _workload(self, name: str) -> WorkloadRecipe:
@@ -92,7 +93,8 @@ class LoadRecipes:
 
     def dataset_of(self, workload: str) -> str:
         """Return the name of the dataset that a workload runs on."""
-        return self.study.entries["workloads"][workload]["dataset"]
+        name: str = self.study.entries["workloads"][workload]["dataset"]
+        return name
 
     def tables(self, dataset: str, data: Mapping[str, Any] | None = None) -> TablesRecipe:
         """Return the declaration of a dataset with a variant's `data` laid over it, option by option."""
@@ -114,7 +116,7 @@ class LoadRecipes:
         ours = self.root / "workloads" / (script or "")
         return file_sha256(ours) if script and ours.is_file() and not lua.is_outside(script) else None
 
-    def window(self, workload: str) -> dict[str, int]:
+    def window(self, workload: str) -> dict[str, Any]:
         """Return the seconds of a workload's warm-up and windows; timed SQL has neither."""
         if "sql" in self.study.entries["workloads"][workload]:
             return {}
@@ -168,7 +170,7 @@ class Plan:
     def _build(self, server: str, build: str) -> BuildRecipe:
         """Return the recipe of a build, or of a stage behind one, by its name."""
         stage = self.stages.of(build)
-        recipe = {
+        recipe: dict[str, Any] = {
             "recipe": RECIPES[stage.kind],
             "family": self.family(server),
             "source": self.source(server),
@@ -265,9 +267,10 @@ class Plan:
         fields = {**vars(self.loads.workload(workload)), "tables": self.loads.tables(dataset, loaded[-1])}
         return TrainedWorkload(name=workload, **fields, dataset_digest=self.dataset(*loaded).digest)
 
-    def training_options(self, training: str) -> Options:
+    def training_options(self, training: str) -> dict[str, Scalar]:
         """Return the server options of a training: its own, else those of the study."""
-        return self.study.entries["trainings"][training].get("options", self.study.config.get("options", {}))
+        declared = self.study.entries["trainings"][training]
+        return {**declared.get("options", self.study.config.get("options", {}))}
 
     def training_data(self, server: str, training: str, dataset: str) -> tuple[str, str, Options, Declared]:
         """Return the arguments of `dataset` for a dataset of a training; one that is trained with is loaded anew."""
@@ -276,7 +279,7 @@ class Plan:
 
     def data(self, variant: str) -> Declared:
         """Return the keys that a variant lays over every dataset."""
-        return self.study.variants[variant].get("data", {})
+        return {**self.study.variants[variant].get("data", {})}
 
     def dataset(self, server: str, name: str, options: Options, data: Declared | None = None) -> DatasetRecipe:
         """Return the recipe of a dataset: its tables with `data` laid over them, and the server options that shape a
@@ -300,7 +303,7 @@ class Plan:
         plain = re.sub(r"[^a-z0-9]", "_", self.study.name)[:LONGEST_STUDY]
         return f"pgobench_{plain}_{digest({'study': self.study.name, **dataset.dump()})}"
 
-    def options(self, variant: str) -> dict[str, Any]:
+    def options(self, variant: str) -> dict[str, Scalar]:
         """Return the server options of a variant: the study's, the variant's laid over them."""
         return {**self.study.config.get("options", {}), **self.study.variants[variant].get("options", {})}
 
@@ -312,7 +315,8 @@ class Plan:
 
     def family(self, server: str) -> str:
         """Return a server's family."""
-        return self.study.entries["servers"][server]["family"]
+        name: str = self.study.entries["servers"][server]["family"]
+        return name
 
     def _variant(self, name: str) -> VariantRecipe:
         """Return the recipe of a variant."""

@@ -12,7 +12,7 @@ from scripts.study.plan.layout import PathLayout
 from scripts.study.plan.listing import Listing
 from scripts.study.plan.memory_room import usable_mib
 from scripts.study.plan.methods import Method, Methods
-from scripts.study.plan.order import BlockKey, Run, is_ladder, keys_in_order, levels_of, seed_of, turns
+from scripts.study.plan.order import BlockKey, PlannedRun, is_ladder, keys_in_order, levels_of, seed_of, turns
 from scripts.study.plan.recipes import Plan
 
 
@@ -92,14 +92,16 @@ class Schedule(PathLayout):
         return precision_rule.decision_path(self.study, self.plan.study, repetition, self.every_block)
 
     @cached_property
-    def runs(self) -> dict[str, Run]:
+    def runs(self) -> dict[str, PlannedRun]:
         """Return path -> run of every arm of every block, in the order of measuring."""
         return self.runs_of(self.blocks)
 
-    def runs_of(self, several: Sequence[Block]) -> dict[str, Run]:
+    def runs_of(self, several: Sequence[Block]) -> dict[str, PlannedRun]:
         """Return path -> run of every arm of some blocks."""
         return {
-            self.run(block, name): Run(name, block.key.workload, block.key.clients, block.key.repetition, position)
+            self.run(block, name): PlannedRun(
+                name, block.key.workload, block.key.clients, block.key.repetition, position
+            )
             for block in several
             for position, name in enumerate(block.arms, start=1)
         }

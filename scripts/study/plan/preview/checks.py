@@ -23,7 +23,7 @@ ScriptOptions = tuple[KeyPath, str, dict[str, Any]]
 
 
 @dataclass
-class Found:
+class MachineChecks:
     """`mistakes` stop a study; `notes` are lines of its plan."""
 
     mistakes: list[Mistake] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Found:
 
 def demand(due: Due) -> list[str]:
     """Return the notes of a plan. Raises ConfigError with all mistakes, one per line, with file and line."""
-    found, study = Found(), due.paths.plan.study
+    found, study = MachineChecks(), due.paths.plan.study
     for thing in due.of("source"):
         check_archives(thing.server, study.entries["servers"][thing.server], found)
     if due.runs:
@@ -91,14 +91,14 @@ def preload_mistakes(due: Due) -> Iterator[Mistake]:
         yield from _preload_mistakes((*key, "environment"), plan.environment(name))
 
 
-def _preload_mistakes(key: tuple, given: Mapping[str, str]) -> Iterator[Mistake]:
+def _preload_mistakes(key: KeyPath, given: Mapping[str, str]) -> Iterator[Mistake]:
     for path in process_environment.preloaded(given):
         if not (path.is_absolute() and path.is_file()):
             text = f"{str(path)!r} does not exist, expected the absolute path of a library{_nearest_file(path)}"
             yield Mistake((*key, process_environment.PRELOAD), text)
 
 
-def check_archives(server: str, entry: dict[str, Any], found: Found) -> None:
+def check_archives(server: str, entry: dict[str, Any], found: MachineChecks) -> None:
     """Find declared archives that do not exist or are no files: a mistake, unless another source may serve instead.
 
     One that would only have stood in for another source is not mentioned.
@@ -125,7 +125,7 @@ def _nearest_file(path: Path) -> str:
     return f", did you mean {near!r}?" if near else ""
 
 
-def check_options(due: Due, found: Found) -> None:
+def check_options(due: Due, found: MachineChecks) -> None:
     """Find options that a script does not have, or would misread.
 
     Its options come from its text; only scripts of ours and of sysbench's are run, if their text does not tell.

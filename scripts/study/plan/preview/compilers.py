@@ -14,7 +14,7 @@ from scripts.study.plan.preview.due import Due
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedKeys:
     """What a build asks of its compiler."""
 
     build: str
@@ -43,14 +43,14 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Refused:
+class ImpossibleKey:
     """A key that a toolchain cannot do; the study goes on without a build that may fail."""
 
     mistake: Mistake
     may_fail: bool
 
 
-def refused_keys(due: Due) -> Iterator[Refused]:
+def refused_keys(due: Due) -> Iterator[ImpossibleKey]:
     """Yield the keys and flags of the builds to be made that their toolchains cannot do.
 
     All keys that are asked of a compiler are tried at once, and one by one only if that fails. Nothing is tried where
@@ -66,10 +66,10 @@ def refused_keys(due: Due) -> Iterator[Refused]:
         if flags and (why := failure_of(build.compiler, flags)):
             mistakes.append(build.mistake(("flags",), repr(" ".join(flags)), why))
         for mistake in mistakes:
-            yield Refused(mistake, bool(build.declared.get("may_fail")))
+            yield ImpossibleKey(mistake, bool(build.declared.get("may_fail")))
 
 
-def asked(due: Due) -> Iterator[Asked]:
+def asked(due: Due) -> Iterator[RequestedKeys]:
     """Yield what the builds to be made, or the stages behind them, ask of their compilers."""
     plan, making = due.paths.plan, {thing.name for thing in due.of("build")}
     for build in sorted({build for _, build in due.paths.builds.values()} - {PREBUILT}):
@@ -79,23 +79,26 @@ def asked(due: Due) -> Iterator[Asked]:
             # The published recipe has flags of its own, which every gcc knows.
             profile = "profile" in declared and not declared.get("published")
             compiler = plan.toolchain(declared.get("toolchain", DEFAULT_TOOLCHAIN))
-            yield Asked(build, declared, compiler, Keys(profile, bool(declared.get("lto")), tool))
+            yield RequestedKeys(build, declared, compiler, Keys(profile, bool(declared.get("lto")), tool))
 
 
-def all_keys(builds: list[Asked]) -> Iterator[tuple[Toolchain, Keys]]:
+def all_keys(builds: list[RequestedKeys]) -> Iterator[tuple[Toolchain, Keys]]:
     """Yield each compiler with all keys that are asked of it, once for each BOLT."""
     for compiler in dict.fromkeys(build.compiler for build in builds):
         keys = [build.keys for build in builds if build.compiler == compiler]
         profile, lto = (any(getattr(asked_for, key) for asked_for in keys) for key in ("profile", "lto"))
-        bolts = list(dict.fromkeys(asked_for.bolt for asked_for in keys if asked_for.bolt)) or [None]
-        yield from ((compiler, Keys(profile, lto, bolt)) for bolt in bolts if profile or lto or bolt)
+        bolts: list[Toolchain | None] = [*dict.fromkeys(asked_for.bolt for asked_for in keys if asked_for.bolt)]
+        yield from ((compiler, Keys(profile, lto, bolt)) for bolt in bolts or [None] if profile or lto or bolt)
 
 
 @cache
 def failure_of(compiler: Toolchain, asked_for: Keys | tuple[str, ...]) -> str:
     """Return why a small program cannot be made with keys, or a unit with flags; nothing when it can."""
     try:
-        (try_keys if isinstance(asked_for, Keys) else try_flags)(compiler, asked_for)
+        if isinstance(asked_for, Keys):
+            try_keys(compiler, asked_for)
+        else:
+            try_flags(compiler, asked_for)
     except FAILURES as error:
         return one_line(error)
     return ""

@@ -17,7 +17,7 @@ NAMING_KEYS = ("server", "build", "training", "dataset")
 
 
 @dataclass(frozen=True)
-class Difference:
+class RecipeDifference:
     """One difference; `path` is dotted, the recipes it passes through included: `build.toolchain.version`.
 
     `old` and `new` are short texts; both are None where a digest differs and the recipe behind it was not recorded.
@@ -28,28 +28,28 @@ class Difference:
     new: str | None = None
 
 
-def differences(old: RecipeValues, new: RecipeValues, earlier: Lookup, planned: Lookup) -> tuple[Difference, ...]:
+def differences(old: RecipeValues, new: RecipeValues, earlier: Lookup, planned: Lookup) -> tuple[RecipeDifference, ...]:
     """Return what differs between two recipes, the own values first; recipe numbers of the code stand last.
 
     `earlier` finds recipes behind digests in `old`, `planned` those behind digests in `new`. One edit reaches a recipe
     by several ways and is listed once. Digests without recorded recipes are listed only where nothing else differs.
     """
-    found: dict[tuple[str, str, str], Difference] = {}
-    unrecorded: list[Difference] = []
+    found: dict[tuple[str, str, str], RecipeDifference] = {}
+    unrecorded: list[RecipeDifference] = []
     waiting: deque[tuple[Path, RecipeValues, RecipeValues]] = deque([((), old, new)])
     while waiting:
         prefix, before, after = waiting.popleft()
         for path, was, now in differing_values(before, after):
             if (behind := _linked(path)) is None:
                 key = (path[-1], short_value(was), short_value(now))
-                found.setdefault(key, Difference(".".join((*prefix, *path)), *key[1:]))
+                found.setdefault(key, RecipeDifference(".".join((*prefix, *path)), *key[1:]))
             elif was and now:
-                way, recipes = (*prefix, *behind), (earlier(was), planned(now))
-                if None in recipes:
-                    unrecorded.append(Difference(".".join(way)))
-                elif _same_thing(*recipes):
-                    waiting.append((way, *recipes))
-    return tuple(sorted(found.values(), key=lambda one: one.path.endswith("recipe")) or unrecorded)
+                way, recipe, recipe_now = (*prefix, *behind), earlier(was), planned(now)
+                if recipe is None or recipe_now is None:
+                    unrecorded.append(RecipeDifference(".".join(way)))
+                elif _same_thing(recipe, recipe_now):
+                    waiting.append((way, recipe, recipe_now))
+    return tuple(sorted(found.values(), key=lambda difference: difference.path.endswith("recipe")) or unrecorded)
 
 
 def differing_values(old: Any, new: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
@@ -60,9 +60,9 @@ def differing_values(old: Any, new: Any, path: Path = ()) -> Iterator[tuple[Path
     if old == new:
         return
     if _is_named(old) and _is_named(new):
-        names = [[item["name"] for item in items] for items in (old, new)]
-        if names[0] != names[1]:
-            yield path, *names
+        names, names_now = ([item["name"] for item in items] for items in (old, new))
+        if names != names_now:
+            yield path, names, names_now
         before, after = ({item["name"]: item for item in items} for items in (old, new))
         for name in [name for name in before if name in after]:
             yield from differing_values(before[name], after[name], (*path, name))

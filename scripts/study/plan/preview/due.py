@@ -8,7 +8,7 @@ from typing import Any
 from scripts.build.sources import kinds
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.diagnosis_plan import Diagnoses
-from scripts.study.plan.order import Run
+from scripts.study.plan.order import PlannedRun
 from scripts.study.plan.schedule import Schedule
 
 Values = tuple[Any, Any]
@@ -139,7 +139,7 @@ class Due:
         return [block for block in self.paths.blocks if not block.finished]
 
     @cached_property
-    def runs(self) -> dict[str, Run]:
+    def runs(self) -> dict[str, PlannedRun]:
         """Return path -> run of the arms of the blocks to measure, in the order of measuring."""
         measured = {block.folder for block in self.blocks}
         return {path: run for path, run in self.paths.runs.items() if path.rpartition("/")[0] in measured}

@@ -12,8 +12,10 @@ from scripts.lib.recipe_models import CompileRecipe, StageKind
 from scripts.measure.engine.pace import working_s
 from scripts.measure.engine.planned import TURNS
 from scripts.measure.servers import families
+from scripts.measure.servers.families.family import Family
 from scripts.study.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
 from scripts.study.plan import relink_choice
+from scripts.study.plan.layout import DatasetParts
 from scripts.study.plan.preview.due import Due, Thing
 from scripts.study.plan.preview.pools import filling_s
 from scripts.study.plan.preview.rerun_reasons import RunReasons
@@ -33,7 +35,7 @@ BETWEEN_S = 1
 
 
 @dataclass(frozen=True)
-class Estimate:
+class DurationEstimate:
     """Seconds; whether they were measured on this machine, else whether they follow from the size of sources."""
 
     seconds: float
@@ -41,11 +43,11 @@ class Estimate:
     by_size: bool = False
 
 
-def total(parts: Iterable[Estimate]) -> Estimate:
+def total(parts: Iterable[DurationEstimate]) -> DurationEstimate:
     """Return the sum of estimates, measured if all parts are."""
     known = list(parts)
     by_size = any(part.by_size for part in known)
-    return Estimate(sum(part.seconds for part in known), all(part.measured for part in known), by_size)
+    return DurationEstimate(sum(part.seconds for part in known), all(part.measured for part in known), by_size)
 
 
 class Durations:
@@ -58,11 +60,11 @@ class Durations:
         self.runs = runs
         self.cores = max(1, min(cores, len(os.sched_getaffinity(0))))
 
-    def of(self, thing: Thing) -> Estimate:
+    def of(self, thing: Thing) -> DurationEstimate:
         """Return the estimate of making a build, a profile or a dataset."""
         return {"build": self.build, "profile": self.training, "dataset": self.loading}[thing.kind](thing)
 
-    def build(self, thing: Thing) -> Estimate:
+    def build(self, thing: Thing) -> DurationEstimate:
         """Return the estimate of a build: as its kind last took here, else by any build's CPU time, else as stated.
 
         Without CPU minutes in the catalog the estimate follows from the size of the sources.
@@ -73,15 +75,15 @@ class Durations:
         facts = self.facts(thing.server)
         same = [one for one in facts if one["stage"] == kind and bool((one["flags"] or {}).get("lto")) == lto]
         if alike := [one for one in same if one["wall_s"] is not None]:
-            return Estimate(self.taken_s(alike[0]), measured=True)
+            return DurationEstimate(self.taken_s(alike[0]), measured=True)
         if kind in QUICK_S:
-            return Estimate(QUICK_S[kind], measured=False)
+            return DurationEstimate(QUICK_S[kind], measured=False)
         factor = INSTRUMENTED_COST if kind.is_instrumented else 1
         if compiled_s := [one["cpu_s"] for one in facts if one["stage"] not in QUICK_S]:
-            return Estimate(min(compiled_s) * factor / self.cores, measured=True)
+            return DurationEstimate(min(compiled_s) * factor / self.cores, measured=True)
         stated = self.study.entries["servers"][thing.server].get("compile_cpu_minutes")
         minutes = self.source_mib(thing.server) * CPU_MINUTES_PER_MIB if stated is None else stated
-        return Estimate(minutes * 60 * factor / self.cores, measured=False, by_size=stated is None)
+        return DurationEstimate(minutes * 60 * factor / self.cores, measured=False, by_size=stated is None)
 
     def source_mib(self, server: str) -> float:
         """Return MiB of a server's unpacked sources with their archive: a file's or working tree's, else as stated."""
@@ -93,7 +95,7 @@ class Durations:
             case "directory" if (folder := kinds.source_path(source["directory"])).is_dir():
                 return sum(file.lstat().st_size for file in folder.rglob("*")) / MIB
         if "archive_mib" in entry:
-            return entry["archive_mib"] * UNPACKED_TIMES
+            return float(entry["archive_mib"]) * UNPACKED_TIMES
         return families.of(entry["family"]).SOURCE_MIB
 
     def facts(self, server: str) -> list[dict[str, Any]]:
@@ -108,21 +110,21 @@ class Durations:
     def taken_s(self, facts: dict[str, Any]) -> float:
         """Return the seconds a build took, or would have taken on as many cores as there are now."""
         same = facts.get("threads") == self.cores or facts["stage"] in QUICK_S
-        return facts["wall_s"] if same else facts["cpu_s"] / self.cores
+        return float(facts["wall_s"] if same else facts["cpu_s"] / self.cores)
 
-    def training(self, thing: Thing) -> Estimate:
+    def training(self, thing: Thing) -> DurationEstimate:
         """Return the estimate of a training: its workloads, a server's start and stop for each, and what it loads."""
         declared = self.study.entries["trainings"][thing.name]
         loads_s = len(declared["workloads"]) * (declared["seconds"] + OVERHEAD_S)
         tables = [self.due.paths.plan.loads.tables(name, data).dump() for _, name, _, data in self.trained_on(thing)]
         fill_s = sum(rows_of(each) - kept_rows(each) for each in tables) / ROWS_PER_S
-        return Estimate(loads_s + fill_s, measured=False)
+        return DurationEstimate(loads_s + fill_s, measured=False)
 
-    def trained_on(self, thing: Thing) -> Iterable[tuple[str, str, dict, dict]]:
+    def trained_on(self, thing: Thing) -> Iterable[DatasetParts]:
         """Return the recipe parts of the datasets that a training runs on."""
         return self.due.paths.training_datasets(thing.server, thing.name).values()
 
-    def loading(self, thing: Thing) -> Estimate:
+    def loading(self, thing: Thing) -> DurationEstimate:
         """Return the estimate of loading a dataset: as the server's nearest one took for its rows, else as stated."""
         _, name, _, data = self.due.paths.datasets[thing.folder]
         rows = kept_rows(self.due.paths.plan.loads.tables(name, data).dump())
@@ -131,11 +133,11 @@ class Durations:
         if known := [other for other in others if other]:
             nearest = min(known, key=lambda other: abs(kept_rows(other) - rows))
             more_rows = max(0, rows - kept_rows(nearest))
-            return Estimate(nearest["load_s"] + more_rows / ROWS_PER_S, measured=more_rows == 0)
-        return Estimate(EMPTY_S + rows / ROWS_PER_S, measured=False)
+            return DurationEstimate(nearest["load_s"] + more_rows / ROWS_PER_S, measured=more_rows == 0)
+        return DurationEstimate(EMPTY_S + rows / ROWS_PER_S, measured=False)
 
     @cached_property
-    def run(self) -> Estimate:
+    def run(self) -> DurationEstimate:
         """Return the estimate of one run: warm-up, window, and the other phases of the study's runs."""
         study = self.due.paths.study
         sample = self.runs.sample(f"{study}/blocks")
@@ -143,23 +145,23 @@ class Durations:
         load = (known.get("recipe") or {}).get("load") or {}
         if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
             spent_s = working_s(known["phases_s"])
-            return Estimate(load_s(self.study.config) + spent_s - load_s(load) + BETWEEN_S, measured=True)
-        return Estimate(stated_s(self.study) + filling_s(self.due) + self._longer_s(), measured=False)
+            return DurationEstimate(load_s(self.study.config) + spent_s - load_s(load) + BETWEEN_S, measured=True)
+        return DurationEstimate(stated_s(self.study) + filling_s(self.due) + self._longer_s(), measured=False)
 
     def _longer_s(self) -> float:
         """Return the seconds by which windows by turns are longer than stated, the mean over all blocks."""
         paths, stated = self.due.paths, self.study.config.get("measure_s", 0)
         by_turns = [paths.turn_s(block.key) for block in self.due.blocks if paths.method(block.key).name == TURNS]
-        return sum(turn_s - stated for turn_s in by_turns if turn_s) / max(len(self.due.blocks), 1)
+        return float(sum(turn_s - stated for turn_s in by_turns if turn_s)) / max(len(self.due.blocks), 1)
 
     @cached_property
-    def phases(self) -> dict[str, Estimate]:
+    def phases(self) -> dict[str, DurationEstimate]:
         """Return the estimates of the phases after fetching."""
         made = {phase: total(map(self.of, self.due.of(kind))) for phase, kind in PHASES.items()}
         due = {thing.folder for thing in self.due.of("build")}
         relinked = sum(count for folder, count in relink_choice.wanted(self.due.paths).items() if folder in due)
-        checks = Estimate(CHECK_S * (len(self.due.checks) + relinked), measured=False)
-        runs = Estimate(self.run.seconds * len(self.due.runs), self.run.measured)
+        checks = DurationEstimate(CHECK_S * (len(self.due.checks) + relinked), measured=False)
+        runs = DurationEstimate(self.run.seconds * len(self.due.runs), self.run.measured)
         return {**made, "check": checks, "measure": runs}
 
 
@@ -202,7 +204,7 @@ class Sizes:
         self.plan = due.paths.plan
         self.durations = durations
 
-    def stated(self, server: str) -> families.Family:
+    def stated(self, server: str) -> Family:
         """Return a server's family, which states sizes for a server without records."""
         return families.of(self.plan.family(server))
 
@@ -240,7 +242,7 @@ class Sizes:
     def relinked(self, thing: Thing) -> Size:
         """Return the size of a build's relinks, each a program: as of the last of its kind here, else at most so."""
         count, program = relink_choice.wanted(self.due.paths).get(thing.folder, 0), self._of_last(thing, "file_bytes")
-        return Size(count * program.mib, program.measured or not count)
+        return Size(count * (program.mib or 0), program.measured or not count)
 
     def _of_last(self, thing: Thing, key: str) -> Size:
         if self.plan.is_running(thing.server):
@@ -277,7 +279,7 @@ class Sizes:
         name = study.entries["workloads"][workload]["dataset"]
         dataset = self.plan.loads.tables(name, self.plan.data(variant)).dump()
         loaded_mib = (rows_of(dataset) - kept_rows(dataset)) * stated.ROW_BYTES / MIB
-        return size.least_mib + loaded_mib / 2, size.mib + loaded_mib + stated.LOGS_MIB
+        return size.least_mib + loaded_mib / 2, (size.mib or 0) + loaded_mib + stated.LOGS_MIB
 
     def storage(self, variant: str) -> str | None:
         """Return the folder of a variant's storage, None for the cache."""

@@ -3,7 +3,7 @@
 Nothing runs from a data directory: sysbench and servers read what they find there.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from scripts.build.sources.kinds import kind_of
 from scripts.lib.host import storage, workplace
 from scripts.lib.host.workplace import SERVER_USER
 from scripts.study.plan.preview.due import Due
-from scripts.study.plan.preview.limit import Limit
+from scripts.study.plan.preview.limit import FileSystemOf, MachineLimit
 
 RESULTS = "results"
 COMPILING = {
@@ -46,7 +46,7 @@ def runs_from_here(servers: Iterable[Mapping[str, Any]]) -> bool:
     return any(kind_of(entry["sources"][0]) not in ELSEWHERE for entry in servers)
 
 
-def noexec_limits(due: Due, cache: str, system: Callable = storage.file_system_of) -> Iterator[Limit]:
+def noexec_limits(due: Due, cache: str, system: FileSystemOf = storage.file_system_of) -> Iterator[MachineLimit]:
     """Yield a limit for each folder that what is due runs programs from, and whose file system forbids that.
 
     `system` returns the file system of a path.
@@ -59,4 +59,4 @@ def noexec_limits(due: Due, cache: str, system: Callable = storage.file_system_o
         folder = cache if name == "cache" else name
         if (file_system := system(folder)).noexec:
             text = f"noexec: {folder} is on a file system ({file_system.name}) that runs no programs, expected one for"
-            yield Limit(f"{text} {' and '.join(what)}", REMEDY[name], certain=True, refused=True)
+            yield MachineLimit(f"{text} {' and '.join(what)}", REMEDY[name], certain=True, refused=True)

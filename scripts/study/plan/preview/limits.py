@@ -2,7 +2,7 @@
 
 import resource
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +13,14 @@ from scripts.lib.host.process_limits import FILE_SYSTEM_ROOT, bounded, number_in
 from scripts.measure.engine.planned import TURNS
 from scripts.measure.loadgen import processes
 from scripts.measure.servers import families
+from scripts.measure.servers.families.family import Family
 from scripts.measure.servers.families.server_supplies import SupplyDemand
 from scripts.study.config.run_time import connections_each
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.memory_room import FEWEST_ARMS, OWN_PROCESSES, amount_text, fixed_mib, in_mib, options_of
 from scripts.study.plan.preview.due import Due
 from scripts.study.plan.preview.estimates import Sizes
-from scripts.study.plan.preview.limit import Limit
+from scripts.study.plan.preview.limit import FileSystemOf, MachineLimit
 from scripts.study.plan.preview.supply_checks import Asking, supply_limits
 
 
@@ -61,13 +62,13 @@ OWN_CONNECTIONS = 3
 OWN_FILES = 50
 
 
-def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: Callable) -> list[Limit]:
+def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: FileSystemOf) -> list[MachineLimit]:
     """Return the limits that the variants to be measured would hit; `system` returns the file system of a path."""
     variants = sorted({run.variant for run in due.runs.values()})
     demands = {variant: Demands(due, sizes, headroom, variant) for variant in variants}
     clients = max(run.clients for run in due.runs.values())
     connected = max(demand.connected for demand in demands.values())
-    alike: dict[Limit, list[str]] = {}
+    alike: dict[MachineLimit, list[str]] = {}
     for variant, demand in demands.items():
         for limit in [*demand.connections(), *demand.waiting()]:
             alike.setdefault(limit, []).append(variant)
@@ -96,9 +97,9 @@ def block_groups(due: Due) -> Iterator[tuple[Block, tuple[str, ...]]]:
             yield block, group
 
 
-def memory_limits(groups: list[list["Demands"]], headroom: Headroom, system: Callable) -> Iterator[Limit]:
+def memory_limits(groups: list[list["Demands"]], headroom: Headroom, system: FileSystemOf) -> Iterator[MachineLimit]:
     """Yield a limit for each group of servers, up at the same time, that needs more memory than there is."""
-    alike: dict[Limit, list[str]] = {}
+    alike: dict[MachineLimit, list[str]] = {}
     for group in groups:
         least_mib, most_mib = (sum(part) for part in zip(*(each.memory_mib(system) for each in group), strict=True))
         available_mib = headroom.available_mib
@@ -106,14 +107,14 @@ def memory_limits(groups: list[list["Demands"]], headroom: Headroom, system: Cal
             text = f"memory: up to {amount_text(most_mib)} needed, {headroom.memory_limit} leaves"
             pools = " or ".join(dict.fromkeys(each.family.POOL_OPTION for each in group))
             remedy = f"lower {pools}, rows or clients{', or `together`' if len(group) > FEWEST_ARMS else ''}"
-            limit = Limit(f"{text} {amount_text(available_mib)}", remedy, certain=least_mib > available_mib)
+            limit = MachineLimit(f"{text} {amount_text(available_mib)}", remedy, certain=least_mib > available_mib)
             names = ", ".join(each.variant for each in group)
             alike.setdefault(limit, []).append(f"{names} at the same time" if len(group) > 1 else names)
     for limit, those in alike.items():
         yield replace(limit, text=f"{limit.text} ({', '.join(those)})")
 
 
-def file_limits(clients: int, connected: int, demands: list["Demands"], headroom: Headroom) -> Iterator[Limit]:
+def file_limits(clients: int, connected: int, demands: list["Demands"], headroom: Headroom) -> Iterator[MachineLimit]:
     """Yield the limits on files of the load generator, and of servers that hold all connections in one process."""
     soft, hard = headroom.open_files, headroom.most_open_files
     carried = processes.client_parts(clients)[0]
@@ -121,14 +122,14 @@ def file_limits(clients: int, connected: int, demands: list["Demands"], headroom
         possible = hard is None or needed <= hard
         remedy = f"`ulimit -n {needed}` before starting" if possible else "raise the hard limit (nofile in limits.conf)"
         text = f"open files: a process may have {soft}, {carried} clients need {needed}"
-        yield Limit(text, remedy, certain=True, refused=True)
+        yield MachineLimit(text, remedy, certain=True, refused=True)
     tables = max(demand.family.TABLE_FILES for demand in demands)
     if tables and hard is not None and (needed := connected + tables) > hard:
         text = f"open files: at most {hard}, the server wants {needed} or grants fewer than {connected} connections"
-        yield Limit(text, "raise the hard limit (nofile in limits.conf)", certain=True, refused=True)
+        yield MachineLimit(text, "raise the hard limit (nofile in limits.conf)", certain=True, refused=True)
 
 
-def process_limits(clients: int, connected: int, arms: int, headroom: Headroom) -> Iterator[Limit]:
+def process_limits(clients: int, connected: int, arms: int, headroom: Headroom) -> Iterator[MachineLimit]:
     """Yield the limit on processes: a client is a thread of the load generator, a connection one or a process of the
     server.
 
@@ -139,7 +140,7 @@ def process_limits(clients: int, connected: int, arms: int, headroom: Headroom) 
         who = f"{clients} clients" if arms == 1 else f"{clients} clients of each of {arms} servers"
         text = f"processes: {most} may run, {who} need about {needed + OWN_PROCESSES}"
         certain = needed > most
-        yield Limit(text, f"raise {headroom.process_limit}", certain=certain, refused=certain)
+        yield MachineLimit(text, f"raise {headroom.process_limit}", certain=certain, refused=certain)
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ class Demands:
     variant: str
 
     @cached_property
-    def family(self) -> families.Family:
+    def family(self) -> Family:
         """Return the family of its server."""
         return families.of(self.due.paths.plan.variant(self.variant).family)
 
@@ -173,19 +174,19 @@ class Demands:
         """Return its server options laid over its family's defaults, names written with `_`."""
         return options_of(self.due.paths.plan, self.variant, self.headroom.total_mib)
 
-    def connections(self) -> Iterator[Limit]:
+    def connections(self) -> Iterator[MachineLimit]:
         """Yield a limit if the server grants fewer connections than its clients need."""
         granted, needed = self.options.get("max_connections"), self.connected + OWN_CONNECTIONS
         if granted is not None and int(granted) < needed:
             text = f"max_connections: {granted} are granted, {self.clients} clients and ours need {needed}"
-            yield Limit(text, f"state `max_connections: {needed}` under `options`", certain=True, refused=True)
+            yield MachineLimit(text, f"state `max_connections: {needed}` under `options`", certain=True, refused=True)
 
-    def waiting(self) -> Iterator[Limit]:
+    def waiting(self) -> Iterator[MachineLimit]:
         """Yield a limit if more clients connect at a time than a socket queues: libpq does not block, and fails."""
         kept = self.headroom.waiting
         if self.family.CONNECTING_FAILS and kept is not None and self.clients > kept:
             text = f"waiting connections: net.core.somaxconn is {kept}, {self.clients} clients connect at a time"
-            yield Limit(text, f"`sysctl net.core.somaxconn={self.clients}`", certain=False)
+            yield MachineLimit(text, f"`sysctl net.core.somaxconn={self.clients}`", certain=False)
 
     def asking(self) -> Asking:
         """Return what it asks of supplies that servers share."""
@@ -194,14 +195,14 @@ class Demands:
         asked = SupplyDemand() if running else self.family.supplies(self.options)
         return Asking(self.variant, asked, pool_mib, self.family.HUGE_PAGES_OPTION)
 
-    def memory_mib(self, system: Callable) -> tuple[float, float]:
+    def memory_mib(self, system: FileSystemOf) -> tuple[float, float]:
         """Return the least and the most it takes: a pool fills with data only; a tmpfs holds the data once more."""
         own_mib = fixed_mib(self.family, self.clients)
         pool_mib = in_mib(self.options[self.family.POOL_OPTION], self.family.POOL_UNIT_BYTES)
         clones = [self.sizes.clone_mib(*group) for group in self.due.groups if group[0] == self.variant]
         least_mib, most_mib = max(clones, key=lambda clone: clone[1])
         folder = self.sizes.storage(self.variant)
-        again = int(bool(folder) and system(folder).name in ("tmpfs", "ramfs"))
+        again = int(folder is not None and system(folder).name in ("tmpfs", "ramfs"))
         filled_mib = min(pool_mib, least_mib)
         return filled_mib + own_mib + again * least_mib, pool_mib + own_mib + again * most_mib
 
@@ -217,8 +218,8 @@ class DiskDemand:
 
 
 def find_limits(
-    due: Due, sizes: Sizes, headroom: Headroom, cache: str, system: Callable = storage.file_system_of
-) -> list[Limit]:
+    due: Due, sizes: Sizes, headroom: Headroom, cache: str, system: FileSystemOf = storage.file_system_of
+) -> list[MachineLimit]:
     """Return the limits that the due outputs would hit, certain ones first.
 
     `cache` is the folder of build trees and clones; `system` returns the file system of a path.
@@ -229,7 +230,7 @@ def find_limits(
     return sorted(found, key=lambda limit: not limit.certain)
 
 
-def disk_limits(due: Due, sizes: Sizes, cache: str, system: Callable) -> Iterator[Limit]:
+def disk_limits(due: Due, sizes: Sizes, cache: str, system: FileSystemOf) -> Iterator[MachineLimit]:
     """Yield a limit for each file system that is too small for what it would hold at one time."""
     demands: dict[int, list[DiskDemand]] = defaultdict(list)
     for demand in demanded(due, sizes, cache):
@@ -242,14 +243,14 @@ def disk_limits(due: Due, sizes: Sizes, cache: str, system: Callable) -> Iterato
             free, needed = amount_text(place.free_mib), amount_text(most_mib)
             text = f"disk of {folders} ({place.name}): {free} free, up to {needed} needed"
             certain = sum(demand.least_mib for demand in asked) > place.free_mib
-            yield Limit(f"{text} ({parts})", "make room there, or name another place in `storage`", certain)
+            yield MachineLimit(f"{text} ({parts})", "make room there, or name another place in `storage`", certain)
 
 
 def demanded(due: Due, sizes: Sizes, cache: str) -> Iterator[DiskDemand]:
     """Yield all that would be on disk at the same time: what is kept, one build tree, the clones of one block."""
     for name, size in sizes.kept().items():
-        yield DiskDemand("results", name, size.least_mib, size.mib)
-    trees_mib = max((sizes.stated(thing.server).BUILD_MIB for thing in due.of("build")), default=0)
+        yield DiskDemand("results", name, size.least_mib, size.mib or 0)
+    trees_mib = max((float(sizes.stated(thing.server).BUILD_MIB) for thing in due.of("build")), default=0.0)
     yield DiskDemand(cache, "a build tree", trees_mib / 2, trees_mib)
     clones: dict[str, list[DiskDemand]] = defaultdict(list)
     for group, workload in dict.fromkeys((group, block.key.workload) for block, group in block_groups(due)):

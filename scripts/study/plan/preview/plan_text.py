@@ -18,13 +18,22 @@ from scripts.study.plan import looks, methods, precision_rule
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.memory_room import amount_text
 from scripts.study.plan.preview import checks, limits
-from scripts.study.plan.preview.differences import Difference
+from scripts.study.plan.preview.differences import RecipeDifference
 from scripts.study.plan.preview.due import Due, Thing
-from scripts.study.plan.preview.estimates import PHASES, Durations, Estimate, Sizes
+from scripts.study.plan.preview.estimates import PHASES, DurationEstimate, Durations, Sizes, total_mib
 from scripts.study.plan.preview.execution import noexec_limits
-from scripts.study.plan.preview.limit import Limit
+from scripts.study.plan.preview.limit import MachineLimit
 from scripts.study.plan.preview.pools import beyond_pool
-from scripts.study.plan.preview.rerun_reasons import Beside, Changed, Failed, New, Reason, Reasons, Remade, RunReasons
+from scripts.study.plan.preview.rerun_reasons import (
+    Changed,
+    Failed,
+    MeasuredBeside,
+    New,
+    Reason,
+    Reasons,
+    Remade,
+    RunReasons,
+)
 from scripts.study.plan.schedule import Schedule
 
 
@@ -35,12 +44,12 @@ def diagnosis_paths(due: Due) -> list[str]:
     return [path for path in planned if path in again or not due.listing.has(path)]
 
 
-def diagnosis_estimate(due: Due, durations: Durations) -> Estimate:
+def diagnosis_estimate(due: Due, durations: Durations) -> DurationEstimate:
     """Return the estimate of all diagnoses to make: runs with a window of their own length."""
     each = durations.run
     asked = Diagnoses(due.paths).settings or {"seconds": 0}
     longer_s = asked["seconds"] - due.paths.plan.study.declared.measure_s
-    return Estimate(len(diagnosis_paths(due)) * (each.seconds + longer_s), each.measured)
+    return DurationEstimate(len(diagnosis_paths(due)) * (each.seconds + longer_s), each.measured)
 
 
 MOST_NAMES = 6
@@ -55,8 +64,8 @@ def phase_lines(reasons: Reasons, runs: RunReasons, durations: Durations, sizes:
     """Return the lines of all phases with something to make; one line when there is nothing."""
     due = reasons.due
     if not due.report:
-        made = f"{plural(len(due.paths.runs), 'run')} and the report are there"
-        return [f"  nothing to make or measure: {made}; the report follows its texts and code", *given_up_lines(due)]
+        ready = f"{plural(len(due.paths.runs), 'run')} and the report are there"
+        return [f"  nothing to make or measure: {ready}; the report follows its texts and code", *given_up_lines(due)]
     found = fetch_lines(reasons, sizes)
     for phase, kind in PHASES.items():
         if made := due.of(kind):
@@ -88,13 +97,13 @@ def phase_row(phase: str, count: int, total: int, rest: str) -> str:
     return f"  {phase:<8}{count:>6} of {total:<5} {rest}"
 
 
-def estimate_text(estimate: Estimate) -> str:
+def estimate_text(estimate: DurationEstimate) -> str:
     """Return an estimate with what it rests on."""
     unmeasured = "estimated from the size of the sources" if estimate.by_size else "a stated estimate"
     return f"{duration_text(estimate.seconds)}, {'as last on this machine' if estimate.measured else unmeasured}"
 
 
-def untimed_text(due: Due, measuring: Estimate) -> str:
+def untimed_text(due: Due, measuring: DurationEstimate) -> str:
     """Return what an estimate leaves out: timed statements, whose time no study states, until a run has shown it."""
     workloads = due.paths.plan.study.entries["workloads"]
     timed = any("sql" in workloads[run.workload] for run in due.runs.values())
@@ -142,7 +151,7 @@ def reason_text(reason: Reason) -> str:
             return "new: more repetitions"
         case New(clients=clients):
             return f"new: {clients} clients"
-        case Beside():
+        case MeasuredBeside():
             return "measured again beside the others of their blocks"
         case Failed(log):
             return f"failed, was interrupted or removed before: {log}"
@@ -156,7 +165,7 @@ def reason_text(reason: Reason) -> str:
             return "; ".join([*parts, *([f"and {plural(more, 'more difference')}"] if more > 0 else [])])
 
 
-def difference_text(difference: Difference) -> str:
+def difference_text(difference: RecipeDifference) -> str:
     """Return a difference as `path: old → new`."""
     if difference.old is None:
         return f"{difference.path}: differs, and the recipe of the earlier one was not recorded"
@@ -221,7 +230,7 @@ def copying_s(due: Due, sizes: Sizes, durations: Durations) -> float:
     """Return the seconds of copying snapshots in full; 0 where blocks are cloned, or runs as measured include it."""
     if durations.run.measured or not without_cloning(due, sizes):
         return 0
-    return sizes.copied().mib / COPIED_MIB_PER_S
+    return (sizes.copied().mib or 0) / COPIED_MIB_PER_S
 
 
 def without_cloning(due: Due, sizes: Sizes) -> list[str]:
@@ -305,7 +314,7 @@ def bytes_line(due: Due, sizes: Sizes) -> list[str]:
     how = f" in full: no cloning of blocks (reflink) to {', '.join(without)}" if without else " by cloning blocks"
     parts = [f"{amount_text(copied.mib)} to copy{how}"] if copied.mib else []
     of = ", ".join(f"{name} {amount_text(size.mib)}" for name, size in kept.items() if size.mib)
-    parts += [f"about {amount_text(sum(size.mib for size in kept.values()))} to keep ({of})"] if of else []
+    parts += [f"about {amount_text(total_mib(kept.values()))} to keep ({of})"] if of else []
     return [f"  bytes     {'; '.join(parts)}"] if parts else []
 
 
@@ -318,17 +327,18 @@ def machine_line(paths: Schedule, durations: Durations) -> list[str]:
         found = client_host.placement_of_study(paths.plan.study.config)
     except ValueError:
         return [f"  machine   {cores}"]
-    server, client = format_cpus(found.server_cpus), f", load generator on CPU {format_cpus(found.client_cpus)}"
-    where = f"server on CPU {server}{'' if found.mode == 'remote' else client}"
+    server = f"server on CPU {format_cpus(found.server_cpus or ())}"
+    client = f", load generator on CPU {format_cpus(found.client_cpus or ())}"
+    where = server if found.mode == "remote" else f"{server}{client}"
     return [f"  machine   {cores} to compile; {where} ({found.note})"]
 
 
-def misplaced(paths: Schedule) -> list[Limit]:
+def misplaced(paths: Schedule) -> list[MachineLimit]:
     """Return a limit if this machine cannot satisfy the placement."""
     try:
         client_host.placement_of_study(paths.plan.study.config)
     except ValueError as error:
-        return [Limit(str(error), "choose CPUs that are there, or automatic", certain=True)]
+        return [MachineLimit(str(error), "choose CPUs that are there, or automatic", certain=True)]
     return []
 
 
@@ -342,9 +352,9 @@ def method_lines(due: Due) -> list[str]:
         method = due.paths.method(block.key)
         found.setdefault((method.name, method.why), Counter())[block.key.workload] += 1
     lines = []
-    for (method, why), counted in found.items():
+    for (name, why), counted in found.items():
         by_turns = f"one server after the other: {why}"
-        how = by_turns if method == TURNS else f"all servers up, side by side {TOGETHER[method]}"
+        how = by_turns if name == TURNS else f"all servers up, side by side {TOGETHER[name]}"
         where = "" if len(found) == 1 else f" of {listed_names(counted)}"
         lines.append(f"  blocks    {plural(counted.total(), 'block')}{where}, {how}")
     return [*lines, *turning_lines(due)]
@@ -369,9 +379,9 @@ def turning_lines(due: Due) -> list[str]:
 
 def stopping_line(paths: Schedule) -> list[str]:
     """Return when a study with a `precision` stops."""
-    if not paths.is_undecided:
-        return []
     asked, declared = precision_rule.settings(paths.plan.study), paths.plan.study.declared
+    if asked is None or not paths.is_undecided:
+        return []
     first, most = max(block.key.repetition for block in paths.blocks), declared.repetitions
     until = f"intervals within ±{share(asked.precision)}"
     until += f" or {declared.at_most} in blocks" if asked.at_most_s else ""
@@ -386,6 +396,6 @@ def looks_line(paths: Schedule) -> list[str]:
     return [f"  looks     {before}: another look, intervals {share(round(wider, 3))} wider"] if found else []
 
 
-def limit_line(limit: Limit) -> str:
+def limit_line(limit: MachineLimit) -> str:
     """Return the line on a limit."""
     return f"  limit     {'WILL BE HIT' if limit.certain else 'may be hit'}: {limit.text}; {limit.remedy}"

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from pathlib import PurePosixPath
 
 from scripts.lib.vocabulary import BLOCK_FILE
-from scripts.study.plan.preview.differences import Difference, RecipeValues, differences, short_value
+from scripts.study.plan.preview.differences import RecipeDifference, RecipeValues, differences, short_value
 from scripts.study.plan.preview.due import Due, Thing
 
 # The record of a thing that holds the recipe it was made from.
@@ -27,7 +27,7 @@ class New:
 class Changed:
     """The recipe differs from that of the closest earlier version; no differences where none was recorded."""
 
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[RecipeDifference, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Remade:
 
 
 @dataclass(frozen=True)
-class Beside:
+class MeasuredBeside:
     """The reference, measured before, is measured again beside variants that were not."""
 
 
-Reason = New | Changed | Failed | Remade | Beside
+Reason = New | Changed | Failed | Remade | MeasuredBeside
 
 
 class Reasons:
@@ -72,7 +72,7 @@ class Reasons:
             return Failed(log)
         if thing.kind == "source":
             moved = self.due.source_changes(thing.server).items()
-            found = (Difference(f"source.{key}", *map(short_value, values)) for key, values in moved)
+            found = (RecipeDifference(f"source.{key}", *map(short_value, values)) for key, values in moved)
             return Changed(tuple(found)) if moved else New()
         if not (versions := self.versions(thing)[:CLOSEST]):
             return New()
@@ -161,7 +161,7 @@ class RunReasons:
         untold = [path for path, log in tried.items() if not log and path not in again]
         rest = self.untried(variant, workload) if untold else None
         found = {path: rest or self.added(path, variant) for path in untold}
-        return [Failed(lost) if log else found.get(path, Beside()) for path, log in tried.items()]
+        return [Failed(lost) if log else found.get(path, MeasuredBeside()) for path, log in tried.items()]
 
     def measured_before(self, path: str, variant: str) -> bool:
         """Return whether another block of the same repetition has the arm already."""

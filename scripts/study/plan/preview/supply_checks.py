@@ -8,7 +8,7 @@ from scripts.lib.host.machine_supplies import Left
 from scripts.lib.wording import plural
 from scripts.measure.servers.families.server_supplies import HugePages, SupplyDemand
 from scripts.study.plan.memory_room import amount_text
-from scripts.study.plan.preview.limit import Limit
+from scripts.study.plan.preview.limit import MachineLimit
 
 # Shared memory beside the pool: PostgreSQL 15 with 1100 connections has 64 MiB more for 128 MiB, 166 more for 4 GiB.
 BESIDE_POOL_MIB, BESIDE_POOL_SHARE = 64, 0.03
@@ -24,26 +24,28 @@ class Asking:
     huge_pages_option: str
 
 
-def supply_limits(groups: Sequence[Sequence[Asking]], left: Left) -> Iterator[Limit]:
+def supply_limits(groups: Sequence[Sequence[Asking]], left: Left) -> Iterator[MachineLimit]:
     """Yield the limits of what is `left` for groups of arms whose servers are up at the same time, each once."""
     yield from dict.fromkeys(limit for group in groups for limit in _of_group(group, left))
 
 
-def _of_group(group: Sequence[Asking], left: Left) -> Iterator[Limit]:
+def _of_group(group: Sequence[Asking], left: Left) -> Iterator[MachineLimit]:
     yield from _huge_pages(group, left)
     slots = {arm.name: arm.supplies.aio_slots for arm in group if arm.supplies.aio_slots}
     if left.aio_slots is not None and (asked := sum(slots.values())) > left.aio_slots:
         text = f"asynchronous I/O: {left.aio_slots} slots (fs.aio-max-nr) are left, up to {asked} may be asked for"
         remedy = f"`sysctl fs.aio-max-nr={asked - left.aio_slots + 65536}`, or `innodb_use_native_aio: false`"
-        yield Limit(f"{text} {_by(slots)}", remedy, certain=False)
+        yield MachineLimit(f"{text} {_by([*slots])}", remedy, certain=False)
     locked = {arm.name: arm.pool_mib for arm in group if arm.supplies.locks_pool}
     if left.lockable_mib is not None and any(pool_mib > left.lockable_mib for pool_mib in locked.values()):
         text = f"locked memory: a process may lock {amount_text(left.lockable_mib)} (`ulimit -l`), "
         text += f"pools of up to {amount_text(max(locked.values()))} are to be locked"
-        yield Limit(f"{text} {_by(locked)}", "raise memlock in limits.conf, or leave `memlock` out", certain=False)
+        yield MachineLimit(
+            f"{text} {_by([*locked])}", "raise memlock in limits.conf, or leave `memlock` out", certain=False
+        )
 
 
-def _huge_pages(group: Sequence[Asking], left: Left) -> Iterator[Limit]:
+def _huge_pages(group: Sequence[Asking], left: Left) -> Iterator[MachineLimit]:
     """Yield the limit on huge pages: nobody gets any where none are left, which is no difference between arms."""
     asking = [arm for arm in group if arm.supplies.huge_pages is not HugePages.NOT]
     needing = [arm.name for arm in asking if arm.supplies.huge_pages is HugePages.ONLY]
@@ -59,7 +61,7 @@ def _huge_pages(group: Sequence[Asking], left: Left) -> Iterator[Limit]:
     pages = math.ceil(needed_mib / (left.huge_page_mib or 2))
     remedy = f"`sysctl vm.nr_hugepages={pages}` beyond those in use, or {options} under `options`"
     certain = bool(needing) and asked_mib > left.huge_pages_mib
-    yield Limit(f"{text} {_by([arm.name for arm in asking])}; {what}", remedy, certain, refused=certain)
+    yield MachineLimit(f"{text} {_by([arm.name for arm in asking])}; {what}", remedy, certain, refused=certain)
 
 
 def _by(arms: Sequence[str]) -> str:

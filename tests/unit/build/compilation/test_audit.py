@@ -7,7 +7,7 @@ import pytest
 
 from scripts.build.compilation import audit as builds_audit
 from scripts.build.compilation import gcc, profiles
-from scripts.build.compilation.audit import Function, Unit, audit
+from scripts.build.compilation.audit import ExecutedFunction, Unit, audit
 from scripts.build.compilation.compiler_calls import CompilerCall, compiled_units, read_calls
 from scripts.build.compilation.compiler_flags import COUNTERS, flags_of
 from scripts.build.compilation.gcc import Counted, CounterFile, function_symbols, profile_units, read_counters, summary
@@ -295,7 +295,7 @@ def test_share_is_unknown_with_a_gcc_whose_layout_was_not_tried():
     problem = gcc.names_problem("14.2.0")
     assert problem == "the layout of counted functions in a program was tried with gcc 12, not with 14.2.0"
     assert gcc.names_problem("12.2.0") is None
-    ran = Unit("sql/a.cc", compiled=True, counted=True, executed=(Function(None, None, 5),))
+    ran = Unit("sql/a.cc", compiled=True, counted=True, executed=(ExecutedFunction(None, None, 5),))
     facts = audit([ran], "mixed", problem)
     assert (facts["executed_share_optimised"], facts["functions_matched"], facts["top_functions"]) == (None, None, [])
     assert (facts["matched_share"], facts["names_problem"]) == (1.0, problem)

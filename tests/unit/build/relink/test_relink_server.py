@@ -159,7 +159,7 @@ def test_failure_of_the_host_is_a_failure(unlinked, monkeypatch):
     def full(*_):
         raise CommandFailed("ld: final link failed: No space left on device", FailureKind.FULL_DISK)
 
-    monkeypatch.setattr("scripts.build.relink.relink_server.Place.link", full)
+    monkeypatch.setattr("scripts.build.relink.relink_server.BuildTree.link", full)
     with pytest.raises(CommandFailed, match="No space"):
         relink(unlinked)
 

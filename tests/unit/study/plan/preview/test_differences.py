@@ -1,6 +1,6 @@
 """The generic difference of two recipes, and of the recipes behind their digests."""
 
-from scripts.study.plan.preview.differences import Difference, differences, short_value
+from scripts.study.plan.preview.differences import RecipeDifference, differences, short_value
 
 OLD = {"server": "s", "build": "b", "toolchain": {"name": "gcc-12", "version": "12.2.0"}, "recipe": 1}
 NEW = {"server": "s", "build": "b", "toolchain": {"name": "gcc-12", "version": "12.9.0"}, "recipe": 2, "lto": True}
@@ -12,9 +12,9 @@ def compared(old, new, earlier=(), planned=()):
 
 def test_path_old_and_new_value_are_listed_and_recipe_numbers_stand_last():
     assert compared(OLD, NEW) == (
-        Difference("toolchain.version", "12.2.0", "12.9.0"),
-        Difference("lto", "nothing", "true"),
-        Difference("recipe", "1", "2"),
+        RecipeDifference("toolchain.version", "12.2.0", "12.9.0"),
+        RecipeDifference("lto", "nothing", "true"),
+        RecipeDifference("recipe", "1", "2"),
     )
 
 
@@ -41,21 +41,21 @@ def test_digest_is_followed_and_one_edit_is_listed_once():
 
 def test_another_thing_behind_a_digest_is_not_compared():
     assert compared({"build": "b", "build_digest": "1"}, {"build": "c", "build_digest": "2"}, {"1": OLD},
-                    {"2": {**NEW, "build": "c"}}) == (Difference("build", "b", "c"),)  # fmt: skip
+                    {"2": {**NEW, "build": "c"}}) == (RecipeDifference("build", "b", "c"),)  # fmt: skip
 
 
 def test_digest_without_a_recorded_recipe_is_listed_only_where_nothing_else_differs():
-    assert compared({"build_digest": "1"}, {"build_digest": "2"}, {}, {"2": NEW}) == (Difference("build"),)
+    assert compared({"build_digest": "1"}, {"build_digest": "2"}, {}, {"2": NEW}) == (RecipeDifference("build"),)
     found = compared({"build_digest": "1", "storage": "disk"}, {"build_digest": "2"}, {}, {"2": NEW})
-    assert found == (Difference("storage", "disk", "nothing"),)
+    assert found == (RecipeDifference("storage", "disk", "nothing"),)
 
 
 def test_named_mappings_in_a_list_are_compared_by_name():
     old = {"workloads": [{"name": "a", "options": {"x": 0}}, {"name": "b"}]}
     new = {"workloads": [{"name": "a"}]}
     assert compared(old, new) == (
-        Difference("workloads", "a b", "a"),
-        Difference("workloads.a.options.x", "0", "nothing"),
+        RecipeDifference("workloads", "a b", "a"),
+        RecipeDifference("workloads.a.options.x", "0", "nothing"),
     )
 
 
