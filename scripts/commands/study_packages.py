@@ -3,11 +3,11 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
-from scripts.build.compilation.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
 from scripts.commands.arguments import study_of
 from scripts.lib.visible import visible
+from scripts.study.config.declared_builds import BuildDeclaration, ToolchainDeclaration
+from scripts.study.config.declared_servers import ServerDeclaration
 from scripts.study.config.loading import Study
 from scripts.study.plan.diagnosis_plan import settings
 
@@ -20,20 +20,15 @@ LOOKING = {"syscalls": ["strace"], "fsyncs": ["strace"]}
 
 def packages(study: Study, manager: str) -> list[str]:
     """Return the packages, each once, for a package manager: apt or dnf."""
-    entries = study.entries
-    builds = [entries["builds"].get(variant["build"], {}) for variant in study.variants.values()]
-    tools = [build.get("toolchain", DEFAULT_TOOLCHAIN) for build in builds]
-    tools += [build.get("bolt_toolchain", DEFAULT_BOLT) for build in builds if "bolt" in build]
-    names = [name for tool in tools for name in entries["toolchains"][tool].get("packages", {}).get(manager, [])]
-    servers = [entries["servers"][variant["server"]] for variant in study.variants.values()]
-    names += [name for server in servers for name in server.get("packages", {}).get(manager, [])]
-    names += [name for server in servers for source in server["sources"] for name in _fetchers(source)]
+    declared, arms = study.declared, study.arms.values()
+    servers = [declared.servers[arm.server] for arm in arms]
+    builds = [declared.builds[arm.build] if arm.build in declared.builds else BuildDeclaration() for arm in arms]
+    tools = [build.toolchain for build in builds] + [build.bolt_toolchain for build in builds if build.bolt]
+    holders: list[ToolchainDeclaration | ServerDeclaration] = [*(declared.toolchains[tool] for tool in tools), *servers]
+    names = [name for holder in holders if holder.packages for name in holder.packages.of_manager(manager)]
+    names += [name for server in servers for source in server.sources for name in FETCHERS.get(source.kind, [])]
     names += [name for tool in (settings(study) or {"tools": []})["tools"] for name in LOOKING.get(tool, [])]
     return list(dict.fromkeys(names))
-
-
-def _fetchers(source: dict[str, Any]) -> list[str]:
-    return [name for kind in source for name in FETCHERS.get(kind, [])]
 
 
 def main(config: Path, manager: str, scale: str = "") -> None:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from scripts.build.compilation.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, LOADER, PREBUILT
-from scripts.build.sources.kinds import prebuilt
+from scripts.build.compilation.stages import LOADER, PREBUILT
 from scripts.measure.servers import families
+from scripts.study.config.declared_builds import BuildDeclaration
 from scripts.study.config.loading import Study
 
 
@@ -19,12 +19,16 @@ class Needs:
     @cached_property
     def servers(self) -> dict[str, dict[str, Any]]:
         """Return the entries of the servers that variants use, by name."""
-        return {name: self.study.entries["servers"][name] for name in sorted(self._used("server"))}
+        return {
+            name: self.study.entries["servers"][name]
+            for name in sorted({arm.server for arm in self.study.arms.values()})
+        }
 
     @cached_property
     def compiled(self) -> dict[str, dict[str, Any]]:
         """Return the servers that are compiled here."""
-        return {name: entry for name, entry in self.servers.items() if not prebuilt(entry["sources"])}
+        declared = self.study.declared.servers
+        return {name: entry for name, entry in self.servers.items() if not declared[name].is_prebuilt}
 
     @cached_property
     def drivers(self) -> set[str]:
@@ -32,24 +36,20 @@ class Needs:
         return {families.of(entry["family"]).SYSBENCH_DRIVER for entry in self.servers.values()}
 
     @cached_property
-    def builds(self) -> dict[str, dict[str, Any]]:
+    def builds(self) -> dict[str, BuildDeclaration]:
         """Return the builds that are compiled, by name; the baseline loads the datasets of every study."""
-        names = (self._used("build") | ({LOADER} if self.compiled else set())) - {PREBUILT}
-        return {name: self.study.entries["builds"][name] for name in sorted(names)}
+        names = ({arm.build for arm in self.study.arms.values()} | ({LOADER} if self.compiled else set())) - {PREBUILT}
+        return {name: self.study.declared.builds[name] for name in sorted(names)}
 
     def compilers(self, *keys: str) -> list[str]:
         """Return the names of the compilers of all builds, or of those that have one of `keys`."""
-        builds = [build for build in self.builds.values() if not keys or any(build.get(key) for key in keys)]
-        return sorted({build.get("toolchain", DEFAULT_TOOLCHAIN) for build in builds})
+        builds = [build for build in self.builds.values() if not keys or any(getattr(build, key) for key in keys)]
+        return sorted({build.toolchain for build in builds})
 
     @cached_property
     def bolts(self) -> list[tuple[str, str]]:
         """Return (BOLT, compiler) of all builds that BOLT optimises."""
-        builds = [build for build in self.builds.values() if "bolt" in build]
-        pairs = [
-            (build.get("bolt_toolchain", DEFAULT_BOLT), build.get("toolchain", DEFAULT_TOOLCHAIN)) for build in builds
-        ]
-        return sorted(set(pairs))
+        return sorted({(build.bolt_toolchain, build.toolchain) for build in self.builds.values() if build.bolt})
 
     def toolchain(self, name: str) -> dict[str, Any]:
         """Return a toolchain's entry."""
@@ -58,9 +58,6 @@ class Needs:
     @cached_property
     def storages(self) -> dict[str, str | None]:
         """Return the folders for data directories by the name of their storage; None is the cache."""
-        named = self.study.config.get("storage", {})
-        used = {variant.get("storage") for variant in self.study.variants.values()}
+        named = self.study.declared.storage
+        used = {arm.storage for arm in self.study.arms.values()}
         return {name or "data directories": named[name] if name else None for name in sorted(used, key=str)}
-
-    def _used(self, key: str) -> set[str]:
-        return {variant[key] for variant in self.study.variants.values()}

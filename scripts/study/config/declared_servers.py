@@ -31,6 +31,10 @@ class PackagesDeclaration(ConfigKeys):
     apt: list[PackageName] = Field(default_factory=list, description="Packages of Debian and Ubuntu.")
     dnf: list[PackageName] = Field(default_factory=list, description="Packages of RHEL-like systems.")
 
+    def of_manager(self, manager: str) -> list[str]:
+        """Return the packages of apt or of dnf."""
+        return {"apt": self.apt, "dnf": self.dnf}[manager]
+
 
 class SourceKeys(ConfigKeys):
     """One source of a server; the first key of each class is the kind's."""

@@ -12,6 +12,7 @@ from scripts.study.config import expansion
 from scripts.study.config import yaml_lines as config_text
 from scripts.study.config.cross_checks import Sense
 from scripts.study.config.declared_study import DEFAULTS, NO_WINDOW, StudyDeclaration
+from scripts.study.config.declared_variants import VariantDeclaration
 from scripts.study.config.mistakes import Mistake, Places, form, odd_keys, odd_texts, with_text_keys
 from scripts.study.config.references import references, taken
 from scripts.study.config.sound import Sound, of_parts
@@ -161,19 +162,23 @@ class Study(Sound):
     places: Places = field(default=Places({}, (), ()), compare=False, repr=False)
 
     @property
-    def variants(self) -> dict[str, dict[str, Any]]:
+    def arms(self) -> dict[str, VariantDeclaration]:
         """Return the variants by name, then `aa` (the reference a second time) and `relinked`, where it is measured."""
-        variants = {name: dict(variant) for name, variant in self.config["variants"].items()}
-        reference = variants[self.config["reference"]]
-        relinked = {RELINKED: {**reference, "relinked": True}} if self._measures_relinks else {}
-        return {**variants, AA: dict(reference), **relinked}
+        declared, reference = self.declared.variants, self.declared.variants[self.declared.reference]
+        return {**declared, AA: reference, **({RELINKED: reference} if self._measures_relinks else {})}
+
+    @property
+    def variants(self) -> dict[str, dict[str, Any]]:
+        """Return the arms as they are written, `relinked` with a key of its name."""
+        written, reference = self.config["variants"], self.config["reference"]
+        marks = {RELINKED: {"relinked": True}}
+        return {name: {**written.get(name, written[reference]), **marks.get(name, {})} for name in self.arms}
 
     @property
     def _measures_relinks(self) -> bool:
-        declared = self.config["variants"]
-        builds = {(variant["server"], variant["build"]) for variant in declared.values()}
-        ready_made = declared[self.config["reference"]]["build"] == PREBUILT
-        return self.config.get("relinked", True) and len(builds) > 1 and not ready_made
+        variants = self.declared.variants
+        builds = {(variant.server, variant.build) for variant in variants.values()}
+        return self.declared.relinked and len(builds) > 1 and variants[self.declared.reference].build != PREBUILT
 
     @property
     def workloads(self) -> list[str]:
