@@ -11,7 +11,6 @@ from scripts.build.sources.kinds import kind_of, source_path, with_version
 from scripts.lib import json_record
 from scripts.lib.host import machine_facts, outcome
 from scripts.measure.loadgen import lua, sysbench
-from scripts.measure.loadgen.run_sysbench import FILL_SCRIPT
 from scripts.measure.servers import process_environment
 from scripts.study.config.mistakes import Mistake, nearest, suggestion
 from scripts.study.config.yaml_lines import ConfigError, KeyPath
@@ -85,9 +84,9 @@ def preload_mistakes(due: Due) -> Iterator[Mistake]:
     """Yield libraries to preload that this machine lacks, by the key that names them."""
     plan = due.paths.plan
     yield from _preload_mistakes(("client_environment",), plan.study.declared.client_environment)
-    for name, declared in plan.study.config.get("variants", {}).items():
-        owner = ("variants", name) if process_environment.PRELOAD in declared.get("environment", {}) else None
-        key = owner or ("builds", declared["build"])
+    for name, variant in plan.study.declared.variants.items():
+        is_own = process_environment.PRELOAD in variant.environment
+        key = ("variants", name) if is_own else ("builds", variant.build)
         yield from _preload_mistakes((*key, "environment"), plan.environment(name))
 
 
@@ -177,11 +176,12 @@ def report_mistakes(due: Due) -> Iterator[Mistake]:
     """Yield scripts that print reports of their own where only what sysbench prints could be counted."""
     study = due.paths.plan.study
     for name in dict.fromkeys([*study.workloads, *trained_workloads(due)]):
-        load = study.entries["workloads"][name]
-        if "script" not in load or not (hooks := lua.own_reports(load["script"])):
+        load = study.declared.workloads[name]
+        if not load.script or not (hooks := lua.own_reports(load.script)):
             continue
-        if why := lua.why_no_gate({**load, "client": study.config.get("client")}):
-            text = f"{load['script']!r} sets sysbench.hooks.{hooks[0]}, and {why}, so that only sysbench's own reports"
+        asked = {"script": load.script, "options": load.options, "client": study.declared.client}
+        if why := lua.why_no_gate(asked):
+            text = f"{load.script!r} sets sysbench.hooks.{hooks[0]}, and {why}, so that only sysbench's own reports"
             yield Mistake(
                 ("workloads", name, "script"), f"{text} could be counted; expected a script without such hooks"
             )
@@ -189,26 +189,26 @@ def report_mistakes(due: Due) -> Iterator[Mistake]:
 
 def trained_workloads(due: Due) -> list[str]:
     """Return the names of the workloads that the trainings of a study run."""
-    trainings = due.paths.plan.study.entries["trainings"]
-    return sorted({load for _, name, _ in due.paths.profiles.values() for load in trainings[name]["workloads"]})
+    trainings = due.paths.plan.study.declared.trainings
+    return sorted({load for _, name, _ in due.paths.profiles.values() for load in trainings[name].workloads})
 
 
 def used_scripts(due: Due) -> Iterator[ScriptOptions]:
     """Yield (key path of the options, script, options) of the workloads and datasets that a study uses."""
     study = due.paths.plan.study
-    loads = {
-        name: study.entries["workloads"][name] for name in dict.fromkeys([*study.workloads, *trained_workloads(due)])
-    }
+    declared = study.declared
+    loads = {name: declared.workloads[name] for name in dict.fromkeys([*study.workloads, *trained_workloads(due)])}
     for name, load in loads.items():
-        if "script" in load:
-            yield ("workloads", name, "options"), load["script"], load.get("options", {})
-    for name in dict.fromkeys(load["dataset"] for load in loads.values()):
-        dataset = study.entries["datasets"][name]
-        yield ("datasets", name, "options"), dataset.get("script", FILL_SCRIPT), dataset.get("options", {})
-    for name, variant in study.config["variants"].items():
-        for dataset in {study.entries["workloads"][load]["dataset"] for load in study.workloads}:
-            laid = {**study.entries["datasets"][dataset], **(data := variant.get("data", {}))}
-            yield ("variants", name, "data", "options"), laid.get("script", FILL_SCRIPT), data.get("options", {})
+        if load.script:
+            yield ("workloads", name, "options"), load.script, load.options
+    for name in dict.fromkeys(load.dataset for load in loads.values()):
+        dataset = declared.datasets[name]
+        yield ("datasets", name, "options"), dataset.script, dataset.options
+    laid = {name: variant.data for name, variant in declared.variants.items() if variant.data}
+    for name, data in laid.items():
+        for under in dict.fromkeys(load.dataset for load in study.loads.values()):
+            script = data.script if "script" in data.model_fields_set else declared.datasets[under].script
+            yield ("variants", name, "data", "options"), script, data.options
 
 
 def location(script: str) -> str:
