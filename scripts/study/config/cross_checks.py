@@ -36,8 +36,8 @@ def diagnosis_mistakes(sound: Sound) -> Iterator[Mistake]:
     declared, names = sound.declared, list(sound.loads)
     if declared.diagnose is None:
         return
-    for place, name in enumerate(declared.diagnose.workloads or ()):
-        path = ("diagnose", "workloads", place)
+    for index, name in enumerate(declared.diagnose.workloads or ()):
+        path = ("diagnose", "workloads", index)
         if name in declared.workloads and name not in names:
             yield Mistake(path, f"{name!r} is no workload of this study, expected one of {', '.join(names)}")
         elif name in declared.workloads and declared.workloads[name].sql:
@@ -83,17 +83,17 @@ def page_compression_mistakes(sound: Sound) -> Iterator[Mistake]:
     }
     for path, arms in asking.items():
         named = (declared.storage.get(arm.storage or "") for arm in arms)
-        places = [Path("results"), cache_path(), *(Path(folder).expanduser() for folder in named if folder)]
-        for place in dict.fromkeys(map(nearest_folder, places)):
-            if not _punches(place):
-                yield Mistake((*path, "options", TABLE_OPTION), no_holes_text(place))
+        places = [Path("results"), cache_path(), *(Path(storage).expanduser() for storage in named if storage)]
+        for folder in dict.fromkeys(map(nearest_folder, places)):
+            if not _punches(folder):
+                yield Mistake((*path, "options", TABLE_OPTION), no_holes_text(folder))
 
 
-def _punches(place: Path) -> bool:
+def _punches(folder: Path) -> bool:
     try:
-        return punches_holes(place)
+        return punches_holes(folder)
     except OSError:
-        return True  # a place that cannot be written to is reported elsewhere
+        return True  # a folder that cannot be written to is reported elsewhere
 
 
 def sql_mistakes_of_workload(path: KeyPath, workload: WorkloadDeclaration, root: Path) -> Iterator[Mistake]:
@@ -102,14 +102,16 @@ def sql_mistakes_of_workload(path: KeyPath, workload: WorkloadDeclaration, root:
         if "passes" in workload.model_fields_set:
             yield Mistake((*path, "passes"), f"{workload.passes!r}, expected none: only timed SQL has passes")
         return
-    beside = {"script": workload.script, "options": workload.options, "rows": workload.rows}
-    for key in (key for key in beside if key in workload.model_fields_set):
-        yield Mistake((*path, key), f"{beside[key]!r} beside `sql`, expected a script of sysbench's or timed SQL")
+    sysbench_keys = {"script": workload.script, "options": workload.options, "rows": workload.rows}
+    for key in (key for key in sysbench_keys if key in workload.model_fields_set):
+        yield Mistake(
+            (*path, key), f"{sysbench_keys[key]!r} beside `sql`, expected a script of sysbench's or timed SQL"
+        )
     file = statement_files.timed_sql_path(root, workload.sql)
     if not file.is_file():
-        ours = [one.name for one in (root / "workloads").glob("*.sql")]
+        names = [file.name for file in (root / "workloads").glob("*.sql")]
         where = "is no file of workloads/" if file.is_relative_to(root) else "is no file"
-        yield Mistake((*path, "sql"), f"{workload.sql!r} {where}{suggestion(workload.sql, ours)}")
+        yield Mistake((*path, "sql"), f"{workload.sql!r} {where}{suggestion(workload.sql, names)}")
         return
     try:
         statement_files.read_timed(file)
@@ -132,10 +134,10 @@ def sql_mistakes_of_study(sound: Sound) -> Iterator[Mistake]:
             text = f"{load.dataset!r} is loaded anew before every run, expected a dataset with a snapshot"
             yield Mistake(("workloads", name, "dataset"), f"{text}: the first pass is cold, on a server just started")
     for training, entry in declared.trainings.items():
-        for place, name in enumerate(entry.workloads):
+        for index, name in enumerate(entry.workloads):
             if name in declared.workloads and declared.workloads[name].sql:
                 text = f"{name!r} is timed SQL, expected a load of sysbench's"
-                yield Mistake(("trainings", training, "workloads", place), text)
+                yield Mistake(("trainings", training, "workloads", index), text)
 
 
 SYSBENCH_SCRIPTS = (
@@ -216,12 +218,12 @@ class Sense:
             yield from self._script((*path, "data"), variant.data.script, variant.data.options)
 
     def _options(
-        self, path: KeyPath, server: ServerDeclaration, own: Mapping[str, str | float | bool]
+        self, path: KeyPath, server: ServerDeclaration, options: Mapping[str, str | float | bool]
     ) -> Iterator[Mistake]:
         """Yield mistakes in the options that a server gets, those of the study and its own at a key path."""
         allowed = ServerOptions(server, has_client=self.sound.declared.client is not None)
         yield from allowed.mistakes(("options",), self.sound.declared.options)
-        yield from allowed.mistakes((*path, "options"), own)
+        yield from allowed.mistakes((*path, "options"), options)
 
     def _tools(self, path: KeyPath, build: BuildDeclaration) -> Iterator[Mistake]:
         """Yield toolchains of the wrong kind."""
@@ -244,8 +246,10 @@ class Sense:
             text = f"{script!r} begins at row 1 in every call, the one after the warm-up too, expected 'bulk_rows.lua'"
             yield Mistake((*path, "script"), text)
         elif named and not (self.root / "workloads" / script).is_file():
-            ours = [file.name for file in (self.root / "workloads").glob("*.lua")]
-            text = f"{script!r} is neither sysbench's nor in workloads/{suggestion(script, [*SYSBENCH_SCRIPTS, *ours])}"
+            scripts = [file.name for file in (self.root / "workloads").glob("*.lua")]
+            text = (
+                f"{script!r} is neither sysbench's nor in workloads/{suggestion(script, [*SYSBENCH_SCRIPTS, *scripts])}"
+            )
             yield Mistake((*path, "script"), text)
         for option, value in options.items():
             if owner := OWNED.get(option.replace("_", "-")):
@@ -254,18 +258,20 @@ class Sense:
     def _published(self) -> Iterator[Mistake]:
         file = self.sound.declared.published
         if file and not (self.root / file).is_file():
-            there = [f"studies/published/{one.name}" for one in (self.root / "studies" / "published").glob("*.csv")]
-            yield Mistake(("published",), f"there is no file {file!r}{suggestion(file, there)}")
+            known_files = [
+                f"studies/published/{csv.name}" for csv in (self.root / "studies" / "published").glob("*.csv")
+            ]
+            yield Mistake(("published",), f"there is no file {file!r}{suggestion(file, known_files)}")
 
 
 def _sources(path: KeyPath, kinds: list[str]) -> Iterator[Mistake]:
     """Yield sources that would never be used, or that mix ready-made servers with sources."""
-    for place, kind in enumerate(kinds):
+    for index, kind in enumerate(kinds):
         if kind in SOLE_KINDS and len(kinds) > 1:
-            yield Mistake((*path, place), f"{kind!r} beside other sources, expected it alone: none can stand in for it")
+            yield Mistake((*path, index), f"{kind!r} beside other sources, expected it alone: none can stand in for it")
         elif KINDS[kind].prebuilt != KINDS[kinds[0]].prebuilt:
             text = f"{kind!r} behind {kinds[0]!r}, expected sources to compile or ready-made ones, not both"
-            yield Mistake((*path, place), text)
+            yield Mistake((*path, index), text)
 
 
 def _flags(path: KeyPath, build: BuildDeclaration) -> Iterator[Mistake]:
@@ -293,8 +299,8 @@ def _rows(sound: Sound) -> Iterator[Mistake]:
         least = min((data.rows for data in datasets if data and data.rows is not None), default=0)
         if load.rows > least:
             of = f"dataset {load.dataset!r}"
-            held = f"at most the {least} rows of {of}" if least else f"none: {of} declares no rows"
-            yield Mistake(("workloads", name, "rows"), f"{load.rows}, expected {held}")
+            limit = f"at most the {least} rows of {of}" if least else f"none: {of} declares no rows"
+            yield Mistake(("workloads", name, "rows"), f"{load.rows}, expected {limit}")
 
 
 def _of_measuring(sound: Sound) -> Iterator[Mistake]:

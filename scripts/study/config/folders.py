@@ -24,9 +24,9 @@ def folder_mistakes(sound: Sound) -> Iterator[Mistake]:
         if text := _not_a_folder(folder) or _not_for_files(folder) or _not_writable(folder):
             yield Mistake(("storage", name), f"{path!r} {text}, expected a folder that can be written to")
     for name, toolchain in sound.declared.toolchains.items():
-        for place, path in enumerate(toolchain.directories):
+        for index, path in enumerate(toolchain.directories):
             if text := _not_a_folder(Path(path)):
-                yield Mistake(("toolchains", name, "directories", place), f"{path!r} {text}, expected a folder")
+                yield Mistake(("toolchains", name, "directories", index), f"{path!r} {text}, expected a folder")
 
 
 def _not_a_folder(path: Path) -> str:
@@ -48,5 +48,9 @@ def _not_for_files(folder: Path) -> str:
 
 
 def _not_writable(folder: Path) -> str:
-    there = folder if folder.exists() else folder.parent
-    return f"lies where this user may not write ({there})" if there.exists() and not os.access(there, os.W_OK) else ""
+    nearest = folder if folder.exists() else folder.parent
+    return (
+        f"lies where this user may not write ({nearest})"
+        if nearest.exists() and not os.access(nearest, os.W_OK)
+        else ""
+    )

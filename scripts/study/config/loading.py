@@ -72,8 +72,8 @@ def write_out(
     small = laid.get(expansion.SMALL) if size == expansion.SMALL else None
 
     def origin(path: KeyPath) -> KeyPath:
-        there = expansion.origin_of(laid, path)
-        return (expansion.SMALL, *there) if expansion.states_key(small, there) else there
+        origin_path = expansion.origin_of(laid, path)
+        return (expansion.SMALL, *origin_path) if expansion.states_key(small, origin_path) else origin_path
 
     places = Places(config, documents, tuple(catalog.values()), origin)
     own = (*expansion.scale_mistakes(config), *expansion.matrix_mistakes(laid))
@@ -95,11 +95,11 @@ def _entries(config: dict[str, Any], catalog: dict[str, Document]) -> Entries:
     """Return catalog entries with the study's own laid over them, key by key."""
     entries = {}
     for kind, file in CATALOG.items():
-        found = with_text_keys(catalog[file].value[kind])
-        for name, own in _mapping(config.get(kind)).items():
-            if isinstance(own, dict):
-                found[name] = {**found.get(name, {}), **own}
-        entries[kind] = found
+        named = with_text_keys(catalog[file].value[kind])
+        for name, entry in _mapping(config.get(kind)).items():
+            if isinstance(entry, dict):
+                named[name] = {**named.get(name, {}), **entry}
+        entries[kind] = named
     return entries
 
 
@@ -107,11 +107,11 @@ def _laid(config: dict[str, Any], entries: Entries) -> dict[str, Any]:
     """Return a config with the catalog's entries under its own; a section that is no mapping stays as it is."""
     laid = dict(config)
     for kind, named in entries.items():
-        own = config.get(kind, None if kind == NEEDED_SECTION else {})
-        if isinstance(own, dict) and (own or kind != NEEDED_SECTION):
+        section = config.get(kind, None if kind == NEEDED_SECTION else {})
+        if isinstance(section, dict) and (section or kind != NEEDED_SECTION):
             odd = {
                 name: entry
-                for name, entry in own.items()
+                for name, entry in section.items()
                 if not isinstance(entry, dict) and (entry is not None or kind != NEEDED_SECTION)
             }
             laid[kind] = named | odd
@@ -133,7 +133,9 @@ def _known_entry(config: dict[str, Any], entries: Entries) -> dict[str, set[str]
     kinds = {**entries, "variants": {}, "storage": {}}
     declared = {kind: config.get(kind, {}) for kind in kinds}
     # A workload with nothing after its colon refers to the catalog.
-    declared["workloads"] = {name: own for name, own in _mapping(declared["workloads"]).items() if own is not None}
+    declared["workloads"] = {
+        name: entry for name, entry in _mapping(declared["workloads"]).items() if entry is not None
+    }
     if not config.get("variants") and expansion.MATRIX_SECTION in config:
         del declared["variants"], kinds["variants"]  # a matrix with mistakes is reported already
     return {kind: {*kinds[kind], *declared[kind]} for kind in kinds if isinstance(declared[kind], dict)}
@@ -222,10 +224,10 @@ def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | 
     checked = [whole for size, whole in sizes.items() if size in (expansion.asked_scale(config), expansion.SMALL)]
     lines = {_line(mistake, whole.places) for whole in checked for mistake in mistakes}
     lines |= {
-        _line(found, whole.places)
+        _line(mistake, whole.places)
         for whole in checked
-        for found in whole.mistakes(root)
-        if whole.places.origin(found.path) not in misread
+        for mistake in whole.mistakes(root)
+        if whole.places.origin(mistake.path) not in misread
     }
     if lines:
         raise ConfigError(_mistakes_text(lines, where))

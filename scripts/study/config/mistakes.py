@@ -143,8 +143,8 @@ def odd_texts(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
                 odd = [*odd_texts(key, (*path, key))]
                 yield from odd or odd_texts(value, (*path, key))
         case list():
-            for place, item in enumerate(content):
-                yield from odd_texts(item, (*path, place))
+            for index, item in enumerate(content):
+                yield from odd_texts(item, (*path, index))
 
 
 def with_text_keys(content: Any, unfit: re.Pattern[str] | None = None) -> Any:
@@ -169,10 +169,10 @@ def form(content: dict[str, Any], places: Places) -> Iterator[Mistake]:
     schema = resolved()
     refused = [RefusedKey(schema, content, error["type"], error["loc"]) for error in errors]
     refused += [RefusedKey(schema, content, "missing", path) for path in needs]
-    unknown = {one.path for one in refused if one.kind == "extra_forbidden"}
-    for one in refused:
-        if one.kind != "missing" or not one.is_mistyped(unknown):
-            yield Mistake(one.path, one.text(places))
+    unknown = {key.path for key in refused if key.kind == "extra_forbidden"}
+    for key in refused:
+        if key.kind != "missing" or not key.is_mistyped(unknown):
+            yield Mistake(key.path, key.text(places))
 
 
 def needed_keys(content: dict[str, Any]) -> Iterator[KeyPath]:
@@ -195,11 +195,11 @@ def _needed(model: type[ConfigKeys], entry: dict[str, Any]) -> Iterator[KeyPath]
 class RefusedKey:
     """An error of pydantic's: its key path, the value there and its schema, as far as the place of the error leads."""
 
-    def __init__(self, schema: Schema, content: Any, kind: str, place: KeyPath) -> None:
+    def __init__(self, schema: Schema, content: Any, kind: str, location: KeyPath) -> None:
         self.kind, self.is_name = kind, False
         self.path: KeyPath = ()
         self.parent, self.schema, self.value = schema, schema, content
-        for part in place:
+        for part in location:
             if part == "[key]":
                 self.is_name, self.schema = True, self.parent["propertyNames"]
             elif "oneOf" in self.schema:
@@ -211,8 +211,8 @@ class RefusedKey:
 
     def is_mistyped(self, unknown: set[KeyPath]) -> bool:
         """Return whether one of the unknown keys beside a missing one means it."""
-        beside = [path[-1] for path in unknown if path[:-1] == self.path[:-1]]
-        return self.path[-1] in {nearest(name, self.parent["properties"]) for name in beside}
+        neighbours = [path[-1] for path in unknown if path[:-1] == self.path[:-1]]
+        return self.path[-1] in {nearest(name, self.parent["properties"]) for name in neighbours}
 
     def text(self, places: Places) -> str:
         """Return what was found, what was expected, what may be meant, and what the key means."""
@@ -224,15 +224,15 @@ class RefusedKey:
             return f"the name {_shown(self.path[-1])} cannot be used, expected {expected(self.schema)}"
         if self.kind.startswith("union_tag") and isinstance(self.value, dict):
             return self._alternatives()
-        types = [each for one in (self.schema, *self.schema.get("oneOf", [])) for each in types_of(one)]
+        types = [name for part in (self.schema, *self.schema.get("oneOf", [])) for name in types_of(part)]
         hint = places.hint(self.path, self.value, types)
         return f"{_shown(self.value)}, expected {expected(self.schema)}{hint}{_meaning(self.schema)}"
 
     def _alternatives(self) -> str:
-        kinds = [one["required"][0] for one in self.schema["oneOf"]]
+        kinds = [part["required"][0] for part in self.schema["oneOf"]]
         near = next((suggestion(name, kinds) for name in self.value if name not in kinds), "")
-        found = " and ".join(map(_part, self.value)) or "no key"
-        return f"has {found}, expected one of {', '.join(kinds)}{near}"
+        stated = " and ".join(map(_part, self.value)) or "no key"
+        return f"has {stated}, expected one of {', '.join(kinds)}{near}"
 
 
 def _meaning(schema: Schema) -> str:

@@ -118,7 +118,7 @@ class Unique:
     @staticmethod
     def checked(value: list[T]) -> list[T]:
         """Return the list. Raises PydanticCustomError if it holds a value twice."""
-        if any(item in value[:place] for place, item in enumerate(value)):
+        if any(item in value[:index] for index, item in enumerate(value)):
             raise PydanticCustomError("form", "a value twice")
         return value
 

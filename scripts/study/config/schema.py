@@ -35,9 +35,9 @@ class ConfigSchema(GenerateJsonSchema):
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Return the schema of a mapping, without the name of its class."""
-        made = super().model_schema(schema)
-        made.pop("title", None)
-        return {**made, "description": " ".join(made["description"].split())}
+        schema_of_value = super().model_schema(schema)
+        schema_of_value.pop("title", None)
+        return {**schema_of_value, "description": " ".join(schema_of_value["description"].split())}
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
         """Return the schema of a mapping from names, whose form it says in words."""
@@ -56,32 +56,32 @@ class ConfigSchema(GenerateJsonSchema):
 
     def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
         """Return the schema of words, which are told themselves in place of their type."""
-        made = super().literal_schema(schema)
-        made.pop("type", None)
-        return made
+        schema_of_value = super().literal_schema(schema)
+        schema_of_value.pop("type", None)
+        return schema_of_value
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         """Return the schema of a key, with its default if that is a value."""
-        made = super().default_schema(schema)
-        return {key: part for key, part in made.items() if key != "default" or part is not None}
+        schema_of_value = super().default_schema(schema)
+        return {key: part for key, part in schema_of_value.items() if key != "default" or part is not None}
 
 
 def of_file() -> Schema:
     """Return the schema of a config file, for editors: an entry may state a part of its keys, the catalog the rest."""
-    made = StudyDeclaration.model_json_schema(schema_generator=ConfigSchema)
+    schema = StudyDeclaration.model_json_schema(schema_generator=ConfigSchema)
     for model in ENTRIES.values():
-        made["$defs"][model.__name__].pop("required", None)
-    made["$defs"][ENTRIES["workloads"].__name__]["type"] = ["object", "null"]
+        schema["$defs"][model.__name__].pop("required", None)
+    schema["$defs"][ENTRIES["workloads"].__name__]["type"] = ["object", "null"]
     (variants,) = StudyDeclaration.NEEDS
     rule = {"if": {"not": {"required": [variants.without]}}, "then": {"required": list(variants.keys)}}
-    return {"$schema": DIALECT, "title": "A study", **made, **rule}
+    return {"$schema": DIALECT, "title": "A study", **schema, **rule}
 
 
 def resolved() -> Schema:
     """Return the schema of a config file, every `$ref` replaced by what it points to, keys beside it on top."""
     schema = of_file()
-    made: Schema = _resolved({key: part for key, part in schema.items() if key != "$defs"}, schema["$defs"])
-    return made
+    whole_schema: Schema = _resolved({key: part for key, part in schema.items() if key != "$defs"}, schema["$defs"])
+    return whole_schema
 
 
 def _resolved(part: Any, definitions: Schema) -> Any:
@@ -89,10 +89,10 @@ def _resolved(part: Any, definitions: Schema) -> Any:
         return [_resolved(item, definitions) for item in part]
     if not isinstance(part, dict):
         return part
-    own = {key: _resolved(value, definitions) for key, value in part.items() if key != "$ref"}
+    beside_reference = {key: _resolved(value, definitions) for key, value in part.items() if key != "$ref"}
     if "$ref" not in part:
-        return own
-    return {**_resolved(definitions[part["$ref"].removeprefix("#/$defs/")], definitions), **own}
+        return beside_reference
+    return {**_resolved(definitions[part["$ref"].removeprefix("#/$defs/")], definitions), **beside_reference}
 
 
 def needed(kind: str) -> list[str]:
@@ -100,18 +100,18 @@ def needed(kind: str) -> list[str]:
     return [name for name, field in ENTRIES[kind].model_fields.items() if field.is_required()]
 
 
-def inner(schema: Schema, place: str | int) -> Schema | None:
+def inner(schema: Schema, key: str | int) -> Schema | None:
     """Return the schema of what stands at a key or a place in a list; None where the schema knows no such place."""
-    others = schema.get("items" if isinstance(place, int) else "additionalProperties")
-    found: Schema | None = schema.get("properties", {}).get(place, others)
-    return found if isinstance(found, dict) else None
+    others = schema.get("items" if isinstance(key, int) else "additionalProperties")
+    value_schema: Schema | None = schema.get("properties", {}).get(key, others)
+    return value_schema if isinstance(value_schema, dict) else None
 
 
 def alternative(schema: Schema, value: object) -> Schema | None:
     """Return the alternative that a mapping or a list means, None where that is unclear or for another value."""
     kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else None
-    fit: list[Schema] = [one for one in schema["oneOf"] if kind in types_of(one)]
-    meant = [one for one in fit if len(fit) == 1 or (isinstance(value, dict) and one["required"][0] in value)]
+    fit: list[Schema] = [part for part in schema["oneOf"] if kind in types_of(part)]
+    meant = [part for part in fit if len(fit) == 1 or (isinstance(value, dict) and part["required"][0] in value)]
     return meant[0] if len(meant) == 1 else None
 
 
