@@ -42,7 +42,7 @@ def check(needs: Needs, results: Path = Path("results")) -> CheckResults:
 def fetched(needs: Needs, server: str, results: Path) -> Path | None:
     """Return the record of a server's fetched sources, None without one; the search reports unreadable sources."""
     try:
-        digest = json_record.digest(Plan(needs.study, Path()).source(server))
+        digest = Plan(needs.study, Path()).source(server).digest
     except ValueError:
         return None
     identity = results / "sources" / f"{server}-{digest}" / "source.json"
