@@ -12,7 +12,7 @@ import pandas as pd
 
 from scripts.lib import json_record
 from scripts.lib.vocabulary import BLOCK_FILE, CONTROLS
-from scripts.measure.engine.machine_parts import Host
+from scripts.measure.engine.machine_parts import HostFacts
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.analysis.verdicts import PRIMARY
 
@@ -38,7 +38,7 @@ def reached(study: Path) -> dict:
         "open_share": sum(block["open_s"] for block in blocks) / wall_s,
         "blocks": len(blocks),
         "date": pd.to_datetime(min(block["started_at"] for block in blocks), unit="s").strftime("%Y-%m-%d"),
-        "cpu_model": Host.of(arm["host"]).cpu,
+        "cpu_model": HostFacts.of(arm["host"]).cpu,
     }
 
 

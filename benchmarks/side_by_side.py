@@ -15,7 +15,7 @@ import pandas as pd
 from scripts.lib import json_record
 from scripts.lib.host.machine_facts import read_host
 from scripts.lib.vocabulary import AA, RELINKED
-from scripts.measure.engine.machine_parts import Host
+from scripts.measure.engine.machine_parts import HostFacts
 from scripts.measure.engine.planned import SLICES
 from scripts.measure.engine.slice_facts import log_standard_error
 from scripts.report.analysis.intervals import pooled_variance
@@ -25,7 +25,7 @@ PLACE = ["study", "workload", "clients"]
 
 def measured_on() -> dict[str, str]:
     """Return the columns of a table that name today and the CPU of this machine."""
-    return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "cpu_model": Host.of(asdict(read_host())).cpu}
+    return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "cpu_model": HostFacts.of(asdict(read_host())).cpu}
 
 
 def with_earlier(file: Path, measured: pd.DataFrame, key: list[str]) -> pd.DataFrame:

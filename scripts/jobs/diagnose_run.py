@@ -6,12 +6,12 @@ from typing import Any
 
 from scripts.lib.host import entry, outcome
 from scripts.lib.host.cpus import read_topology
-from scripts.lib.host.entry import say, say_waiting
+from scripts.lib.host.entry import say, say_waiting, started_s
 from scripts.lib.host.locks import shared
 from scripts.lib.wording import brief
 from scripts.measure.engine import diagnosis as measure_diagnosis
-from scripts.measure.engine import run_record
-from scripts.measure.engine.run_alone import facts_of
+from scripts.measure.engine import run_record, turns
+from scripts.measure.engine.setting import Phases, setting_of
 from scripts.measure.engine.tracer import ToolFailed
 from scripts.measure.loadgen import client_host
 from scripts.measure.servers import data_directory, families
@@ -43,9 +43,10 @@ def diagnosed(recipe: dict, place: dict, identity: Path, dataset: Path, text: Pa
         data_directory.workspace(None) as folder,
         contextlib.closing(measure_diagnosis.tool_of(name, folder, log.with_suffix(f".{name}.log"), cpus)) as tool,
     ):
-        facts = facts_of(
-            recipe_with_tool(recipe), place, identity, dataset, text, log, at_edge=measure_diagnosis.Window(tool)
-        )
+        window = measure_diagnosis.DiagnosedWindow(tool)
+        setting = setting_of(recipe_with_tool(recipe), place, identity, dataset, text, log, at_edge=window)
+        refusal = outcome.first_reason([identity, *map(Path, place.get("judged", []))])
+        (facts,) = turns.facts_of_levels([setting], Phases(started_s()), refusal)
         if outcome.has_failed(facts):
             return facts
         try:

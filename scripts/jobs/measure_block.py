@@ -5,7 +5,7 @@ from pathlib import Path
 from scripts.lib.host import entry, priority
 from scripts.lib.host.entry import say
 from scripts.lib.wording import duration
-from scripts.measure.engine import block as blocks
+from scripts.measure.engine import block as measured_block
 from scripts.measure.engine import planned, run_record
 from scripts.measure.engine.pace import working_s
 from scripts.measure.engine.programs import with_programs
@@ -20,7 +20,7 @@ def main(plan: Path, block: Path, log: Path) -> None:
     """
     priority.go_first()
     described = [with_programs(level) for level in planned.read(plan, block.parent)]
-    runs = [run_record.read(path) for path in blocks.measured(described, log)]
+    runs = [run_record.read(path) for path in measured_block.measure(described, log)]
     place = planned.place(plan, block.parent)
     for number, run in enumerate(runs, start=place.before + 1):
         say(line(run, number, place.total))
@@ -28,7 +28,7 @@ def main(plan: Path, block: Path, log: Path) -> None:
         say(f"about {duration(left_s)} of measuring left, at the pace of this block")
 
 
-def measuring_left_s(runs: list[run_record.Run], place: planned.Place) -> float:
+def measuring_left_s(runs: list[run_record.Run], place: planned.PlaceInPlan) -> float:
     """Return the seconds that the runs to measure after these take at the pace of these, waiting left out."""
     pace_s = sum(working_s(run.phases_s) for run in runs) / len(runs)
     return pace_s * (place.total - place.before - len(runs))

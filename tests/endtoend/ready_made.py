@@ -11,7 +11,7 @@ import yaml
 
 from scripts.lib import json_record
 from scripts.lib.host import workplace
-from scripts.measure.engine.run_load import MOST_STATEMENTS, statements_of_one_event
+from scripts.measure.engine.one_event import MOST_STATEMENTS, statements_of_one_event
 from scripts.measure.loadgen import run_sysbench, sysbench
 from scripts.measure.loadgen.lua import script_path
 from scripts.measure.servers import data_directory, families
@@ -94,7 +94,7 @@ class Ready:
             with running(self.family, self.install, data, options, self.folder / "server.log") as server:
                 yield server
 
-    def measure(self, server, seconds: int) -> run_sysbench.Finished:
+    def measure(self, server, seconds: int) -> run_sysbench.FinishedLoad:
         """Run sysbench's mixed load with two connections."""
         flags, known = self.family.sysbench_flags(server.sockets), sysbench.read_capabilities()
         script = "oltp_read_write"

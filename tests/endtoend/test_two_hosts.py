@@ -11,7 +11,9 @@ import psutil
 import pytest
 
 from scripts.lib import json_record
-from scripts.measure.engine import observe, run_alone
+from scripts.lib.host.entry import started_s
+from scripts.measure.engine import observe, turns
+from scripts.measure.engine.setting import Phases, setting_of
 from scripts.measure.loadgen import client_host
 from tests.endtoend import namespaces
 from tests.endtoend.ready_made import Ready
@@ -70,7 +72,8 @@ def measured(ready, away):
         patch.setattr(client_host, "new_password", lambda: PASSWORD)
         real = observe.read_edge
         patch.setattr(observe, "read_edge", lambda *what: listened.update(listeners()) or real(*what))
-        facts = run_alone.facts_of(recipe, place, ready.identity, ready.folder / "set" / "dataset.json", *files)
+        setting = setting_of(recipe, place, ready.identity, ready.folder / "set" / "dataset.json", *files)
+        (facts,) = turns.facts_of_levels([setting], Phases(started_s()), None)
     json_record.write(ready.folder / "run.json", facts)
     return facts, listened, seen, [folder for folder in leftovers() if any((folder / name).exists() for name in OURS)]
 

@@ -34,7 +34,7 @@ install = workplace.installed(installed.identity(family, folder))
 with installed.initialised_as(families.of(family), install, installed.SMALL[family], folder) as ready:
     with running(ready.family, ready.install, ready.data, ready.options, ready.folder / "server.log") as server:
         connections = [server.connect() for _ in range(3)]
-        arm = held.Held("baseline", server)
+        arm = held.Held(server)
         arm.stop()
         assert arm.held_by == means, arm.held_by
         print(*stopping.descendants(server.process.pid), flush=True)

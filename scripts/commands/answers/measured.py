@@ -15,7 +15,7 @@ from scripts.lib.visible import csv_cell, csv_text
 from scripts.lib.vocabulary import AA, COLD, CONTROLS, RELINKED
 from scripts.lib.wording import missing
 from scripts.measure.engine import run_record
-from scripts.measure.engine.run_parts import Server
+from scripts.measure.engine.run_parts import ServerFacts
 from scripts.report.analysis import ladder, published
 from scripts.report.analysis.comparison import MATTERS
 from scripts.report.analysis.run_tables import read_csv
@@ -145,7 +145,7 @@ def _about(folder: Path, files: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _product(results: Path, server: Server) -> str | None:
+def _product(results: Path, server: ServerFacts) -> str | None:
     """Return the product that the server's sources state, its family without them: a fork is of another's family."""
     folders = Listing().versions(str(results / "sources"), str(server.name))
     return json_record.read(Path(folders[0]) / "source.json")["product"] if folders else server.family

@@ -31,14 +31,14 @@ class Cause:
         return self.code.of_host
 
 
-class Failed(RuntimeError):
+class FailedForCause(RuntimeError):
     """Something failed for a known cause; a subclass has the code of its USUAL cause."""
 
     USUAL: ClassVar[FailureKind]
 
-    def __init__(self, text: str, code: FailureKind | None = None, said: str = "") -> None:
+    def __init__(self, text: str, code: FailureKind | None = None, statement: str = "") -> None:
         super().__init__(text)
-        self.cause = Cause(code or self.USUAL, said)
+        self.cause = Cause(code or self.USUAL, statement)
 
     def reworded(self, text: str) -> Self:
         """Return this failure, for the same cause, with another text."""
@@ -49,7 +49,7 @@ def of_host(failure: Exception) -> bool:
     """Return whether a host lacked space, memory or a connection, or somebody killed what was tried."""
     if isinstance(failure, OSError):
         return failure.errno in FULL_DISK_NUMBERS
-    return isinstance(failure, Failed) and failure.cause.of_host
+    return isinstance(failure, FailedForCause) and failure.cause.of_host
 
 
 def full_disk_in(printed: str) -> FailureKind | None:

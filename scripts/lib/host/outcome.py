@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scripts.lib import json_record
-from scripts.lib.host.causes import Failed, of_host
+from scripts.lib.host.causes import FailedForCause, of_host
 from scripts.lib.host.entry import say
 from scripts.lib.recipe_models import BuildRecipe
 from scripts.lib.vocabulary import FailureKind
@@ -21,7 +21,7 @@ FAILED = "failed"
 MAY_FAIL = "MAY_FAIL"
 
 
-class HostFailed(Failed):
+class HostFailed(FailedForCause):
     """The host, another host or the way to it failed, and not what was tried there."""
 
     USUAL = FailureKind.KILLED

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from scripts.lib.host import lifetime
-from scripts.lib.host.causes import Failed, host_cause_in
+from scripts.lib.host.causes import FailedForCause, host_cause_in
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.vocabulary import FailureKind
 
@@ -33,7 +33,7 @@ SIGNALS_FROM_OUTSIDE = {signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIG
 DEBIAN_PACKAGES = {"git": "git", "mvn": "maven"}
 
 
-class CommandFailed(Failed):
+class CommandFailed(FailedForCause):
     """A command ended with a status other than 0; the text has its command line, the status and its last lines."""
 
     USUAL = FailureKind.COMMAND

@@ -46,4 +46,4 @@ def _used_bytes(family: Family, connection: Any, before: int | None) -> int | No
     if used_bytes is not None or before is None:
         return used_bytes
     after = family.read_bytes(connection)
-    return None if after is None else min(after - before, pool_bytes)
+    return None if after is None or pool_bytes is None else min(after - before, pool_bytes)

@@ -51,7 +51,7 @@ class CounterSeries:
 
     def _add_interrupts(self) -> None:
         now = usage.interrupts()
-        if None in (now, self._at_opening, self._interrupts):
+        if now is None or self._at_opening is None or self._interrupts is None:
             self._interrupts = None
         else:
             self._interrupts += now - self._at_opening

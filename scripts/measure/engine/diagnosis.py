@@ -59,7 +59,7 @@ class Waits:
 
         Raises ToolFailed if there were no waits.
         """
-        if not (self.found or {}).get("waits"):
+        if self.found is None or not self.found.get("waits"):
             raise ToolFailed("the server reported no waits")
         return self.found
 
@@ -72,7 +72,8 @@ class Waits:
             self.open.close()
 
     def _sample(self) -> tuple[Counter[WaitKey], int, float]:
-        seen, looks, begin_s = Counter(), 0, time.monotonic()
+        seen: Counter[WaitKey] = Counter()
+        looks, begin_s = 0, time.monotonic()
         while not self.over.wait(WAITS_EVERY_S):
             seen.update({key: count for key, (count, _) in self.family.read_waits(self.connection).items()})
             looks += 1
@@ -103,7 +104,7 @@ def wait_rows(found: FoundWaits) -> dict[str, Any]:
 PROGRAMS = {"perf": ("perf", "linux-perf"), "syscalls": ("strace", "strace"), "fsyncs": ("strace", "strace")}
 
 
-class Tool(Protocol):
+class DiagnosisTool(Protocol):
     """Observes a server from `begin` to `end`; `facts` raises ToolFailed if that failed."""
 
     def begin(self, server: Server) -> None: ...
@@ -137,10 +138,10 @@ class Traced:
         self.tracer.close()
 
 
-class Window:
+class DiagnosedWindow:
     """Runs a tool from the first edge of a run's window to the second."""
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: DiagnosisTool) -> None:
         self.tool = tool
         self.open = False
 
@@ -158,7 +159,7 @@ def unusable(name: str) -> str | None:
     return reason_missing(*PROGRAMS[name]) if name in PROGRAMS else None
 
 
-def tool_of(name: str, folder: Path, log: Path, cpus: Sequence[int]) -> Tool:
+def tool_of(name: str, folder: Path, log: Path, cpus: Sequence[int]) -> DiagnosisTool:
     """Return the tool `name`; it writes its output to `folder` and its messages to `log`, and runs on `cpus`.
 
     Raises ValueError if the name is unknown.
@@ -166,22 +167,17 @@ def tool_of(name: str, folder: Path, log: Path, cpus: Sequence[int]) -> Tool:
     output = folder / name
     match name:
         case "perf":
-            command, read = (
-                partial(measure_tracer.perf_record_command, data=output),
-                partial(measure_tracer.read_stacks, output, log),
-            )
+            recorded = partial(measure_tracer.perf_record_command, data=output)
+            return Traced(Tracer(recorded, log, cpus), lambda: measure_tracer.read_stacks(output, log))
         case "syscalls":
-            command, read = (
-                partial(measure_tracer.summary_command, output=output),
-                lambda: measure_tracer.read_summary(output.read_text()),
-            )
+            summed = partial(measure_tracer.summary_command, output=output)
+            return Traced(Tracer(summed, log, cpus), lambda: measure_tracer.read_summary(output.read_text()))
         case "fsyncs":
-            command, read = partial(measure_tracer.syncs_command, output=output), partial(_syncs, output)
+            listed = partial(measure_tracer.syncs_command, output=output)
+            return Traced(Tracer(listed, log, cpus), lambda: _syncs(output))
         case "waits":
             return Waits()
-        case _:
-            raise ValueError(f"tool: {name!r} is unknown, expected perf, waits, syscalls or fsyncs")
-    return Traced(Tracer(command, log, cpus), read)
+    raise ValueError(f"tool: {name!r} is unknown, expected perf, waits, syscalls or fsyncs")
 
 
 def _syncs(output: Path) -> dict[str, Any]:

@@ -30,23 +30,23 @@ TURN_S = 20
 
 
 @dataclass(frozen=True)
-class Bound:
+class DiskBound:
     """Why a load counts as bound by a disk: the name of the count, and the reason in words, the same in every block."""
 
     code: str
     text: str
 
 
-def bound(per_s: Mapping[str, float]) -> Bound | None:
+def bound(per_s: Mapping[str, float]) -> DiskBound | None:
     """Return by what a load is bound that asks so much of a disk per second; None within the limits.
 
     Of several reasons it is the one furthest beyond its limit. What a server does not count is not judged.
     """
     times = {name: per_s[name] / limit for name, limit in LIMITS_PER_S.items() if name in per_s}
-    code = max(times, key=times.get, default=None)
+    code = max(times, key=lambda name: times[name], default=None)
     if code is None or times[code] <= 1:
         return None
-    return Bound(code, f"{BOUND_BY_A_DISK}over {amount(code, LIMITS_PER_S[code])} per second")
+    return DiskBound(code, f"{BOUND_BY_A_DISK}over {amount(code, LIMITS_PER_S[code])} per second")
 
 
 def amount(name: str, *values: float) -> str:
@@ -93,5 +93,5 @@ class WarmUp:
             self._before = self.read()
         elif self._before is not None and self._taken <= self.slices:
             self._open_ns += open_ns
-        if self._taken == self.slices + self.late and self._open_ns:
+        if self._before is not None and self._taken == self.slices + self.late and self._open_ns:
             self.per_s = per_second(self._before, self.read(), self._open_ns / 1e9)

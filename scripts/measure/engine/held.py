@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from scripts.lib.host import lifetime, pausing
 from scripts.lib.host.freezer import Freezer, freezer_of
@@ -52,67 +51,83 @@ class Signals:
         self._condemned.clear()
 
 
-@dataclass
 class Held:
-    """A server of a block that waits, stopped, for its turn.
+    """A server that waits, stopped, for its turn; `held_by` names what stops it, None before it first waits."""
 
-    `waiting_cpu_ns` is the CPU time that the server used while it was stopped, which must be none. `failure` is what
-    ended the arm before the block did; `end` ends the server, and all that belongs to it, at once.
-    """
-
-    name: str
-    server: Server
-    waiting_cpu_ns: int | None = 0
-    failure: Exception | None = None
-    end: Callable[[], None] = lambda: None
-    held_by: str | None = None
-    _hold: Freezer | Signals | None = None
-    _is_stopped: bool = False
-    _cpu_at_stop_ns: int = 0
+    def __init__(self, server: Server) -> None:
+        self.held_by: str | None = None
+        self._server = server
+        self._holds: list[Freezer | Signals] = []  # one from the first stop to the release
+        self._waiting_cpu_ns = 0
+        self._cpu_at_stop_ns: int | None = None
 
     def stop(self) -> None:
         """Stop the server with all its processes; they are killed if this process dies meanwhile."""
-        if self._hold is None:
-            pid = self.server.process.pid
-            self._hold = freezer_of(pid) or Signals(pid)
-            self.held_by = self._hold.NAME
-        self._is_stopped = True
-        self._hold.stop()
-        self._cpu_at_stop_ns = self._hold.cpu_ns()
+        if not self._holds:
+            pid = self._server.process.pid
+            self._holds.append(freezer_of(pid) or Signals(pid))
+        (hold,) = self._holds
+        self.held_by = hold.NAME
+        hold.stop()
+        self._cpu_at_stop_ns = hold.cpu_ns()
 
     def go_on(self) -> None:
         """Let the server go on, if it is stopped."""
-        if self._is_stopped:
-            self.waiting_cpu_ns += self._hold.cpu_ns() - self._cpu_at_stop_ns
-            self._hold.go_on()
-            self._is_stopped = False
+        if self._cpu_at_stop_ns is not None:
+            (hold,) = self._holds
+            self._waiting_cpu_ns += hold.cpu_ns() - self._cpu_at_stop_ns
+            hold.go_on()
+            self._cpu_at_stop_ns = None
 
     def cpu_ns(self) -> int:
-        """Return the CPU nanoseconds that the server has used."""
-        return self._hold.cpu_ns()
+        """Return the CPU nanoseconds that the server has used; it must be waiting for its turns."""
+        (hold,) = self._holds
+        return hold.cpu_ns()
 
     @property
-    def waiting_cpu_s(self) -> float | None:
-        """Return `waiting_cpu_ns` in seconds, None where the CPU time of the server is unknown."""
-        return None if self.waiting_cpu_ns is None else self.waiting_cpu_ns / 1e9
+    def waiting_cpu_s(self) -> float:
+        """The CPU time that the server used while it was stopped, which must be none."""
+        return self._waiting_cpu_ns / 1e9
 
     def release(self) -> None:
         """Let the server go on for good: its processes may end by themselves."""
         self.go_on()
-        if self._hold is not None:
-            self._hold.release()
-            self._hold = None
+        while self._holds:
+            self._holds.pop().release()
 
     def is_alive(self) -> bool:
         """Return whether the server has not ended."""
-        return self.server.process.poll() is None
+        return self._server.process.poll() is None
+
+
+class GateAlone:
+    """A server that is neither stopped nor frozen while others work: its clients' gate alone is closed."""
+
+    held_by = "gate"
+    waiting_cpu_s = None
+
+    def stop(self) -> None:
+        """Leave the server alone: no client of this arm is let through."""
+
+    def go_on(self) -> None:
+        """Leave the server alone."""
+
+    def release(self) -> None:
+        """Leave the server alone."""
+
+    def cpu_ns(self) -> None:
+        """Return None: the CPU time of the server is unknown."""
+
+    def is_alive(self) -> bool:
+        """Return True: a server that is gone ends its clients."""
+        return True
 
 
 @contextlib.contextmanager
-def waiting(arms: Sequence[Held]) -> Iterator[None]:
-    """Keep the servers of all arms stopped but the one whose turn it is; all go on at the end, whatever happens."""
+def waiting(holds: Sequence[Held | GateAlone]) -> Iterator[None]:
+    """Keep all servers stopped but the one whose turn it is; all go on at the end, whatever happens."""
     with contextlib.ExitStack() as stack:
-        for arm in arms:
-            stack.callback(arm.release)
-            arm.stop()
+        for hold in holds:
+            stack.callback(hold.release)
+            hold.stop()
         yield

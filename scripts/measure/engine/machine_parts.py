@@ -6,7 +6,7 @@ from scripts.lib.parts import Part
 
 
 @dataclass(frozen=True, slots=True)
-class Host(Part):
+class HostFacts(Part):
     """A machine, as `host.facts.Host` describes it."""
 
     hostname: str | None = None
@@ -36,7 +36,7 @@ class Host(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Placement(Part):
+class PlacementFacts(Part):
     """The CPUs of this machine that server and load generator could run on, as `host.cpus.Placement` has them."""
 
     mode: str | None = None
@@ -66,7 +66,7 @@ class Memory(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Supplies(Part):
+class SuppliesFacts(Part):
     """What the server got of supplies that all servers of a machine share, as `host.supplies.Got` describes it."""
 
     huge_pages_mib: float | None = None

@@ -20,7 +20,7 @@ Counters = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Sample:
+class CounterSample:
     """Counters at a moment of the monotonic clock."""
 
     monotonic_s: float
@@ -28,20 +28,21 @@ class Sample:
 
 
 @contextlib.contextmanager
-def sampled_counters(read: Callable[[], Counters] | None) -> Iterator[list[Sample]]:
+def sampled_counters(read: Callable[[], Counters] | None) -> Iterator[list[CounterSample]]:
     """Call `read` every second in a thread while the body runs; yield the growing list, empty without `read`.
 
     A second that passes while a `read` is still running has no sample. Raises what `read` raised, unless the body
     raises.
     """
-    samples: list[Sample] = []
+    samples: list[CounterSample] = []
     if read is None:
         yield samples
         return
-    over, failed = threading.Event(), []
+    over = threading.Event()
+    failed: list[Exception] = []
     thread = threading.Thread(target=_sample, args=(read, samples, over, failed), daemon=True)
     thread.start()
-    patience_s = GIVE_UP_S
+    patience_s: float | None = GIVE_UP_S
     try:
         yield samples
         patience_s = None
@@ -53,18 +54,18 @@ def sampled_counters(read: Callable[[], Counters] | None) -> Iterator[list[Sampl
 
 
 def _sample(
-    read: Callable[[], Counters], samples: list[Sample], over: threading.Event, failed: list[Exception]
+    read: Callable[[], Counters], samples: list[CounterSample], over: threading.Event, failed: list[Exception]
 ) -> None:
     begin_s = time.monotonic()
     try:
         while not over.wait(EVERY_S - (time.monotonic() - begin_s) % EVERY_S):
             counters = read()
-            samples.append(Sample(time.monotonic(), counters))
+            samples.append(CounterSample(time.monotonic(), counters))
     except Exception as error:  # each driver has its own error classes; raised again after the body
         failed.append(error)
 
 
-def sample_columns(samples: list[Sample], begin_s: float) -> dict[str, list]:
+def sample_columns(samples: list[CounterSample], begin_s: float) -> dict[str, list]:
     """Return samples as columns; `second` counts from `begin_s` of the monotonic clock, as the run's `series` does.
 
     A counter that a sample lacks is None. Empty without samples.

@@ -18,12 +18,12 @@ class PlannedArm(Part):
     that has none to measure; the job finds that out.
     """
 
-    name: str | None = None
-    digest: str | None = None
-    recipe: dict[str, Any] = field(default_factory=dict)
-    place: dict[str, Any] = field(default_factory=dict)
-    identity: str | None = None
-    dataset: str | None = None
+    name: str
+    digest: str
+    recipe: dict[str, Any]
+    place: dict[str, Any]
+    identity: str
+    dataset: str
     answers: str | None = None
     refused: str | None = None
 
@@ -38,12 +38,12 @@ class PlannedBlock(Part):
     slices stays so, and windows by turns are as the recipe says.
     """
 
-    folder: str | None = None
-    workload: str | None = None
-    clients: int | None = None
-    repetition: int | None = None
-    seed: str | None = None
-    method: str | None = None
+    folder: str
+    workload: str
+    clients: int
+    repetition: int
+    seed: str
+    method: str
     why: str | None = None
     turns: list[str] = field(default_factory=list)
     turn_s: int | None = None
@@ -68,14 +68,14 @@ def write(path: Path, decided: list[Facts], blocks: list[Facts], stopping: Facts
 
 
 @dataclass(frozen=True)
-class Place:
+class PlaceInPlan:
     """The place of a block among the runs to measure: those of the blocks `before` it, and `total` of all blocks."""
 
     before: int
     total: int
 
 
-def place(path: Path, folder: Path) -> Place:
+def place(path: Path, folder: Path) -> PlaceInPlan:
     """Return the place of the block in `folder`, with those that share its starts, among what the plan measures.
 
     Runs that exist are none of them.
@@ -84,7 +84,7 @@ def place(path: Path, folder: Path) -> Place:
     together = next(block.get("levels") or [str(folder)] for block in blocks if block["folder"] == str(folder))
     first = next(number for number, block in enumerate(blocks) if block["folder"] in together)
     counts = [len(block["arms"]) for block in blocks]
-    return Place(sum(counts[:first]), sum(counts))
+    return PlaceInPlan(sum(counts[:first]), sum(counts))
 
 
 def read(path: Path, folder: Path) -> list[PlannedBlock]:

@@ -9,7 +9,7 @@ from scripts.lib.host.machine_facts import Host
 from scripts.lib.vocabulary import CountedBy
 from scripts.measure.engine.run_record import NOT_MEASURED, Run
 from scripts.measure.loadgen.output import SysbenchFailed, percentile, window
-from scripts.measure.loadgen.run_sysbench import Finished, Moment
+from scripts.measure.loadgen.run_sysbench import FinishedLoad, Moment
 from scripts.measure.sql.times import totals_s
 
 SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
@@ -36,7 +36,7 @@ def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict
     }
 
 
-def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> dict[str, Any]:
+def measured(finished: FinishedLoad, samples: list[tuple[Moment, usage.Sample]]) -> dict[str, Any]:
     """Return the facts of the window, which lies between the two sampled per-second reports.
 
     Percentiles are those of the whole measuring call, from its histogram. Raises SysbenchFailed when a sample is
@@ -49,6 +49,8 @@ def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> 
         )
     (first, before), (last, after) = samples
     output = finished.output
+    if output.histogram is None:
+        raise SysbenchFailed("sysbench printed no histogram of its latencies, expected one: each call asks for it")
     stamps_s = [moment.monotonic_s for moment in finished.moments]
     stretch = window(output.reports, stamps_s, first.number - 1, last.number - 1)
     return {
@@ -68,14 +70,14 @@ def measured(finished: Finished, samples: list[tuple[Moment, usage.Sample]]) -> 
     }
 
 
-def generators(finished: Finished) -> dict[str, dict[str, float]]:
+def generators(finished: FinishedLoad) -> dict[str, dict[str, float]]:
     """Return `generators`, the number of sysbench processes and how far their reports lay apart; empty for one."""
     if finished.processes == 1:
         return {}
     return {"generators": {"processes": finished.processes, "apart_s": round(finished.apart_s, 3)}}
 
 
-def series(finished: Finished) -> dict[str, list]:
+def series(finished: FinishedLoad) -> dict[str, list]:
     """Return the per-second reports as columns."""
     reports = finished.output.reports
     return {
@@ -92,13 +94,13 @@ def line(run: Run, number: int, total: int) -> str:
     head = f"[run {number} of {total}] {run.variant} {run.workload} {run.clients} clients"
     head += f" repetition {run.repetition}: "
     if run.failed:
-        return head + f"FAILED, {run.reason.splitlines()[0]}"
-    doubtful = sorted({warning.code for warning in run.warnings} - {NOT_MEASURED})
+        return head + f"FAILED, {(run.reason or '').partition(chr(10))[0]}"
+    doubtful = sorted({str(warning.code) for warning in run.warnings} - {NOT_MEASURED})
     return head + _gist(run) + (f" (see {', '.join(doubtful)})" if doubtful else "")
 
 
 def _gist(run: Run) -> str:
     if run.timed_sql:
-        totals = totals_s(run.timed_sql.executions)
+        totals = totals_s(run.timed_sql.executions or [])
         return ", ".join(f"{cache} {seconds:.3f} s" for cache, seconds in totals.items())
     return f"{run.window.tps:.0f} TPS, p95 {run.window.p95_ms:.2f} ms"

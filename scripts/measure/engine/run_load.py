@@ -1,90 +1,24 @@
 """The load of a run: warm up, measure with sysbench, and read the server's counters before and after."""
 
-import contextlib
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from scripts.lib.host import priority, usage
-from scripts.measure.engine import buffer_pool, client_environment, observe, turn
+from scripts.measure.engine import client_environment, observe, turn
 from scripts.measure.engine.counter_series import with_machine
 from scripts.measure.engine.run_facts import measured
-from scripts.measure.engine.setting import Phases, Setting
+from scripts.measure.engine.setting import Setting
 from scripts.measure.engine.side_by_side import PARKED_WITHIN_S
 from scripts.measure.loadgen import client_host, output, printed_checks, processes, run_sysbench
 from scripts.measure.loadgen.gated import CountsDisagree
 from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers.server import Server
 
-# The first statements of an event, and the first characters of a statement, that a record keeps.
-MOST_STATEMENTS, MOST_CHARACTERS = 500, 2000
-DONE_WITHIN_S = 120
 
-
-def logged_statements(
-    setting: Setting, server: Server, connection: Any, call: SysbenchCall, phases: Phases
-) -> dict[str, dict[str, Any]]:
-    """Return `statements`, those of one event, for a run's record; empty unless this run is the one to log them."""
-    if not setting.place.get("log_statements"):
-        return {}
-    found = statements_of_one_event(server, connection, call, setting.log.with_suffix(".event.txt"))
-    phases.end("log_statements")
-    return {"statements": found}
-
-
-def statements_of_one_event(server: Server, connection: Any, call: SysbenchCall, text: Path) -> dict[str, Any]:
-    """Run one event of a load, whose measuring call is `call`; returns the statements that the server logged.
-
-    `sent` holds the first statements in their order, `total` counts all. Raises SysbenchFailed when the event fails.
-    """
-    read = server.log.stat().st_size
-    server.family.log_statements(connection)
-    run_sysbench.run_unread(call.of_one_event(), text, timeout_s=DONE_WITHIN_S)
-    with server.log.open("rb") as log:
-        log.seek(read)
-        every = server.family.logged_statements(connection, log.read().decode(errors="replace"))
-    return {"sent": [one[:MOST_CHARACTERS] for one in every[:MOST_STATEMENTS]], "total": len(every)}
-
-
-def sysbench_loads(settings: Sequence[Setting], server: Server, data: Path, phases: Phases) -> Iterator[dict[str, Any]]:
-    """Run the load with the clients of each setting, one after the other; yields the facts of each window.
-
-    Each is warmed up with a separate call. Sizes of files are taken before the warm-up and after the measuring call.
-    """
-    family = settings[0].family
-    with contextlib.closing(server.connect()) as connection:
-        variables = observe.variable_facts(family, connection, data.parent, server.sockets)
-        before = observe.file_sizes(family, data, connection)
-        filled = {**variables, "pool": buffer_pool.fill(settings[0].load, family, connection, before)}
-        phases.end("fill")
-        client_host.admit(settings[0].remote, server, connection)
-        for number, setting in enumerate(settings):
-            if number:
-                rest(setting, phases)
-            facts, call = _one_load(setting, server, connection, phases)
-            after = observe.file_sizes(family, data, connection)
-            phases.end("measure")
-            logged = logged_statements(setting, server, connection, call, phases)
-            yield {**facts, **filled, "files": {"before": before, "after": after}, **logged}
-            before = after
-
-
-def _one_load(setting: Setting, server: Server, connection: Any, phases: Phases) -> tuple[dict[str, Any], SysbenchCall]:
-    """Warm the server up, then measure it; returns the facts of the window and the commands, and the measuring call."""
-    warmup = warm_up(setting, server)
-    phases.end("warmup")
-    calls = setting.calls(server, _called_s(setting), seed=setting.place["repetition"])
-    facts = measure_sysbench(setting, server, connection, calls)
-    commands = {"server": server.command, "warmup": warmup, **processes.named_commands(calls)}
-    return {**facts, "commands": commands}, calls[0]
-
-
-def rest(setting: Setting, phases: Phases) -> None:
-    """Leave the host idle for the study's `rest_s`."""
-    if seconds := setting.load.get("rest_s"):
-        time.sleep(seconds)
-        phases.end("rest")
+def measuring_calls(setting: Setting, server: Server) -> list[SysbenchCall]:
+    """Return the calls of the measuring, of all sysbench processes."""
+    return setting.calls(server, _called_s(setting), seed=setting.place["repetition"])
 
 
 def _called_s(setting: Setting) -> int:
@@ -143,7 +77,7 @@ def _as_printed(
     }
 
 
-def _demand_agreement(setting: Setting, finished: run_sysbench.Finished) -> None:
+def _demand_agreement(setting: Setting, finished: run_sysbench.FinishedLoad) -> None:
     try:
         text = setting.text.read_text(encoding="utf-8", errors="replace")
         printed_checks.demand_agreement(finished, text, _called_s(setting))
@@ -165,7 +99,7 @@ def warm_up(setting: Setting, server: Server) -> list[str]:
     return calls[0].argv
 
 
-def run_load(setting: Setting, calls: Sequence[SysbenchCall], text: Path, **how: Any) -> run_sysbench.Finished:
+def run_load(setting: Setting, calls: Sequence[SysbenchCall], text: Path, **how: Any) -> run_sysbench.FinishedLoad:
     """Run the calls of one load together, on the CPUs and in the environment of its setting.
 
     `how` holds further arguments of `processes.run_processes`.

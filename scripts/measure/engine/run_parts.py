@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scripts.lib.parts import Part
-from scripts.measure.engine.machine_parts import Host
+from scripts.measure.engine.machine_parts import HostFacts
+from scripts.measure.sql.times import Execution
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Workflow(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Server(Part):
+class ServerFacts(Part):
     """The server that was measured; `sha256` and `build_id` are those of its program."""
 
     name: str | None = None
@@ -31,7 +32,7 @@ class Server(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure(Part):
+class FailureFacts(Part):
     """Why a run failed: a code of `vocabulary.FailureKind`, and what the server said of it.
 
     Records of earlier releases have it only where the code `comes_again`.
@@ -52,7 +53,7 @@ class Sysbench(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Times(Part):
+class TimesFacts(Part):
     """Moments in seconds since 1970."""
 
     started_at: float | None = None
@@ -62,7 +63,7 @@ class Times(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Window(Part):
+class WindowFacts(Part):
     """The measured window; the percentiles are those of the whole measuring call."""
 
     duration_s: float | None = None
@@ -89,7 +90,7 @@ class Series(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram(Part):
+class HistogramFacts(Part):
     """Latencies of the measuring call: the non-empty buckets, ascending."""
 
     latency_ms: list[float] | None = None
@@ -97,7 +98,7 @@ class Histogram(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Cpu(Part):
+class CpuFacts(Part):
     """CPU seconds in the window: of the server's processes, of sysbench, and of the whole host with `cpus` CPUs."""
 
     cpus: int | None = None
@@ -183,14 +184,14 @@ class ClientCpu(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class ClientHost(Part):
+class ClientHostFacts(Part):
     """The host sysbench ran on when it was another one; `address` and `port` are those the server listened on."""
 
     reached_by: dict[str, Any] = field(default_factory=dict)
     address: str | None = None
     port: int | None = None
     cpus: list[int] | None = None
-    host: Host = field(default_factory=Host)
+    host: HostFacts = field(default_factory=HostFacts)
     python: str | None = None
     sysbench_path: str | None = None
     cpu: ClientCpu = field(default_factory=ClientCpu)
@@ -198,7 +199,7 @@ class ClientHost(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Running(Part):
+class RunningFacts(Part):
     """A server that already ran: where it listens, the database of ours with the mark of its loading, and its release.
 
     `tls` tells whether the connections were encrypted and its certificate checked, `cipher` is sysbench's; `restarted`
@@ -249,7 +250,7 @@ class FileSizes(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Files(Part):
+class FileFacts(Part):
     """Part of the data directory -> its files, before the warm-up and after the measuring call."""
 
     before: dict[str, FileSizes] = field(default_factory=dict)
@@ -328,7 +329,7 @@ class TimedSql(Part):
 
     statements: list[dict[str, Any]] | None = None
     skipped: list[str] | None = None
-    executions: list[dict[str, Any]] | None = None
+    executions: list[Execution] | None = None
     shown: list[dict[str, Any]] | None = None
 
 

@@ -49,32 +49,32 @@ class Run(Part):
     log_statements: bool | None = None
     outcome: str | None = None
     reason: str | None = None
-    failure: run_parts.Failure = field(default_factory=run_parts.Failure)
+    failure: run_parts.FailureFacts = field(default_factory=run_parts.FailureFacts)
     imported: Any = None
     counted_by: str | None = None
     recipe: dict[str, Any] = field(default_factory=dict)
-    server: run_parts.Server = field(default_factory=run_parts.Server)
+    server: run_parts.ServerFacts = field(default_factory=run_parts.ServerFacts)
     sysbench: run_parts.Sysbench = field(default_factory=run_parts.Sysbench)
-    host: machine_parts.Host = field(default_factory=machine_parts.Host)
-    placement: machine_parts.Placement = field(default_factory=machine_parts.Placement)
+    host: machine_parts.HostFacts = field(default_factory=machine_parts.HostFacts)
+    placement: machine_parts.PlacementFacts = field(default_factory=machine_parts.PlacementFacts)
     nice: int | None = None
-    running: run_parts.Running = field(default_factory=run_parts.Running)
-    client_host: run_parts.ClientHost = field(default_factory=run_parts.ClientHost)
-    times: run_parts.Times = field(default_factory=run_parts.Times)
+    running: run_parts.RunningFacts = field(default_factory=run_parts.RunningFacts)
+    client_host: run_parts.ClientHostFacts = field(default_factory=run_parts.ClientHostFacts)
+    times: run_parts.TimesFacts = field(default_factory=run_parts.TimesFacts)
     phases_s: dict[str, float] = field(default_factory=dict)
-    window: run_parts.Window = field(default_factory=run_parts.Window)
+    window: run_parts.WindowFacts = field(default_factory=run_parts.WindowFacts)
     series: run_parts.Series = field(default_factory=run_parts.Series)
     sliced: run_parts.Sliced = field(default_factory=run_parts.Sliced)
     pool: run_parts.Pool = field(default_factory=run_parts.Pool)
     generators: run_parts.Generators = field(default_factory=run_parts.Generators)
-    histogram: run_parts.Histogram = field(default_factory=run_parts.Histogram)
+    histogram: run_parts.HistogramFacts = field(default_factory=run_parts.HistogramFacts)
     operations: dict[str, run_parts.Operation] = field(default_factory=dict)
     statements: run_parts.Statements = field(default_factory=run_parts.Statements)
     timed_sql: run_parts.TimedSql = field(default_factory=run_parts.TimedSql)
-    cpu: run_parts.Cpu = field(default_factory=run_parts.Cpu)
+    cpu: run_parts.CpuFacts = field(default_factory=run_parts.CpuFacts)
     pressure: machine_parts.Pressure = field(default_factory=machine_parts.Pressure)
     memory: machine_parts.Memory = field(default_factory=machine_parts.Memory)
-    supplies: machine_parts.Supplies = field(default_factory=machine_parts.Supplies)
+    supplies: machine_parts.SuppliesFacts = field(default_factory=machine_parts.SuppliesFacts)
     io: run_parts.Io = field(default_factory=run_parts.Io)
     fsync_ms: run_parts.FsyncTimes = field(default_factory=run_parts.FsyncTimes)
     medium: run_parts.Medium = field(default_factory=run_parts.Medium)
@@ -82,7 +82,7 @@ class Run(Part):
     counters: dict[str, run_parts.Edges] = field(default_factory=dict)
     counter_series: dict[str, list] = field(default_factory=dict)
     engine_report: run_parts.EngineReports = field(default_factory=run_parts.EngineReports)
-    files: run_parts.Files = field(default_factory=run_parts.Files)
+    files: run_parts.FileFacts = field(default_factory=run_parts.FileFacts)
     commands: dict[str, list[str]] = field(default_factory=dict)
     slow_stop_s: float | None = None
     option_file: str | None = None
@@ -117,43 +117,51 @@ class Run(Part):
     @property
     def key(self) -> tuple[str, str, int, int]:
         """The variant, workload, clients and repetition."""
-        return self.variant, self.workload, self.clients, self.repetition
+        if self.repetition is None:
+            raise ValueError(f"{self.path}: repetition is missing, expected the record of a run in a block")
+        return (*self.cell, self.repetition)
 
     @property
     def cell(self) -> tuple[str, str, int]:
         """The variant, workload and clients."""
-        return self.key[:3]
+        if self.variant is None or self.workload is None or self.clients is None:
+            raise ValueError(f"{self.path}: variant, workload or clients are missing, expected the record of a run")
+        return self.variant, self.workload, self.clients
 
     @property
     def n_server_cpus(self) -> int | None:
         """Number of CPUs that the server could run on."""
-        return len(self.placement.server_cpus) if self._placed else None
+        return len(self._placed[0]) if self._placed else None
 
     @property
     def n_client_cpus(self) -> int | None:
         """Number of CPUs that sysbench could run on, on whichever host."""
         if self.running:
             return len(self.client_host.cpus or []) or None
-        return len(self.client_host.cpus or self.placement.client_cpus) if self._placed else None
+        return len(self.client_host.cpus or self._placed[1]) if self._placed else None
 
     @property
     def n_shared_cpus(self) -> int | None:
         """Number of CPUs that both could run on."""
         if not self._placed:
             return None
-        shared = set(self.placement.server_cpus) & set(self.placement.client_cpus)
-        return 0 if self.client_host.cpus else len(shared)
+        server_cpus, client_cpus = self._placed
+        return 0 if self.client_host.cpus else len(set(server_cpus) & set(client_cpus))
 
     @property
-    def _placed(self) -> bool:
-        return None not in (self.placement.server_cpus, self.placement.client_cpus)
+    def _placed(self) -> tuple[list[int], list[int]] | None:
+        """The CPUs of server and client on this machine, None unless both are known."""
+        server_cpus, client_cpus = self.placement.server_cpus, self.placement.client_cpus
+        return None if server_cpus is None or client_cpus is None else (server_cpus, client_cpus)
 
     @property
     def generator_cpu_s(self) -> float | None:
         """CPU seconds of sysbench in the window, on whichever host it ran."""
         own, remote = self.cpu, self.client_host.cpu
-        parts = (remote.user_s, remote.system_s) if self.client_host else (own.client_user_s, own.client_system_s)
-        return None if None in parts else sum(parts)
+        user_s, system_s = own.client_user_s, own.client_system_s
+        if self.client_host:
+            user_s, system_s = remote.user_s, remote.system_s
+        return None if user_s is None or system_s is None else user_s + system_s
 
     @property
     def generator_boot_id(self) -> str | None:
@@ -167,6 +175,10 @@ class Run(Part):
         """
         if self.shared_variables is None:
             return self.variables
+        if self.path is None:
+            raise ValueError(
+                "the record of a run was not read from a file, expected one with the shared file beside it"
+            )
         return {**_read_shared(shared_file(self.path, self.shared_variables)), **self.variables}
 
 
@@ -184,7 +196,8 @@ def measured_s(spans: Iterable[tuple[float | None, float | None]]) -> float:
     The runs of a block that is measured side by side share theirs. A run without times adds nothing.
     """
     total_s = until = 0.0
-    for began_s, ended_s in sorted(span for span in spans if None not in span):
+    known = [(began_s, ended_s) for began_s, ended_s in spans if began_s is not None and ended_s is not None]
+    for began_s, ended_s in sorted(known):
         total_s += max(0.0, ended_s - max(began_s, until))
         until = max(until, ended_s)
     return total_s

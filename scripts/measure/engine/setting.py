@@ -1,9 +1,9 @@
 """The programs, CPUs, files and phases of one run."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +114,10 @@ class Setting:
         """Whether the server already runs, so that it is neither started nor stopped."""
         return bool(json_record.read(self.identity).get(RUNNING))
 
+    def at(self, place: Mapping[str, Any], position: int) -> "Setting":
+        """Return the setting of another place in the study, at a position among the turns of its block."""
+        return replace(self, place={**_own(place), "position": position})
+
     def calls(self, server: Server, seconds: int, seed: int) -> list[SysbenchCall]:
         """Return the calls of all sysbench processes that run the workload for `seconds`."""
         flags = client_host.client_flags(self.remote, server)
@@ -139,3 +143,24 @@ class Setting:
     def patience_s(self, seconds: float) -> float:
         """Return the time limit in seconds of a sysbench call that should take so many seconds."""
         return 2 * seconds + 120
+
+
+def setting_of(
+    recipe: dict[str, Any], place: Mapping[str, Any], identity: Path, dataset: Path, text: Path, log: Path, **more: Any
+) -> Setting:
+    """Return the setting of a run on this machine, whose files have folders; `more` are further fields of it.
+
+    Raises ValueError when the client host does not answer, and as `cpus.place_processes` does.
+    """
+    for file in (text, log):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    load, topology = recipe["load"], host_cpus.read_topology()
+    running = json_record.read(identity).get(RUNNING)
+    cpus = host_cpus.client_alone(topology) if running else client_host.place_on_hosts(topology, load)
+    generator, remote = sysbench.read_capabilities(), client_host.client_host_of(load)
+    return Setting(recipe, _own(place), identity, dataset, text, log, generator, cpus, remote, **more)
+
+
+def _own(place: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the place of a run without the records that must not have failed, which no run keeps."""
+    return {key: value for key, value in place.items() if key != "judged"}

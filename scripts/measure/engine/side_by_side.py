@@ -1,30 +1,32 @@
 """Measure several running servers side by side: only one arm's clients are let through at a time, for a slice."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from scripts.lib.host import usage
-from scripts.lib.host.causes import of_host
-from scripts.measure.engine.held import Held
+from scripts.measure.engine.held import GateAlone, Held
 from scripts.measure.loadgen.gated import GatedLoad
-from scripts.measure.loadgen.output import SysbenchFailed
-from scripts.measure.servers.server import ServerFailed
+from scripts.measure.servers.running_server import RunningServer
+from scripts.measure.servers.server import Server
 
 # A transaction that waits for a lock gives up after 50 s (innodb_lock_wait_timeout).
 PARKED_WITHIN_S = 120
 
 
 @dataclass
-class Arm(Held):
-    """An arm of a block: its server, and its load behind the gate.
+class SlicedArm:
+    """An arm of a block: its server, how that waits for its slices, and its load behind the gate.
 
     `before_slice` is called before the gate opens, `after_slice` with the nanoseconds of the slice, before the server
     is stopped again.
     """
 
-    load: GatedLoad = field(kw_only=True)
+    name: str
+    server: Server | RunningServer
+    hold: Held | GateAlone
+    load: GatedLoad
     before_slice: Callable[[], None] = lambda: None
     after_slice: Callable[[int], None] = lambda open_ns: None
 
@@ -53,41 +55,21 @@ class Slice:
     pressure_s: dict[str, float | None] = field(compare=False, repr=False)
 
 
-def take_slice(arm: Arm, number: int, place: int, slice_s: float, skip_s: float) -> Slice:
+def take_slice(arm: SlicedArm, number: int, place: int, slice_s: float, skip_s: float) -> Slice:
     """Let one arm's server and clients work for a slice, then stop them again. Raises SysbenchFailed, ServerFailed."""
-    arm.go_on()
+    arm.hold.go_on()
     arm.before_slice()
-    before_ns, host, pressure_s = arm.cpu_ns(), usage.cpu_times(), usage.pressures_s()
+    before_ns, host, pressure_s = arm.hold.cpu_ns(), usage.cpu_times(), usage.pressures_s()
     with arm.server.blamed():
-        counts = arm.load.slice(slice_s, skip_s, PARKED_WITHIN_S, arm.is_alive)
-    used_ns = None if before_ns is None else arm.cpu_ns() - before_ns
+        counts = arm.load.slice(slice_s, skip_s, PARKED_WITHIN_S, arm.hold.is_alive)
+    after_ns = arm.hold.cpu_ns()
+    used_ns = None if before_ns is None or after_ns is None else after_ns - before_ns
     used = usage.cpu_between(host, usage.cpu_times())
     waited_s = usage.pressure_between(pressure_s, usage.pressures_s())
     with arm.server.blamed():
         arm.after_slice(counts.open_ns)
-    arm.stop()
+    arm.hold.stop()
     return Slice(
         arm.name, number, place, counts.transactions, counts.completed, counts.tps, counts.clients, counts.open_ns,
         used_ns, counts.counted, counts.busy_ns, used, waited_s,
     )  # fmt: skip
-
-
-def take_rounds(arms: Sequence[Arm], orders: Sequence[Sequence[str]], slice_s: float, skip_s: float) -> Iterator[Slice]:
-    """Yield the slices of all rounds, in the given orders of the arms' names.
-
-    An arm whose server or sysbench fails has the `failure` noted, is ended, so that it takes nothing from the others,
-    and has no further slice. A failure of the host is raised.
-    """
-    by_name = {arm.name: arm for arm in arms}
-    for number, order in enumerate(orders):
-        for place, name in enumerate(order):
-            arm = by_name[name]
-            if arm.failure is not None:
-                continue
-            try:
-                yield take_slice(arm, number, place, slice_s, skip_s)
-            except (SysbenchFailed, ServerFailed) as failure:
-                if of_host(failure):
-                    raise
-                arm.failure = failure
-                arm.end()

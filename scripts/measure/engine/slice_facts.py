@@ -115,9 +115,17 @@ def window_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> di
 class Spent(Protocol):
     """A part of an arm's open time: the server's CPU time in it, and the host's."""
 
-    cpu_ns: int
-    host: usage.CpuTimes
-    pressure_s: dict[str, float | None]
+    @property
+    def cpu_ns(self) -> int | None:
+        """The server's CPU time, None where it is unknown."""
+
+    @property
+    def host(self) -> usage.CpuTimes:
+        """The host's CPU time."""
+
+    @property
+    def pressure_s(self) -> dict[str, float | None]:
+        """The seconds in which something of the host waited."""
 
 
 def usage_facts(slices: Sequence[Spent], before: usage.Sample, after: usage.Sample) -> dict[str, Any]:
@@ -132,17 +140,20 @@ def usage_facts(slices: Sequence[Spent], before: usage.Sample, after: usage.Samp
         }
     )
     pressure_s = {
-        name: None
-        if None in (parts := [one.pressure_s[name] for one in slices])
-        else before.pressure_s[name] + sum(parts)
-        for name in usage.PRESSURES
+        name: _total([before.pressure_s[name], *(one.pressure_s[name] for one in slices)]) for name in usage.PRESSURES
     }
     found = usage.usage_between(before, replace(after, host=host, pressure_s=pressure_s))
-    cpu, exact_s = found["cpu"], sum(one.cpu_ns for one in slices) / 1e9
+    cpu, exact_s = found["cpu"], sum(one.cpu_ns or 0 for one in slices) / 1e9
     ticks_s = cpu["server_user_s"] + cpu["server_system_s"]
     for name in ("server_user_s", "server_system_s"):
         cpu[name] = round(cpu[name] * exact_s / ticks_s, 6) if ticks_s else exact_s / 2
     return found
+
+
+def _total(parts: Sequence[float | None]) -> float | None:
+    """Return the sum of values, None where one is unknown."""
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def sliced_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Run timed SQL on a started server: time each statement in every pass, and keep a digest of its answer."""
+"""Timed SQL: the statements for a release, and what one execution took, with a digest of its answer."""
 
 import contextlib
 import hashlib
@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from scripts import ROOT
@@ -17,48 +16,12 @@ from scripts.lib import json_record
 from scripts.lib.host import priority, usage
 from scripts.lib.host.causes import full_disk_in
 from scripts.lib.host.process import kill_group, watchdog
-from scripts.measure.engine import observe
-from scripts.measure.engine.setting import Phases, Setting
+from scripts.measure.engine.setting import Setting
 from scripts.measure.servers.server import Server, ServerFailed
 from scripts.measure.sql import server_answers, statement_files
 
 CHANGES = re.compile(r"(insert|update|delete|replace)\b", re.IGNORECASE)
 ANSWERED_WITHIN_S = 6 * 3600
-
-
-def run(setting: Setting, server: Server, data: Path, phases: Phases) -> dict[str, Any]:
-    """Run a workload of timed SQL and write its times as text; returns the facts of the window.
-
-    The first pass after the server's start is cold, the others are warm; each pass has its own connection. Seconds
-    count from sending a statement to the last row of its answer. Raises ServerFailed naming a statement that was
-    answered with an error or not at all, ValueError when the file is not the one of the recipe.
-    """
-    chosen, skipped = statements_of(setting)
-    with contextlib.closing(server.connect()) as connection:
-        variables = observe.variable_facts(setting.family, connection, data.parent, server.sockets)
-        loaded = observe.file_sizes(setting.family, data, connection)
-        before = observe.read_edge(setting.family, connection)
-        with pinned(setting.cpus.client_cpus):
-            begin, began_at = sample(server.process.pid), time.time()
-            passes = [_pass(setting, server, chosen, number) for number in range(1, setting.load["passes"] + 1)]
-            end, ended_at = sample(server.process.pid), time.time()
-        after, left = (
-            observe.read_edge(setting.family, connection),
-            observe.file_sizes(setting.family, data, connection),
-        )
-    phases.end("measure")
-    kinds = {kind: [one for each in passes for one in each[kind]] for kind in ("executions", "shown")}
-    json_record.write_text(setting.text, "".join(map(line, kinds["executions"])))
-    return {
-        "times": {"window_started_at": began_at, "window_ended_at": ended_at},
-        "window": {"duration_s": end.monotonic_s - begin.monotonic_s},
-        **usage.usage_between(begin, end),
-        "commands": {"server": server.command},
-        **variables,
-        **observe.edge_facts(before, after),
-        "files": {"before": loaded, "after": left},
-        "timed_sql": {"statements": sent(chosen), "skipped": skipped, **kinds},
-    }
 
 
 def sent(chosen: Sequence[statement_files.Timed]) -> list[dict[str, Any]]:
@@ -85,16 +48,6 @@ def statements_of(setting: Setting) -> tuple[list[statement_files.Timed], list[s
     chosen = statement_files.suited_statements(every, described["family"], described["release"])
     timed = dict.fromkeys(one.name for one in every if one.kind == statement_files.TIMED)
     return chosen, [name for name in timed if name not in {one.name for one in chosen}]
-
-
-def _pass(setting: Setting, server: Server, chosen: list[statement_files.Timed], number: int) -> dict[str, list]:
-    """Send all statements once; returns `executions` of the timed statements, and the answers that are `shown`."""
-    found: dict[str, list] = {"executions": [], "shown": []}
-    with connected(setting, server) as connection:
-        for statement in chosen:
-            kept = found["executions" if statement.kind == statement_files.TIMED else "shown"]
-            kept += [{"pass": number, **one} for one in send(server, connection, statement)]
-    return found
 
 
 @contextlib.contextmanager

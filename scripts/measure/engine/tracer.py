@@ -68,7 +68,7 @@ class Tracer:
 
     def end(self) -> None:
         """Request the program to detach; `finish` waits for it."""
-        if self.process.poll() is None:
+        if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
 
     def finish(self) -> None:
@@ -143,6 +143,7 @@ def read_stacks(data: Path, log: Path) -> dict[str, Any]:
             errors="replace",
         )
         with process:
+            assert process.stdout is not None
             stacks, event = count_stacks(process.stdout)
     if process.returncode != 0 or not stacks:
         result = f"{sum(stacks.values())} samples, status {process.returncode}: {last_lines(log, 4)}"
@@ -158,7 +159,8 @@ def count_stacks(lines: Iterable[str]) -> tuple[Counter[Stack], str]:
     perf writes if it could not read the stack, counts for its command.
     """
     found: Counter[Stack] = Counter()
-    frames, command, event = [], None, ""
+    frames: list[tuple[str, str]] = []
+    command, event = None, ""
     for line in itertools.chain(lines, [""]):
         if not line.strip():
             if command is not None:

@@ -15,7 +15,7 @@ from scripts.measure.engine.setting import Setting
 from scripts.measure.engine.side_by_side import PARKED_WITHIN_S
 from scripts.measure.loadgen import gated, output
 from scripts.measure.loadgen.output import SysbenchFailed
-from scripts.measure.loadgen.slice_gate import SENT, SliceCounts, bucket_ms
+from scripts.measure.loadgen.slice_gate import SENT, SliceCounts, bucket_ms, sent_between
 from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers.server import Server
 
@@ -105,7 +105,9 @@ def series(seconds: list[Second], opened_s: float) -> dict[str, list]:
 
 
 def _rate(name: str, before: Second, after: Second, step_s: float) -> float | None:
-    return None if None in (before.sent, after.sent) else round((after.sent[name] - before.sent[name]) / step_s, 2)
+    if before.sent is None or after.sent is None:
+        return None
+    return round((after.sent[name] - before.sent[name]) / step_s, 2)
 
 
 def _p95_ms(counts: np.ndarray) -> float | None:
@@ -132,11 +134,11 @@ def measured(
         turn, before, sent = Turn(setting, server, load), observe.read_edge(setting.family, connection), load.gate.sent
         with observe.sampled_counters(read) as counted:
             counts = turn.measure()
-        after, sent = observe.read_edge(setting.family, connection), _between(sent, load.gate.sent)
+        after, of_window = observe.read_edge(setting.family, connection), sent_between(sent, load.gate.sent)
         load.end()
         if not counts.transactions:
             raise SysbenchFailed(f"no client completed a transaction in {setting.measure_s} s (log: {setting.text})")
-        facts = turn.facts(counts, sent)
+        facts = turn.facts(counts, of_window)
     return {
         **facts,
         **observe.edge_facts(before, after),
@@ -144,9 +146,3 @@ def measured(
         **proven,
         "counter_series": observe.sample_columns(counted, load.gate.opened_s),
     }
-
-
-def _between(before: dict[str, int] | None, after: dict[str, int] | None) -> dict[str, int | None]:
-    if None in (before, after):
-        return dict.fromkeys(SENT)
-    return {name: after[name] - before[name] for name in SENT}

@@ -138,33 +138,44 @@ def _warning(code: str, value: Any, what: str) -> RunWarning:
 
 
 def _beyond(code: str, value: float, what: str) -> Iterator[RunWarning]:
-    if value > THRESHOLDS[code].threshold:
+    threshold = THRESHOLDS[code].threshold
+    if not isinstance(threshold, str) and value > threshold:
         yield _warning(code, round(value, 4), what)
 
 
 def _cpu_time(run: Run) -> Iterator[RunWarning]:
     cpu, duration_s = run.cpu, run.window.duration_s
-    if run.running and duration_s and None not in (run.generator_cpu_s, run.n_client_cpus):
+    if run.running and duration_s:
         yield from _client_full(run, duration_s)
-    if not cpu or duration_s is None:
+    if not cpu or duration_s is None or cpu.cpus is None:
         return
     # Interrupts are not the time of other programs: a disk raises them for the server's own writes.
-    programs_s = cpu.host_user_s + cpu.host_system_s
-    busy_s = programs_s + cpu.host_irq_s
-    server_s, client_s = cpu.server_user_s + cpu.server_system_s, cpu.client_user_s + cpu.client_system_s
+    programs_s, client_s = _sum(cpu.host_user_s, cpu.host_system_s), _sum(cpu.client_user_s, cpu.client_system_s)
+    server_s, busy_s = _sum(cpu.server_user_s, cpu.server_system_s), _sum(programs_s, cpu.host_irq_s)
+    ours_s = _sum(server_s, client_s)
+    others_s = None if programs_s is None or ours_s is None else programs_s - ours_s
     for code, seconds, who in (
         ("steal", cpu.host_steal_s, "the hypervisor took"),
-        ("others", programs_s - server_s - client_s, "all else took"),
+        ("others", others_s, "all else took"),
         ("iowait", cpu.host_iowait_s, "waiting for disks took"),
     ):
-        share = seconds / (duration_s * cpu.cpus)
-        yield from _beyond(code, share, f"{who} {share:.1%} of the CPU time of the window")
-    share = client_s / busy_s if busy_s else 0.0
+        if seconds is not None:
+            share = seconds / (duration_s * cpu.cpus)
+            yield from _beyond(code, share, f"{who} {share:.1%} of the CPU time of the window")
+    share = client_s / busy_s if busy_s and client_s is not None else 0.0
     yield from _beyond("client_share", share, f"sysbench used {share:.0%} of the CPU time used")
     yield from _client_full(run, duration_s)
 
 
+def _sum(*values: float | None) -> float | None:
+    """Return the sum of values, None where one is unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
 def _client_full(run: Run, duration_s: float) -> Iterator[RunWarning]:
+    if run.generator_cpu_s is None or run.n_client_cpus is None:
+        return
     share = run.generator_cpu_s / (duration_s * run.n_client_cpus)
     yield from _beyond("client_full", share, f"sysbench used {share:.0%} of its {run.n_client_cpus} CPUs")
 
@@ -192,7 +203,7 @@ def _sysbench(run: Run) -> Iterator[RunWarning]:
 
 def _generators(run: Run) -> Iterator[RunWarning]:
     processes, apart_s = run.generators.processes, run.generators.apart_s
-    if processes:
+    if processes and apart_s is not None:
         what = f"the reports of {processes} sysbench processes lay {apart_s:.0%} of a second apart"
         yield from _beyond("apart", apart_s, what)
 
@@ -200,16 +211,19 @@ def _generators(run: Run) -> Iterator[RunWarning]:
 def _clock(run: Run) -> Iterator[RunWarning]:
     started_at, ended_at, duration_s = run.times.window_started_at, run.times.window_ended_at, run.window.duration_s
     # Slices of several arms lie between the two moments, so their distance is not the open time.
-    if run.sliced.method in (None, TURNS) and None not in (started_at, ended_at, duration_s):
+    if started_at is None or ended_at is None or duration_s is None:
+        return
+    if run.sliced.method in (None, TURNS):
         moved_s = ended_at - started_at - duration_s
         what = f"the clock moved by {moved_s:+.1f} s against the window of {duration_s:.1f} s"
         yield from _beyond("clock", abs(moved_s), what)
 
 
 def _steadiness(run: Run) -> Iterator[RunWarning]:
-    if run.sliced.drift is not None:
+    moved: float | None
+    if run.sliced.drift is not None and run.sliced.drift_error is not None:
         # A change that all arms of a block share leaves their ratios as they are.
-        (moved, error), beside = (run.sliced.drift, run.sliced.drift_error), " beside the other servers of its block"
+        moved, error, beside = run.sliced.drift, run.sliced.drift_error, " beside the other servers of its block"
     else:
         # The first second holds the start of the threads, and is not in the window either.
         (moved, error), beside = drift((run.series.tps or [])[1:]), ""

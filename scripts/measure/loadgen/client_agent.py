@@ -44,8 +44,9 @@ def describe() -> None:
 
 
 def _answer(command: list) -> str:
-    how = {"stdout": subprocess.PIPE, "stdin": subprocess.DEVNULL, "check": False, "timeout": 60}
-    done = subprocess.run(command, env=_environment(), **how)
+    done = subprocess.run(
+        command, env=_environment(), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False, timeout=60
+    )
     return done.stdout.decode(errors="replace")
 
 
@@ -77,6 +78,7 @@ def run(wanted: dict) -> None:
     )
     threading.Thread(target=_end_with_starter, args=(process,), daemon=True).start()
     try:
+        assert process.stdin is not None
         process.stdin.write(wanted["secrets"].encode())
         process.stdin.close()
         threading.Thread(target=_end_rest_behind, args=(process,), daemon=True).start()
@@ -115,6 +117,7 @@ def _before_exec(cpus: list) -> None:
 
 def _follow(process: subprocess.Popen) -> None:
     number = 0
+    assert process.stdout is not None
     for line in process.stdout:
         _write_line(b"o", line.rstrip(b"\n"))
         if REPORT.match(line):

@@ -192,9 +192,11 @@ def admit(remote: ClientHost | None, server: Server, connection: Any) -> None:
     password = new_password()
     server.family.admit_client(connection, password)
     (server.sockets / "samples").mkdir()
-    settings = {"client": remote.client, "program": remote.generator.path, "cpus": remote.cpus}
-    settings |= {"address": remote.address, "port": remote.port}
-    settings |= {"secrets": f"{server.family.PASSWORD_OPTION}={password}\n"}
+    settings = {
+        **{"client": remote.client, "program": remote.generator.path, "cpus": remote.cpus},
+        **{"address": remote.address, "port": remote.port},
+        "secrets": f"{server.family.PASSWORD_OPTION}={password}\n",
+    }
     file = server.sockets / CLIENT_FILE
     file.touch(mode=0o600)
     file.write_text(json.dumps(settings), encoding="utf-8")

@@ -35,6 +35,7 @@ def main(settings: Path, argv: list[str]) -> int:
         start_new_session=True,
     )
     with process, samples.open("wb") as kept:
+        assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(client_host.wire_line(wanted, files))
             process.stdin.flush()
@@ -57,6 +58,7 @@ def remote_command(argv: list[str], program: str) -> tuple[list[str], dict[str, 
 def _follow(process: subprocess.Popen, kept: Any) -> dict[str, Any]:
     """Relay sysbench's lines and write its samples to `kept`; return the agent's last message, empty without one."""
     end: dict[str, Any] = {}
+    assert process.stdout is not None
     for line in process.stdout:
         match line[:1]:
             case b"o":

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.lib.host.causes import Failed, full_disk_in
+from scripts.lib.host.causes import FailedForCause, full_disk_in
 from scripts.lib.vocabulary import OPERATION_SHARES, FailureKind
 
 OPERATION_LINE = re.compile(
@@ -98,7 +98,7 @@ _MISUSE = re.compile(
 )
 
 
-class SysbenchFailed(Failed):
+class SysbenchFailed(FailedForCause):
     """sysbench could not finish its load; the message quotes its output."""
 
     USUAL = FailureKind.LOAD
@@ -229,17 +229,27 @@ def _joined(parts: list[_Summary], release: tuple[int, ...]) -> _Summary:
     if len(parts) == 1:
         return parts[0]
     totals, latencies = [part.totals for part in parts], [part.latency for part in parts]
-    counts = {name: _sum([getattr(each, name) for each in totals])
-              for name in ("transactions", "queries", "errors", "reconnects")}  # fmt: skip
     duration_s = totals[-1].duration_s if release >= (1, 0) else sum(each.duration_s for each in totals)
     weights = [each.transactions for each in totals]
     mean_ms = sum(each.mean_ms * weight for each, weight in zip(latencies, weights, strict=True)) / max(sum(weights), 1)
     ends = min(each.min_ms for each in latencies), mean_ms, max(each.max_ms for each in latencies)
-    return _Summary(Totals(**counts, duration_s=duration_s), Latency(*ends, None, None), None)
+    joined = Totals(
+        transactions=sum(weights),
+        queries=_sum(each.queries for each in totals),
+        errors=_sum(each.errors for each in totals),
+        reconnects=_sum(each.reconnects for each in totals),
+        duration_s=duration_s,
+    )
+    return _Summary(joined, Latency(*ends, None, None), None)
 
 
-def _sum(values: list[int | None]) -> int | None:
-    return None if None in values else sum(values)
+def _sum(values: Iterable[int | None]) -> int | None:
+    total = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
 
 
 def _behind_reports(text: str) -> str:
@@ -256,10 +266,10 @@ def reject_failure(text: str) -> None:
     retried = tuple(_RETRIED.findall(text))
     complaints = [line for line in dict.fromkeys(_COMPLAINT.findall(text)) if not line.startswith(retried)]
     if complaints:
-        said = "\n".join(complaints[:8])
+        quoted = "\n".join(complaints[:8])
         if is_misuse(text):
-            raise SysbenchMisused(f"sysbench: {said}")
-        raise SysbenchFailed(f"sysbench: {said}", full_disk_in(said))
+            raise SysbenchMisused(f"sysbench: {quoted}")
+        raise SysbenchFailed(f"sysbench: {quoted}", full_disk_in(quoted))
 
 
 def is_misuse(text: str) -> bool:
@@ -275,9 +285,13 @@ def parse_report(line: str) -> Report | None:
     fields = match.groupdict()
     return Report(
         second=float(fields["second"]) if "." in fields["second"] else int(fields["second"]),
-        **{name: int(fields[name]) for name in ("clients", "percentile")},
-        **{name: float(fields[name]) for name in ("tps", "percentile_ms")},
-        **{name: _float(fields.get(name)) for name in ("qps", "errors_per_s", "reconnects_per_s")},
+        clients=int(fields["clients"]),
+        tps=float(fields["tps"]),
+        qps=_float(fields.get("qps")),
+        percentile=int(fields["percentile"]),
+        percentile_ms=float(fields["percentile_ms"]),
+        errors_per_s=_float(fields.get("errors_per_s")),
+        reconnects_per_s=_float(fields.get("reconnects_per_s")),
     )
 
 
@@ -333,7 +347,7 @@ BUCKET_RATIO = (HISTOGRAM_END_MS / 0.001) ** (1 / 1023)
 
 
 @dataclass(frozen=True)
-class Window:
+class ReportedWindow:
     """The measured part of a call, from one report to a later one."""
 
     duration_s: float
@@ -341,7 +355,9 @@ class Window:
     tps: float
 
 
-def window(reports: Sequence[Report], stamps_s: Sequence[float], first: int = 0, last: int | None = None) -> Window:
+def window(
+    reports: Sequence[Report], stamps_s: Sequence[float], first: int = 0, last: int | None = None
+) -> ReportedWindow:
     """Return the window between two reports (indices; by default the first and the last).
 
     `stamps_s` holds each report's time of arrival on one clock, in seconds. A report's TPS is a rate over the time
@@ -360,7 +376,7 @@ def window(reports: Sequence[Report], stamps_s: Sequence[float], first: int = 0,
     steps = [(reports[i].tps, stamps_s[i] - stamps_s[i - 1]) for i in range(first + 1, last + 1)]
     transactions = sum(tps * step_s for tps, step_s in steps)
     duration_s = stamps_s[last] - stamps_s[first]
-    return Window(duration_s=duration_s, transactions=round(transactions), tps=transactions / duration_s)
+    return ReportedWindow(duration_s=duration_s, transactions=round(transactions), tps=transactions / duration_s)
 
 
 def percentile(histogram: Histogram, share: float) -> float:

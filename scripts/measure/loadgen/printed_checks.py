@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from scripts.measure.loadgen.gated import CountsDisagree
 from scripts.measure.loadgen.output import Report
-from scripts.measure.loadgen.run_sysbench import Finished
+from scripts.measure.loadgen.run_sysbench import FinishedLoad
 
 # Lines that each sysbench prints once.
 ONCE = (
@@ -20,7 +20,7 @@ LATE_S, INEXACT_SHARE = 1.5, 0.05
 HISTOGRAM_SHARE = 0.01
 
 
-def demand_agreement(finished: Finished, text: str, asked_s: int) -> None:
+def demand_agreement(finished: FinishedLoad, text: str, asked_s: int) -> None:
     """Demand that reports, totals, histogram and arrival times of a load agree, which was to run for `asked_s`.
 
     `text` is all that was printed. Raises CountsDisagree naming both values.
@@ -39,7 +39,7 @@ def _demand_one_summary(text: str, processes: int) -> None:
             )
 
 
-def _demand_seconds(finished: Finished, asked_s: int) -> None:
+def _demand_seconds(finished: FinishedLoad, asked_s: int) -> None:
     reports, stamps_s = finished.output.reports, [moment.monotonic_s for moment in finished.moments]
     seconds = [report.second for report in reports]
     wrong = [(before, after) for before, after in pairwise(seconds) if after <= before]
@@ -60,7 +60,7 @@ def _demand_seconds(finished: Finished, asked_s: int) -> None:
 _LIKE_REPORTS = "the script prints lines in the form of sysbench's reports, or sysbench was held up"
 
 
-def _demand_totals(finished: Finished, asked_s: int) -> None:
+def _demand_totals(finished: FinishedLoad, asked_s: int) -> None:
     reports, totals, histogram = finished.output.reports, finished.output.totals, finished.output.histogram
     if finished.wall_s < totals.duration_s - LATE_S or totals.duration_s < asked_s - LATE_S:
         raise CountsDisagree(

@@ -16,7 +16,7 @@ from scripts.lib.host.kept import Kept
 from scripts.lib.host.process import watchdog
 from scripts.measure.loadgen import run_sysbench
 from scripts.measure.loadgen.output import Output, SysbenchFailed, SysbenchMisused, parse
-from scripts.measure.loadgen.run_sysbench import Finished, Moment, started
+from scripts.measure.loadgen.run_sysbench import FinishedLoad, Moment, started
 from scripts.measure.loadgen.summing import added, counted
 from scripts.measure.loadgen.sysbench import SysbenchCall
 
@@ -30,7 +30,7 @@ LOOK_S = 0.02
 def client_parts(clients: int, most: int = MOST_CLIENTS) -> list[int]:
     """Return the number of clients per process: the fewest processes possible, with equal numbers give or take one."""
     count = -(-clients // most)
-    return [clients // count + (place < clients % count) for place in range(count)]
+    return [clients // count + (number < clients % count) for number in range(count)]
 
 
 def named_commands(calls: Sequence[SysbenchCall]) -> dict[str, list[str]]:
@@ -93,23 +93,24 @@ def run_processes(
     on_report: Callable[[Moment], None] = lambda moment: None,
     cpus: Iterable[int] | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Finished:
+) -> FinishedLoad:
     """Run the calls of one load, one process per call, as `run.run` runs one.
 
     No client of several processes starts before all are connected. Raises what `run.run` raises, for the first process
     that failed.
     """
     if len(calls) == 1:
-        how = {"timeout_s": timeout_s, "on_report": on_report, "cpus": cpus, "environment": environment}
-        return run_sysbench.run(calls[0], log_path, **how)
+        return run_sysbench.run(
+            calls[0], log_path, timeout_s=timeout_s, on_report=on_report, cpus=cpus, environment=environment
+        )
     begin_s, reports = time.monotonic(), Reports(on_report)
-    start = partial(_started, cpus=cpus and tuple(cpus), given=environment or {})
+    start = partial(_started, cpus=None if cpus is None else tuple(cpus), variables=environment or {})
     with workplace.temporary_directory() as folder:
         try:
             output = _summed_output(_texts(calls, folder, log_path, timeout_s, reports, start), reports)
         finally:
             log_path.write_bytes(b"\n".join(text.read_bytes() for text in sorted(folder.glob("*.txt"))))
-    return Finished(output, tuple(reports.moments), time.monotonic() - begin_s, len(calls), reports.apart_s)
+    return FinishedLoad(output, tuple(reports.moments), time.monotonic() - begin_s, len(calls), reports.apart_s)
 
 
 def _summed_output(texts: Sequence[str], reports: Reports) -> Output:
@@ -136,20 +137,23 @@ def _texts(
             process = stack.enter_context(start(call, ready, gate))
             late = stack.enter_context(watchdog(process.end, timeout_s))
             running.append(StartedCall(call, process, folder / f"{number:02}.txt", late, timeout_s, log))
-        reports.pids = tuple(each.process.pid for each in running)
-        reports.programs = tuple(each.process.program for each in running)
-        followed = [pool.submit(run_sysbench.follow, each.process, each.text, reports.take) for each in running]
+        reports.pids = tuple(started_call.process.pid for started_call in running)
+        reports.programs = tuple(started_call.process.program for started_call in running)
+        followed = [
+            pool.submit(run_sysbench.follow, started_call.process, started_call.text, reports.take)
+            for started_call in running
+        ]
         with _gate_opened(gate, ready, sum(call.clients for call in calls), dict(zip(followed, running, strict=True))):
             for done in futures.as_completed(followed):
                 done.result()
-        return [each.successful_text() for each in running]
+        return [started_call.successful_text() for started_call in running]
 
 
 def _started(
-    call: SysbenchCall, ready: Path, gate: Path, cpus: tuple[int, ...] | None, given: Mapping[str, str]
+    call: SysbenchCall, ready: Path, gate: Path, cpus: tuple[int, ...] | None, variables: Mapping[str, str]
 ) -> AbstractContextManager[Kept]:
     """Start one process of a load in a `given` environment, its clients held at the gate."""
-    environment = {**given, "GATED_SCRIPT": call.script, "GATE_READY": str(ready), "GATE": str(gate)}
+    environment = {**variables, "GATED_SCRIPT": call.script, "GATE_READY": str(ready), "GATE": str(gate)}
     return started(call.behind(GATE, call.seconds).argv, cpus, environment)
 
 
@@ -159,12 +163,12 @@ def _gate_opened(
 ) -> Iterator[None]:
     """Hold the gate open from when all clients are ready. Raises SysbenchFailed when a process ends before that."""
     while not ready.exists() or ready.stat().st_size < clients:
-        for followed, each in running.items():
-            if each.process.poll() is not None:
+        for followed, started_call in running.items():
+            if started_call.process.poll() is not None:
                 followed.result()  # wait until its output is complete
-                each.successful_text()
+                started_call.successful_text()
                 error = SysbenchFailed(f"sysbench ended before all {clients} clients were connected")
-                raise each.call.failure(error, each.log)
+                raise started_call.call.failure(error, started_call.log)
         time.sleep(LOOK_S)
     # Opened for reading too: a FIFO without a reader would block.
     file = os.open(gate, os.O_RDWR)

@@ -151,7 +151,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedLoad:
     """A successful call: its output, and the arrival of each report.
 
     With several `processes`, `apart_s` is the longest time between their arrivals of the same report.
@@ -172,7 +172,7 @@ def run(
     on_report: Callable[[Moment], None] = lambda moment: None,
     cpus: Iterable[int] | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Finished:
+) -> FinishedLoad:
     """Run a call, write its output to `log_path` as it arrives, and return its results.
 
     `on_report` is called when a per-second report arrives (sysbench flushes each line, also into a pipe); it should
@@ -185,7 +185,7 @@ def run(
     begin_s = time.monotonic()
     with _named(call, log_path):
         text, moments = _ended(call, log_path, timeout_s, on_report, cpus, environment)
-        return Finished(parse(text), moments, time.monotonic() - begin_s)
+        return FinishedLoad(parse(text), moments, time.monotonic() - begin_s)
 
 
 def run_unread(call: SysbenchCall, log_path: Path, *, timeout_s: float) -> None:
@@ -252,6 +252,7 @@ def started(
 def follow(process: Kept, log_path: Path, on_report: Callable[[Moment], None]) -> tuple[Moment, ...]:
     """Write the output of sysbench to `log_path` until it ends; return the arrival of each report."""
     moments: list[Moment] = []
+    assert process.stdout is not None
     with log_path.open("wb") as log:
         for line in iter(process.stdout.readline, b""):
             monotonic_s, epoch_s = time.monotonic(), time.time()

@@ -118,7 +118,8 @@ class _Reading:
             return position
         files = (folder / f"{name.replace('.', '/')}.lua" for folder in self.folders)
         module = next((file for file in files if file.is_file()), None)
-        _demand(module is not None)
+        if module is None:
+            raise Untold
         self.modules.add(name)
         before = dict(self.options)
         self.read(module)
@@ -154,7 +155,8 @@ def _text(every: Sequence[Token], position: int) -> str:
 def _table(every: Sequence[Token], position: int) -> tuple[list[list[Token]], int]:
     """Return the fields of the table constructor that begins at a position, and the position behind it."""
     _demand(every[position : position + 1] == [Token("sign", "{")])
-    fields, depth = [[]], 0
+    fields: list[list[Token]] = [[]]
+    depth = 0
     for behind, token in enumerate(every[position:], start=position + 1):
         depth += token.kind == "sign" and (token.text in OPENING) - (token.text in CLOSING)
         if depth == 0:

@@ -240,6 +240,13 @@ class SliceGate:
         self._libc.syscall(FUTEX, ctypes.c_void_p(self._address), WAKE, everyone, None, None, 0)
 
 
+def sent_between(before: dict[str, int] | None, after: dict[str, int] | None) -> dict[str, int | None]:
+    """Return the queries, ignored errors and reconnects between two readings of `sent`, None where unknown."""
+    if before is None or after is None:
+        return dict.fromkeys(SENT)
+    return {name: after[name] - before[name] for name in SENT}
+
+
 def _sleep_until(moment_s: float) -> None:
     time.sleep(max(moment_s - time.monotonic(), 0.0))
 

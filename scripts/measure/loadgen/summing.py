@@ -3,12 +3,14 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeVar
 
 from scripts.measure.loadgen.output import Histogram, Latency, Output, Report, Totals
 
+N = TypeVar("N", int, float)
 Stamps = Sequence[float]
 RATES = ("tps", "qps", "errors_per_s", "reconnects_per_s")
 # The line that gate.lua prints after every report.
@@ -24,9 +26,20 @@ def counted(output: Output, text: str, stamps: Stamps) -> Output:
     timed = zip(output.reports, COUNTED.findall(text), stamps, strict=True)
     reports = list(output.reports[:1])
     for (_, _, before_s), (report, counts, now_s) in pairwise(timed):
-        found = {name: int(count) / (now_s - before_s) for name, count in zip(RATES, counts, strict=True)}
-        reports.append(replace(report, **{name: found[name] for name in RATES if getattr(report, name) is not None}))
+        rates = {name: int(count) / (now_s - before_s) for name, count in zip(RATES, counts, strict=True)}
+        reports.append(_with_rates(report, rates))
     return replace(output, reports=tuple(reports))
+
+
+def _with_rates(report: Report, rates: Mapping[str, float]) -> Report:
+    """Return a report with other rates in the place of those that it has."""
+    return replace(
+        report,
+        tps=rates["tps"],
+        qps=None if report.qps is None else rates["qps"],
+        errors_per_s=None if report.errors_per_s is None else rates["errors_per_s"],
+        reconnects_per_s=None if report.reconnects_per_s is None else rates["reconnects_per_s"],
+    )
 
 
 def added(outputs: Sequence[Output], stamps: Sequence[Stamps]) -> Output:
@@ -45,7 +58,7 @@ def added(outputs: Sequence[Output], stamps: Sequence[Stamps]) -> Output:
         reports=tuple(_reports([output.reports for output in outputs], stamps)),
         totals=total([output.totals for output in outputs]),
         latency=_latency(outputs),
-        histogram=None if None in histograms else _histogram(histograms),
+        histogram=_histogram(histograms),
     )
 
 
@@ -54,38 +67,51 @@ def report_times_due(stamps: Sequence[Stamps]) -> list[float]:
     return [max(same) for same in zip(*stamps, strict=False)]
 
 
-def _reports(every: Sequence[Sequence[Report]], stamps: Sequence[Stamps]) -> Iterable[Report]:
+def _reports(parts_of_load: Sequence[Sequence[Report]], stamps: Sequence[Stamps]) -> Iterable[Report]:
     """Yield the summed reports, with rates over the time since the previous one."""
     moments = report_times_due(stamps)
     edges = [(moments[0] - 1, moments[0]), *pairwise(moments)] if moments else []
-    for same, edge in zip(zip(*every, strict=False), edges, strict=True):
-        own = list(zip(every, stamps, strict=True))
-        rates = {name: _sum(_rate(reports, at, name, edge) for reports, at in own) for name in RATES}
-        clients = sum(report.clients for report in same)
-        yield Report(same[0].second, clients, percentile=same[0].percentile, percentile_ms=None, **rates)
+    for same, edge in zip(zip(*parts_of_load, strict=False), edges, strict=True):
+        parts = [
+            part
+            for reports, own_stamps in zip(parts_of_load, stamps, strict=True)
+            for part in _parts(reports, own_stamps, edge)
+        ]
+        yield Report(
+            same[0].second,
+            sum(report.clients for report in same),
+            tps=sum(report.tps * share for report, share in parts),
+            qps=_sum(_product(report.qps, share) for report, share in parts),
+            percentile=same[0].percentile,
+            percentile_ms=None,
+            errors_per_s=_sum(_product(report.errors_per_s, share) for report, share in parts),
+            reconnects_per_s=_sum(_product(report.reconnects_per_s, share) for report, share in parts),
+        )
 
 
-def _rate(reports: Sequence[Report], stamps: Stamps, name: str, edge: tuple[float, float]) -> float | None:
-    """Return the mean rate of a process between two moments.
+def _parts(reports: Sequence[Report], stamps: Stamps, edge: tuple[float, float]) -> Iterator[tuple[Report, float]]:
+    """Yield the reports of a process that hold between two moments, each with its share of the time between them.
 
-    The rate of a report holds from the previous report to itself; the first and the last extend outwards.
+    A report holds from the previous report to itself; the first and the last extend outwards.
     """
     begin, end = edge
     cuts = [begin, *(stamp for stamp in stamps if begin < stamp < end), end]
-    held = [getattr(reports[min(bisect_left(stamps, later), len(reports) - 1)], name) for later in cuts[1:]]
-    if None in held:
-        return None
-    parts = (rate * (later - before) for rate, (before, later) in zip(held, pairwise(cuts), strict=True))
-    return sum(parts) / (end - begin)
+    for before, later in pairwise(cuts):
+        yield reports[min(bisect_left(stamps, later), len(reports) - 1)], (later - before) / (end - begin)
 
 
-def total(every: Sequence[Totals]) -> Totals:
+def _product(rate: float | None, share: float) -> float | None:
+    return None if rate is None else rate * share
+
+
+def total(parts_of_load: Sequence[Totals]) -> Totals:
     """Return the sum of the totals of calls that ran at the same time, with the longest of their durations."""
-    names = ("queries", "errors", "reconnects")
     return Totals(
-        transactions=sum(totals.transactions for totals in every),
-        duration_s=max(totals.duration_s for totals in every),
-        **{name: _sum(getattr(totals, name) for totals in every) for name in names},
+        transactions=sum(totals.transactions for totals in parts_of_load),
+        duration_s=max(totals.duration_s for totals in parts_of_load),
+        queries=_sum(totals.queries for totals in parts_of_load),
+        errors=_sum(totals.errors for totals in parts_of_load),
+        reconnects=_sum(totals.reconnects for totals in parts_of_load),
     )
 
 
@@ -101,14 +127,20 @@ def _latency(outputs: Sequence[Output]) -> Latency:
     )
 
 
-def _histogram(histograms: Iterable[Histogram]) -> Histogram:
+def _histogram(histograms: Iterable[Histogram | None]) -> Histogram | None:
     counts: Counter[float] = Counter()
     for histogram in histograms:
+        if histogram is None:
+            return None
         counts.update(dict(zip(histogram.latency_ms, histogram.count, strict=True)))
     latencies = sorted(counts)
     return Histogram(tuple(latencies), tuple(counts[latency] for latency in latencies))
 
 
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = list(values)
-    return None if None in known else sum(known)
+def _sum(values: Iterable[N | None]) -> N | None:
+    values_known: list[N] = []
+    for value in values:
+        if value is None:
+            return None
+        values_known.append(value)
+    return sum(values_known[1:], start=values_known[0])

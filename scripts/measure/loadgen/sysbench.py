@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from scripts.lib.host import kept, workplace
 from scripts.lib.host.made_environment import made_environment
@@ -19,7 +19,6 @@ from scripts.measure.loadgen import script_options
 from scripts.measure.loadgen.lua import OUR_SCRIPTS, script_files
 from scripts.measure.loadgen.output import SysbenchFailed, SysbenchMisused
 
-E = TypeVar("E", SysbenchFailed, SysbenchMisused)
 DEFAULTS = {"db-ps-mode": "disable"}
 # What the drivers' options about a connection end with.
 CONNECTION = ("host", "port", "socket", "user", "password", "db")
@@ -92,8 +91,10 @@ def capabilities_from(version: str, help_text: str, header: str, *, path: str, s
 
 
 def _ask(path: str, *arguments: str) -> str:
-    how = {"capture_output": True, "text": True, "check": False, "timeout": ANSWER_S}
-    return subprocess.run([path, *arguments], env=made_environment(), **how).stdout
+    answer = subprocess.run(
+        [path, *arguments], env=made_environment(), capture_output=True, text=True, check=False, timeout=ANSWER_S
+    )
+    return answer.stdout
 
 
 def prepare_command(
@@ -162,10 +163,10 @@ class SysbenchCall:
         """Return the call with further words before its program."""
         return replace(self, program=(*words, *self.program))
 
-    def failure(self, error: E, log: Path) -> E:
+    def failure(self, error: SysbenchFailed | SysbenchMisused, log: Path) -> SysbenchFailed | SysbenchMisused:
         """Return the error of this call with its command and the log of its load."""
         text = f"{error}\n(command: {shlex.join(self.argv)}; log: {log})"
-        return error.reworded(text) if isinstance(error, SysbenchFailed) else type(error)(text)
+        return error.reworded(text) if isinstance(error, SysbenchFailed) else SysbenchMisused(text)
 
 
 def measuring_call(
@@ -207,8 +208,8 @@ def _head(
 ) -> list[str]:
     drivers = [flag.partition("=")[2] for flag in flags if flag.startswith("--db-driver=")]
     if len(drivers) != 1 or drivers[0] not in capabilities.drivers:
-        asked, known = ", ".join(drivers) or "none", ", ".join(capabilities.drivers) or "none"
-        raise ValueError(f"{capabilities.path}: driver asked for: {asked}; expected one of its own: {known}")
+        drivers_named, known = ", ".join(drivers) or "none", ", ".join(capabilities.drivers) or "none"
+        raise ValueError(f"{capabilities.path}: driver asked for: {drivers_named}; expected one of its own: {known}")
     sizes = {"tables": tables, "table_size": rows}
     size_flags = [f"--{name}={size}" for name, size in sizes.items() if size is not None]
     return [capabilities.path, script, *flags, *size_flags]
@@ -266,10 +267,11 @@ def asked_options(program: str, script: str) -> dict[str, str]:
 def _answer(argv: Sequence[str], script: str, environment: Mapping[str, str]) -> str:
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with (
-        kept.started(argv, cwd="/", env=environment, **streams) as asked,
-        watchdog(asked.end, ANSWERED_WITHIN_S) as late,
+        kept.started(argv, cwd="/", env=environment, **streams) as answer,
+        watchdog(answer.end, ANSWERED_WITHIN_S) as late,
     ):
-        text = asked.stdout.read(LONGEST_ANSWER_BYTES).decode(errors="replace")
+        assert answer.stdout is not None
+        text = answer.stdout.read(LONGEST_ANSWER_BYTES).decode(errors="replace")
     if late.is_set():
         raise ScriptUnanswered(f"{script}: `sysbench {script} help` did not end within {ANSWERED_WITHIN_S} s")
     if len(text) >= LONGEST_ANSWER_BYTES:

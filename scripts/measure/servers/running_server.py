@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scripts.lib.host.causes import Failed, full_disk_in
+from scripts.lib.host.causes import FailedForCause, full_disk_in
 from scripts.measure.servers.endpoint import Endpoint, private_file
 from scripts.measure.servers.families import Family
 from scripts.measure.servers.families.connection import Connection
@@ -42,9 +42,9 @@ class RunningServer:
         try:
             return self.family.reach(self.endpoint)
         except Exception as error:  # each family's driver has its own errors
-            said = self.endpoint.hidden(str(error))
-            text = f"{self.endpoint.server} gave no connection ({type(error).__name__}: {said})"
-            raise ServerFailed(text, full_disk_in(said)) from None
+            hidden = self.endpoint.hidden(str(error))
+            text = f"{self.endpoint.server} gave no connection ({type(error).__name__}: {hidden})"
+            raise ServerFailed(text, full_disk_in(text)) from None
 
     @contextlib.contextmanager
     def blamed(self, when: str = "under load") -> Iterator[None]:
@@ -63,7 +63,7 @@ class RunningServer:
             except ServerFailed as gone:
                 first = text.splitlines()[0] if text else type(error).__name__
                 raise gone.reworded(f"{gone} {when} ({first})") from None
-            if isinstance(error, Failed):
+            if isinstance(error, FailedForCause):
                 raise error.reworded(text) from None
             kind = type(error) if isinstance(error, (ValueError, RuntimeError)) else RuntimeError
             raise kind(text) from None

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from scripts.lib.host import lifetime, usage, workplace
-from scripts.lib.host.causes import Failed, full_disk_in
+from scripts.lib.host.causes import FailedForCause, full_disk_in
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import die_with_parent
 from scripts.lib.vocabulary import FailureKind
@@ -65,7 +65,7 @@ READY_WITHIN_S = 120
 STOPPED_WITHIN_S, SLOWLY_STOPPED_WITHIN_S = 600, 7200
 
 
-class ServerFailed(Failed):
+class ServerFailed(FailedForCause):
     """The server under test did not start, ended early, or did not stop cleanly; the text holds its last lines."""
 
     USUAL = FailureKind.SERVER
@@ -130,9 +130,9 @@ class Server:
         # What is killed from outside says nothing about the next attempt.
         if failure.cause.of_host or self.process.returncode < 0:
             return failure
-        said = complaint(Path(self.command[0]), self.log, self.family)
-        code = FailureKind.OPTION if self.family.OPTION_REFUSED.search(said) else FailureKind.NOT_STARTED
-        return ServerFailed(str(failure), code, said)
+        statement = complaint(Path(self.command[0]), self.log, self.family)
+        code = FailureKind.OPTION if self.family.OPTION_REFUSED.search(statement) else FailureKind.NOT_STARTED
+        return ServerFailed(str(failure), code, statement)
 
     def demand_options(self, options: Options) -> None:
         """Raise ServerFailed naming each option whose value the server replaced, by its log."""

@@ -5,7 +5,7 @@ import pytest
 from scripts.jobs import measure_block
 from scripts.lib import json_record
 from scripts.measure.engine import planned
-from scripts.measure.engine.planned import Place
+from scripts.measure.engine.planned import PlaceInPlan
 from scripts.measure.engine.run_facts import line
 from scripts.measure.engine.run_record import Run
 
@@ -28,13 +28,17 @@ def plan(tmp_path):
 
 
 def test_runs_are_counted_among_those_that_the_plan_measures(plan):
-    assert [planned.place(plan, folder) for folder in ("a", "b/8", "c")] == [Place(0, 12), Place(4, 12), Place(10, 12)]
+    assert [planned.place(plan, folder) for folder in ("a", "b/8", "c")] == [
+        PlaceInPlan(0, 12),
+        PlaceInPlan(4, 12),
+        PlaceInPlan(10, 12),
+    ]
     assert len(json_record.read(plan)["blocks"]) == 4
 
 
 def test_time_left_is_that_of_the_runs_to_measure_at_the_pace_without_waiting():
     waited = [run(8.0, waited_s=100.0) for _ in range(3)]
-    assert measure_block.measuring_left_s(waited, Place(27, 63)) == pytest.approx(33 * 8)
+    assert measure_block.measuring_left_s(waited, PlaceInPlan(27, 63)) == pytest.approx(33 * 8)
 
 
 def test_runs_that_exist_are_not_due_however_high_the_number_of_a_run(plan):

@@ -13,8 +13,7 @@ from scripts.lib import json_record, version
 from scripts.lib.host import outcome
 from scripts.lib.host.process import CommandFailed, CommandKilled
 from scripts.lib.vocabulary import FailureKind
-from scripts.measure.engine import planned, sliced_block
-from scripts.measure.engine import run_alone as measure_run
+from scripts.measure.engine import group, planned
 from scripts.measure.loadgen import sysbench
 from scripts.measure.loadgen.output import SysbenchFailed
 from scripts.measure.loadgen.run_sysbench import SysbenchKilled
@@ -185,8 +184,7 @@ def test_arm_of_a_build_that_failed_is_a_failed_run_at_once_and_takes_no_host(tm
     fails(tmp_path / f"{which}.json", **identity)
     generator = SimpleNamespace(version="1.0.20", path="sysbench", sha256="5b")
     monkeypatch.setattr(sysbench, "read_capabilities", lambda: generator)
-    for module in (measure_run, sliced_block):
-        monkeypatch.setattr(module, "hold_machine", failing(AssertionError("took the host")))
+    monkeypatch.setattr(group, "hold_machine", failing(AssertionError("took the host")))
     place = {"study": "s", "variant": "fragile", "workload": "oltp", "clients": 8, "repetition": 1, "run_number": 3,
              "runs_total": 9, "left_s": 60, "storage": None, "judged": [str(tmp_path / "check.json")]}  # fmt: skip
     recipe = {"variant": {"family": "postgresql"}, "load": {"placement": "automatic"}}

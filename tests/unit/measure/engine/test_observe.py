@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from scripts.measure.engine import observe
-from scripts.measure.engine.observe import Sample, sample_columns, sampled_counters
+from scripts.measure.engine.observe import CounterSample, sample_columns, sampled_counters
 
 EVERY_S = 0.05
 
@@ -63,7 +63,7 @@ def test_error_of_the_load_comes_before_that_of_a_reading():
 
 
 def test_samples_stand_on_the_clock_of_the_series_and_lack_what_was_not_read():
-    samples = [Sample(101.7, {"commits": 5.0}), Sample(102.7004, {"commits": 9.0, "dirty_pages": 3.0})]
+    samples = [CounterSample(101.7, {"commits": 5.0}), CounterSample(102.7004, {"commits": 9.0, "dirty_pages": 3.0})]
     assert sample_columns(samples, 100.2) == {
         "second": [1.5, 2.5],
         "commits": [5.0, 9.0],

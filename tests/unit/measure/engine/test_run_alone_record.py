@@ -38,7 +38,7 @@ def test_values_are_attributes_and_a_misspelt_one_is_an_error(facts):
     with pytest.raises(AttributeError, match="tsp"):
         run.window.tsp  # noqa: B018
     with pytest.raises(TypeError, match="tsp"):
-        run_parts.Window(tsp=1.0)
+        run_parts.WindowFacts(tsp=1.0)
 
 
 def test_missing_and_null_values_are_none_and_parts_without_values_are_false():
@@ -128,7 +128,7 @@ def test_record_without_large_parts_keeps_the_others(facts, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("part", "source"), [(machine_parts.Host, machine_facts.Host), (machine_parts.Placement, Placement)]
+    ("part", "source"), [(machine_parts.HostFacts, machine_facts.Host), (machine_parts.PlacementFacts, Placement)]
 )
 def test_parts_have_the_fields_of_what_they_are_made_from(part, source):
     assert {each.name for each in fields(source)} == {each.name for each in fields(part)}

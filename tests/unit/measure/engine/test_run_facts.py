@@ -12,7 +12,7 @@ from scripts.lib.host import cpus as host_cpus
 from scripts.lib.host import machine_facts, usage
 from scripts.measure.engine.run_facts import measured, planned_facts, series
 from scripts.measure.loadgen.output import SysbenchFailed, parse
-from scripts.measure.loadgen.run_sysbench import Finished, Moment
+from scripts.measure.loadgen.run_sysbench import FinishedLoad, Moment
 
 RECORDED = Path(__file__).parents[3] / "data" / "sysbench" / "1.0.20-mariadb-oltp_read_only.txt"
 IDLE = usage.CpuTimes(0, 0, 0, 0, 0, 0)
@@ -42,7 +42,7 @@ IDENTITY = {
 def finished():
     output = parse(RECORDED.read_text())
     moments = [Moment(number, 100.0 + number, 1e9 + number, (7,), (8,)) for number in range(1, len(output.reports) + 1)]
-    return Finished(output, tuple(moments), 5.5)
+    return FinishedLoad(output, tuple(moments), 5.5)
 
 
 def sampled(finished, first=1, last=4):

@@ -5,14 +5,14 @@ from types import SimpleNamespace
 import pytest
 
 from scripts.lib import json_record
-from scripts.measure.engine import block as blocks
-from scripts.measure.engine.disk_load import Bound
+from scripts.measure.engine import block as block_module
+from scripts.measure.engine.disk_load import DiskBound
 from scripts.measure.engine.planned import PlannedBlock
-from scripts.measure.engine.sliced_block import Taken
+from scripts.measure.engine.slices import Taken
 from scripts.measure.loadgen import sysbench
 
 ARMS, TURNS = ("baseline", "aa", "pgo"), ["pgo", "baseline", "aa"]
-BOUND = Bound("fsyncs", "bound by a disk: over 100 fsyncs per second")
+BOUND = DiskBound("fsyncs", "bound by a disk: over 100 fsyncs per second")
 
 
 @pytest.fixture
@@ -21,24 +21,24 @@ def measured(tmp_path, monkeypatch):
     identity = {"server": "tiny", "family": "postgresql", "build": "plain", "release": "1.2"}
     json_record.write(tmp_path / "identity.json", {**identity, "build_id": "ab", "sha256": "cd"})
     monkeypatch.setattr(sysbench, "read_capabilities", lambda: SimpleNamespace(version="1", path="s", sha256="5b"))
-    monkeypatch.setattr(blocks.warnings, "warnings_of", lambda run: [])
+    monkeypatch.setattr(block_module.warnings, "warnings_of", lambda run: [])
     turns = []
 
     def measure_block(bound, turn_s):
-        def side_by_side(settings, seed, phases, *, may_turn):
-            taken = Taken(may_turn, open_s=9.0, disk_per_s={"fsyncs": 412.0}, bound=bound)
-            return {name: {"outcome": "ok", "reason": None} for name in settings}, taken
+        def measure_together(settings, seed, phases, *, may_turn):
+            taken = Taken(open_s=9.0, disk_per_s={"fsyncs": 412.0}, bound=bound)
+            facts = {name: {"outcome": "ok", "reason": None} for name in settings}
+            return list(settings), {} if bound and may_turn else facts, taken
 
-        def facts_of_levels(recipe, levels, identity, dataset, *, window_s, **how):
-            (level,) = levels
-            turns.append((level.place["variant"], window_s))
-            level.text.touch()
-            return [{**level.place, "recipe": recipe, "outcome": "ok", "window": {"duration_s": 20.0}}]
+        def facts_of_levels(settings, phases, refusal):
+            (level,) = settings
+            turns.append((level.place["variant"], level.window_s))
+            return [{**level.place, "recipe": level.recipe, "outcome": "ok", "window": {"duration_s": 20.0}}]
 
-        monkeypatch.setattr(blocks.side_by_side, "measure", side_by_side)
-        monkeypatch.setattr(blocks.run, "facts_of_levels", facts_of_levels)
+        monkeypatch.setattr(block_module, "measure_together", measure_together)
+        monkeypatch.setattr(block_module.turns, "facts_of_levels", facts_of_levels)
         block = tmp_path / "blocks" / "x" / "block.json"
-        blocks.measured([planned(tmp_path, block, turn_s)], tmp_path / "log")
+        block_module.measure([planned(tmp_path, block, turn_s)], tmp_path / "log")
         return (
             json_record.read(block),
             {name: json_record.read(block.with_name(f"{name}.json")) for name in ARMS},

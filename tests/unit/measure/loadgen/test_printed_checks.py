@@ -7,7 +7,7 @@ import pytest
 from scripts.measure.loadgen.gated import CountsDisagree
 from scripts.measure.loadgen.output import Histogram, Latency, Output, Report, Totals
 from scripts.measure.loadgen.printed_checks import demand_agreement
-from scripts.measure.loadgen.run_sysbench import Finished, Moment
+from scripts.measure.loadgen.run_sysbench import FinishedLoad, Moment
 
 ASKED_S, TPS = 22, 1000.0
 TEXT = """
@@ -29,7 +29,7 @@ def finished(every=None, stamps_s=None, transactions=22000, duration_s=22.01, co
     totals, latency = Totals(transactions, None, 0, 0, duration_s), Latency(0.1, 1.0, 9.0, 95, 1.0)
     histogram = Histogram((1.0,), (transactions if counted is None else counted,))
     output = Output("1.0.20", "LuaJIT", 8, every, totals, latency, histogram)
-    return Finished(output, moments, wall_s)
+    return FinishedLoad(output, moments, wall_s)
 
 
 HONEST = {

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from scripts.measure.engine.machine_parts import Supplies
+from scripts.measure.engine.machine_parts import SuppliesFacts
 from scripts.report.analysis.run_columns import RUNS
 from scripts.report.page.supplies_section import NAMES, supplies_finding
 from tests.made.run import record_of
@@ -56,4 +56,4 @@ def test_columns_and_record_have_the_same_supplies():
     about = {"huge_pages_mib": 144.0, "aio_contexts": 10, "io_urings": 0, "locked_mib": 0.0}
     run = record_of({"variant": "pgo", "workload": "oltp", "clients": 8, "supplies": about})
     assert {name: RUNS[name].value(run) for name in NAMES} == about
-    assert set(NAMES) == set(Supplies.__dataclass_fields__)
+    assert set(NAMES) == set(SuppliesFacts.__dataclass_fields__)
