@@ -69,7 +69,7 @@ class SourceFile(Part):
 class SourceIdentity(Part):
     """The record of a source tree, source.json: what it was asked to be, what it is, and what it was made from.
 
-    The fields from `maven` on are those of some kinds only.
+    The fields from `package` on are those of some kinds only.
     """
 
     format: int = 0
@@ -81,6 +81,7 @@ class SourceIdentity(Part):
     origin: str = ""
     files: list[SourceFile] = field(default_factory=list)
     tree_sha256: str | None = None
+    package: str | None = None
     maven: str | None = None
     folder: str | None = None
     commit: str | None = None

@@ -78,10 +78,10 @@ class Debian(SourceKind):
         def unpack(target: Path) -> None:
             debian.unpack_package(package, target)
 
-        return Fetched(self.key, origin, package.release, package.files, unpack)
+        return Fetched(self.key, origin, package.release, package.files, unpack, {"package": package.name})
 
     def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
-        return identity.origin.startswith(f"source package {self.source['debian']} ")
+        return identity.package == self.source["debian"]
 
 
 class Url(SourceKind):

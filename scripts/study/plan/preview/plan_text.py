@@ -26,7 +26,7 @@ from scripts.study.plan.preview.limit import MachineLimit
 from scripts.study.plan.preview.pools import beyond_pool
 from scripts.study.plan.preview.rerun_reasons import (
     Changed,
-    Failed,
+    FailedBefore,
     MeasuredBeside,
     New,
     Reason,
@@ -139,7 +139,7 @@ def why_lines(reasons: Reasons, things: Iterable[Thing]) -> list[str]:
 
 def merged_reason(reason: Reason) -> Reason:
     """Return a reason without its log: failures share a line, which names the first one's log."""
-    return Failed("") if isinstance(reason, Failed) else reason
+    return FailedBefore("") if isinstance(reason, FailedBefore) else reason
 
 
 def reason_text(reason: Reason) -> str:
@@ -153,7 +153,7 @@ def reason_text(reason: Reason) -> str:
             return f"new: {clients} clients"
         case MeasuredBeside():
             return "measured again beside the others of their blocks"
-        case Failed(log):
+        case FailedBefore(log):
             return f"failed, was interrupted or removed before: {log}"
         case Remade(root, why):
             return f"{root.kind} {root.name} is made again ({reason_text(why)})"

@@ -31,7 +31,7 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedBefore:
     """An attempt left a log and no result."""
 
     log: str
@@ -50,7 +50,7 @@ class MeasuredBeside:
     """The reference, measured before, is measured again beside variants that were not."""
 
 
-Reason = New | Changed | Failed | Remade | MeasuredBeside
+Reason = New | Changed | FailedBefore | Remade | MeasuredBeside
 
 
 class Reasons:
@@ -69,7 +69,7 @@ class Reasons:
         if root and root != thing:
             return self.remade(root)
         if self.listing.has(log := self.log(thing)):
-            return Failed(log)
+            return FailedBefore(log)
         if thing.kind == "source":
             moved = self.due.source_changes(thing.server).items()
             found = (RecipeDifference(f"source.{key}", *map(short_value, values)) for key, values in moved)
@@ -161,7 +161,7 @@ class RunReasons:
         untold = [path for path, log in tried.items() if not log and path not in again]
         rest = self.untried(variant, workload) if untold else None
         found = {path: rest or self.added(path, variant) for path in untold}
-        return [Failed(lost) if log else found.get(path, MeasuredBeside()) for path, log in tried.items()]
+        return [FailedBefore(lost) if log else found.get(path, MeasuredBeside()) for path, log in tried.items()]
 
     def measured_before(self, path: str, variant: str) -> bool:
         """Return whether another block of the same repetition has the arm already."""
