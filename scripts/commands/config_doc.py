@@ -78,10 +78,10 @@ def page(root: Path) -> str:
     schema = resolved()
     catalog = {kind: config_text.read_text(root / "catalog" / file).value[kind] for kind, file in CATALOG.items()}
     keys = [
-        (f"[`{key}`](#{key})", _sentence(one), expected(one), _default(one, key in schema["required"]))
-        for key, one in schema["properties"].items()
+        (f"[`{key}`](#{key})", _sentence(entry), expected(entry), _default(entry, key in schema["required"]))
+        for key, entry in schema["properties"].items()
     ]
-    sections = [_section(key, one, schema, list(catalog.get(key, {}))) for key, one in schema["properties"].items()]
+    sections = [_section(key, entry, schema, list(catalog.get(key, {}))) for key, entry in schema["properties"].items()]
     first = FIRST.replace("NEEDED", ", ".join(f"`{key}`" for key in schema["required"]))
     introduction = INTRODUCTION.replace("FIRST", first)
     return "\n".join([introduction, "## All keys\n", _table(keys), _names(schema), READING, *sections])
@@ -92,32 +92,34 @@ def _names(schema: Schema) -> str:
     return f"## Names\n\nThe study, and every entry that a section declares, has {name['title']}. Names become paths.\n"
 
 
-def _section(key: str, one: Schema, schema: Schema, found: list[str]) -> str:
+def _section(key: str, entry: Schema, schema: Schema, names: list[str]) -> str:
     """Return the section of one key of a study; `found` are the names of the catalog's entries."""
-    lines = [f"## {key}\n", one["description"], "", f"Value: {expected(one)}."]
-    lines += [_default_in_full(one, key in schema["required"]), ""]
-    lines += [f"The catalog has {', '.join(f'`{name}`' for name in found)}.\n"] if found else []
-    lines += _parts(key, one, schema)
-    lines += ["Example:" if len(one["examples"]) == 1 else "Examples:", "", "```yaml"]
-    lines += [_yaml({key: example}) for example in one["examples"]]
+    lines = [f"## {key}\n", entry["description"], "", f"Value: {expected(entry)}."]
+    lines += [_default_in_full(entry, key in schema["required"]), ""]
+    lines += [f"The catalog has {', '.join(f'`{name}`' for name in names)}.\n"] if names else []
+    lines += _parts(key, entry, schema)
+    lines += ["Example:" if len(entry["examples"]) == 1 else "Examples:", "", "```yaml"]
+    lines += [_yaml({key: example}) for example in entry["examples"]]
     return "\n".join([*lines, "```", ""])
 
 
-def _parts(key: str, one: Schema, schema: Schema) -> Iterator[str]:
+def _parts(key: str, full_key: Schema, schema: Schema) -> Iterator[str]:
     """Yield the keys of a key's entries and alternatives, and the form of its names."""
-    alternatives = [one, *one.get("oneOf", [])]
-    entry: Schema = one.get("additionalProperties") or next((part for part in alternatives if "properties" in part), {})
+    alternatives = [full_key, *full_key.get("oneOf", [])]
+    entry: Schema = full_key.get("additionalProperties") or next(
+        (part for part in alternatives if "properties" in part), {}
+    )
     required = needed(key) if key in ENTRIES else entry.get("required", [])
     if "properties" in entry:
-        named = f"`{key}.NAME`" if one.get("additionalProperties") else f"`{key}`"
-        described = "description" in entry and entry is not one
+        named = f"`{key}.NAME`" if full_key.get("additionalProperties") else f"`{key}`"
+        described = "description" in entry and entry is not full_key
         yield f"{named}: {_sentence(entry)}\n" if described else f"Keys of {named}:\n"
         yield _table(_rows(entry, required))
         yield from (f"{text}\n" for text in _needs(ENTRIES.get(key, ConfigKeys)))
         for inner, part in entry["properties"].items():
             yield from _inside(f"{named.strip('`')}.{inner}", part)
-    elif "propertyNames" in one and entry:
-        yield f"Names: {expected(one['propertyNames'])}. `{key}.NAME`: {expected(entry)}. {_sentence(entry)}\n"
+    elif "propertyNames" in full_key and entry:
+        yield f"Names: {expected(full_key['propertyNames'])}. `{key}.NAME`: {expected(entry)}. {_sentence(entry)}\n"
 
 
 def _inside(path: str, part: Schema) -> Iterator[str]:
@@ -132,8 +134,8 @@ def _inside(path: str, part: Schema) -> Iterator[str]:
 
 def _rows(entry: Schema, required: list[str]) -> list[tuple[str, ...]]:
     return [
-        (f"`{key}`", _sentence(one), expected(one), _default(one, key in required))
-        for key, one in entry["properties"].items()
+        (f"`{key}`", _sentence(described), expected(described), _default(described, key in required))
+        for key, described in entry["properties"].items()
     ]
 
 
@@ -144,19 +146,19 @@ def _needs(model: type[ConfigKeys]) -> Iterator[str]:
         yield f"Needed {case}: {', '.join(f'`{name}`' for name in need.keys)}."
 
 
-def _default(one: Schema, is_needed: bool) -> str:
+def _default(entry: Schema, is_needed: bool) -> str:
     if is_needed:
         return NEEDED
-    return f"`{json.dumps(one['default']).strip(chr(34))}`" if "default" in one else ""
+    return f"`{json.dumps(entry['default']).strip(chr(34))}`" if "default" in entry else ""
 
 
-def _default_in_full(one: Schema, is_needed: bool) -> str:
-    default = _default(one, is_needed)
+def _default_in_full(entry: Schema, is_needed: bool) -> str:
+    default = _default(entry, is_needed)
     return "Needed in every study." if default == NEEDED else f"Default: {default}." if default else "Can be left out."
 
 
-def _sentence(one: Schema) -> str:
-    return str(one["description"]).strip()
+def _sentence(entry: Schema) -> str:
+    return str(entry["description"]).strip()
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:

@@ -66,37 +66,37 @@ def published_text(root: Path, config: dict[str, Any]) -> str:
     """Return the published ratios of a study; empty where it names no file."""
     if not config.get("published"):
         return ""
-    known = published.read(root / config["published"])
-    study = {"reference": config["reference"], "published": known}
+    figures = published.read(root / config["published"])
+    study = {"reference": config["reference"], "published": figures}
     rows = published.frame(study)
     for metric in KEPT[:3]:
-        found = published.ratios(study, rows, metric) if len(rows) else rows
-        if len(found):
-            return f"{_label(metric)} to `{published.base_of(study, rows)}`: {_published_arms(found)}"
+        ratios = published.ratios(study, rows, metric) if len(rows) else rows
+        if len(ratios):
+            return f"{_label(metric)} to `{published.base_of(study, rows)}`: {_published_arms(ratios)}"
     if len(rungs := published_ladder(study)):
         shown = with_most_clients(rungs).itertuples()
         texts = [f"{_pair(row.metric)} `{row.variant}` {ratio(row.ratio)} ×" for row in shown]
         return f"TPS within a server: {'; '.join(texts)}"
     if pairs := _published_pairs(root, config, rows):
         return f"cold time within a server: {'; '.join(pairs)}"
-    return "in words" if known.get("findings") else f"{plural(len(rows), 'figure')}, no ratio between variants"
+    return "in words" if figures.get("findings") else f"{plural(len(rows), 'figure')}, no ratio between variants"
 
 
 def _published_pairs(root: Path, config: dict[str, Any], rows: Any) -> list[str]:
     """Return the published ratios of the statements that the study's SQL files compare, one text per pair."""
     texts = []
-    for workload, given in config["workloads"].items():
-        every = read_timed(timed_sql_path(root, given["sql"])) if "sql" in (given or {}) else []
-        taken = published.statement_seconds(rows, workload, COLD)
-        for name, other in dict.fromkeys((one.name, one.against) for one in every if one.against):
-            found = {variant: published.quotient(seconds, name, other) for variant, seconds in taken.items()}
-            known = [f"`{variant}` {ratio(value)} ×" for variant, value in found.items() if value]
-            texts += [f"{name} / {other} {', '.join(known)}"] if known else []
+    for workload, entry in config["workloads"].items():
+        statements = read_timed(timed_sql_path(root, entry["sql"])) if "sql" in (entry or {}) else []
+        seconds_of = published.statement_seconds(rows, workload, COLD)
+        for name, other in dict.fromkeys((sent.name, sent.against) for sent in statements if sent.against):
+            quotients = {variant: published.quotient(seconds, name, other) for variant, seconds in seconds_of.items()}
+            shown = [f"`{variant}` {ratio(value)} ×" for variant, value in quotients.items() if value]
+            texts += [f"{name} / {other} {', '.join(shown)}"] if shown else []
     return texts
 
 
-def _published_arms(found: Any) -> str:
-    arms = found.groupby("variant", sort=False)["ratio"].agg(mean=stats.geometric_mean, cells="count")
+def _published_arms(ratios: Any) -> str:
+    arms = ratios.groupby("variant", sort=False)["ratio"].agg(mean=stats.geometric_mean, cells="count")
     cells = together(plural(count, "cell") for count in arms["cells"])
     return f"{'; '.join(f'`{row.Index}` {ratio(row.mean)} ×' for row in arms.itertuples())} ({cells})"
 
@@ -118,15 +118,15 @@ def _campaign(row: MeasuredAnswer) -> tuple[str, str, str]:
 
 def _campaign_text(rows: list[MeasuredAnswer]) -> str:
     """Return scale, day, machine and releases of a campaign, then its ratios by the first metric that it has."""
-    own = [row for row in rows if row.variant != AA]
-    if not own:
+    arm_rows = [row for row in rows if row.variant != AA]
+    if not arm_rows:
         return ""
-    metric = next((name for name in KEPT if any(row.metric == name for row in own)), "")
-    between = [row for row in own if row.metric == metric]
-    within = [row for row in own if "/" in row.metric]
-    scale = "Small scale" if own[0].study.endswith(SMALL) else "Full scale"
+    metric = next((name for name in KEPT if any(row.metric == name for row in arm_rows)), "")
+    between = [row for row in arm_rows if row.metric == metric]
+    within = [row for row in arm_rows if "/" in row.metric]
+    scale = "Small scale" if arm_rows[0].study.endswith(SMALL) else "Full scale"
     blocks = f"{together(row.blocks for row in between)} blocks a cell" if between else ""
-    about = ", ".join(part for part in (scale, own[0].date, own[0].cpu_model, blocks) if part)
+    about = ", ".join(part for part in (scale, arm_rows[0].date, arm_rows[0].cpu_model, blocks) if part)
     # A/A among them: it has the reference's.
     releases = ", ".join(dict.fromkeys(row.release for row in rows))
     lines = [_line(_label(metric), row) for row in between]
@@ -144,9 +144,9 @@ def _pair(metric: str) -> str:
 
 
 def _line(measured: str, row: MeasuredAnswer) -> str:
-    known = interval(float(row.low), float(row.high)) if row.low else "no interval"
+    bounds = interval(float(row.low), float(row.high)) if row.low else "no interval"
     word = verdict_word(EVERY[row.metric], row.verdict, float(row.matters)) if row.verdict else ""
-    return f"| {measured} | `{row.variant}` | {ratio(float(row.ratio))} ({known}) | {word} |\n"
+    return f"| {measured} | `{row.variant}` | {ratio(float(row.ratio))} ({bounds}) | {word} |\n"
 
 
 def with_table(text: str, answers: str) -> str:

@@ -89,7 +89,7 @@ def main(config: Path, console: Console, scale: str = "") -> bool:
     Raises ConfigError naming file and line when the study has mistakes, ValueError while another study measures.
     """
     needs = Needs(study_of(config, scale))
-    found, machine = [], Machine()
+    results, machine = [], Machine()
     with locks.shared(busy):
         # First, before our own trials add to the load.
         seen = background_load.measure_load()
@@ -99,11 +99,11 @@ def main(config: Path, console: Console, scale: str = "") -> bool:
         ):
             console.print(Text(title, style="bold"), soft_wrap=True)
             for finding in findings:
-                found.append(finding)
+                results.append(finding)
                 for line in lines(finding):
                     console.print(line, soft_wrap=True)
-    console.print(summary(found), highlight=False, soft_wrap=True)
-    return all(finding.state != "problem" for finding in found)
+    console.print(summary(results), highlight=False, soft_wrap=True)
+    return all(finding.state != "problem" for finding in results)
 
 
 if __name__ == "__main__":

@@ -146,39 +146,41 @@ def reflinks(source: Path, target: Path) -> bool | None:
     return True
 
 
-def writable(place: FolderSeen) -> CheckResult:
+def writable(folder: FolderSeen) -> CheckResult:
     """Judge whether a place can be written to; the plan judges whether its free space suffices."""
-    if not place.writable:
-        why, change = "the study writes there", f"sudo chown $USER {place.path}, or use a folder of yours"
-        return CheckResult("problem", place.name, f"{place.path} cannot be written to", why, change)
-    return ok(place.name, f"{place.path} ({place.filesystem}): {place.free_mib / 1024:.1f} GiB free")
+    if not folder.writable:
+        why, change = "the study writes there", f"sudo chown $USER {folder.path}, or use a folder of yours"
+        return CheckResult("problem", folder.name, f"{folder.path} cannot be written to", why, change)
+    return ok(folder.name, f"{folder.path} ({folder.filesystem}): {folder.free_mib / 1024:.1f} GiB free")
 
 
-def runs_nothing(place: FolderSeen, programs: list[str]) -> CheckResult:
+def runs_nothing(folder: FolderSeen, programs: list[str]) -> CheckResult:
     """Judge a place on a file system from which no program runs; `programs` are those that the study runs there."""
-    fact = f"{place.path} is on a file system mounted noexec ({place.filesystem})"
+    fact = f"{folder.path} is on a file system mounted noexec ({folder.filesystem})"
     if not programs:
-        return ok(f"{place.name} noexec", f"{fact}; nothing of this study runs from there")
+        return ok(f"{folder.name} noexec", f"{fact}; nothing of this study runs from there")
     why = f"programs run from there: {' and '.join(programs)}"
-    return CheckResult("problem", f"{place.name} noexec", fact, why, execution.REMEDY[place.name])
+    return CheckResult("problem", f"{folder.name} noexec", fact, why, execution.REMEDY[folder.name])
 
 
-def file_system(place: FolderSeen) -> CheckResult:
+def file_system(folder: FolderSeen) -> CheckResult:
     """Judge the file system that data directories are on."""
-    kind = place.filesystem
+    kind = folder.filesystem
     if kind in IN_MEMORY:
         why = "the figures contain no disk: fsync costs nothing there, and data takes memory from the server"
-        return CheckResult("note", place.name, f"{kind}, in memory", why, "name a folder on a disk under `storage`")
+        return CheckResult("note", folder.name, f"{kind}, in memory", why, "name a folder on a disk under `storage`")
     if kind in REMOTE or kind.startswith("fuse."):
         why = "each fsync is a network message, whose measured time varies with the load of others"
         return CheckResult(
-            "warning", place.name, f"{kind}, not a local disk", why, "name a local folder under `storage`"
+            "warning", folder.name, f"{kind}, not a local disk", why, "name a local folder under `storage`"
         )
     if kind == "overlay":
         why = "a container's layers: the first write to a file copies it"
-        return CheckResult("warning", place.name, "overlay", why, "mount a volume, and name its folder under `storage`")
-    if place.reflink is False:
+        return CheckResult(
+            "warning", folder.name, "overlay", why, "mount a volume, and name its folder under `storage`"
+        )
+    if folder.reflink is False:
         why = "every run copies the whole dataset before it starts: that costs time and disk, the figures do not suffer"
         change = "results and storage on one file system that shares blocks: xfs or btrfs"
-        return CheckResult("note", place.name, f"{kind}, copies do not share blocks (no reflink)", why, change)
-    return ok(place.name, f"{kind}, " + ("copies share blocks" if place.reflink else "sharing of blocks not known"))
+        return CheckResult("note", folder.name, f"{kind}, copies do not share blocks (no reflink)", why, change)
+    return ok(folder.name, f"{kind}, " + ("copies share blocks" if folder.reflink else "sharing of blocks not known"))

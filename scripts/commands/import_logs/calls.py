@@ -206,8 +206,8 @@ def window_after(skip_s: float, reports: tuple[Report, ...]) -> dict[str, Any]:
 
     def total(rate: str) -> float | None:
         sums = [None if (value := getattr(report, rate)) is None else value * step_s for report, step_s in counted]
-        known = [value for value in sums if value is not None]
-        return sum(known) if len(known) == len(sums) else None
+        counted_values = [value for value in sums if value is not None]
+        return sum(counted_values) if len(counted_values) == len(sums) else None
 
     duration_s = sum(step_s for _, step_s in counted)
     counts = {name: None if (value := total(rate)) is None else round(value) for name, rate in RATES.items()}

@@ -62,8 +62,8 @@ def _cells(
     part: pd.DataFrame, runs: pd.DataFrame, reference: str, releases: dict[tuple, set[str]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of one variant and metric."""
-    rows = rows_of(part)
-    variant, metric = (str(rows[0][key]) for key in ("variant", "metric"))
+    rows = part.to_dict("records")
+    variant, metric = (rows[0][key] for key in ("variant", "metric"))
     if variant == reference:
         yield from rows
         return
@@ -83,18 +83,13 @@ def _with_values(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Return cells.csv without values that were rounded to 0; that of a capped percentile is the least it can be."""
     rounded = {cell for cell, limit in limits(runs).items() if limit is Limit.ROUNDED}
     keys = cells[["variant", *WORKLOAD_CLIENTS, "metric"]].itertuples(index=False, name=None)
-    return cells.assign(value=cells["value"].mask(np.array([key in rounded for key in keys], dtype=bool)))
+    return cells.assign(value=cells["value"].mask([key in rounded for key in keys]))
 
 
 def _releases(runs: pd.DataFrame) -> dict[tuple, set[str]]:
     """Return (variant, workload, clients) -> the releases of sysbench behind its ok runs."""
     ok = runs[runs["outcome"] == "ok"]
-    releases: dict[tuple, set[str]] = {}
-    for variant, workload, clients, release in zip(
-        *(ok[key] for key in ("variant", *WORKLOAD_CLIENTS, "sysbench_version")), strict=True
-    ):
-        releases.setdefault((variant, workload, clients), set()).add(release)
-    return releases
+    return ok.groupby(["variant", *WORKLOAD_CLIENTS])["sysbench_version"].agg(set).to_dict()
 
 
 def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -102,7 +97,7 @@ def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame,
 
     `n_repetitions` is the number of repetitions of the cell with the most, `n_blocks_least` of that with the fewest.
     """
-    rows = [_mean(row, cells, runs, reference) for row in rows_of(table)]
+    rows = [_mean(row, cells, runs, reference) for row in table.to_dict("records")]
     return pd.DataFrame(rows, columns=list(table.columns))
 
 
@@ -128,11 +123,6 @@ def _mean(row: dict[str, Any], cells: pd.DataFrame, runs: pd.DataFrame, referenc
         **words,
     }
     return {**columns, "n_flagged": 0, "verdict": Verdict.UNPAIRED}
-
-
-def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table by column."""
-    return [{str(column): value for column, value in row.items()} for row in table.to_dict("records")]
 
 
 def _ends(present: pd.DataFrame) -> dict[str, Any]:

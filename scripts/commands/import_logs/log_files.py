@@ -23,22 +23,22 @@ def shown(path: str) -> str:
 
 def files_below(folder: Path) -> FilesBelow:
     """Return the files below a folder; linked folders outside it are read as if they were inside."""
-    found = FilesBelow()
+    below = FilesBelow()
     folders = {os.path.realpath(folder): "."}
     waiting = [""]
     while waiting:
         where = waiting.pop()
         for name, outcome in _entries(folder, where):
             if outcome is None:
-                found.files.append(name)
+                below.files.append(name)
             elif outcome:
-                found.refused.append((shown(name), outcome))
+                below.refused.append((shown(name), outcome))
             elif refusal := _linked(folder, name, folders):
-                found.refused.append((shown(name), refusal))
+                below.refused.append((shown(name), refusal))
             else:
                 waiting.append(name)
-    found.files.sort(key=natural_key)
-    return found
+    below.files.sort(key=natural_key)
+    return below
 
 
 def _entries(folder: Path, where: str) -> Iterator[tuple[str, str | None]]:

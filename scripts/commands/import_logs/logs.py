@@ -241,26 +241,26 @@ def read_content(path: Path, file: str, content: LogContent, pattern: Pattern, p
 
     Raises NotRead if the content is not the output of sysbench, BadName as `Pattern.place`.
     """
-    place = pattern.place(parts)
+    named_run = pattern.place(parts)
     used: dict[int, int] = defaultdict(int)
     outcomes: list[Outcome] = []
     data = content.read()
     for call in calls(log_text(data)):
         name = content.name if call.of == 1 else f"{content.name}, call {call.number} of {call.of}"
         try:
-            clients = _clients(place.clients, call)
+            clients = _clients(named_run.clients, call)
             reading = read_call(call, pattern.skip_s)
         except NotRead as error:
             outcomes.append(RefusedFile(name, str(error)))
             continue
         used[clients] += 1
-        run = {"variant": place.variant, "workload": place.workload, "clients": clients,
-               "repetition": _repetition(place.repetition, used[clients])}  # fmt: skip
+        run = {"variant": named_run.variant, "workload": named_run.workload, "clients": clients,
+               "repetition": _repetition(named_run.repetition, used[clients])}  # fmt: skip
         origin = {"file": name, "sha256": hashlib.sha256(data).hexdigest() if call.of == 1 else call.sha256}
         times = _times(path if content.name == file else None, call, pattern.date, reading.duration_s)
         facts = {**run, **_record(call, reading), "times": times, "imported": origin}
         source = Source(file, content.name, call.number)
-        outcomes.append(Log(name, facts, place.axes, source, reading.notes))
+        outcomes.append(Log(name, facts, named_run.axes, source, reading.notes))
     return outcomes
 
 
@@ -312,11 +312,11 @@ def _date(line: str) -> float | None:
     return date.timestamp() if date is not None and not pd.isna(date) else None
 
 
-def written_texts(folder: Path, file: str, wanted: dict[Source, T]) -> Iterator[tuple[T, bytes]]:
-    """Yield (what is wanted of it, bytes) per source of one file: a whole content, or the text of one of its calls."""
+def written_texts(folder: Path, file: str, labels: dict[Source, T]) -> Iterator[tuple[T, bytes]]:
+    """Yield (label, bytes) per source of one file: a whole content, or the text of one of its calls."""
     with (folder / file).open("rb") as stream:
         for content in contents(stream, file):
-            of_content = {source.call: what for source, what in wanted.items() if source.content == content.name}
+            of_content = {source.call: what for source, what in labels.items() if source.content == content.name}
             if not of_content:
                 continue
             data = content.read()
