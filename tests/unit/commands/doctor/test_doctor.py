@@ -36,7 +36,7 @@ from scripts.measure.engine.warnings import THRESHOLDS
 from scripts.measure.loadgen.sysbench import Capabilities
 from scripts.study.config.loading import load as load_study
 from scripts.study.config.yaml_lines import ConfigError
-from scripts.study.plan.preview.limits import Limit
+from scripts.study.plan.preview.limit import MachineLimit
 from tests.endtoend.folders import open_folder
 from tests.made.served import Files, served
 from tests.made.studies import CHECKOUT, config, paths
@@ -213,8 +213,8 @@ def test_busy_process_is_seen():
 def test_limits_are_those_of_the_plan(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     hit = [
-        Limit("disk of results: full", "make room", certain=True),
-        Limit("memory: scarce", "lower it", certain=False),
+        MachineLimit("disk of results: full", "make room", certain=True),
+        MachineLimit("memory: scarce", "lower it", certain=False),
     ]
     monkeypatch.setattr(space_checks.limits, "find_limits", lambda *_: hit)
     full, scarce = space_checks.check_limits(needs(), Machine())
