@@ -49,7 +49,7 @@ job_records
     can go when: Snakemake has an option for the place of its records.
 
 terminal, and plugins/snakemake_logger_plugin_steps
-    relies on: the interface of logger plugins; `LoggerManager.get_log_handlers`, `DefaultFilter`, `DefaultFormatter`;
+    relies on: the interface of logger plugins; `LoggerManager.get_log_handlers`;
         the names RuleException and WorkflowError, of errors that say again what a failed job said.
     why: nine of ten lines of Snakemake's output are about its own work; `--quiet` hides failures too, and with `-n`
         nothing. Only `make` asks for it.

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,6 +64,8 @@ class OpenStudy:
             cores = command_line.planned_cores(self.workflow, is_dry_run, sys.argv[1:])
             sys.stderr.write(visible(plan_text.plan_text(self.paths, cores, announcing.forced_steps(self.workflow))))
             if self.terminal and is_dry_run:
+                plain = shlex.join(word for word in sys.argv[1:] if word not in ("--logger", "steps"))
+                self.terminal.answer = f"Snakemake's list of jobs: .venv/bin/snakemake {plain}"
                 self.terminal.next_command = f"make report{self._make_arguments()}"
             elif self.terminal:
                 self.terminal.answer = self._answer()  # that of a finished study, until a job begins

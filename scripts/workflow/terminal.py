@@ -1,9 +1,9 @@
 """What a user of `make` sees of Snakemake: a line for each finished step, failures with their logs, the answer last.
 
-Snakemake's own texts go to its log. In a dry run, which has no log, its list of jobs goes to PLANNED_JOBS.
+Snakemake's own texts go to its log. A dry run has none, since a plan changes no file: it names the command that shows
+Snakemake's list of jobs.
 """
 
-import contextlib
 import logging
 import os
 import re
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from snakemake.logging import DefaultFilter, DefaultFormatter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -25,7 +24,6 @@ from scripts.workflow.interrupts import Received
 from scripts.workflow.progress_bar import ProgressBar
 from scripts.workflow.time_left import TimeLeft
 
-PLANNED_JOBS = Path(".snakemake", "log", "planned-jobs.txt")
 LAST_LINES = 10
 DIGEST = re.compile(r"-?\b[0-9a-f]{12}\b")
 
@@ -59,7 +57,6 @@ class LogHandler(LogHandlerBase):
         self.received: Received | None = None
         self.failed, self.is_closed = 0, False
         self.bar: ProgressBar | None = None
-        self.planned = _file_of_planned_jobs(self.common_settings) if self.common_settings.dryrun else None
 
     def expect(self, time_left: TimeLeft, names: dict[str, str]) -> None:
         """Show this time left from now on; `names` has words for the outputs of some jobs."""
@@ -84,8 +81,6 @@ class LogHandler(LogHandlerBase):
     def _write(self, record: logging.LogRecord) -> None:
         fields, at = vars(record), record.created
         event = fields.get("event")
-        if self.planned:
-            self.planned.handle(record)
         if event == LogEvent.JOB_INFO and not self.common_settings.dryrun:
             self._begin(fields, at)
         elif event == LogEvent.JOB_FINISHED:
@@ -146,14 +141,11 @@ class LogHandler(LogHandlerBase):
                 self.bar.close()
             for line in self._last_lines():
                 self.say(line)
-            if self.planned:
-                self.planned.close()
         super().close()
 
     def _last_lines(self) -> Iterator[str]:
-        logs = [str(PLANNED_JOBS)] if self.planned else [os.path.relpath(log) for log in self.logs]
-        if logs:
-            yield f"Snakemake's {'list of jobs' if self.planned else 'own log'}: {', '.join(logs)}"
+        if self.logs:
+            yield f"Snakemake's own log: {', '.join(os.path.relpath(log) for log in self.logs)}"
         if self.failed:
             yield f"{plural(self.failed, 'step')} failed; the same command tries again, and keeps what is made"
         elif self.steps:
@@ -166,18 +158,6 @@ def handler_of(workflow: Any) -> LogHandler | None:
     """Return what writes the lines of steps in this call of Snakemake; None without `--logger steps`."""
     handlers = workflow.logger_manager.get_log_handlers()
     return next((handler for handler in handlers if isinstance(handler, LogHandler)), None)
-
-
-def _file_of_planned_jobs(settings: Any) -> logging.Handler | None:
-    """Return what writes Snakemake's own texts of a dry run; None where no file can be made."""
-    with contextlib.suppress(OSError):
-        PLANNED_JOBS.parent.mkdir(parents=True, exist_ok=True)
-        written = logging.FileHandler(PLANNED_JOBS, mode="w", encoding="utf-8")
-        written.setFormatter(DefaultFormatter(settings.quiet, settings.show_failed_logs))
-        options = (settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds)
-        written.addFilter(DefaultFilter(*options))
-        return written
-    return None
 
 
 def _in_words(wildcards: dict[str, str]) -> str:
