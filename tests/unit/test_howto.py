@@ -54,6 +54,18 @@ def test_the_study_of_a_page_is_planned_in_whole(home, page, text):
     assert max(block.key.repetition for block in paths.every_block) >= 5, "fewer repetitions give no verdict"
 
 
+def test_the_study_of_the_readme_has_ten_lines():
+    (text,) = [text for page, text in STUDIES if page.name == "README.md"]
+    assert len(text.splitlines()) <= 10
+
+
+def test_a_patch_is_planned_as_its_page_says(home):
+    ((page, text),) = [each for each in STUDIES if each[0].name == "patch.md"]
+    paths = planned(home, page, text)
+    counts = f"{len(paths.builds)} builds, {len(paths.datasets)} datasets, {len(paths.every_block)} blocks"
+    assert counts in page.read_text(encoding="utf-8")
+
+
 def test_every_page_of_a_question_has_a_complete_study():
     with_one = {page.name for page, _ in STUDIES}
     assert {page.name for page in PAGES} - with_one == WITHOUT_A_STUDY
