@@ -28,7 +28,7 @@ def test_workflows_call_targets_that_there_are():
 def test_workflow_runs_lint_fast_tests_on_two_pythons_and_real_tests():
     jobs = yaml.safe_load(WORKFLOWS[0].read_text(encoding="utf-8"))["jobs"]
     assert jobs["fast"]["strategy"]["matrix"]["python"] == ["3.11", "3.13"]
-    assert "make test FAST=1" in steps(WORKFLOWS[0])
+    assert any(run.startswith("make test FAST=1") for run in steps(WORKFLOWS[0]))
     assert ".ci/run" in steps(WORKFLOWS[0])
     assert all(job["timeout-minutes"] <= 180 for job in jobs.values())
 
