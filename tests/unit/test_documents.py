@@ -64,6 +64,13 @@ def test_site_is_built_with_every_link_and_anchor_checked(tmp_path):
     }
 
 
+def test_index_leads_to_every_page():
+    pages = {path.relative_to(CHECKOUT / "docs").as_posix() for path in CHECKOUT.glob("docs/**/*.md")}
+    linked = set(re.findall(r"\]\(([^)#\s]+)", (CHECKOUT / "docs" / "index.md").read_text(encoding="utf-8")))
+    of_results = {path for path in pages if path.startswith(("results/", "sample/"))} - {"results/index.md"}
+    assert pages - linked - of_results == {"index.md"}
+
+
 def test_site_is_written_where_nothing_is_tracked():
     assert yaml.safe_load((CHECKOUT / "mkdocs.yml").read_text(encoding="utf-8"))["site_dir"].startswith("results/")
 
