@@ -161,7 +161,7 @@ ifeq ($(ALL),1)
 	rm -rf results .snakemake .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	@echo 'Removed everything generated, measurements and downloads as well.'
 else
-	rm -rf results/logs results/report.html results/studies/*/{tables,figures,report.html,summary.md,verdict.json}
+	rm -rf results/logs results/report.html results/studies/*/{tables,figures,report.html,summary.md,answer.json,verdict.json}
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	@echo 'Kept: sources, builds, profiles, datasets and measurements under results/, and .venv. ALL=1 removes them too.'
 endif

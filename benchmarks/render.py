@@ -43,6 +43,7 @@ def command(step: str, tree: synthetic.Tree) -> list[str]:
         for kind in ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets"):
             line += [f"--{kind}", *getattr(tree, kind)]
         line += ["--output", page(tree), "--summary", page(tree).with_name("summary.md")]
+        line += ["--answer", page(tree).with_name("answer.json")]
     return list(map(str, line))
 
 

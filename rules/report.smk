@@ -94,6 +94,7 @@ rule render_report:
     output:
         report="results/studies/{study}/report.html",
         summary="results/studies/{study}/summary.md",
+        answer="results/studies/{study}/answer.json",
     log:
         "results/logs/render_report/{study}.log",
     conda:
@@ -119,6 +120,7 @@ rule render_report:
             --diagnoses {input.diagnoses:q} \
             --output {output.report:q} \
             --summary {output.summary:q} \
+            --answer {output.answer:q} \
             --log {log:q}
         """
 

@@ -6,15 +6,15 @@ Exit codes: 0 held, 1 broken, 2 open, 3 error.
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, Never
+from typing import Never
 
-from scripts.lib import json_record
 from scripts.lib.host.entry import say
 from scripts.lib.visible import visible
-from scripts.report.analysis.expectations import State
+from scripts.report.analysis.expectations import Judgement
+from scripts.report.page.study_answer import ANSWER_FILE, StudyAnswer
 
 STUDIES = Path("results/studies")
-CODES = {State.HELD: 0, State.BROKEN: 1, State.OPEN: 2}
+CODES = {Judgement.HELD: 0, Judgement.BROKEN: 1, Judgement.OPEN: 2}
 ERROR = 3
 SMALL = "-small"  # ends the name of a study at its small scale
 
@@ -22,23 +22,18 @@ SMALL = "-small"  # ends the name of a study at its small scale
 def main(study: str) -> int:
     """Print how a study's expectations stand, and return the exit code.
 
-    Raises ValueError if the study has no verdict.json or no expectations.
+    Raises ValueError naming the file answer.json if it is missing, or the key that the study lacks.
     """
-    facts = read_verdict(study)
-    for expectation in facts["expectations"]:
-        sys.stdout.write(f"{visible(expectation['text'])}\n")
-    sys.stdout.write(f"{facts['word']}\n")
-    return CODES[State(facts["word"])]
-
-
-def read_verdict(study: str) -> dict[str, Any]:
-    """Return verdict.json of a study. Raises ValueError naming the file, or the key that its config lacks."""
-    file = STUDIES / study / "verdict.json"
+    file = STUDIES / study / ANSWER_FILE
     if not file.is_file():
         raise ValueError(f"{file}: missing; `{_report_command(study)}` makes it")
-    if (facts := json_record.read(file)).get("word") is None:
+    answer = StudyAnswer.read(file)
+    if answer.word is None:
         raise ValueError(f"{file}: study {study} states no `expect:`, so there is nothing to check")
-    return facts
+    for expectation in answer.expectations:
+        sys.stdout.write(f"{visible(expectation.text)}\n")
+    sys.stdout.write(f"{answer.word}\n")
+    return CODES[Judgement(answer.word)]
 
 
 def _report_command(study: str) -> str:
@@ -60,7 +55,7 @@ def command(arguments: list[str] | None = None) -> int:
     parser.add_argument("study", help="name of a finished study: results/studies/<name>")
     try:
         return main(parser.parse_args(arguments).study)
-    except (ValueError, OSError, KeyError) as error:
+    except (ValueError, TypeError, OSError) as error:
         say(str(error))
         return ERROR
 

@@ -64,7 +64,10 @@ def made_of_results(paths: Schedule) -> list[Path]:
     published = [RESULTS / "report.html"] if name == "default" else []
     return [
         *published,
-        *(Path(paths.study) / part for part in ("report.html", "summary.md", "verdict.json", "tables", "figures")),
+        *(
+            Path(paths.study) / part
+            for part in ("report.html", "summary.md", "answer.json", "verdict.json", "tables", "figures")
+        ),
     ]
 
 

@@ -68,8 +68,9 @@ def render(archive: Path, output: Path) -> Path:
             compare_variants.main(study, tables["runs"], tables["executions"], tables)
             export_tables.main(study, tables, *(home / name for name in export_tables.OUTPUTS))
             plot_figures.main(study, tables, figures)
+            made = (output, home / "summary.md", home / "answer.json")
             link, records = os.path.relpath(archive, output.parent), records_by_kind(names)
-            render_report.main(study, listed, tables, figures, output, home / "summary.md", link, **records)
+            render_report.main(study, listed, tables, figures, *made, link, **records)
     return output
 
 

@@ -10,7 +10,7 @@ from scripts.lib.host import entry
 from scripts.lib.json_record import FORMAT, json_text, read, write, write_text
 from scripts.lib.visible import csv_text
 from scripts.report.analysis import dictionary
-from scripts.report.analysis.columns import BOOLEAN, COUNT, TEXT, Table
+from scripts.report.analysis.columns import BOOLEAN, COUNT, TEXT, CsvTable
 from scripts.report.analysis.expectations import whole_verdict
 from scripts.report.analysis.run_tables import read_csv
 
@@ -47,7 +47,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _table(name: str) -> Table:
+def _table(name: str) -> CsvTable:
     return dictionary.TABLES.get(name) or dictionary.IMPORTED[name]
 
 

@@ -18,7 +18,7 @@ from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page.figures import ratios as figures_ratios
 from scripts.report.page.figures.answer import NARROW, WIDE, answer_chart
 from scripts.report.page.figures.naming import (
-    Look,
+    Palette,
     answer_names,
     beside_published,
     drawn_metrics,
@@ -85,7 +85,7 @@ def charts(declared: dict[str, Any], tables: Mapping[str, Path]) -> list[Callabl
     ]
 
 
-def answer(study: dict, tables: dict[str, pd.DataFrame], look: Look) -> Iterator[tuple[str, str]]:
+def answer(study: dict, tables: dict[str, pd.DataFrame], look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figure of the first screen, once for a wide and once for a narrow one."""
     found = results(study, tables)
     for name, layout in zip(answer_names(study), (WIDE, NARROW), strict=False):
@@ -98,7 +98,7 @@ def over_time(study: dict, runs: pd.DataFrame) -> Iterator[tuple[str, str]]:
         yield name, machine_chart(runs, TPS, name)
 
 
-def values(study: dict, runs: pd.DataFrame, look: Look, workload: str) -> Iterator[tuple[str, str]]:
+def values(study: dict, runs: pd.DataFrame, look: Palette, workload: str) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of a workload's values, one per metric."""
     shown = published.frame(study)
     for metric in value_metrics(study, workload):
@@ -108,7 +108,7 @@ def values(study: dict, runs: pd.DataFrame, look: Look, workload: str) -> Iterat
         yield name, values_chart(ours, METRICS[metric], look, name, theirs if len(theirs) else None)
 
 
-def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
+def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of all ratios, factors and effects of one metric."""
     kinds = {table: tables[table][tables[table]["metric"] == metric.name] for table in ("cells", "factors", "effects")}
     yield f"forest-{metric.name}", forest_chart(kinds["cells"], metric, look, f"forest-{metric.name}")
@@ -120,7 +120,7 @@ def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Look) -> Itera
         yield f"effects-{metric.name}", factor_chart(named, metric, f"effects-{metric.name}")
 
 
-def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Look) -> Iterator[tuple[str, str]]:
+def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the heat maps of one metric and of their key."""
     ours = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study["reference"], *CONTROLS))]
     full, names = figures_ratios.FULL, heat_names(study, metric.name)
@@ -136,7 +136,7 @@ def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Look) -> Iterat
         yield name, figures_ratios.heat_chart(chosen, grid, metric, full, look, name)
 
 
-def beside(study: dict, cells: pd.DataFrame, look: Look) -> Iterator[tuple[str, str]]:
+def beside(study: dict, cells: pd.DataFrame, look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures that show published ratios of transactions per second beside ours."""
     theirs = published.ratios(study, published.frame(study), TPS.name)
     for workload in (name for name in study["workloads"] if beside_published(study, name)):
@@ -145,7 +145,7 @@ def beside(study: dict, cells: pd.DataFrame, look: Look) -> Iterator[tuple[str, 
         yield name, published_chart(ours, theirs[theirs["workload"] == workload], TPS, look, name)
 
 
-def by_second(study: dict, tables: Mapping[str, Path], look: Look) -> Iterator[tuple[str, str]]:
+def by_second(study: dict, tables: Mapping[str, Path], look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of runs second by second, of a study that samples counters."""
     if not study.get("series"):
         return

@@ -1,4 +1,4 @@
-"""Render report.html and summary.md of a study from its tables, figures and records."""
+"""Render report.html, summary.md and answer.json of a study from its tables, figures and records."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -9,9 +9,9 @@ from scripts.measure.engine.run_record import Run, read_diagnosis
 from scripts.report.analysis import dictionary
 from scripts.report.analysis.run_tables import listed, read_csv, read_records
 from scripts.report.page.figures.naming import figure_names
-from scripts.report.page.page_values import Evidence, view
-from scripts.report.page.render import render
+from scripts.report.page.render import render_markdown, render_page
 from scripts.report.page.runs_section import MOST_UNFOLDED
+from scripts.report.page.study_report import Evidence, StudyReport
 
 # Kind of records -> the function that reads one.
 RECORDS = {
@@ -33,14 +33,15 @@ def main(
     figures: Path,
     output: Path,
     summary: Path,
+    answer: Path,
     archive: str = "",
     **records: list[Path],
 ) -> None:
-    """Inputs: `study`, `runs_list`, `tables`, `figures`, `records`. Outputs: `output`, the page, and `summary`.
+    """Inputs: `study`, `runs_list`, `tables`, `figures`, `records`. Outputs: `output`, the page, `summary`, `answer`.
 
     `records` holds the paths of the records per kind in RECORDS; a kind that is missing has no records. `summary` is a
-    text for a pull request. Links to run files are relative to the folder of `output`; if `archive`, a path relative
-    to it too, is given, the page links to this file instead.
+    text for a pull request, `answer` is for programs. Links to run files are relative to the folder of `output`; if
+    `archive`, a path relative to it too, is given, the page links to this file instead.
     """
     declared = read(study)
     names = (*TABLES, *(dictionary.IMPORTED if declared.get("imported") else ()))
@@ -54,9 +55,10 @@ def main(
         folder=output.parent,
         archive=archive,
     )
-    values = view(evidence)
-    write_text(summary, render("summary.md.j2", values))
-    write_text(output, render("report.html.j2", values))
+    report = StudyReport(evidence)
+    report.answer.write(answer)
+    write_text(summary, render_markdown("summary.md.j2", {"summary": report.summary()}))
+    write_text(output, render_page(report.page()))
 
 
 def _read_figures(folder: Path, names: Iterable[str]) -> dict[str, str]:
@@ -78,4 +80,5 @@ def _lean(files: list[Path]) -> Iterator[Run]:
 
 if __name__ == "__main__":
     records = dict.fromkeys(RECORDS, entry.FILES)
-    entry.run(main, __doc__, "study", "runs_list", "figures", "output", "summary", tables=entry.TABLES, **records)
+    paths = ("study", "runs_list", "figures", "output", "summary", "answer")
+    entry.run(main, __doc__, *paths, tables=entry.TABLES, **records)

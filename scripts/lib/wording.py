@@ -89,10 +89,14 @@ def percent(share: float | None, digits: int = 1) -> str:
     """Return a share as per cent; a small one that would round to zero is shown as `under 0.1 %`."""
     if missing(share):
         return NOTHING
-    least = 10.0**-digits
-    if 0 < share * 100 < least / 2:
-        return f"under {least:.{digits}f}{NARROW}%"
+    if rounds_to_zero(share, digits):
+        return f"under {10.0**-digits:.{digits}f}{NARROW}%"
     return f"{share * 100:.{digits}f}{NARROW}%"
+
+
+def rounds_to_zero(share: float, digits: int = 1) -> bool:
+    """Return whether a share above zero is one that `percent` can only bound: `under 0.1 %`."""
+    return 0 < share * 100 < 10.0**-digits / 2
 
 
 def share(value: float) -> str:

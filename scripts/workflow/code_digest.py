@@ -30,7 +30,8 @@ def files_of(script: str) -> list[str]:
             # Python runs the __init__ of a module's package, too.
             wanted += filter(None, [module.rpartition(".")[0]])
     folders = {folder for module, folder in TEMPLATES.items() if module in found}
-    templates = [str(file.relative_to(FOLDER)) for folder in folders for file in (FOLDER / folder).iterdir()]
+    files = (file for folder in folders for file in (FOLDER / folder).rglob("*") if file.is_file())
+    templates = [str(file.relative_to(FOLDER)) for file in files]
     return sorted([file_of(module) for module in found] + templates)
 
 

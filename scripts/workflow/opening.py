@@ -21,6 +21,7 @@ from scripts.lib.vocabulary import BLOCK_FILE
 from scripts.lib.wording import plural
 from scripts.measure.loadgen import lua
 from scripts.measure.servers import credentials
+from scripts.report.page.study_answer import ANSWER_FILE, last_lines
 from scripts.study.config.loading import load
 from scripts.study.plan import decisions, earlier_layout, looks, relink_choice
 from scripts.study.plan.block_layout import Block
@@ -28,7 +29,6 @@ from scripts.study.plan.preview import plan_text, step_times
 from scripts.study.plan.recipes import Plan
 from scripts.study.plan.schedule import Schedule
 from scripts.workflow import announcing, command_line, job_records, session, terminal
-from scripts.workflow.last_lines import last_lines
 from scripts.workflow.time_left import TimeLeft
 
 RESULTS = Path("results")
@@ -74,7 +74,7 @@ class OpenStudy:
                 self.terminal.expect(TimeLeft(step_times.expected_s(self.paths, cores), blocks), self._block_names())
 
     def _answer(self) -> str:
-        return last_lines(Path(self.paths.study) / "summary.md")
+        return last_lines(Path(self.paths.study, ANSWER_FILE))
 
     def _records(self, block: Block) -> list[str]:
         return [f"{folder}/{BLOCK_FILE}" for folder in self.paths.shared(block)]

@@ -60,7 +60,8 @@ def test_results_of_each_format_and_release_are_rendered_with_their_own_figures(
     export_tables.main(study, tables, *(home / name for name in export_tables.OUTPUTS))
     plot_figures.main(study, tables, figures)
     records = {kind: sorted(results.glob(pattern)) for kind, pattern in KINDS.items()}
-    render_report.main(study, listed, tables, figures, home / "report.html", home / "summary.md", **records)
+    made = (home / name for name in ("report.html", "summary.md", "answer.json"))
+    render_report.main(study, listed, tables, figures, *made, **records)
 
     measured = [json_record.read(path) for path in runs.listed(listed)]
     assert sorted(read_csv(tables["runs"])["tps"].dropna()) == pytest.approx(

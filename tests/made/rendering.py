@@ -78,10 +78,10 @@ def rendered(plan, root, edit=None, without=(), made=None, draw=plot_figures.mai
             path.write_text(json.dumps(edit(read(path))))
     tables = computed(tree)
     draw(tree.study, tables, tree.figures)
-    output, summary = tree.study.parent / "report.html", tree.study.parent / "summary.md"
+    made = [tree.study.with_name(name) for name in ("report.html", "summary.md", "answer.json")]
     records = {kind: getattr(tree, kind) for kind in render_report.RECORDS if kind not in without}
-    render_report.main(tree.study, tree.runs_list, tables, tree.figures, output, summary, **records)
-    return tree, output.read_text(encoding="utf-8"), summary.read_text(encoding="utf-8")
+    render_report.main(tree.study, tree.runs_list, tables, tree.figures, *made, **records)
+    return tree, *(path.read_text(encoding="utf-8") for path in made[:2])
 
 
 def answer_of(tree, variant="pgo"):

@@ -94,7 +94,7 @@ EDITS = {
     "`results` moved and linked": Edit(moves.results_linked),
     "`results` moved and `-d`": Edit(moves.results_elsewhere),
     "`results` copied into a fresh clone": Edit(moves.results_copied),
-    "code of the page": appended("scripts/report/page/page_values.py"),
+    "code of the page": appended("scripts/report/page/study_report.py"),
     "code of the figures": appended("scripts/report/page/figures/drawing.py"),
     "code of the tables": appended("scripts/jobs/compare_variants.py"),
     "code that collects runs": appended("scripts/jobs/collect_runs.py"),

@@ -1,21 +1,36 @@
 """Compare two finished studies side by side: their differences, and their values cell by cell."""
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
 from scripts.commands.compare_studies import studies
 from scripts.commands.compare_studies.cells import Cells, headline, sentences, shared_cells, side_table
 from scripts.commands.compare_studies.figure import speedup_charts
-from scripts.commands.compare_studies.studies import FinishedStudy, load_finished
+from scripts.commands.compare_studies.studies import FinishedStudy, StudyChange, load_finished
 from scripts.lib.host.entry import WrongCall, say, user_command
 from scripts.lib.json_record import write_text
 from scripts.report.analysis.metrics import METRICS
-from scripts.report.page.render import render
+from scripts.report.page.document import (
+    AnswerBox,
+    Figures,
+    Fold,
+    Head,
+    Heading,
+    Page,
+    Partial,
+    Prose,
+    Section,
+    Table,
+    table_row,
+    word_heads,
+)
+from scripts.report.page.render import render_markdown, render_page
 
 COMPARISONS = Path("results/comparisons")
+FORBIDS = "What forbids a speedup"
 SHOWN = ("tps", "p95_ms", "cpu_us_per_tx")
 
 
@@ -29,14 +44,28 @@ def main(a: Path, b: Path) -> None:
     if first.folder.resolve() == second.folder.resolve():
         raise WrongCall(f"A={a} and B={b}: both are {first.folder.resolve()}, expected two studies")
     folder = COMPARISONS / f"{first.name}-{second.name}"
-    values = comparison_view(first, second)
-    write_text(folder / "summary.md", render("comparison.md.j2", values))
-    write_text(folder / "report.html", render("comparison.html.j2", values))
+    compared = compare(first, second)
+    write_text(folder / "summary.md", render_markdown("comparison.md.j2", {"compared": compared}))
+    write_text(folder / "report.html", render_page(page_of(compared)))
     say(f"[compare] {folder / 'report.html'}")
 
 
-def comparison_view(a: FinishedStudy, b: FinishedStudy) -> dict[str, Any]:
-    """Return the values for the templates, unescaped. Raises ValueError if the two have no variant in common."""
+@dataclass(frozen=True)
+class ComparedStudies:
+    """Two studies side by side; `tables` is by the title of a table, `changes` by the kind of what differs."""
+
+    a: FinishedStudy
+    b: FinishedStudy
+    headline: str
+    sentences: list[str]
+    refusals: Table
+    tables: dict[str, Table]
+    changes: dict[str, Table]
+    figures: list[Markup]
+
+
+def compare(a: FinishedStudy, b: FinishedStudy) -> ComparedStudies:
+    """Return two studies side by side. Raises ValueError if they have no variant in common."""
     variants = [name for name in a.variants if name in b.variants]
     if not variants:
         variants_text = f"{a.folder} has {', '.join(a.variants)}; {b.folder} has {', '.join(b.variants)}"
@@ -44,34 +73,69 @@ def comparison_view(a: FinishedStudy, b: FinishedStudy) -> dict[str, Any]:
     shared = {name: shared_cells(a, b, name) for name in variants}
     refusals = studies.refusals(a, b, shared)
     cells = Cells(a, b, shared, refusals)
-    return {
-        "a": _side(a),
-        "b": _side(b),
-        "headline": headline(cells),
-        "figures": [Markup(chart) for chart in speedup_charts(cells)],
-        "sentences": sentences(cells),
-        "refusals": refusals.named(),
-        "changes": [
-            ("When", studies.time_changes(a, b)),
-            ("Releases and builds", studies.build_changes(a, b)),
-            ("Config", studies.config_changes(a, b)),
-        ],
-        "tables": [side_table(cells, METRICS[name]) for name in SHOWN] if any(shared.values()) else [],
+    metrics = [METRICS[name] for name in SHOWN] if any(shared.values()) else []
+    changes = {
+        "When": studies.time_changes(a, b),
+        "Releases and builds": studies.build_changes(a, b),
+        "Config": studies.config_changes(a, b),
     }
+    return ComparedStudies(
+        a,
+        b,
+        headline=headline(cells),
+        sentences=sentences(cells),
+        refusals=_changes_table(a, b, "differs", refusals.named()),
+        tables={metric.heading: side_table(cells, metric) for metric in metrics},
+        changes={title: _changes_table(a, b, "", found) for title, found in changes.items()},
+        figures=[Markup(chart) for chart in speedup_charts(cells)],
+    )
 
 
-def _side(study: FinishedStudy) -> dict[str, Any]:
-    return {
-        "name": study.name,
-        "title": study.study["title"],
-        "reference": study.study["reference"],
-        "measured": studies.date_changes(study),
-        "runs": len(study.records),
-        "variants": study.variants,
-        "workloads": list(study.study["workloads"]),
-        "clients": study.study["clients"],
-        "imported": study.imported,
-    }
+def _changes_table(a: FinishedStudy, b: FinishedStudy, what: str, changes: list[StudyChange]) -> Table:
+    heads = (Head(what), *word_heads(f"A: {a.name}", f"B: {b.name}"))
+    return Table(heads, tuple(table_row(each.what, each.a, each.b) for each in changes), style="sided")
+
+
+REFUSALS_TEXT = (
+    "With any of these different or unknown, a ratio of B to A includes their effect as well as that of the server."
+)
+CAPTION = (
+    "Ratio of each variant to the reference of its own study, over the cells that both have. Thick: mean with its 95 % "
+    "interval; small: each cell."
+)
+
+
+def page_of(compared: ComparedStudies) -> Page:
+    """Return the page of two studies."""
+    title = f"{compared.a.name} and {compared.b.name}"
+    sides = [_side_text(letter, study) for letter, study in (("A", compared.a), ("B", compared.b))]
+    figures = [Figures(compared.figures, "answer", CAPTION)] if compared.figures else []
+    said = Fold("In sentences, variant by variant", [AnswerBox([*map(Prose, compared.sentences)])], is_open=not figures)
+    header = [Heading(title, 1), Prose(compared.headline, "headline"), *sides, *figures, said]
+    changes = [
+        block
+        for kind, table in compared.changes.items()
+        for block in (Heading(kind), table if table else Prose("Nothing."))
+    ]
+    refusals = Section("refusals", FORBIDS, [Prose(REFUSALS_TEXT), compared.refusals], FORBIDS)
+    folds = [Fold(name, [table], is_open=not place) for place, (name, table) in enumerate(compared.tables.items())]
+    sections = [
+        *([refusals] if compared.refusals else []),
+        *([Section("cells", "Cell by cell", folds, "Cell by cell")] if folds else []),
+        Section("changes", "What changed", changes, "What changed"),
+        Section("method", "How it was done", [Partial("comparison_method", {})], "How it was done"),
+    ]
+    return Page(title, header, sections, {}, has_script=False)
+
+
+def _side_text(letter: str, study: FinishedStudy) -> Prose:
+    source = " from imported logs" if study.imported else ""
+    text = (
+        f", {study.study['title']}. {len(study.records)} runs{source}, measured {studies.date_changes(study)}. "
+        f"Reference {study.study['reference']}; variants {', '.join(study.variants)}; workloads "
+        f"{', '.join(study.study['workloads'])}; clients {', '.join(map(str, study.study['clients']))}."
+    )
+    return Prose(Markup("<b>{}: {}</b>{}").format(letter, study.name, text), "quiet")
 
 
 def _arguments() -> argparse.Namespace:

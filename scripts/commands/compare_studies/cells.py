@@ -13,8 +13,8 @@ from scripts.lib.wording import NARROW, NOTHING, before_after, count, interval, 
 from scripts.report.analysis import stats
 from scripts.report.analysis.comparison import Comparison, compare, terms_of
 from scripts.report.analysis.metrics import TPS, Metric
-from scripts.report.analysis.unpaired import NONE, Estimate, Term, estimate, log_ratios, log_values, over
-from scripts.report.page.value_tables import Cell
+from scripts.report.analysis.unpaired import NONE, Term, WelchEstimate, estimate, log_ratios, log_values, over
+from scripts.report.page.document import Cell, Head, Table, TableRow, table_row, word_heads
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Compared:
 
     value_a: float
     value_b: float
-    change: Estimate
-    speedup_a: Estimate
-    speedup_b: Estimate
+    change: WelchEstimate
+    speedup_a: WelchEstimate
+    speedup_b: WelchEstimate
     sides_a: tuple[float, float]
     sides_b: tuple[float, float]
-    relative: Estimate
+    relative: WelchEstimate
 
 
 def shared_cells(a: FinishedStudy, b: FinishedStudy, variant: str) -> list[tuple[str, int]]:
@@ -82,12 +82,12 @@ class Cells:
         )
 
 
-def whole_speedup(study: FinishedStudy, variant: str, metric: str) -> Estimate:
+def whole_speedup(study: FinishedStudy, variant: str, metric: str) -> WelchEstimate:
     """Return a variant's speedup over its reference in all cells of a study."""
     return _reported(study, variant, metric, list(_speedup(study, variant, metric)[0][1].index))
 
 
-def _reported(study: FinishedStudy, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> Estimate:
+def _reported(study: FinishedStudy, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> WelchEstimate:
     """Return a variant's speedup over its reference in some cells, with the interval of a report of these alone."""
     if study.imported or variant == study.study["reference"]:
         return estimate(over(cells, _speedup(study, variant, metric)))
@@ -120,9 +120,9 @@ def _report_of(study: FinishedStudy, metric: str, cells: tuple[tuple[str, int], 
     return compare(runs[inside], terms_of(study.study, [metric]))
 
 
-def _estimate(row: pd.Series) -> Estimate:
+def _estimate(row: pd.Series) -> WelchEstimate:
     low, high = (float(np.log(row[bound])) for bound in ("ratio_low", "ratio_high"))
-    return Estimate(float(row["log_ratio"]), low, high, int(row["n_blocks_least"]))
+    return WelchEstimate(float(row["log_ratio"]), low, high, int(row["n_blocks_least"]))
 
 
 def _speedup(study: FinishedStudy, variant: str, metric: str) -> list[Term]:
@@ -204,7 +204,7 @@ def _speedups(cells: Cells, variant: str) -> str:
     return f"{text}; B's speedup is {estimate_text(compared.relative)} A's{condition}."
 
 
-def estimate_text(estimated: Estimate) -> str:
+def estimate_text(estimated: WelchEstimate) -> str:
     """Write an estimate with its interval: `1.44 × (95 % interval 1.39–1.49)`."""
     if missing(estimated.low):
         return f"{times(estimated.ratio)} (no interval: {plural(estimated.n, 'repetition')})"
@@ -218,27 +218,11 @@ NOT_INTERLEAVED = "B / A, not interleaved"
 SIDE_HEAD = ("A", "B", "B / A", "ratio to reference, A", "ratio to reference, B", "ratio of the two")
 
 
-@dataclass(frozen=True)
-class SideRow:
-    """One variant in one cell, or over all cells the studies share."""
+def side_table(cells: Cells, metric: Metric) -> Table:
+    """Return the table of one metric: first the means over all shared cells, then cell by cell.
 
-    where: str
-    variant: str
-    fields: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class SideTable:
-    """The table of one metric; `whole` holds the means over all shared cells, `rows` the cells."""
-
-    title: str
-    head: tuple[str, ...]
-    whole: tuple[SideRow, ...]
-    rows: tuple[SideRow, ...]
-
-
-def side_table(cells: Cells, metric: Metric) -> SideTable:
-    """Return the table of one metric, cells in the first study's order, the variants of a cell together."""
+    Cells stand in the first study's order, the variants of a cell together.
+    """
     variants = [name for name, shared in cells.shared.items() if shared]
     places = list(dict.fromkeys(cell for name in variants for cell in cells.shared[name]))
     over_all = [
@@ -250,16 +234,17 @@ def side_table(cells: Cells, metric: Metric) -> SideTable:
         for name in variants
         if cell in cells.shared[name]
     ]
-    head = SIDE_HEAD if cells.refusals.kinds() else (*SIDE_HEAD[:2], NOT_INTERLEAVED, *SIDE_HEAD[3:])
-    return SideTable(metric.heading, head, tuple(over_all), tuple(rows))
+    ratios = SIDE_HEAD if cells.refusals.kinds() else (*SIDE_HEAD[:2], NOT_INTERLEAVED, *SIDE_HEAD[3:])
+    heads = (*word_heads("cell", "variant"), *map(Head, ratios))
+    return Table(heads, (*over_all, *rows), style="values inline", labels=2)
 
 
-def _row(cells: Cells, metric: Metric, where: str, variant: str, chosen: list[tuple[str, int]]) -> SideRow:
+def _row(cells: Cells, metric: Metric, where: str, variant: str, chosen: list[tuple[str, int]]) -> TableRow:
     compared = cells.compared(variant, metric.name, chosen)
     workloads = dict.fromkeys(workload for workload, _ in chosen)
     differing = list(dict.fromkeys(change.what for load in workloads for change in cells.refusals.of(variant, load)))
     load = list(dict.fromkeys(change.what for name in workloads for change in cells.refusals.load(variant, name)))
-    return SideRow(where, variant, _fields(compared, differing, load))
+    return table_row(where, variant, *_fields(compared, differing, load))
 
 
 def _fields(compared: Compared, refused: list[str], load: list[str]) -> tuple[Cell, ...]:
@@ -277,7 +262,7 @@ def _sides_text(sides: tuple[float, float]) -> str:
     return "" if missing(sides[0]) else before_after(*sides)
 
 
-def _ratio(estimated: Estimate, note: str = "", hint: str = "") -> Cell:
+def _ratio(estimated: WelchEstimate, note: str = "", hint: str = "") -> Cell:
     if missing(estimated.log_ratio):
         return Cell(NOTHING, (), "hole")
     notes = (interval(*estimated.bounds), *([note] if note else []))

@@ -9,10 +9,11 @@ from scripts.commands.compare_studies.cells import Cells
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import NOTHING, by_width, missing
 from scripts.report.analysis.metrics import METRICS, Metric
-from scripts.report.analysis.unpaired import Estimate
+from scripts.report.analysis.unpaired import WelchEstimate
 from scripts.report.page.figures.answer import NARROW, WIDE, answer_chart
-from scripts.report.page.figures.naming import COLOURS, Look
-from scripts.report.page.results import PLAIN, QUIET, Field, ResultRow, Results, Span
+from scripts.report.page.figures.naming import COLOURS, Palette
+from scripts.report.page.results import ResultRow, Results, Span
+from scripts.report.page.study_answer import PLAIN, QUIET, ShownRatio
 
 SIDES = {"A": COLOURS[0], "B": COLOURS[1]}
 METRIC_NAMES = ("tps", "cpu_us_per_tx", "p95_ms")
@@ -23,7 +24,7 @@ def speedup_charts(cells: Cells) -> list[str]:
     results = speedups(cells)
     if not results.rows:
         return []
-    look = Look(tuple(SIDES), results.reference, SIDES, dict.fromkeys(SIDES, "o"))
+    look = Palette(tuple(SIDES), results.reference, SIDES, dict.fromkeys(SIDES, "o"))
     layouts = {"speedups": WIDE, "speedups-narrow": NARROW}
     return [answer_chart(results, look, layout, name) for name, layout in layouts.items()]
 
@@ -54,17 +55,17 @@ def _rows(cells: Cells, variant: str) -> Iterator[ResultRow]:
         )
 
 
-def _speedup(cells: Cells, variant: str, metric: Metric, chosen: list[tuple[str, int]], side: str) -> Estimate:
+def _speedup(cells: Cells, variant: str, metric: Metric, chosen: list[tuple[str, int]], side: str) -> WelchEstimate:
     compared = cells.compared(variant, metric.name, chosen)
     return compared.speedup_a if side == "A" else compared.speedup_b
 
 
-def _span(label: str, estimated: Estimate) -> Span | None:
+def _span(label: str, estimated: WelchEstimate) -> Span | None:
     return None if missing(estimated.log_ratio) else Span(label, estimated.ratio, *estimated.bounds)
 
 
-def _field(estimated: Estimate) -> Field:
+def _field(estimated: WelchEstimate) -> ShownRatio:
     if missing(estimated.log_ratio):
-        return Field(NOTHING, "", QUIET)
+        return ShownRatio(NOTHING, "", QUIET)
     text, bounds = by_width(estimated.ratio, *estimated.bounds)
-    return Field(text, bounds if np.isfinite(estimated.bounds).all() else "", PLAIN)
+    return ShownRatio(text, bounds if np.isfinite(estimated.bounds).all() else "", PLAIN)

@@ -162,13 +162,14 @@ def write_tables(folder: Path) -> None:
 
 
 def write_report(folder: Path) -> None:
-    """Make tables, figures, report.html and summary.md of an imported study."""
+    """Make tables, figures, report.html, summary.md and answer.json of an imported study."""
     write_tables(folder)
     study, runs, figures = (folder / name for name in ("study.json", "runs.txt", "figures"))
     tables = dictionary.files(folder / "tables")
     export_tables.main(study, tables, *(folder / name for name in export_tables.OUTPUTS))
     plot_figures.main(study, tables, figures, processes=len(os.sched_getaffinity(0)))
-    render_report.main(study, runs, tables, figures, folder / "report.html", folder / "summary.md")
+    made = (folder / name for name in ("report.html", "summary.md", "answer.json"))
+    render_report.main(study, runs, tables, figures, *made)
 
 
 def _arguments() -> argparse.Namespace:

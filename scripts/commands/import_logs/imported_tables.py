@@ -10,9 +10,9 @@ import pandas as pd
 from scripts.lib.json_record import read
 from scripts.lib.vocabulary import WORKLOAD_CLIENTS, PairStatus, Verdict
 from scripts.report.analysis.levels import level_table
-from scripts.report.analysis.printed_digits import Limit, limits, without_limits
+from scripts.report.analysis.printed_digits import LatencyLimit, limits, without_limits
 from scripts.report.analysis.run_tables import read_csv, write_csv
-from scripts.report.analysis.unpaired import NONE, Estimate, sides
+from scripts.report.analysis.unpaired import NONE, WelchEstimate, sides
 
 # Columns of statistics that need blocks.
 NOTHING = {"basis": None, **dict.fromkeys(("p", "p_beyond", "p_same", "p_holm", "p_beyond_holm"), float("nan"))}
@@ -81,7 +81,7 @@ def _cells(
 
 def _with_values(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Return cells.csv without values that were rounded to 0; that of a capped percentile is the least it can be."""
-    rounded = {cell for cell, limit in limits(runs).items() if limit is Limit.ROUNDED}
+    rounded = {cell for cell, limit in limits(runs).items() if limit is LatencyLimit.ROUNDED}
     keys = cells[["variant", *WORKLOAD_CLIENTS, "metric"]].itertuples(index=False, name=None)
     return cells.assign(value=cells["value"].mask([key in rounded for key in keys]))
 
@@ -133,6 +133,6 @@ def _ends(present: pd.DataFrame) -> dict[str, Any]:
     return {f"{end}_{key}": cell[key] for end, cell in ends.items() for key in ("ratio", "workload", "clients")}
 
 
-def _ratio_columns(estimated: Estimate) -> dict[str, float]:
+def _ratio_columns(estimated: WelchEstimate) -> dict[str, float]:
     low, high = estimated.bounds
     return {"log_ratio": estimated.log_ratio, "ratio": estimated.ratio, "ratio_low": low, "ratio_high": high}

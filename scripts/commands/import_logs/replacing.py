@@ -5,7 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-MADE = ("runs", "tables", "figures", "study.json", "runs.txt", "report.html", "summary.md", "verdict.json")
+MADE = (
+    "runs",
+    "tables",
+    "figures",
+    "study.json",
+    "runs.txt",
+    "report.html",
+    "summary.md",
+    "answer.json",
+    "verdict.json",
+)
 BEFORE = ".before"
 # Present while everything of the earlier import, and nothing else, is below BEFORE.
 WHOLE = "whole"

@@ -18,6 +18,7 @@ from scripts.lib.host import outcome, workplace
 from scripts.lib.host.entry import WrongCall, entry, say
 from scripts.lib.host.workplace import SNAKEMAKE_STAMP
 from scripts.measure.servers import families
+from scripts.report.page.study_answer import ANSWER_FILE, StudyAnswer
 from scripts.study.config.mistakes import suggestion
 from scripts.study.plan.schedule import Schedule
 
@@ -96,12 +97,12 @@ def described(paths: Schedule, variant: str, folder: Path, install: Path, comman
 
 
 def answer(paths: Schedule, variant: str) -> tuple[str, ...]:
-    """Return the summary's paragraphs on a variant; none if the study measured another build of that name."""
-    summary = Path(paths.study) / "summary.md"
+    """Return the paragraphs on a variant of a study's answer; none if it measured another build of that name."""
+    file = Path(paths.study, ANSWER_FILE)
     measured = any(block.finished and variant in block.arms for block in paths.blocks)
-    if not (summary.is_file() and measured):
+    if not (file.is_file() and measured):
         return ()
-    return readme.answers(summary.read_text(encoding="utf-8"), variant)
+    return readme.paragraphs(StudyAnswer.read(file), variant)
 
 
 def pack(package: Path, top: str, install: Path, written: dict[str, tuple[str, int]]) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 from scripts.build.compilation.binary import Library
 from scripts.lib.visible import visible
 from scripts.report.page.audits_section import executed_share, units_text
+from scripts.report.page.render import markdown
+from scripts.report.page.study_answer import StudyAnswer
 
 Facts = dict[str, Any]
 
@@ -144,9 +146,8 @@ def _block(content: str) -> list[str]:
     return ["```", content.rstrip("\n"), "```", ""]
 
 
-def answers(summary: str, variant: str) -> tuple[str, ...]:
-    """Return the paragraphs of a study's summary that answer for a variant: those that open bold and name it."""
-    paragraphs = [paragraph.strip() for paragraph in re.split(r"\n\s*\n", summary)]
-    bold = [paragraph for paragraph in paragraphs if paragraph.startswith("**")]
-    named = re.compile(rf"(?<![\w.-]){re.escape(variant)}(?![\w-])")
-    return tuple(paragraph for paragraph in bold if named.search(paragraph.split("**")[1].replace("\\", "")))
+def paragraphs(answer: StudyAnswer, variant: str) -> tuple[str, ...]:
+    """Return Markdown paragraphs of what a study says of a variant; of the reference what it says of all others."""
+    said = answer.variants if variant == answer.reference else filter(None, [answer.about(variant)])
+    lines = ([f"**{markdown(each.headline)}**", *(markdown(one.text) for one in each.sentences)] for each in said)
+    return tuple("\n".join(each) for each in lines)

@@ -46,7 +46,12 @@ def bound(per_s: Mapping[str, float]) -> DiskBound | None:
     code = max(times, key=lambda name: times[name], default=None)
     if code is None or times[code] <= 1:
         return None
-    return DiskBound(code, f"{BOUND_BY_A_DISK}over {amount(code, LIMITS_PER_S[code])} per second")
+    return DiskBound(code, f"{BOUND_BY_A_DISK}{limit_text(code)}")
+
+
+def limit_text(code: str) -> str:
+    """Return the limit that a load is over, by the name of the count: `over 100 fsyncs per second`."""
+    return f"over {amount(code, LIMITS_PER_S[code])} per second"
 
 
 def amount(name: str, *values: float) -> str:

@@ -12,7 +12,7 @@ from scripts.measure.engine.warnings import WarningLimit
 from scripts.report.analysis.table_columns import BOUNDS
 
 
-class Bound(StrEnum):
+class PaceSetter(StrEnum):
     """What set the pace of a cell; the table holds these codes."""
 
     SERVER_CPU = "server_cpu"
@@ -80,7 +80,7 @@ def _seconds(runs: pd.DataFrame) -> dict[str, pd.Series]:
     }
 
 
-def bound(row: Any) -> Bound | None:
+def bound(row: Any) -> PaceSetter | None:
     """Return what set the pace of a row of bounds.csv, None when it was not measured.
 
     It is the busier of server and load generator if that one is at least `FULL` busy; where both share CPUs, the sum
@@ -90,5 +90,5 @@ def bound(row: Any) -> Bound | None:
         return None
     busy = row.server_busy, row.client_busy
     if (sum(busy) if row.n_shared_cpus else max(busy)) < FULL.threshold:
-        return Bound.WAITING
-    return Bound.LOAD_GENERATOR if row.client_busy > row.server_busy else Bound.SERVER_CPU
+        return PaceSetter.WAITING
+    return PaceSetter.LOAD_GENERATOR if row.client_busy > row.server_busy else PaceSetter.SERVER_CPU

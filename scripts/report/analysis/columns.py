@@ -38,7 +38,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class CsvTable:
     """A table: `name` is its file without `.csv`, `row` says what one row is."""
 
     name: str

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from scripts.report.analysis import run_columns, table_columns
-from scripts.report.analysis.columns import Table
+from scripts.report.analysis.columns import CsvTable
 from scripts.report.analysis.metrics import METRICS
 
-TABLES: dict[str, Table] = {
+TABLES: dict[str, CsvTable] = {
     table.name: table
     for table in (
         run_columns.RUNS,
@@ -31,7 +31,7 @@ TABLES: dict[str, Table] = {
     )
 }
 # Tables that only a study of imported logs has.
-IMPORTED: dict[str, Table] = {table_columns.LEVELS.name: table_columns.LEVELS}
+IMPORTED: dict[str, CsvTable] = {table_columns.LEVELS.name: table_columns.LEVELS}
 INTRODUCTION = """# Tables of {study}
 
 Comma-separated, UTF-8, one header line. An empty field is a value that is missing: never zero. `results.json` holds the

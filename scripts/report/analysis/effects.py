@@ -1,7 +1,7 @@
 """Effects of factors, computed block by block: contrasts between builds (factors.csv), a matrix (effects.csv)."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from typing import Any
@@ -27,13 +27,17 @@ JUDGED = ["p_holm", "p_beyond_holm", "verdict"]
 
 @dataclass(frozen=True)
 class Contrast:
-    """A signed sum of logs of variants' values: `terms` holds (variant, sign), `rank` is the order to show it in."""
+    """A signed sum of logs of variants' values: `terms` holds (variant, sign), `rank` is the order to show it in.
+
+    `sides` are the two variants or levels whose quotient it is, None for an interaction.
+    """
 
     factor: str
     formula: str
     server: str
     terms: tuple[tuple[str, int], ...]
     rank: tuple[int, int]
+    sides: tuple[str, str] | None = None
 
     @property
     def is_interaction(self) -> bool:
@@ -42,7 +46,7 @@ class Contrast:
 
 
 @dataclass(frozen=True)
-class Arm:
+class BuiltVariant:
     """One variant with the factors of its build; a factor it does not have is None."""
 
     variant: str
@@ -58,13 +62,13 @@ class Arm:
         return tuple(self.factors[name] is not None for name in names)
 
 
-def build_groups(study: dict[str, Any]) -> list[list[Arm]]:
+def build_groups(study: dict[str, Any]) -> list[list[BuiltVariant]]:
     """Return the variants with one server, the same options and storage, and a build whose factors are known.
 
     A build made elsewhere or with the published recipe differs in more than its factors and is left out, as are A/A
     and relinks.
     """
-    found: dict[str, list[Arm]] = {}
+    found: dict[str, list[BuiltVariant]] = {}
     for name, arm in study["variants"].items():
         build = (study.get("builds") or {}).get(arm["build"]) or {}
         if name in CONTROLS or not build.get("toolchain") or build.get("published"):
@@ -73,7 +77,7 @@ def build_groups(study: dict[str, Any]) -> list[list[Arm]]:
         factors["flags"] = " ".join(build.get("flags") or []) or None
         factors["bolt"] = ", ".join(filter(None, (build.get("bolt"), build.get("bolt_toolchain")))) or None
         setting = canonical([arm["server"], arm.get("options") or {}, arm.get("storage")])
-        found.setdefault(setting, []).append(Arm(name, arm["server"], factors))
+        found.setdefault(setting, []).append(BuiltVariant(name, arm["server"], factors))
     return list(found.values())
 
 
@@ -83,7 +87,7 @@ def factor_contrasts(study: dict[str, Any]) -> list[Contrast]:
     return sorted(found, key=lambda contrast: contrast.rank)
 
 
-def _steps(group: list[Arm]) -> Iterator[Contrast]:
+def _steps(group: list[BuiltVariant]) -> Iterator[Contrast]:
     """Yield the quotient of every two arms that differ in one factor: with it over without, else later over earlier."""
     for first, second in combinations(group, 2):
         differing = [name for name in CONTRAST_WORDS if first.factors[name] != second.factors[name]]
@@ -95,7 +99,7 @@ def _steps(group: list[Arm]) -> Iterator[Contrast]:
             yield _quotient(_step(factor, lower, upper, base, group), upper, lower, rank)
 
 
-def _step(factor: str, lower: Arm, upper: Arm, base: str, group: list[Arm]) -> str:
+def _step(factor: str, lower: BuiltVariant, upper: BuiltVariant, base: str, group: list[BuiltVariant]) -> str:
     """Return the name of a step: PGO alone, PGO on top of LTO, clang-16 instead of gcc-12, with PGO."""
     name = _factor_name(factor, upper, group)
     if lower.factors[factor] is None:
@@ -104,7 +108,7 @@ def _step(factor: str, lower: Arm, upper: Arm, base: str, group: list[Arm]) -> s
     return f"{changed}, with {base}" if base else changed
 
 
-def _together(group: list[Arm]) -> Iterator[Contrast]:
+def _together(group: list[BuiltVariant]) -> Iterator[Contrast]:
     """Yield PGO and LTO together over neither, and their interaction: that over the product of each alone."""
     for lower, both in permutations(group, 2):
         if both.without(*PAIR) != lower.without(*PAIR) or lower.has(*PAIR) != (False, False):
@@ -120,18 +124,19 @@ def _together(group: list[Arm]) -> Iterator[Contrast]:
             yield _interaction(f"{names}, with {base}" if base else names, both, lower, alone)
 
 
-def _quotient(label: str, upper: Arm, lower: Arm, rank: tuple[int, int]) -> Contrast:
+def _quotient(label: str, upper: BuiltVariant, lower: BuiltVariant, rank: tuple[int, int]) -> Contrast:
     terms = ((upper.variant, 1), (lower.variant, -1))
-    return Contrast(label, f"{upper.variant} / {lower.variant}", lower.server, terms, rank)
+    sides = (upper.variant, lower.variant)
+    return Contrast(label, " / ".join(sides), lower.server, terms, rank, sides)
 
 
-def _interaction(names: str, both: Arm, neither: Arm, alone: list[Arm]) -> Contrast:
+def _interaction(names: str, both: BuiltVariant, neither: BuiltVariant, alone: list[BuiltVariant]) -> Contrast:
     terms = ((both.variant, 1), (neither.variant, 1), *((arm.variant, -1) for arm in alone))
     formula = f"{both.variant} · {neither.variant} / ({alone[0].variant} · {alone[1].variant})"
     return Contrast(f"interaction of {names}", formula, both.server, terms, (TOGETHER, 1))
 
 
-def _factor_name(factor: str, arm: Arm, group: list[Arm]) -> str:
+def _factor_name(factor: str, arm: BuiltVariant, group: list[BuiltVariant]) -> str:
     """Return a factor's name, with its value where the group has several: PGO (read)."""
     value = arm.factors[factor]
     if factor not in NAMES:
@@ -140,7 +145,7 @@ def _factor_name(factor: str, arm: Arm, group: list[Arm]) -> str:
     return f"{NAMES[factor]} ({value})" if several else NAMES[factor]
 
 
-def _factor_names(arm: Arm, group: list[Arm], without: str = "") -> str:
+def _factor_names(arm: BuiltVariant, group: list[BuiltVariant], without: str = "") -> str:
     """Return the factors of an arm: `PGO + LTO`; the toolchain only where it differs from the group's first."""
     usual = {"toolchain": group[0].factors["toolchain"]}
     kept = [name for name in CONTRAST_WORDS if name != without and arm.factors[name] not in (None, usual.get(name))]
@@ -178,7 +183,7 @@ def _beside_reference(contrast: Contrast, study: dict[str, Any]) -> str | None:
     return variant if sign == 1 and rest == [(study["reference"], -1)] else None
 
 
-def block_contrast(arms: Arms, contrast: Contrast, metric: str) -> intervals.Contrast:
+def block_contrast(arms: Arms, contrast: Contrast, metric: str) -> intervals.SignedSum:
     """Return the signed sum of the logs of a contrast's variants, one value per cell and repetition."""
     _, y, slices = arms.of(metric)
     signs = {arms.names.index(variant): sign for variant, sign in contrast.terms if variant in arms.names}
@@ -188,7 +193,7 @@ def block_contrast(arms: Arms, contrast: Contrast, metric: str) -> intervals.Con
 
 
 def _mean(
-    found: intervals.Contrast, arms: Arms, metric: str, factor: float, terms: Terms, cell: int | None = None
+    found: intervals.SignedSum, arms: Arms, metric: str, factor: float, terms: Terms, cell: int | None = None
 ) -> dict[str, Any]:
     """Return the mean over all cells, or the figures of one of them; `factor` widens the interval."""
     _, y, _ = arms.of(metric)
@@ -243,7 +248,8 @@ def _effect(chosen: dict[str, str], base: dict[str, str], factors: dict[str, lis
 
     weights = {variant: weight(levels) for variant, levels in arms.items()}
     terms = tuple((variant, value) for variant, value in weights.items() if value)
-    return Contrast(" × ".join(chosen), _formula(chosen, base), "", terms, (len(chosen), 0))
+    sides = next((level, base[name]) for name, level in chosen.items()) if len(chosen) == 1 else None
+    return Contrast(" × ".join(chosen), _formula(chosen, base), "", terms, (len(chosen), 0), sides)
 
 
 def _formula(chosen: dict[str, str], base: dict[str, str]) -> str:
@@ -255,6 +261,11 @@ def _formula(chosen: dict[str, str], base: dict[str, str]) -> str:
         name = ".".join(chosen[each] if pick else base[each] for each, pick in zip(chosen, picks, strict=True))
         sides[1 - (len(chosen) - sum(picks)) % 2].append(name)
     return f"{' · '.join(sides[1])} / ({' · '.join(sides[0])})"
+
+
+def sides_by_formula(contrasts: Iterable[Contrast]) -> dict[str, tuple[str, str]]:
+    """Return formula -> the two variants or levels whose quotient it is, without interactions."""
+    return {contrast.formula: contrast.sides for contrast in contrasts if contrast.sides}
 
 
 def effect_label(formula: str, n_factors: int) -> str:

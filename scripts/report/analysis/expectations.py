@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -17,7 +17,7 @@ LIMIT = re.compile(r"([<>]=?) ?([0-9]+(?:\.[0-9]+)?)")
 COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-class State(StrEnum):
+class Judgement(StrEnum):
     """Whether an expectation holds: the whole interval lies inside, or outside, or the study does not show it."""
 
     HELD = "held"
@@ -32,7 +32,7 @@ class Judged:
     variant: str
     metric: str
     expected: str
-    state: State
+    state: Judgement
     ratio: float | None
     ratio_low: float | None
     ratio_high: float | None
@@ -42,21 +42,28 @@ class Judged:
 def whole_verdict(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, Any]:
     """Return the facts of verdict.json; `tables` holds runs and overall.
 
-    `word` is broken if an expectation is, else open if one is, else held; None for a study without expectations.
+    `word` is that of `word_of`.
     """
     judged = list(judged_expectations(study, tables))
-    words = [each.state for each in judged]
-    word = next((state for state in (State.BROKEN, State.OPEN, State.HELD) if state in words), None)
     return {
         "study": study["study"],
         "reference": study["reference"],
         "repetitions": study["repetitions"],
         "blocks": study.get("blocks", []),
         **({"partial": True} if study.get("partial") else {}),
-        "word": word,
+        "word": word_of(judged),
         "expectations": [asdict(each) for each in judged],
         "answers": list(_answers(tables["overall"])),
     }
+
+
+def word_of(judged: Sequence[Judged]) -> Judgement | None:
+    """Return broken if an expectation is, else open if one is, else held; None without expectations."""
+    states = [each.state for each in judged]
+    return next(
+        (state for state in (Judgement.BROKEN, Judgement.OPEN, Judgement.HELD) if state in states),
+        None,
+    )
 
 
 def _answers(overall: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -93,35 +100,44 @@ def _found(row: dict[str, Any]) -> str:
 
 def _judged(
     study: dict[str, Any], runs: pd.DataFrame, variant: str, row: dict[str, Any], expected: str
-) -> tuple[State, str]:
+) -> tuple[Judgement, str]:
     """Return the state of an expectation, and what else must be known about it."""
     if not row or not row["n_cells"]:
         return _unmeasured(runs[runs["variant"] == variant])
     if study.get("partial"):
-        return State.OPEN, "the study is not finished"
+        return Judgement.OPEN, "the study is not finished"
     if row["n_cells"] < row["n_cells_planned"]:
-        return State.OPEN, f"{int(row['n_cells'])} of {plural(int(row['n_cells_planned']), 'cell')} could be compared"
+        return (
+            Judgement.OPEN,
+            f"{int(row['n_cells'])} of {plural(int(row['n_cells_planned']), 'cell')} could be compared",
+        )
     if row["n_blocks_least"] < MIN_BLOCKS:
-        return State.OPEN, f"a cell has {plural(int(row['n_blocks_least']), 'block')}, {MIN_BLOCKS} are needed"
+        return (
+            Judgement.OPEN,
+            f"a cell has {plural(int(row['n_blocks_least']), 'block')}, {MIN_BLOCKS} are needed",
+        )
     return _by_interval(expected, row["ratio_low"], row["ratio_high"]), ""
 
 
-def _unmeasured(runs: pd.DataFrame) -> tuple[State, str]:
+def _unmeasured(runs: pd.DataFrame) -> tuple[Judgement, str]:
     """Return broken for a variant whose runs all failed, since its server is at fault, else open."""
     failed = runs[runs["outcome"] == "failed"]
     if len(failed) and len(failed) == len(runs):
         reasons = failed["reason"].dropna()
-        return State.BROKEN, f"all its runs failed: {brief(str(reasons.iat[0]), 120) if len(reasons) else 'no reason'}"
-    return State.OPEN, "no cell could be compared"
+        return (
+            Judgement.BROKEN,
+            f"all its runs failed: {brief(str(reasons.iat[0]), 120) if len(reasons) else 'no reason'}",
+        )
+    return Judgement.OPEN, "no cell could be compared"
 
 
-def _by_interval(expected: str, low: float, high: float) -> State:
+def _by_interval(expected: str, low: float, high: float) -> Judgement:
     """Return held when every ratio of the interval meets the limit, broken when none does."""
     sign, limit = limit_of(expected)
     inside = [COMPARE[sign](end, limit) for end in (low, high)]
     if missing(low) or (any(inside) and not all(inside)):
-        return State.OPEN
-    return State.HELD if all(inside) else State.BROKEN
+        return Judgement.OPEN
+    return Judgement.HELD if all(inside) else Judgement.BROKEN
 
 
 def limit_of(expected: str) -> tuple[str, float]:

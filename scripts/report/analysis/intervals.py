@@ -24,7 +24,7 @@ REFERENCES = 2
 
 
 @dataclass(frozen=True)
-class Contrast:
+class SignedSum:
     """Differences of logs within blocks; each array has the shape (cells, blocks), NaN where there is none.
 
     `weight` is the variance of a value in units of one arm's, `slices` the variance that slices alone account for.
@@ -39,25 +39,25 @@ class Contrast:
         """Whether each cell has a value."""
         return ~np.isnan(self.values).all(axis=-1)
 
-    def of_cells(self, chosen: Sequence[int]) -> "Contrast":
+    def of_cells(self, chosen: Sequence[int]) -> "SignedSum":
         """Return the contrast in these cells."""
-        return Contrast(self.values[..., chosen, :], self.weight[..., chosen, :], self.slices[..., chosen, :])
+        return SignedSum(self.values[..., chosen, :], self.weight[..., chosen, :], self.slices[..., chosen, :])
 
 
-def against_reference(y: Array, slice_variance: Array) -> list[Contrast]:
+def against_reference(y: Array, slice_variance: Array) -> list[SignedSum]:
     """Return the contrast of every arm but the first with the reference of its block.
 
     The first one is A/A less the reference alone. A variant is compared with the mean of those of the two reference
     arms that are there: its weight is 1.5 with both, 2 with one.
     """
-    aa = Contrast(
+    aa = SignedSum(
         y[..., 1] - y[..., 0],
         np.where(np.isnan(y[..., 1] - y[..., 0]), np.nan, 2.0),
         slice_variance[..., 1] + slice_variance[..., 0],
     )
     base, share, slices = _bases(y, slice_variance)
     variants = [
-        Contrast(
+        SignedSum(
             y[..., arm] - base,
             np.where(np.isnan(y[..., arm] - base), np.nan, 1 + share),
             slice_variance[..., arm] + slices,
@@ -79,7 +79,7 @@ def _bases(y: Array, slice_variance: Array) -> tuple[Array, Array, Array]:
     return base, share, slices
 
 
-def reference_means(y: Array, contrasts: Sequence[Contrast]) -> list[Array]:
+def reference_means(y: Array, contrasts: Sequence[SignedSum]) -> list[Array]:
     """Return for each contrast of `against_reference` the mean log of what it is compared with, an array of cells.
 
     It is over the blocks of the contrast, weighed as these are, so that the variant's own mean is this plus the
@@ -90,12 +90,12 @@ def reference_means(y: Array, contrasts: Sequence[Contrast]) -> list[Array]:
     return [_mean_over_blocks(contrast, base) for contrast, base in zip(contrasts, bases, strict=True)]
 
 
-def _mean_over_blocks(contrast: Contrast, logs: Array) -> Array:
+def _mean_over_blocks(contrast: SignedSum, logs: Array) -> Array:
     weights = _weights(contrast)
     return np.where(contrast.chosen, np.where(weights > 0, weights * logs, 0.0).sum(axis=-1), np.nan)
 
 
-def combination(y: Array, slice_variance: Array, signs: Mapping[int, float], repetitions: Array) -> Contrast:
+def combination(y: Array, slice_variance: Array, signs: Mapping[int, float], repetitions: Array) -> SignedSum:
     """Return the signed sum of the arms' differences from their references, one value per cell and repetition.
 
     `signs` holds the sign of each arm, arm 0 standing for the mean of both reference arms; `repetitions` numbers the
@@ -124,7 +124,7 @@ def combination(y: Array, slice_variance: Array, signs: Mapping[int, float], rep
             total += np.where(takes, [*terms, coefficient**2 * base_slices[:, block]], 0.0)
         whole = used[:, list(signs)].all(axis=1)
         parts[:, :, place] = np.where(whole, total, np.nan)
-    return Contrast(*parts)
+    return SignedSum(*parts)
 
 
 def pooled_variance(y: Array) -> tuple[Array, Array]:
@@ -190,7 +190,7 @@ def _pool(y: Array, chosen: Flags) -> _Pool:
     return _Pool(cells, whole, np.nan_to_num(np.where(number > 1, together, 0.0)))
 
 
-def _pools(y: Array, contrasts: Sequence[Contrast]) -> list[_Pool]:
+def _pools(y: Array, contrasts: Sequence[SignedSum]) -> list[_Pool]:
     """Return the pool of the cells of each contrast, computed once for the contrasts that share their cells."""
     every = [contrast.chosen for contrast in contrasts]
     known = {chosen.tobytes(): chosen for chosen in every}
@@ -198,7 +198,7 @@ def _pools(y: Array, contrasts: Sequence[Contrast]) -> list[_Pool]:
     return [pools[chosen.tobytes()] for chosen in every]
 
 
-def cell_intervals(y: Array, contrasts: Sequence[Contrast]) -> list[list[Interval]]:
+def cell_intervals(y: Array, contrasts: Sequence[SignedSum]) -> list[list[Interval]]:
     """Return the interval of each contrast in each cell: [cell][contrast].
 
     The widest of three: the spread pooled over the arms of the cell, the contrast's own over all cells, the slices'.
@@ -209,7 +209,7 @@ def cell_intervals(y: Array, contrasts: Sequence[Contrast]) -> list[list[Interva
     return [[interval.at(cell) for interval in found] for cell in range(y.shape[-3])]
 
 
-def _of_cells(contrast: Contrast, pool: _Pool) -> Interval:
+def _of_cells(contrast: SignedSum, pool: _Pool) -> Interval:
     """Return the intervals of a contrast as arrays whose last axis is the cells."""
     moments, own = _moments(contrast), own_variance(contrast)
     cells = np.maximum(contrast.chosen.sum(axis=-1), 1)
@@ -222,7 +222,7 @@ def _of_cells(contrast: Contrast, pool: _Pool) -> Interval:
     return _interval(moments.mean, moments.blocks, spreads)
 
 
-def overall_intervals(y: Array, contrasts: Sequence[Contrast]) -> list[Interval]:
+def overall_intervals(y: Array, contrasts: Sequence[SignedSum]) -> list[Interval]:
     """Return the interval of each contrast's mean over the cells that have it.
 
     Pooled is the spread over arms of the blocks' means over cells, so that cells which move together count once; own
@@ -234,7 +234,7 @@ def overall_intervals(y: Array, contrasts: Sequence[Contrast]) -> list[Interval]
     return [_over_cells(contrast, pool) for contrast, pool in zip(contrasts, _pools(y, contrasts), strict=True)]
 
 
-def _over_cells(contrast: Contrast, pool: _Pool) -> Interval:
+def _over_cells(contrast: SignedSum, pool: _Pool) -> Interval:
     moments, chosen, own = _moments(contrast), contrast.chosen, own_variance(contrast)
     cells = np.where(chosen.any(axis=-1), chosen.sum(axis=-1), np.nan)
     shares = np.where(chosen, moments.share, 0.0).sum(axis=-1)
@@ -255,7 +255,7 @@ def _over_cells(contrast: Contrast, pool: _Pool) -> Interval:
     return _interval(mean, blocks, spreads)
 
 
-def own_variance(contrast: Contrast) -> Spread:
+def own_variance(contrast: SignedSum) -> Spread:
     """Return the contrast's own variance in units of one arm in one block, pooled over its cells."""
     inverse = np.where(np.isnan(contrast.values), 0.0, 1 / contrast.weight)
     values = np.nan_to_num(contrast.values)
@@ -276,14 +276,14 @@ class _Moments:
     slices: Array
 
 
-def _weights(contrast: Contrast) -> Array:
+def _weights(contrast: SignedSum) -> Array:
     """Return what each block counts for in the mean of its cell; 0 where there is none, NaN in a cell without any."""
     inverse = np.where(np.isnan(contrast.values), 0.0, 1 / contrast.weight)
     with np.errstate(invalid="ignore", divide="ignore"):
         return inverse / inverse.sum(axis=-1, keepdims=True)
 
 
-def _moments(contrast: Contrast) -> _Moments:
+def _moments(contrast: SignedSum) -> _Moments:
     there, weights = ~np.isnan(contrast.values), _weights(contrast)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = 1 / np.where(there, 1 / contrast.weight, 0.0).sum(axis=-1)

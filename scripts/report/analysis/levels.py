@@ -9,7 +9,7 @@ import pandas as pd
 from scripts.lib.vocabulary import WORKLOAD_CLIENTS
 from scripts.report.analysis.metrics import of_study
 from scripts.report.analysis.table_columns import LEVELS
-from scripts.report.analysis.unpaired import Estimate, Sides, sides
+from scripts.report.analysis.unpaired import Sides, WelchEstimate, sides
 
 ALL, MEANS = "all", "means"
 Cell = tuple[str, int]
@@ -70,7 +70,7 @@ def _rows(both: Sides, cells: pd.DataFrame, levels: dict[tuple[str, str], set[Ce
             yield {"axis": axis, "level": level, **columns, **counts}
 
 
-def _columns(found: Estimate, ratios: pd.Series) -> dict[str, float]:
+def _columns(found: WelchEstimate, ratios: pd.Series) -> dict[str, float]:
     low, high = found.bounds
     each = {"ratio": found.ratio, "ratio_low": low, "ratio_high": high}
     shares = {key.replace("ratio", "change"): 100 * (value - 1) for key, value in each.items()}

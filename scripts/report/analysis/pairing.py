@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.lib.vocabulary import AA, WORKLOAD_CLIENTS, PairStatus
-from scripts.report.analysis.intervals import Array, Contrast, against_reference
+from scripts.report.analysis.intervals import Array, SignedSum, against_reference
 from scripts.report.analysis.metrics import SCRIPT, TPS
 
 SAME_HOST_COLUMNS = {
@@ -96,7 +96,7 @@ class Arms:
         slices = self.slices[places] if metric == TPS.name else np.full_like(self.slices[places], np.nan)
         return [self.cells[place] for place in places], self.y[self.metrics.index(metric)][places], slices
 
-    def contrasts(self, metric: str) -> list[Contrast]:
+    def contrasts(self, metric: str) -> list[SignedSum]:
         """Return the contrasts of the arms in `compared` with the reference."""
         _, y, slices = self.of(metric)
         return against_reference(y, slices)

@@ -18,7 +18,7 @@ from scripts.report.analysis.verdicts import PRIMARY
 
 
 @dataclass(frozen=True)
-class Asked:
+class PrecisionGoal:
     """The half width that is narrow enough, as a share, and the seconds in blocks that may pass, None for any."""
 
     precision: float
@@ -41,7 +41,7 @@ def widest(overall: pd.DataFrame) -> float:
     return float(widths.fillna(np.inf).max())
 
 
-def decide(half_width: float, spent_s: float, asked: Asked) -> Decision:
+def decide(half_width: float, spent_s: float, asked: PrecisionGoal) -> Decision:
     """Return whether a study measures another repetition; `spent_s` are the wall seconds of its blocks."""
     if half_width <= asked.precision:
         return Decision.ENOUGH

@@ -15,14 +15,14 @@ HISTOGRAM_END_MS = 100_000.0
 HALF_DIGIT_MS, HALF_BUCKET_DIGIT_MS = 0.005, 0.0005
 
 
-class Limit(StrEnum):
+class LatencyLimit(StrEnum):
     """Why a latency of a cell has no value: a percentile at the end of the histogram, or one rounded to 0."""
 
     CAPPED = "capped"
     ROUNDED = "rounded"
 
 
-Limits = dict[tuple[str, str, int, str], Limit]
+Limits = dict[tuple[str, str, int, str], LatencyLimit]
 
 
 def limits(runs: pd.DataFrame) -> Limits:
@@ -35,7 +35,7 @@ def limits(runs: pd.DataFrame) -> Limits:
     for metric in (name for name in LATENCIES if name in ok):
         values = ok[metric].astype(float)
         capped = _in_buckets(ok, metric) & (values >= HISTOGRAM_END_MS * (1 - 1e-6))
-        for limit, those in ((Limit.CAPPED, capped), (Limit.ROUNDED, values <= 0)):
+        for limit, those in ((LatencyLimit.CAPPED, capped), (LatencyLimit.ROUNDED, values <= 0)):
             for cell in ok.loc[those, list(CELL)].drop_duplicates().itertuples(index=False, name=None):
                 found[(*cell, metric)] = limit
     return found

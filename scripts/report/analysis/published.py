@@ -152,7 +152,7 @@ def quotient(seconds: dict[str, float], statement: str, against: str) -> float |
 
 
 @dataclass(frozen=True)
-class Beside:
+class PublishedLoad:
     """One workload of one metric: published ratios by variant, ours as rows of overall.csv by variant.
 
     `everywhere` is the geometric mean over all published client counts, whose number is `clients`; `here` is that over
@@ -167,7 +167,7 @@ class Beside:
     ours: dict[str, Any]
 
 
-def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) -> list[Beside]:
+def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) -> list[PublishedLoad]:
     """Return published and measured ratios of the workloads that both have, in the study's order."""
     published = ratios(study, frame(study), metric)
     rows = []
@@ -179,7 +179,7 @@ def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) 
         means = [part.groupby("variant", sort=False)["ratio"].agg(stats.geometric_mean) for part in (there, both)]
         counts = [part["clients"].nunique() for part in (there, both)]
         ours = over_workloads(study, tables["runs"], [workload], metric)
-        rows.append(Beside(workload, means[0].to_dict(), means[1].to_dict(), *counts, ours))
+        rows.append(PublishedLoad(workload, means[0].to_dict(), means[1].to_dict(), *counts, ours))
     return rows
 
 

@@ -26,7 +26,7 @@ from scripts.report.analysis.columns import (
     TEXT,
     UNIX_TIME,
     Column,
-    Table,
+    CsvTable,
 )
 from scripts.report.analysis.metrics import COUNTERS, EVERY, METRICS
 
@@ -155,7 +155,7 @@ REPETITION = Column("repetition", "number of the repetition, from 1", COUNT, lam
 BLOCK = Column("block", "the runs measured together, with a reference of their own", TEXT,
                lambda run: block_name(run.block, run.workload, run.clients, run.repetition))  # fmt: skip
 RUN_COLUMNS = (VARIANT, WORKLOAD, CLIENTS, REPETITION, BLOCK)
-RUNS = Table(
+RUNS = CsvTable(
     "runs",
     "a run",
     (
@@ -303,7 +303,7 @@ RUNS = Table(
     ),
 )  # fmt: skip
 
-SERIES = Table(
+SERIES = CsvTable(
     "series",
     "a second of a run",
     (
@@ -317,7 +317,7 @@ SERIES = Table(
     ),
 )  # fmt: skip
 
-COUNTER_SERIES = Table(
+COUNTER_SERIES = CsvTable(
     "counters",
     "a reading of the server's counters, in runs of a study with `series`",
     (
@@ -328,7 +328,7 @@ COUNTER_SERIES = Table(
 )
 
 EDGES = {"before": "before the warm-up", "after": "after the measuring call, the server still running"}
-FILES = Table(
+FILES = CsvTable(
     "files",
     "a part of a run's data directory",
     (
@@ -348,7 +348,7 @@ FILES = Table(
     ),
 )
 
-OPERATIONS = Table(
+OPERATIONS = CsvTable(
     "operations",
     "an operation of a run, for scripts that name their operations",
     (

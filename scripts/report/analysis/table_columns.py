@@ -15,7 +15,7 @@ from scripts.report.analysis.columns import (
     SHARE,
     TEXT,
     Column,
-    Table,
+    CsvTable,
 )
 
 VARIANT = Column(
@@ -28,7 +28,7 @@ BLOCK = Column("block", "the block it was measured in, with the reference it is 
 CELL_KEY = (VARIANT, WORKLOAD, CLIENTS)
 METRIC = Column("metric", "column of runs.csv that is compared, see Metrics", TEXT)
 
-COMPARISONS = Table(
+COMPARISONS = CsvTable(
     "comparisons",
     "a run beside the reference of its block, and metric",
     (
@@ -86,7 +86,7 @@ BESIDE_REFERENCE = (
     RATIO_OF_LOGS,
     *INTERVAL,
 )
-CELLS = Table(
+CELLS = CsvTable(
     "cells",
     "a metric in a cell",
     (
@@ -138,7 +138,7 @@ ENDS = tuple(
         ("clients", "clients", COUNT),
     )
 )
-OVERALL = Table(
+OVERALL = CsvTable(
     "overall",
     "a variant and metric, over all cells",
     (
@@ -163,12 +163,12 @@ OVERALL = Table(
         VERDICT.meaning_here("the verdict on the mean over cells, as in cells.csv"),
     ),
 )
-OVERALL_UNFLAGGED = Table(
+OVERALL_UNFLAGGED = CsvTable(
     "overall_unflagged",
     "a variant and metric: overall.csv as if the runs that stand out by a warning had not been measured",
     OVERALL.columns,
 )
-CALIBRATION = Table(
+CALIBRATION = CsvTable(
     "calibration",
     "a metric: how often the reference, measured a second time, differs from itself",
     (
@@ -186,7 +186,7 @@ CALIBRATION = Table(
         ),
     ),
 )
-RELINKS = Table(
+RELINKS = CsvTable(
     "relinked",
     "a metric, over all cells, then cell by cell: what relinking the reference moves; none for a study without relinks",
     (
@@ -202,7 +202,7 @@ RELINKS = Table(
         Column("moved_high", "upper end of its 95 % interval", SHARE),
     ),
 )
-FACTORS = Table(
+FACTORS = CsvTable(
     "factors",
     "a factor of the builds and metric, over all cells",
     (
@@ -221,7 +221,7 @@ FACTORS = Table(
     ),
 )
 PERCENT = "%"
-LEVELS = Table(
+LEVELS = CsvTable(
     "levels",
     "a variant, metric and level of an axis of imported logs, over the level's cells; in imported studies only",
     (
@@ -255,7 +255,7 @@ OF_WHOLE_BLOCKS = {
     "n_blocks_least": "whole repetitions of the cell that has fewest",
     "n_pairs": "whole repetitions of all cells that count",
 }
-EFFECTS = Table(
+EFFECTS = CsvTable(
     "effects",
     "an effect of the matrix and metric, over all cells, then cell by cell",
     (
@@ -282,7 +282,7 @@ N_CPUS = (
     Column("n_shared_cpus", "CPUs both could run on", COUNT),
 )
 VIRTUALISATION = Column("virtualisation", "kind of virtual machine the host is, empty for none", TEXT)
-BOUNDS = Table(
+BOUNDS = CsvTable(
     "bounds",
     "a cell: who used the CPUs",
     (
@@ -314,7 +314,7 @@ STATEMENT_COSTS = (
     Column("read_bytes", "bytes the server read from storage meanwhile", BYTES),
     Column("write_bytes", "bytes the server wrote to storage meanwhile", BYTES),
 )
-EXECUTIONS = Table(
+EXECUTIONS = CsvTable(
     "executions",
     "an execution of a statement of timed SQL",
     (
@@ -330,7 +330,7 @@ EXECUTIONS = Table(
         *STATEMENT_COSTS,
     ),
 )
-LADDER = Table(
+LADDER = CsvTable(
     "ladder",
     "a variant, workload and client count, of workloads with three client counts or more",
     (
@@ -342,7 +342,7 @@ LADDER = Table(
         Column("n_ok", "repetitions that have both", COUNT),
     ),
 )
-AGAINST = Table(
+AGAINST = CsvTable(
     "against",
     "a variant, and a statement of timed SQL that its file compares with one above it by `against`",
     (
@@ -355,7 +355,7 @@ AGAINST = Table(
         RATIO_HIGH.meaning_here(f"{RATIO_HIGH.meaning}, a t interval over runs"),
     ),
 )
-STATEMENTS = Table(
+STATEMENTS = CsvTable(
     "statements",
     "a variant and statement of timed SQL, cold or warm",
     (

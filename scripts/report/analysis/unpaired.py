@@ -15,7 +15,7 @@ Term = tuple[int, pd.DataFrame]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class WelchEstimate:
     """A log ratio with the bounds of its 95 % interval; `n` is the smallest number of values per cell and side."""
 
     log_ratio: float
@@ -34,7 +34,7 @@ class Estimate:
         return float(np.exp(self.low)), float(np.exp(self.high))
 
 
-NONE = Estimate(float("nan"), float("nan"), float("nan"), 0)
+NONE = WelchEstimate(float("nan"), float("nan"), float("nan"), 0)
 
 
 def half_width(tables: Sequence[pd.DataFrame], level: float = stats.LEVEL) -> float:
@@ -80,7 +80,7 @@ def over(cells: Sequence[tuple], terms: Sequence[Term]) -> list[Term]:
     return [(sign, wide[wide.index.isin(list(cells))]) for sign, wide in terms]
 
 
-def estimate(terms: Sequence[Term]) -> Estimate:
+def estimate(terms: Sequence[Term]) -> WelchEstimate:
     """Return the signed sum of the terms' mean logs over their cells; NONE unless all have the same cells.
 
     A term is a sign and a table of `log_values` or `log_ratios`.
@@ -91,7 +91,7 @@ def estimate(terms: Sequence[Term]) -> Estimate:
     tables = [wide for _, wide in terms]
     centre = float(sum(sign * wide.mean(axis=1).mean() for sign, wide in terms))
     half = half_width(tables)
-    return Estimate(centre, centre - half, centre + half, min(int(wide.count(axis=1).min()) for wide in tables))
+    return WelchEstimate(centre, centre - half, centre + half, min(int(wide.count(axis=1).min()) for wide in tables))
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,16 @@ class Sides:
     rounded: tuple[pd.DataFrame, pd.DataFrame]
 
     @property
-    def of_cells(self) -> dict[tuple, Estimate]:
+    def of_cells(self) -> dict[tuple, WelchEstimate]:
         """Return (workload, clients) -> Welch's estimate, of the cells that both sides have."""
         (_, ours), (_, theirs) = self.terms
         return {cell: self._widened(found, [cell]) for cell, found in cell_estimates(ours, theirs).items()}
 
-    def over(self, cells: Sequence[tuple]) -> Estimate:
+    def over(self, cells: Sequence[tuple]) -> WelchEstimate:
         """Return the estimate over these cells."""
         return self._widened(estimate(over(cells, self.terms)), cells)
 
-    def _widened(self, found: Estimate, cells: Sequence[tuple]) -> Estimate:
+    def _widened(self, found: WelchEstimate, cells: Sequence[tuple]) -> WelchEstimate:
         """Return the estimate with an interval of at least the rounding; one without interval stays without."""
         if not len(cells):
             return found
@@ -129,7 +129,7 @@ def sides(runs: pd.DataFrame, variant: str, reference: str, metric: str) -> Side
     return Sides(((1, ours), (-1, theirs)), (rounding(runs, variant, metric), rounding(runs, reference, metric)))
 
 
-def cell_estimates(ours: pd.DataFrame, theirs: pd.DataFrame) -> dict[tuple, Estimate]:
+def cell_estimates(ours: pd.DataFrame, theirs: pd.DataFrame) -> dict[tuple, WelchEstimate]:
     """Return (workload, clients) -> Welch's estimate, of the cells that both tables of `log_values` have."""
     shared = ours.index.intersection(theirs.index)
     sides = [table.loc[shared] for table in (ours, theirs)]
@@ -141,4 +141,6 @@ def cell_estimates(ours: pd.DataFrame, theirs: pd.DataFrame) -> dict[tuple, Esti
         half = np.where(total > 0, scipy.special.stdtrit(freedom, 0.5 + stats.LEVEL / 2) * np.sqrt(total), total)
     centre, n = means[0] - means[1], np.minimum(*counts)
     columns = zip(shared, centre, centre - half, centre + half, n, strict=True)
-    return {cell: Estimate(float(mid), float(low), float(high), int(least)) for cell, mid, low, high, least in columns}
+    return {
+        cell: WelchEstimate(float(mid), float(low), float(high), int(least)) for cell, mid, low, high, least in columns
+    }

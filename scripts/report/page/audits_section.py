@@ -1,15 +1,29 @@
 """The audits of profiles: how much of the code that ran in training was optimised with its profile."""
 
 import shlex
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from scripts.lib.host.outcome import has_failed
 from scripts.lib.json_record import part
 from scripts.lib.wording import NOTHING, listing, missing, number, percent, plural
+from scripts.report.page.document import (
+    Facts,
+    Fold,
+    Head,
+    Heading,
+    PageBlock,
+    Prose,
+    Table,
+    Verbatim,
+    grid,
+    table_row,
+    word_heads,
+)
 
 UNKNOWN = "unknown"
+MOST_UNFOLDED = 9  # directories
 COLUMNS = {
     "units_compiled": "units compiled", "units_linked": "linked", "units_with_counters": "with counters",
     "units_nonzero": "ran in training", "units_matched": "optimised with it", "mismatches": "mismatches",
@@ -19,23 +33,6 @@ BOLT: dict[str, tuple[str, Callable]] = {
     "version": ("BOLT", str), "training": ("training", str), "input_build": ("made from", str),
     "functions_stale": ("functions whose profile does not fit", number),
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class AuditView:
-    """One audit; `lost` is true if less of the profile was used than the audit demands."""
-
-    name: str
-    lost: bool
-    sentence: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    unknown: str
-    missing: tuple[tuple[str, str], ...]
-    warnings: str
-    functions: tuple[tuple[str, ...], ...]
-    names: tuple[tuple[str, str], ...]
-    names_text: str
 
 
 def counted_audits(audits: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -70,9 +67,9 @@ def units_text(audit: dict[str, Any]) -> str:
     return f"{counted} were compiled with their counters ({percent(audit.get('matched_share'))}{least})"
 
 
-def audit_views(facts: list[dict[str, Any]], audits: Iterable[dict[str, Any]]) -> list[AuditView]:
-    """Return every audit for the page; the audit of an input of BOLT names the builds made from it."""
-    return [_view(audit, facts) for audit in audits]
+def audit_blocks(facts: list[dict[str, Any]], audits: Iterable[dict[str, Any]]) -> list[PageBlock]:
+    """Return every audit; the audit of an input of BOLT names the builds made from it."""
+    return [block for audit in audits for block in _audit_blocks(audit, facts)]
 
 
 def _made_from(audit: dict[str, Any], facts: list[dict[str, Any]]) -> str:
@@ -89,23 +86,46 @@ def _counted(audit: dict[str, Any]) -> str:
     return f"{units_text(audit)}, and {functions[0]} of {functions[1]} functions that ran were optimised with theirs"
 
 
-def _view(audit: dict[str, Any], facts: list[dict[str, Any]]) -> AuditView:
-    parts = [*(audit.get("by_directory") or []), {**audit, "directory": "in all"}]
-    known = [key for key in COLUMNS if any(not missing(part.get(key)) for part in parts)]
-    unknown = listing([COLUMNS[key] for key in COLUMNS if key not in known])
-    return AuditView(
-        name=f"{audit['build']} of {audit['server']}{_made_from(audit, facts)}",
-        lost=is_lost(audit),
-        sentence=f"{executed_share(audit)} Training {audit.get('training', UNKNOWN)}: {_counted(audit)}.",
-        head=("directory", *(COLUMNS[key] for key in known), "of the units that ran", "of the code that ran"),
-        rows=tuple((part["directory"], *(number(part.get(key)) for key in known), *_shares(part)) for part in parts),
-        unknown=f"Unknown: {unknown}." if unknown else "",
-        missing=tuple((str(entry["unit"]), str(entry["why"])) for entry in audit.get("missing") or []),
-        warnings=_warnings(audit),
-        functions=tuple(_function(entry) for entry in audit.get("top_functions") or []),
-        names=_names(audit),
-        names_text=_names_text(audit),
-    )
+def _audit_blocks(audit: dict[str, Any], facts: list[dict[str, Any]]) -> Iterator[PageBlock]:
+    """Yield one audit; a profile of which less was used than the audit demands is said to be lost."""
+    lost = is_lost(audit)
+    sentence = f"{executed_share(audit)} Training {audit.get('training', UNKNOWN)}: {_counted(audit)}."
+    yield Heading(f"Profile used by {audit['build']} of {audit['server']}{_made_from(audit, facts)}")
+    yield Prose(f"The profile is lost. {sentence}" if lost else sentence, "worse" if lost else "")
+    if text := _names_text(audit):
+        yield Prose(text)
+    if names := _names(audit):
+        yield grid(("counter file sought", "nearest one present"), names, 2)
+    table = directory_table(audit)
+    yield Fold(f"By directory: {len(table.rows) - 1}", (table,), is_open=len(table.rows) <= MOST_UNFOLDED)
+    if unknown := [COLUMNS[key] for key in COLUMNS if key not in _known(audit)]:
+        yield Prose(f"Unknown: {listing(unknown)}.", "quiet")
+    yield Prose(_warnings(audit))
+    if functions := [_function(entry) for entry in audit.get("top_functions") or []]:
+        heads = ("function", "unit", "optimised", "count", "share")
+        yield Fold(f"The {len(functions)} most executed functions in training", (grid(heads, functions, 3),))
+    if lacking := [(str(entry["unit"]), str(entry["why"])) for entry in audit.get("missing") or []]:
+        yield Fold(f"Without counters: {len(lacking)}", (grid(("unit", "why"), lacking, 2),))
+
+
+def _parts(audit: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*(audit.get("by_directory") or []), {**audit, "directory": "in all"}]
+
+
+def _known(audit: dict[str, Any]) -> list[str]:
+    return [key for key in COLUMNS if any(not missing(part.get(key)) for part in _parts(audit))]
+
+
+def directory_table(audit: dict[str, Any]) -> Table:
+    """Return the counts of an audit by directory, their sums last; unknown counts have no column."""
+    known = _known(audit)
+    names = (*(COLUMNS[key] for key in known), "of the units that ran", "of the code that ran")
+    rows = [
+        table_row(part["directory"], *(number(part.get(key)) for key in known), *_shares(part))
+        for part in _parts(audit)
+    ]
+    rows[-1] = replace(rows[-1], style="total")
+    return Table((*word_heads("directory"), *map(Head, names)), tuple(rows), style="audit", labels=0)
 
 
 def _shares(part: dict[str, Any]) -> tuple[str, str]:
@@ -147,23 +167,13 @@ def _names_text(audit: dict[str, Any]) -> str:
     return f"{counted[0]} of {counted[1]} counter files sought were found; {counted[2]} are there."
 
 
-@dataclass(frozen=True)
-class BoltView:
-    """The profile that BOLT used, and its arguments."""
-
-    name: str
-    sentence: str
-    rows: tuple[tuple[str, str], ...]
-    arguments: str
-
-
-def bolt_views(facts: Iterable[dict[str, Any]]) -> list[BoltView]:
+def bolt_blocks(facts: Iterable[dict[str, Any]]) -> list[PageBlock]:
     """Return BOLT's messages about its profile per optimised build."""
     profiled = [each for each in facts if each.get("stage") == "bolted" or part(each, "bolt").get("functions_profiled")]
-    return list(map(_bolt, profiled))
+    return [block for build in profiled for block in _bolt(build)]
 
 
-def _bolt(build: dict[str, Any]) -> BoltView:
+def _bolt(build: dict[str, Any]) -> Iterator[PageBlock]:
     facts = build.get("bolt") or {}
     profiled, total = facts.get("functions_profiled"), facts.get("functions_total")
     share = f" ({percent(profiled / total)})" if total and not missing(profiled) else ""
@@ -171,9 +181,11 @@ def _bolt(build: dict[str, Any]) -> BoltView:
     sentence = f"{number(profiled)} of {number(total)} functions{share} had a profile; "
     of_branches = "an unknown share" if missing(branches) else percent(branches)
     sentence += f"of the executed branches, {of_branches} lie in functions whose profile fits the code."
-    rows = [(label, _plain(facts.get(key), write)) for key, (label, write) in BOLT.items()]
-    given = shlex.join(facts.get("arguments") or [])
-    return BoltView(f"{build['build']} of {build['server']}", sentence, tuple(rows), given)
+    yield Heading(f"BOLT's profile in {build['build']} of {build['server']}")
+    yield Prose(sentence)
+    yield Facts([(label, _plain(facts.get(key), write)) for key, (label, write) in BOLT.items()])
+    if arguments := shlex.join(facts.get("arguments") or []):
+        yield Verbatim(arguments, "arguments")
 
 
 def _plain(value: Any, write: Callable) -> str:

@@ -1,40 +1,62 @@
 """Why the figures are what they are: what set the pace of each cell."""
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from scripts.lib.wording import NOTHING, missing, percent
 from scripts.measure.engine.warnings import THRESHOLDS
-from scripts.report.analysis.bounds import Bound
-from scripts.report.page.value_tables import Cell
+from scripts.report.analysis.bounds import FULL, PaceSetter
+from scripts.report.page.document import (
+    Cell,
+    Fold,
+    Head,
+    Heading,
+    Items,
+    PageBlock,
+    Prose,
+    Table,
+    table_row,
+    variant_heads,
+    word_heads,
+)
 
 BOUND_WORDS = {
-    Bound.SERVER_CPU: "server CPU",
-    Bound.LOAD_GENERATOR: "load generator",
-    Bound.WAITING: "waiting",
+    PaceSetter.SERVER_CPU: "server CPU",
+    PaceSetter.LOAD_GENERATOR: "load generator",
+    PaceSetter.WAITING: "waiting",
 }
 
 
-@dataclass(frozen=True)
-class BoundRow:
-    """What set the pace of one workload at one client count, one field per variant."""
-
-    workload: str
-    clients: int
-    cells: tuple[Cell, ...]
-
-
-def bound_rows(study: dict[str, Any], bounds: pd.DataFrame) -> list[BoundRow]:
-    """Return bounds.csv, one row per workload and client count; nothing when no cell's CPU time is known."""
+def bound_table(study: dict[str, Any], bounds: pd.DataFrame) -> Table:
+    """Return bounds.csv, one row per workload and client count; no rows when no cell's CPU time is known."""
     found = {(row.workload, row.clients, row.variant): row for row in bounds.itertuples() if not missing(row.bound)}
-    return [
-        BoundRow(workload, clients, tuple(_cell(found.get((workload, clients, name))) for name in study["variants"]))
+    rows = [
+        table_row(workload, str(clients), *(_cell(found.get((workload, clients, name))) for name in study["variants"]))
         for workload in study["workloads"]
         for clients in study["clients"]
         if found
+    ]
+    return Table((*word_heads("workload"), Head("clients"), *variant_heads(study["variants"])), tuple(rows))
+
+
+def bound_blocks(study: dict[str, Any], bounds: pd.DataFrame) -> list[PageBlock]:
+    """Return what set the pace of each cell; nothing when no cell's CPU time is known."""
+    if not (table := bound_table(study, bounds)):
+        return []
+    text = (
+        f"Whichever of server and load generator used {percent(FULL.threshold, 0)} or more of the CPUs it could use "
+        "set the pace; where neither did, both waited. A gain of the server shows in full only where the server set "
+        "the pace. Shares are of the CPUs each could use, one per connection."
+    )
+    held = [Markup('{} <span class="quiet">{}</span>').format(*each) for each in reasons(bounds)]
+    return [
+        Heading("What set the pace of each cell"),
+        Prose(text),
+        Items(held),
+        Fold(f"Cell by cell: {len(table.rows)} rows", (table,)),
     ]
 
 
@@ -42,8 +64,8 @@ def _cell(row: Any) -> Cell:
     if row is None:
         return Cell(NOTHING, (), "hole", "not measured")
     shares = f"server {percent(row.server_busy, 0)}", f"client {percent(row.client_busy, 0)}"
-    state = "bad" if row.bound == Bound.LOAD_GENERATOR else ""
-    return Cell(BOUND_WORDS[Bound(row.bound)], shares, state, bound_sentence(row, with_shares=True))
+    state = "bad" if row.bound == PaceSetter.LOAD_GENERATOR else ""
+    return Cell(BOUND_WORDS[PaceSetter(row.bound)], shares, state, bound_sentence(row, with_shares=True))
 
 
 def bound_sentence(row: Any, *, with_shares: bool = False) -> str:
@@ -51,11 +73,11 @@ def bound_sentence(row: Any, *, with_shares: bool = False) -> str:
     busy = f"server {percent(row.server_busy)}, load generator {percent(row.client_busy)} of the CPUs each could use"
     shares = f" ({busy})" if with_shares else ""
     match row.bound:
-        case Bound.SERVER_CPU:
+        case PaceSetter.SERVER_CPU:
             return f"The server's CPUs set the pace{shares}: less CPU time per transaction gives more transactions."
-        case Bound.LOAD_GENERATOR:
+        case PaceSetter.LOAD_GENERATOR:
             return f"The load generator set the pace{shares}: gains of the server are understated."
-        case Bound.WAITING:
+        case PaceSetter.WAITING:
             return f"Neither set the pace{shares}: {_awaited(row)}"
     return "What set the pace was not measured."
 

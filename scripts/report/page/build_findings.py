@@ -10,6 +10,7 @@ from scripts.lib.json_record import part
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import NOTHING, brief, listing, missing, number, plural
 from scripts.report.page.audits_section import audit_of, executed_share, is_lost, units_text
+from scripts.report.page.document import Heading, PageBlock, Prose, grid
 from scripts.report.page.finding import Finding, Topic
 
 FAILED_BUILDS = Topic(
@@ -173,6 +174,18 @@ def check_rows(checks: Iterable[dict[str, Any]]) -> list[tuple[str, ...]]:
         )
         for check in checks
     ]
+
+
+CHECK_TEXT = (
+    "Each build got the same SQL statements before it was measured; its answers and the checksums of its tables must "
+    "equal those of the check reference of its server."
+)
+
+
+def check_blocks(checks: Iterable[dict[str, Any]]) -> list[PageBlock]:
+    """Return the differential checks; nothing without any."""
+    rows = check_rows(checks)
+    return [Heading("The same answers"), Prose(CHECK_TEXT), grid(CHECK_HEAD, rows, 3)] if rows else []
 
 
 def proven(study: dict[str, Any], built: Built) -> Finding:

@@ -1,7 +1,7 @@
 """The builds of a study: properties, arguments, sizes, and the cost of builds, trainings and datasets."""
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,20 @@ from scripts.lib.json_record import part
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import NARROW, NOTHING, count, duration, listing, missing, number, plural, short, size
 from scripts.report.analysis.metrics import TPS
+from scripts.report.page.document import (
+    Cell,
+    Fold,
+    Head,
+    Heading,
+    PageBlock,
+    Prose,
+    Section,
+    Table,
+    Verbatim,
+    grid,
+    table_row,
+    word_heads,
+)
 
 Facts = dict[str, Any]
 ARGUMENT_PARTS = {"compile": "compile_arguments", "link": "link_arguments"}
@@ -19,12 +33,11 @@ ARGUMENT_PARTS = {"compile": "compile_arguments", "link": "link_arguments"}
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments that all builds were given, and those that only some were given, with one mark per build."""
+    """What compiler or linker got in all builds, and what in some builds only; `without` are builds of unknown ones."""
 
     part: str
     shared: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[bool, ...]], ...]
+    marks: Table
     without: str
 
 
@@ -47,10 +60,13 @@ def _side_by_side(part: str, facts: list[Facts]) -> Arguments | None:
     every = list(dict.fromkeys(argument for given in known.values() for argument in given))
     shared = [argument for argument in every if all(argument in given for given in known.values())]
     rows = [
-        (argument, tuple(argument in given for given in known.values())) for argument in every if argument not in shared
+        table_row(Cell(argument, is_code=True), *("●" if argument in given else "·" for given in known.values()))
+        for argument in every
+        if argument not in shared
     ]
     without = ", ".join(name for name, given in found.items() if given is None)
-    return Arguments(part, shlex.join(shared), tuple(known), tuple(rows), without)
+    marks = Table((*word_heads("argument"), *map(Head, known)), tuple(rows), style="marks")
+    return Arguments(part, shlex.join(shared), marks, without)
 
 
 def configure_commands(facts: list[Facts]) -> list[tuple[str, str]]:
@@ -62,6 +78,43 @@ def configure_commands(facts: list[Facts]) -> list[tuple[str, str]]:
     return [(", ".join(names), command) for command, names in by_command.items() if command]
 
 
+def build_blocks(study: Facts, facts: list[Facts]) -> list[PageBlock]:
+    """Return the builds of each server side by side, and their configure commands."""
+    servers = by_server(study, facts)
+    blocks = [block for server in servers for block in _server_blocks(server, len(servers) > 1)]
+    if commands := configure_commands(facts):
+        blocks.append(Fold("Configure commands", [Verbatim(command, names) for names, command in commands]))
+    return blocks if servers else [Prose("No build of this study was made here."), *blocks]
+
+
+def _server_blocks(server: "ServerBuilds", is_named: bool) -> Iterator[PageBlock]:
+    if is_named:
+        yield Heading(server.server)
+    yield server.measured
+    if server.behind:
+        summary = f"Their stages, and builds that no variant uses: {len(server.behind.heads) - 1}"
+        yield Fold(summary, (server.behind,))
+    for each in server.arguments:
+        label = f"{each.part} arguments in all builds{f' of {server.server}' if is_named else ''}"
+        yield Verbatim(each.shared or "none", f"{label} (unknown: {each.without})" if each.without else label)
+        if each.marks:
+            yield Fold(f"{each.part} arguments in some builds only: {len(each.marks.rows)}", (each.marks,))
+
+
+def cost_section(study: Facts, cells: pd.DataFrame, facts: list[Facts], profiles: list[Facts],
+                 datasets: list[Facts]) -> Section | None:  # fmt: skip
+    """Return the time and the bytes that builds, profiles and datasets took; None where none was made."""
+    if not (rows := cost_rows(facts, profiles, datasets)):
+        return None
+    notes = (*instrumentation_sentences(study, cells, profiles), *layout_sentences(facts))
+    blocks = (Prose(COST_TEXT), grid(COST_HEAD, rows, 2), *map(Prose, notes))
+    return Section("cost", "What it cost", blocks, nav="What it cost", is_folded=True)
+
+
+COST_TEXT = (
+    "Times are elapsed times, which depend on other load on the machine. Builds, profiles and datasets are made once "
+    "and shared by all studies."
+)
 UNKNOWN_TEXT = "unknown"
 MADE = {
     "plain": "compiled without a profile", "optimised": "compiled with a profile",
@@ -96,29 +149,12 @@ SIZES = {"text_bytes": ".text", "file_bytes": "server file"}
 
 
 @dataclass(frozen=True)
-class BuildField:
-    """One value of one build: `state` is `same` or `differs` from the first build; `note` is shown under it."""
-
-    text: str
-    state: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Sided:
-    """A table with one column per build."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[BuildField, ...]], ...]
-
-
-@dataclass(frozen=True)
 class ServerBuilds:
     """The builds of one server: those that variants use, their stages and unused ones, and the arguments of all."""
 
     server: str
-    measured: Sided
-    behind: Sided | None
+    measured: Table
+    behind: Table | None
     arguments: tuple[Arguments, ...]
 
 
@@ -135,38 +171,39 @@ def _of_server(study: Facts, facts: list[Facts], used: set[tuple[str, str]]) -> 
     measured = [build for build in facts if (build["server"], build["build"]) in used]
     rest = [build for build in facts if build not in measured]
     tables = [_sided(study, some, facts) for some in (measured or rest, rest if measured else [])]
-    return ServerBuilds(facts[0]["server"], tables[0], tables[1] if tables[1].head else None, arguments(facts))
+    return ServerBuilds(facts[0]["server"], tables[0], tables[1] if tables[1].heads[1:] else None, arguments(facts))
 
 
-def _sided(study: Facts, shown: list[Facts], facts: list[Facts]) -> Sided:
+def _sided(study: Facts, shown: list[Facts], facts: list[Facts]) -> Table:
     columns = [_properties(study, build, facts) for build in shown]
     first = _properties(study, facts[0], facts)
     labels = dict.fromkeys(label for column in [first, *columns] for label in column)
     rows = [(label, tuple(_marked(column.get(label), first.get(label)) for column in columns)) for label in labels]
     rows += [(label, tuple(_sized(build, key, facts[0]) for build in shown)) for key, label in SIZES.items()]
     effort = {label: [_written(of(build), write) for build in shown] for label, (of, write) in EFFORT.items()}
-    rows += [(label, tuple(map(BuildField, texts))) for label, texts in effort.items()]
-    filled = [(label, texts) for label, texts in rows if any(field.text != NOTHING for field in texts)]
-    return Sided(tuple(build["build"] for build in shown), tuple(filled))
+    rows += [(label, tuple(map(Cell, texts))) for label, texts in effort.items()]
+    filled = [table_row(label, *texts) for label, texts in rows if any(field.text != NOTHING for field in texts)]
+    heads = (Head(""), *word_heads(*(build["build"] for build in shown)))
+    return Table(heads, tuple(filled), style="sided builds")
 
 
 def _written(value: Any, write: Callable[[Any], str]) -> str:
     return NOTHING if missing(value) else write(value)
 
 
-def _marked(text: str | None, first: str | None) -> BuildField:
-    return BuildField(text or NOTHING, "same" if text == first else "differs")
+def _marked(text: str | None, first: str | None) -> Cell:
+    return Cell(text or NOTHING, (), "same" if text == first else "differs")
 
 
-def _sized(build: Facts, key: str, first: Facts) -> BuildField:
+def _sized(build: Facts, key: str, first: Facts) -> Cell:
     """Return a size, with its difference to that of the first build; BOLT moves a part of the code out of .text."""
     ours, base = build.get(key), first.get(key)
     if key == "text_bytes" and build.get("stage") == "bolted" and not missing(ours):
-        return BuildField(size(ours), "", "without .text.cold")
+        return Cell(size(ours), ("without .text.cold",))
     if missing(ours) or missing(base) or build is first or not base:
-        return BuildField(size(ours))
+        return Cell(size(ours))
     change = f"{(ours / base - 1) * 100:+.1f}{NARROW}%".replace("-", "\u2212")
-    return BuildField(size(ours), "", change if ours != base else "")
+    return Cell(size(ours), (change,) if ours != base else ())
 
 
 def _properties(study: Facts, build: Facts, facts: list[Facts]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ from scripts.lib.failure_reasons import alike
 from scripts.lib.wording import brief, count, listing, percent, plural
 from scripts.measure.engine.run_record import Diagnosis
 from scripts.report.page import diagnosis_tables
-from scripts.report.page.diagnosis_tables import DiagnosedCell, FieldTable, diagnosed_cells
+from scripts.report.page.diagnosis_tables import DiagnosedCell, diagnosed_cells
+from scripts.report.page.document import Figures, Fold, Heading, Items, Legend, PageBlock, Prose, Section, Verbatim
 from scripts.report.page.figures.flames import change_text, draw_flame_graph, profile_difference
 from scripts.report.page.figures.naming import look_of
 
@@ -22,50 +22,53 @@ MOST_NAMED = 4
 NONE_DIFFERS = "No function differs by more than the error of counting samples."
 
 
-@dataclass(frozen=True)
-class Flames:
-    """One flame graph with its variant and its caption."""
-
-    variant: str
-    caption: str
-    figure: Markup
-    beside: bool  # coloured by the difference to the reference
-
-
-@dataclass(frozen=True)
-class CellView:
-    """The diagnoses of one cell."""
-
-    title: str
-    sentences: tuple[str, ...]
-    lost: tuple[tuple[str, str], ...]
-    flames: tuple[Flames, ...]
-    tables: tuple[FieldTable, ...]
-    figures: tuple[Markup, ...]
-    reports: tuple[tuple[str, str, str], ...]
+TOOLS_TEXT = (
+    "Each tool examined the server during one extra run{seconds}, after all measured ones; none of these runs is among "
+    "the study's figures. One run shows where time goes; it does not measure how much faster a variant is, and no "
+    "verdict is based on it."
+)
+FLAMES_TEXT = (
+    "A box is a function, as wide as the share of samples in which it or a callee ran; callers are below their "
+    "callees, and pointing at a box shows its figures."
+)
+OF_CODE = (("server", "the server's code"), ("library", "libraries"), ("kernel", "the kernel"),
+           ("thread", "kinds of threads"))  # fmt: skip
+OF_CHANGE = (
+    ("less3", "half the reference's time or less"), ("less2", "less"), ("less1", "a little less"),
+    ("same", "no difference beyond the error of counting"), ("more1", "a little more"), ("more2", "more"),
+    ("more3", "twice the reference's time or more"),
+)  # fmt: skip
 
 
-def diagnosis_views(study: dict[str, Any], table: pd.DataFrame, records: list[Diagnosis]) -> list[CellView]:
-    """Return every cell that was looked into; `table` is cells.csv."""
-    return [_cell_view(study, cell, place) for place, cell in enumerate(diagnosed_cells(study, table, records))]
+def diagnosis_section(study: dict[str, Any], table: pd.DataFrame, records: list[Diagnosis]) -> Section | None:
+    """Return every cell that was looked into; None without any. `table` is cells.csv."""
+    cells = diagnosed_cells(study, table, records)
+    blocks = [block for place, cell in enumerate(cells) for block in _cell_blocks(study, cell, place)]
+    if not blocks:
+        return None
+    seconds = f" of {study['diagnose']['seconds']} s" if study.get("diagnose") else ""
+    said = Prose(TOOLS_TEXT.format(seconds=seconds))
+    return Section("diagnosis", "Inside the server", (said, *blocks), nav="Inside the server")
 
 
-def _cell_view(study: dict[str, Any], cell: DiagnosedCell, place: int) -> CellView:
-    found = [
-        diagnosis_tables.slowed_sentences(cell),
+def _cell_blocks(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Iterator[PageBlock]:
+    yield Heading(f"{cell.workload}, {plural(cell.clients, 'client')}")
+    for names, reason in _lost(cell):
+        yield Prose(f"Failed: {names}: {reason}", "worse")
+    if sentences := [*_cpu_sentences(cell), *_wait_sentences(cell)]:
+        yield Items(sentences)
+    yield from _flames(cell)
+    tables = [
+        diagnosis_tables.slowed_table(cell),
         *diagnosis_tables.function_tables(cell),
         *diagnosis_tables.wait_tables(cell),
         *diagnosis_tables.system_call_tables(cell),
+        *diagnosis_tables.sync_tables(cell),
     ]
-    return CellView(
-        title=f"{cell.workload}, {plural(cell.clients, 'client')}",
-        sentences=(*_cpu_sentences(cell), *_wait_sentences(cell)),
-        lost=tuple(_lost(cell)),
-        flames=tuple(_flames(cell)),
-        tables=tuple(each for each in [*found, *diagnosis_tables.sync_tables(cell)] if each.rows or each.note),
-        figures=tuple(_sync_figures(study, cell, place)),
-        reports=tuple(_reports(cell)),
-    )
+    yield from (each for each in tables if each.blocks)
+    if drawings := list(_sync_figures(study, cell, place)):
+        yield Figures(drawings)
+    yield from _reports(cell)
 
 
 def _cpu_sentences(cell: DiagnosedCell) -> Iterator[str]:
@@ -112,7 +115,7 @@ def _lost(cell: DiagnosedCell) -> Iterator[tuple[str, str]]:
         yield listing([f"{tool} of {variant}" for tool, variant, _ in group.things]), brief(group.reason)
 
 
-def _flames(cell: DiagnosedCell) -> Iterator[Flames]:
+def _flames(cell: DiagnosedCell) -> Iterator[PageBlock]:
     for variant, ours in cell.samples.items():
         beside = cell.reference_samples(variant)
         made = cell.of("perf")[variant]
@@ -120,11 +123,14 @@ def _flames(cell: DiagnosedCell) -> Iterator[Flames]:
         named = ours.total and 1 - sum(n for name, n in ours.own.items() if name.startswith("[")) / ours.total
         event = made.diagnosis["event"].partition(":")[0]
         caption = (
-            f"{plural(ours.total, 'sample')} of {event}, {count(ours.cpu_us)} µs of server CPU per transaction; the "
-            f"function is known in {percent(named, 0)} of them"
+            f"{variant}: {plural(ours.total, 'sample')} of {event}, {count(ours.cpu_us)} µs of server CPU per "
+            f"transaction; the function is known in {percent(named, 0)} of them"
         )
-        drawn = draw_flame_graph(ours, f"flame graph of {variant}", program, beside)
-        yield Flames(variant, caption, drawn, beside is not None)
+        yield Prose(caption, "label", variant)
+        yield Figures([draw_flame_graph(ours, f"flame graph of {variant}", program, beside)], "flames")
+        yield Legend(OF_CHANGE if beside else OF_CODE)
+    if cell.samples:
+        yield Prose(FLAMES_TEXT, "quiet")
 
 
 def _sync_figures(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Iterator[Markup]:
@@ -143,10 +149,12 @@ def _together(syncs: dict[str, dict[str, list[int]]]) -> dict[str, list[int]]:
     return {"duration_us": [us for us, _ in every], "count": [number for _, number in every]}
 
 
-def _reports(cell: DiagnosedCell) -> Iterator[tuple[str, str, str]]:
-    """Yield (variant, before, after): the engine's own reports around one diagnosis of each variant."""
+def _reports(cell: DiagnosedCell) -> Iterator[Fold]:
+    """Yield the engine's own reports around one diagnosis of each variant."""
     seen = set()
     for made in cell.records:
         if made.variant not in seen and made.engine_report:
             seen.add(made.variant)
-            yield made.variant, made.engine_report.before, made.engine_report.after
+            report = made.engine_report
+            texts = (Verbatim(report.before, "before the load"), Verbatim(report.after, "after it"))
+            yield Fold(f"The engine's own report: {made.variant}", texts)

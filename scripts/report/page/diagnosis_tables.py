@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,8 @@ from scripts.lib.wording import NARROW, NOTHING, before_after, count, missing, p
 from scripts.measure.engine.run_record import Diagnosis
 from scripts.measure.loadgen.output import value_at_rank
 from scripts.measure.servers import families
+from scripts.report.page.document import Cell, Fold, Head, Prose, Table, TableRow, table_row, variant_heads
 from scripts.report.page.figures.flames import Samples, change_text, profile_difference, samples_of
-from scripts.report.page.value_tables import Cell as Field
 
 DIAGNOSIS_TOOLS = {
     "perf": "perf, call stacks",
@@ -112,41 +112,43 @@ def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Di
 MOST_ROWS = 14
 
 
-@dataclass(frozen=True)
-class FieldTable:
-    """A table of fields: `rows` hold a label, a smaller line under it and the fields; `folded` starts closed."""
+def _fold(
+    title: str,
+    heads: Iterable[Head],
+    rows: Sequence[TableRow],
+    note: str = "",
+    *,
+    folded: bool = False,
+) -> Fold:
+    """Return a table under its title, and a note on it; without rows the note alone."""
+    table = Table((Head(""), *heads), tuple(rows))
+    blocks = (*([table] if rows else []), *([Prose(note, "quiet")] if note else []))
+    return Fold(title, blocks, is_open=not folded)
 
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[Field, ...]], ...]
-    note: str = ""
-    folded: bool = False
-    coloured: bool = True  # its head names variants
 
-
-def slowed_sentences(cell: DiagnosedCell) -> FieldTable:
+def slowed_table(cell: DiagnosedCell) -> Fold:
     """Return how fast the server was beside each tool, as a ratio to the study's own runs of the cell, if any."""
     found = {tool: cell.of(tool) for tool in DIAGNOSIS_TOOLS}
     variants = tuple(name for name in cell.variants if any(name in of for of in found.values()))
 
-    def field(tool: str, variant: str) -> Field:
+    def field(tool: str, variant: str) -> Cell:
         if variant not in found[tool]:
-            return Field(NOTHING, (), "hole")
+            return Cell(NOTHING, (), "hole")
         tps, known = found[tool][variant].window.tps, cell.measured(variant, "tps")
-        return Field(times(tps / known), (f"{count(tps)} TPS",)) if known else Field(f"{count(tps)} TPS")
+        return Cell(times(tps / known), (f"{count(tps)} TPS",)) if known else Cell(f"{count(tps)} TPS")
 
     rows = [
-        (words, "", tuple(field(tool, name) for name in variants))
+        table_row(words, *(field(tool, name) for name in variants))
         for tool, words in DIAGNOSIS_TOOLS.items()
         if found[tool]
     ]
     note = (
         "TPS beside the tool over TPS of the study's own runs: the lower, the less the tool's times say about a server."
     )
-    return FieldTable("What the tools cost", variants, tuple(rows), note)
+    return _fold("What the tools cost", variant_heads(variants), rows, note)
 
 
-def function_tables(cell: DiagnosedCell) -> list[FieldTable]:
+def function_tables(cell: DiagnosedCell) -> list[Fold]:
     """Return where CPU time went: by module, by function itself, and by function with everything it calls."""
     samples = cell.samples
     if not samples:
@@ -165,31 +167,31 @@ def function_tables(cell: DiagnosedCell) -> list[FieldTable]:
 
 def _counted(
     title: str, cell: DiagnosedCell, counts: Callable[[Samples], Counter[str]], note: str = "", *, folded: bool = False
-) -> FieldTable:
+) -> Fold:
     samples = cell.samples
     most = Counter()
     for one in samples.values():
         for name, number in counts(one).items():
             most[name] = max(most[name], one.microseconds(number) if not math.isnan(one.cpu_us) else one.share(number))
     rows = [
-        (name, "", tuple(_time(cell, variant, name, counts) for variant in samples))
+        table_row(name, *(_time(cell, variant, name, counts) for variant in samples))
         for name, _ in most.most_common(MOST_ROWS)
     ]
-    return FieldTable(title, tuple(samples), tuple(rows), note, folded)
+    return _fold(title, variant_heads(samples), rows, note, folded=folded)
 
 
-def _time(cell: DiagnosedCell, variant: str, name: str, counts: Callable[[Samples], Counter[str]]) -> Field:
+def _time(cell: DiagnosedCell, variant: str, name: str, counts: Callable[[Samples], Counter[str]]) -> Cell:
     ours, theirs = cell.samples[variant], cell.reference_samples(variant)
     number = counts(ours)[name]
     share, us = percent(ours.share(number)), ours.microseconds(number)
     if theirs is None or math.isnan(ours.cpu_us + theirs.cpu_us):
-        return Field(f"{count(us)} µs", (share,))
+        return Cell(f"{count(us)} µs", (share,))
     found = profile_difference(ours, number, theirs, counts(theirs)[name])
     change = f"{change_text(found.us)} ± {count(found.half_us)}"
-    return Field(f"{before_after(theirs.microseconds(counts(theirs)[name]), us)} µs", (share, change))
+    return Cell(f"{before_after(theirs.microseconds(counts(theirs)[name]), us)} µs", (share, change))
 
 
-def wait_tables(cell: DiagnosedCell) -> list[FieldTable]:
+def wait_tables(cell: DiagnosedCell) -> list[Fold]:
     """Return what connections waited for, and the server's own threads or processes."""
     found = cell.of("waits")
     if not found:
@@ -207,15 +209,18 @@ def wait_tables(cell: DiagnosedCell) -> list[FieldTable]:
     ]
 
 
-def _waits(title: str, who: str, cell: DiagnosedCell, note: str, *, folded: bool = False) -> FieldTable:
+def _waits(title: str, who: str, cell: DiagnosedCell, note: str, *, folded: bool = False) -> Fold:
     found = cell.of("waits")
     by_variant = {
         name: {row["event"]: row for row in made.diagnosis["waits"] if row["who"] == who}
         for name, made in found.items()
     }
     rows = _compared(cell, found, by_variant, lambda row: row["seconds"] * 1e6, _wait)
-    labelled = [(event, client_words(event, found), fields) for event, _, fields in rows]
-    return FieldTable(title, tuple(found), tuple(labelled), note, folded)
+    labelled = [
+        table_row(Cell(event, (more,) if (more := client_words(event, found)) else ()), *fields)
+        for event, fields in rows
+    ]
+    return _fold(title, variant_heads(found), labelled, note, folded=folded)
 
 
 def _compared(
@@ -223,8 +228,8 @@ def _compared(
     found: dict[str, Diagnosis],
     rows: dict[str, dict[str, dict[str, Any]]],
     amount: Callable[[dict[str, Any]], float],
-    field: Callable[[Diagnosis, dict[str, Any] | None], Field],
-) -> list[tuple[str, str, tuple[Field, ...]]]:
+    field: Callable[[Diagnosis, dict[str, Any] | None], Cell],
+) -> list[tuple[str, tuple[Cell, ...]]]:
     """Return one row per name, those with the largest amounts; fields show the difference to the reference."""
     amounts = {
         variant: {name: per_transaction(found[variant], amount(row)) for name, row in of.items()}
@@ -232,22 +237,22 @@ def _compared(
     }
     theirs = amounts.get(cell.reference, {})
 
-    def one(variant: str, name: str) -> Field:
+    def one(variant: str, name: str) -> Cell:
         made, more = field(found[variant], rows[variant].get(name)), amounts[variant].get(name)
         known = variant != cell.reference and name in theirs and not missing(more) and not missing(theirs[name])
         return replace(made, notes=(*made.notes, change_text(more - theirs[name]))) if known else made
 
     most = _largest(pair for of in amounts.values() for pair in of.items())
-    return [(name, "", tuple(one(variant, name) for variant in found)) for name in most]
+    return [(name, tuple(one(variant, name) for variant in found)) for name in most]
 
 
-def _wait(made: Diagnosis, row: dict[str, Any] | None) -> Field:
+def _wait(made: Diagnosis, row: dict[str, Any] | None) -> Cell:
     if row is None:
-        return Field(NOTHING, (), "hole")
+        return Cell(NOTHING, (), "hole")
     unit = "" if made.diagnosis["samples"] is None else " samples"
     number = per_transaction(made, row["count"]) if not unit else row["count"]
     number_text = f"{count(number)}{unit or ' ×'}"
-    return Field(f"{count(per_transaction(made, row['seconds'] * 1e6))} µs", (number_text,))
+    return Cell(f"{count(per_transaction(made, row['seconds'] * 1e6))} µs", (number_text,))
 
 
 def client_words(event: str, found: dict[str, Diagnosis]) -> str:
@@ -264,51 +269,52 @@ def _largest(values: Iterable[tuple[str, float]]) -> list[str]:
     return sorted(most, key=lambda name: -most[name])[:MOST_ROWS]
 
 
-def system_call_tables(cell: DiagnosedCell) -> list[FieldTable]:
+def system_call_tables(cell: DiagnosedCell) -> list[Fold]:
     """Return the system calls per transaction."""
     found = cell.of("syscalls")
-    rows = {name: {row["name"]: row for row in made.diagnosis["calls"]} for name, made in found.items()}
-    fields = _compared(cell, found, rows, lambda row: row["calls"], _call)
+    calls = {name: {row["name"]: row for row in made.diagnosis["calls"]} for name, made in found.items()}
+    fields = _compared(cell, found, calls, lambda row: row["calls"], _call)
     note = (
         "Calls per transaction, system time per call (tracing makes it longer), the share of calls that failed, and "
         f"the difference in calls to {cell.reference}."
     )
-    return [FieldTable("System calls", tuple(found), tuple(fields), note)] if found else []
+    rows = [table_row(name, *each) for name, each in fields]
+    return [_fold("System calls", variant_heads(found), rows, note)] if found else []
 
 
-def _call(made: Diagnosis, row: dict[str, Any] | None) -> Field:
+def _call(made: Diagnosis, row: dict[str, Any] | None) -> Cell:
     if row is None:
-        return Field("0", (), "hole")
+        return Cell("0", (), "hole")
     each = f"{count(row['system_s'] / row['calls'] * 1e6)} µs"
     failed = [f"{percent(row['errors'] / row['calls'], 0)} failed"] if row["errors"] else []
-    return Field(count(per_transaction(made, row["calls"])), (each, *failed))
+    return Cell(count(per_transaction(made, row["calls"])), (each, *failed))
 
 
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "longest": 1.0}
 
 
-def sync_tables(cell: DiagnosedCell) -> list[FieldTable]:
+def sync_tables(cell: DiagnosedCell) -> list[Fold]:
     """Return how long fsync and similar calls took, one row per variant and kind of call."""
     found = cell.of("fsyncs")
     rows = [
-        (f"{name} {call}", "", _sync_fields(made, durations))
+        table_row(f"{name} {call}", *_sync_fields(made, durations))
         for name, made in found.items()
         for call, durations in made.diagnosis["syncs"].items()
     ]
     silent = [name for name, made in found.items() if not made.diagnosis["syncs"]]
     note = f"None in the window: {', '.join(silent)}." if silent else ""
-    head = ("calls per second", "per transaction", *PERCENTILES, "share of the window")
-    return [FieldTable("Waits for the disk", head, tuple(rows), note, coloured=False)] if found else []
+    heads = map(Head, ("calls per second", "per transaction", *PERCENTILES, "share of the window"))
+    return [_fold("Waits for the disk", heads, rows, note)] if found else []
 
 
-def _sync_fields(made: Diagnosis, durations: dict[str, list[int]]) -> tuple[Field, ...]:
+def _sync_fields(made: Diagnosis, durations: dict[str, list[int]]) -> tuple[Cell, ...]:
     number, window_s = sum(durations["count"]), made.window.duration_s
     spent_s = sum(us * times_ for us, times_ in zip(*durations.values(), strict=True)) / 1e6
     return (
-        Field(count(number / window_s)),
-        Field(count(per_transaction(made, number))),
-        *(Field(f"{count(percentile_us(durations, share) / 1000)}{NARROW}ms") for share in PERCENTILES.values()),
-        Field(percent(spent_s / window_s, 0)),
+        Cell(count(number / window_s)),
+        Cell(count(per_transaction(made, number))),
+        *(Cell(f"{count(percentile_us(durations, share) / 1000)}{NARROW}ms") for share in PERCENTILES.values()),
+        Cell(percent(spent_s / window_s, 0)),
     )
 
 

@@ -1,19 +1,34 @@
-"""Tables of factors, of a matrix, of held-out workloads and of published ratios."""
+"""Factors, a matrix, held-out workloads and published ratios: sections, tables and sentences of the page."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from scripts.lib.vocabulary import CONTROLS, Verdict
 from scripts.lib.wording import NOTHING, by_width, listing, missing, plural, ratio
 from scripts.report.analysis import published
-from scripts.report.analysis.effects import effect_label
+from scripts.report.analysis.effects import effect_label, matrix_contrasts, sides_by_formula
 from scripts.report.analysis.held_out import Split
 from scripts.report.analysis.metrics import COLD_TIME, EVERY, METRICS, WARM_TIME, Metric, leading, of_study
-from scripts.report.page.value_tables import Cell, blocks_text, state
-from scripts.report.page.verdict import Sentence, matters_of, measured, short_measured
+from scripts.report.page.document import (
+    Cell,
+    Figures,
+    Fold,
+    Head,
+    Prose,
+    Section,
+    Table,
+    TableRow,
+    grid,
+    table_row,
+    variant_cell,
+    word_heads,
+)
+from scripts.report.page.study_answer import Sentence
+from scripts.report.page.value_tables import blocks_text, state
+from scripts.report.page.verdict import matters_of, measured, short_measured
 from scripts.report.page.words import arm_word, interaction_word, open_range, short_interaction_word, side, verdict_word
 
 FACTOR_METRICS = {
@@ -23,26 +38,38 @@ FACTOR_METRICS = {
 PUBLISHED_METRICS = ("tps", "p95_ms", "cold_s", "warm_s")
 
 
-@dataclass(frozen=True)
-class FactorRow:
-    """One factor: its name, the variants it is computed from, their server, one field per metric."""
-
-    factor: str
-    formula: str
-    server: str
-    cells: tuple[Cell, ...]
-
-
-def factor_head(study: dict[str, Any]) -> list[str]:
-    """Return the headings of a study's tables of factors and effects."""
+def _factor_heads(study: dict[str, Any], label: str) -> tuple[Head, ...]:
     measured_here = of_study(study)
-    return [heading for name, heading in FACTOR_METRICS.items() if name in measured_here]
+    return (*word_heads(label), *(Head(text) for name, text in FACTOR_METRICS.items() if name in measured_here))
 
 
-def factor_rows(study: dict[str, Any], table: pd.DataFrame) -> list[FactorRow]:
-    """Return the rows of factors.csv for the page, one per contrast."""
-    groups = table.groupby(["factor", "formula", "server"], sort=False)
-    return [FactorRow(*key, tuple(_factor_cells(group, study))) for key, group in groups]
+def factor_table(study: dict[str, Any], factors: pd.DataFrame) -> Table:
+    """Return the table of factors.csv, one row per contrast; without rows where it would only repeat the answer."""
+    several = len({variant["server"] for variant in study["variants"].values()}) > 1
+    rows = [
+        table_row(Cell(factor, (f"{formula}, {server}" if several else formula,)), *_factor_cells(group, study))
+        for (factor, formula, server), group in factors.groupby(["factor", "formula", "server"], sort=False)
+    ]
+    return Table(_factor_heads(study, "factor"), tuple(rows) if len(rows) > 1 else (), style="values inline")
+
+
+FACTORS_TEXT = (
+    "Ratio of the variants that differ in this one factor, over all cells, block by block, with 95 % intervals. Bold: "
+    "established. More TPS is better, less of all others is better."
+)
+INTERACTIONS_TEXT = (
+    " An interaction is the ratio of two factors together over the product of the ratios of each alone: 1 when their "
+    "gains multiply, under 1 in TPS when they overlap."
+)
+
+
+def factor_section(study: dict[str, Any], factors: pd.DataFrame, figures: Sequence[Markup]) -> Section | None:
+    """Return what each factor brings; None without two factors."""
+    if not (table := factor_table(study, factors)):
+        return None
+    text = FACTORS_TEXT + (INTERACTIONS_TEXT if factors["interaction"].astype(bool).any() else "")
+    blocks = (Prose(text, "quiet"), table, Figures(figures))
+    return Section("factors", "What each factor brings", blocks, nav="Factors")
 
 
 def _factor_cells(group: pd.DataFrame, study: dict[str, Any]) -> Iterable[Cell]:
@@ -61,46 +88,45 @@ def ratio_cell(row: Any, planned: int, word: str = "", state: str = "") -> Cell:
     return Cell(text, (bounds, *lost, *((word,) if word else ())), state)
 
 
-def held_out_rows(split: Mapping[str, Split]) -> list[tuple[str, ...]]:
-    """Return (variant, trained workloads, ratio, held-out workloads, ratio), of variants measured on both kinds."""
-    return [
+def held_out_fold(study: dict[str, Any], split: Mapping[str, Split]) -> Fold | None:
+    """Return the means over trained and over held-out workloads, of variants measured on both kinds; None without."""
+    rows = [
         (variant, listing(own.trained), short_measured(own.on_trained), listing(own.held_out),
          short_measured(own.on_held_out))
         for variant, own in split.items()
     ]  # fmt: skip
+    if not rows:
+        return None
+    text = (
+        f"Transactions per second, ratio to {study['reference']} with 95 % intervals. A profile fits the workloads it "
+        "was trained with; how much it brings elsewhere, only the workloads outside its training show."
+    )
+    heads = ("variant", "trained with", "ratio", "not trained with", "ratio")
+    return Fold("Trained and held-out workloads", (Prose(text), grid(heads, rows, 2)))
 
 
-@dataclass(frozen=True)
-class BesideTable:
-    """Published ratios beside ours for one metric; `rows` hold workload, variant and a field per heading."""
-
-    title: str
-    head: tuple[str, str, str]
-    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
-
-
-def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[BesideTable]:
+def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Table]:
     """Return one table per metric that is both published and measured here, for the workloads that both have."""
-    found = [_published_table(study, tables, EVERY[name]) for name in PUBLISHED_METRICS]
-    return [table for table in found if table.rows]
+    return list(filter(None, (_published_table(study, tables, EVERY[name]) for name in PUBLISHED_METRICS)))
 
 
-def _published_table(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: Metric) -> BesideTable:
+def _published_table(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: Metric) -> Table:
     sides = published.beside(study, tables, metric.name)
     theirs = list(dict.fromkeys(variant for side in sides for variant in side.everywhere))
     ours = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     base = published.base_of(study, published.frame(study))
-    head = (f"published, / {base}", "the same at our client counts", f"measured, / {study['reference']}")
+    heads = (f"published, / {base}", "the same at our client counts", f"measured, / {study['reference']}")
     rows = []
     for load in sides:
         measured_here = {name: ratio_cell(load.ours.get(name), study["repetitions"]) for name in ours}
         for name in dict.fromkeys([*theirs, *ours]):
             cells = (*_published_cells(load, name), measured_here.get(name, Cell(NOTHING, (), "")))
-            rows.append((load.workload, name, cells))
-    return BesideTable(metric.label, head, tuple(rows))
+            rows.append(table_row(load.workload, variant_cell(name), *cells))
+    named = (*word_heads("workload", "variant"), *map(Head, heads))
+    return Table(named, tuple(rows), caption=f"{metric.label}, ratio")
 
 
-def _published_cells(load: published.Beside, name: str) -> Iterable[Cell]:
+def _published_cells(load: published.PublishedLoad, name: str) -> Iterable[Cell]:
     counted = ((load.everywhere, load.clients), (load.here, load.common))
     for means, count in counted:
         yield Cell(ratio(means.get(name)), (plural(count, "client count"),) if name in means else (), "")
@@ -109,25 +135,43 @@ def _published_cells(load: published.Beside, name: str) -> Iterable[Cell]:
 Study = dict[str, Any]
 
 
-def matrix_view(study: Study, effects: pd.DataFrame) -> dict[str, Any]:
-    """Return the values of the page for a matrix; empty lists without one. `effects` is effects.csv."""
-    overall = effects[effects["workload"].isna()]
-    return {
-        "effect_sentences": matrix_sentences(study, overall),
-        "effect_rows": [_matrix_row(study, group) for _, group in _matrix_groups(overall)],
-        "effect_cells": matrix_cells(study, effects),
-    }
+MATRIX_TEXT = (
+    "Ratio of one level of a factor to another, in the mean over all combinations of the other factors' levels, block "
+    "by block, over all cells. TPS: above 1 is better; all others: under 1 is better. An interaction is the effect of "
+    "the levels together over the product of their effects alone: 1 when they are independent."
+)
+
+
+def matrix_section(study: Study, effects: pd.DataFrame, figures: Sequence[Markup]) -> Section | None:
+    """Return what each factor of a matrix does; None without one. `effects` is effects.csv."""
+    rows = [_matrix_row(study, group) for _, group in _matrix_groups(effects[effects["workload"].isna()])]
+    if not rows:
+        return None
+    by_cell = matrix_cells(study, effects)
+    blocks = [
+        Prose(MATRIX_TEXT),
+        Figures(figures),
+        Table(_factor_heads(study, "effect"), tuple(rows), style="values wrapped"),
+        *([Fold("Cell by cell", by_cell)] if by_cell else []),
+        Prose("Lines are 95 % intervals over blocks.", "quiet"),
+    ]
+    return Section("matrix", "What each factor does", blocks, nav="Factors")
 
 
 def _matrix_groups(effects: pd.DataFrame) -> Any:
     return effects.groupby(["factor", "formula"], sort=False)
 
 
-def _matrix_row(study: Study, group: pd.DataFrame) -> FactorRow:
+def _matrix_row(study: Study, group: pd.DataFrame) -> TableRow:
     found = {row.metric: row for row in group.itertuples()}
+    return table_row(
+        _effect_cell(group), *(_matrix_field(found[name], study) for name in FACTOR_METRICS if name in found)
+    )
+
+
+def _effect_cell(group: pd.DataFrame) -> Cell:
     first = group.iloc[0]
-    fields = (_matrix_field(found[name], study) for name in FACTOR_METRICS if name in found)
-    return FactorRow(effect_label(first["formula"], first["n_factors"]), first["factor"], "", tuple(fields))
+    return Cell(effect_label(first["formula"], first["n_factors"]), (first["factor"],))
 
 
 def _matrix_field(row: Any, study: Study) -> Cell:
@@ -141,16 +185,17 @@ def _matrix_field(row: Any, study: Study) -> Cell:
 
 def matrix_sentences(study: Study, overall: pd.DataFrame) -> list[Sentence]:
     """Return one sentence per effect of one or two factors, on the leading metric and a second one."""
-    sentences = []
+    sentences, sides = [], sides_by_formula(matrix_contrasts(study))
     for (factor, formula), group in _matrix_groups(overall[overall["n_factors"] <= 2]):
         found = {row.metric: row for row in group.itertuples()}
         worse = [name for name, row in found.items() if EVERY[name].is_worse(side(row)) and row.n_factors == 1]
         label = effect_label(formula, int(group["n_factors"].iloc[0]))
-        sentences.append(Sentence(_effect_sentence(label, factor, found, study), bool(worse)))
+        what = f"{factor}, {' instead of '.join(sides[formula])}" if formula in sides else label
+        sentences.append(Sentence(_effect_sentence(label, what, found, study), bool(worse)))
     return sentences
 
 
-def _effect_sentence(name: str, factor: str, found: dict[str, Any], study: Study) -> str:
+def _effect_sentence(name: str, what: str, found: dict[str, Any], study: Study) -> str:
     lead = leading(found)
     other = WARM_TIME if lead is COLD_TIME else METRICS["p95_ms"]
     tps, p95 = found[lead.name], found[other.name]
@@ -159,11 +204,10 @@ def _effect_sentence(name: str, factor: str, found: dict[str, Any], study: Study
     counted = f"over {plural(tps.n_cells, 'cell')}, {plural(tps.n_repetitions, 'repetition')}"
     latency = f"; {other.label[0].lower()}{other.label[1:]} {measured(p95)}" if p95.n_cells else ""
     if tps.n_factors > 1:
-        what = f"{name} in {lead.label.lower()}: {measured(tps)} the product of the effects of each by itself"
+        effect = f"{name} in {lead.label.lower()}: {measured(tps)} the product of the effects of each by itself"
     else:
-        above, _, below = name.partition(" / ")
-        what = f"{factor}, {above} instead of {below}: {measured(tps)} the {lead.label.lower()}"
-    return f"{what}, {counted}{_verdict_clause(tps, matters_of(study))}{latency}."
+        effect = f"{what}: {measured(tps)} the {lead.label.lower()}"
+    return f"{effect}, {counted}{_verdict_clause(tps, matters_of(study))}{latency}."
 
 
 def _verdict_clause(row: Any, matters: float) -> str:
@@ -176,7 +220,7 @@ def _verdict_clause(row: Any, matters: float) -> str:
     return f": {verdict_word(EVERY[row.metric], row.verdict, matters)}{between}"
 
 
-def matrix_cells(study: Study, effects: pd.DataFrame) -> list[dict[str, Any]]:
+def matrix_cells(study: Study, effects: pd.DataFrame) -> list[Table]:
     """Return one table per metric of effects by cell, workloads in the study's order, for studies of several cells."""
     ours = effects[
         effects["workload"].notna() & effects["metric"].isin(("tps", "p95_ms", COLD_TIME.name, WARM_TIME.name))
@@ -186,16 +230,14 @@ def matrix_cells(study: Study, effects: pd.DataFrame) -> list[dict[str, Any]]:
     tables = []
     for metric, rows in ours.groupby("metric", sort=False):
         places = list(dict.fromkeys(zip(rows["workload"], rows["clients"], strict=True)))
-        head = [f"{workload}, {plural(int(clients), 'client')}" for workload, clients in places]
-        body = [_matrix_cells_row(study, group) for _, group in _matrix_groups(rows)]
-        tables.append({"title": EVERY[metric].label, "head": head, "rows": body})
+        heads = (Head(f"{workload}, {plural(int(clients), 'client')}") for workload, clients in places)
+        body = [
+            table_row(_effect_cell(group), *(_matrix_field(each, study) for each in group.itertuples()))
+            for _, group in _matrix_groups(rows)
+        ]
+        named = (*word_heads("effect"), *heads)
+        tables.append(Table(named, tuple(body), style="values wrapped", caption=EVERY[metric].label))
     return tables
-
-
-def _matrix_cells_row(study: Study, group: pd.DataFrame) -> FactorRow:
-    first = group.iloc[0]
-    fields = tuple(_matrix_field(row, study) for row in group.itertuples())
-    return FactorRow(effect_label(first["formula"], first["n_factors"]), first["factor"], "", fields)
 
 
 def scaled_sentence(study: Study) -> str:

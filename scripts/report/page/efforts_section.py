@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
-from scripts.lib.vocabulary import CELL, RELINKED, RUN
+from scripts.lib.vocabulary import AA, CELL, RELINKED, RUN
 from scripts.lib.wording import NOTHING, before_after, by_width, count, missing
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis.calibration import calibration_table, widening
@@ -17,14 +18,15 @@ from scripts.report.analysis.metrics import LEVELS
 from scripts.report.analysis.pairing import arms_of, block_names, judged_runs
 from scripts.report.analysis.run_columns import block_name
 from scripts.report.page import engine_section
-from scripts.report.page.value_tables import Cell
+from scripts.report.page.document import Cell, Fold, Head, Heading, PageBlock, Prose, Table, table_row, word_heads
 
 WINDOW = {"context_switches": "context switches", "read_bytes": "bytes read", "write_bytes": "bytes written"}
 COMMITS, SHARE = "commits", " per transaction"
+PLACES = (*word_heads("variant"), Head("clients"))
 
 
 @dataclass(frozen=True)
-class Beside:
+class ReferenceRatio:
     """The reference's mean over the blocks of a variant, and the interval of the variant's ratio to it."""
 
     reference: float
@@ -32,22 +34,33 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class EffortRow:
-    """One variant at one client count: per quantity its value, and the ratio with its interval as a note."""
-
-    variant: str
-    clients: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
 class Effort:
     """What a transaction of one workload cost; `none` names what was always 0."""
 
     workload: str
-    head: tuple[str, ...]
-    rows: tuple[EffortRow, ...]
+    table: Table
     none: tuple[str, ...]
+
+
+EFFORT_TEXT = (
+    "Context switches and bytes are those of the window, per transaction. The other columns are the server's own "
+    "counters over the whole call of sysbench, per commit. {reference} → variant are geometric means over the blocks "
+    "that have both, and under them stands their quotient, the ratio to {reference}, with its 95 % interval; a value "
+    "alone is that of all runs of the cell together; the intervals are not adjusted for their number, so about one in "
+    "twenty misses 1 by chance. A ratio need not be an effect of the variant alone: writes at a fixed rate are divided "
+    "by more transactions in a faster run."
+)
+
+
+def effort_fold(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -> Fold | None:
+    """Return what a transaction cost the server, workload by workload; None where nothing is known of it."""
+    if not (found := efforts(study, runs, records)):
+        return None
+    blocks: list[PageBlock] = [Prose(EFFORT_TEXT.format(reference=study["reference"]))]
+    for effort in found:
+        none = Markup(' <span class="quiet">(none in any cell: {})</span>').format(", ".join(effort.none))
+        blocks += [Heading(Markup("{}{}").format(effort.workload, none if effort.none else ""), 4), effort.table]
+    return Fold("What a transaction cost the server", blocks, id="efforts")
 
 
 def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -> list[Effort]:
@@ -65,7 +78,7 @@ def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -
     values = (sums["amount"] / sums["per"]).to_dict()
     ratios = _ratios(study, runs, amounts, list(names))
     made = [_effort(study, workload, names, values, ratios) for workload in study["workloads"]]
-    return [effort for effort in made if effort.rows and effort.head]
+    return [effort for effort in made if effort.table and len(effort.table.heads) > len(PLACES)]
 
 
 def _amounts(runs: pd.DataFrame, records: Iterable[Run]) -> pd.DataFrame:
@@ -103,7 +116,7 @@ def _is_work(name: str) -> bool:
 
 def _ratios(
     study: dict[str, Any], runs: pd.DataFrame, amounts: pd.DataFrame, names: Sequence[str]
-) -> dict[tuple, Beside]:
+) -> dict[tuple, ReferenceRatio]:
     """Return (variant, workload, clients, name) -> value and interval over blocks; values of 0 have no ratio."""
     shares = (amounts["amount"] / amounts["per"]).groupby([amounts["place"], amounts["name"]]).first().unstack()
     # Some quantities have the name of a column of runs.csv, which holds the sum and not the share.
@@ -119,7 +132,7 @@ def _ratios(
         references = np.exp(np.transpose(reference_means(y, contrasts)))
         for cell, intervals, theirs in zip(cells, cell_intervals(y, contrasts), references, strict=True):
             for variant, interval, reference in zip(arms.compared, intervals, theirs, strict=True):
-                found[variant, *cell, name] = Beside(float(reference), interval.widened(factors[metric]))
+                found[variant, *cell, name] = ReferenceRatio(float(reference), interval.widened(factors[metric]))
     return found
 
 
@@ -128,21 +141,27 @@ def _effort(
     workload: str,
     names: Mapping[str, str],
     values: Mapping[tuple, float],
-    ratios: Mapping[tuple, Beside],
+    ratios: Mapping[tuple, ReferenceRatio],
 ) -> Effort:
     cells = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
     known = [name for name in names if any((*cell, name) in values for cell in cells)]
     shown = [name for name in known if any(values.get((*cell, name)) for cell in cells)]
     rows = tuple(
-        EffortRow(cell[0], str(cell[2]), tuple(_field((*cell, name), values, ratios) for name in shown))
+        table_row(
+            cell[0],
+            str(cell[2]),
+            *(_field((*cell, name), values, ratios) for name in shown),
+            style="aa" if cell[0] == AA else "",
+        )
         for cell in cells
         if any((*cell, name) in values for name in known)
     )
     none = tuple(names[name] for name in known if name not in shown)
-    return Effort(workload, tuple(names[name] for name in shown), rows, none)
+    heads = (*PLACES, *(Head(names[name]) for name in shown))
+    return Effort(workload, Table(heads, rows, style="values wrapped"), none)
 
 
-def _field(key: tuple, values: Mapping[tuple, float], ratios: Mapping[tuple, Beside]) -> Cell:
+def _field(key: tuple, values: Mapping[tuple, float], ratios: Mapping[tuple, ReferenceRatio]) -> Cell:
     value, beside = values.get(key), ratios.get(key)
     if missing(value):
         return Cell(NOTHING, (), "hole")

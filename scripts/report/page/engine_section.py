@@ -1,47 +1,87 @@
 """The storage engine for the page: sizes of files, InnoDB's change buffer, the engine's own reports."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from scripts.lib.host import storage
-from scripts.lib.vocabulary import BLOCK, CELL, RUN
-from scripts.lib.wording import NOTHING, count, missing, number, percent, size
+from scripts.lib.vocabulary import BLOCK, CELL, CONTROLS, RUN
+from scripts.lib.wording import NOTHING, count, listing, missing, number, percent, size
 from scripts.measure.engine.run_parts import Edges
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis import published
 from scripts.report.analysis.metrics import OPERATIONS
 from scripts.report.analysis.published import SIZES
-from scripts.report.page.pairs import pair_cell
+from scripts.report.page.document import (
+    Cell,
+    Fold,
+    Head,
+    Heading,
+    PageBlock,
+    Prose,
+    Table,
+    TableRow,
+    Verbatim,
+    grid,
+    table_row,
+    variant_cell,
+    word_heads,
+)
+from scripts.report.page.pairs import PairedMeans, paired_means
 from scripts.report.page.runs_section import first_ok
-from scripts.report.page.value_tables import Cell
 
 EDGE_WORDS = {"before": "before the load", "after": "after the load"}
 TABLE_KINDS, ALL_TABLES = "all tables", "whole data directory"
 
 
 @dataclass(frozen=True)
-class AllocatedTable:
-    """One workload and client count: one row per variant and edge, one field per table and one for everything."""
+class Allocated:
+    """The allocated bytes of one part of the data directory at one edge of the runs of one variant.
 
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+    `pair` is beside the reference by block, None for the reference itself and where no block has both.
+    """
+
+    bytes: float
+    apparent_bytes: float
+    pair: PairedMeans | None
+
+    @property
+    def cell(self) -> Cell:
+        """The size, its share of the apparent size, and its ratio to the reference."""
+        share = f"{percent(self.bytes / self.apparent_bytes, 0)} of {size(self.apparent_bytes)}"
+        cell = self.pair.cell(size) if self.pair else Cell(size(self.bytes))
+        return replace(cell, notes=(share, *cell.notes))
 
 
-def allocated_tables(study: dict[str, Any], files: pd.DataFrame) -> list[AllocatedTable]:
-    """Return one table per workload and client count if the study compresses pages; `files` is files.csv."""
+@dataclass(frozen=True)
+class AllocatedPlace:
+    """What the tables take on disk at one workload and client count: by (variant, edge) and part, None if unknown."""
+
+    workload: str
+    clients: int
+    parts: tuple[str, ...]
+    sizes: dict[tuple[str, str], dict[str, Allocated | None]]
+
+    @property
+    def title(self) -> str:
+        """Workload and clients in words."""
+        return f"{self.workload}, {self.clients} clients"
+
+
+def allocated_places(study: dict[str, Any], files: pd.DataFrame) -> list[AllocatedPlace]:
+    """Return one entry per workload and client count if the study compresses pages; `files` is files.csv."""
     laid = [variant.get("data", {}) for variant in study["variants"].values()]
     if not any(map(storage.compressed_page_options, [*study["datasets"].values(), *laid])):
         return []
     cells = dict.fromkeys(zip(files["workload"], files["clients"], strict=True))
-    return [_allocated_table(study, files, *cell) for cell in cells]
+    return [_allocated_place(study, files, *cell) for cell in cells]
 
 
-def _allocated_table(study: dict[str, Any], files: pd.DataFrame, workload: str, clients: int) -> AllocatedTable:
+def _allocated_place(study: dict[str, Any], files: pd.DataFrame, workload: str, clients: int) -> AllocatedPlace:
     cell = files[(files["workload"] == workload) & (files["clients"] == clients)]
     whole, together = (
         _summed(rows, name) for rows, name in ((cell, ALL_TABLES), (cell[cell["kind"] == "table"], TABLE_KINDS))
@@ -53,13 +93,48 @@ def _allocated_table(study: dict[str, Any], files: pd.DataFrame, workload: str, 
         TABLE_KINDS: together,
         ALL_TABLES: whole,
     }
-    rows = [
-        (variant, when, tuple(_allocated_field(part, variant, edge, study["reference"]) for part in parts.values()))
-        for edge, when in EDGE_WORDS.items()
+    sizes = {
+        (variant, edge): {name: _allocated(part, variant, edge, study["reference"]) for name, part in parts.items()}
+        for edge in EDGE_WORDS
         for variant in study["variants"]
+    }
+    return AllocatedPlace(workload, clients, tuple(parts), sizes)
+
+
+def _allocated_table(study: dict[str, Any], place: AllocatedPlace) -> Table:
+    unknown = Cell(NOTHING, (), "hole", "not measured")
+    rows = [
+        table_row(variant_cell(variant), EDGE_WORDS[edge], *(each.cell if each else unknown for each in parts.values()))
+        for (variant, edge), parts in place.sizes.items()
     ]
-    rows += _published_sizes(study, workload, len(parts))
-    return AllocatedTable(f"{workload}, {clients} clients", tuple(parts), tuple(rows))
+    rows += _published_sizes(study, place.workload, len(place.parts))
+    heads = (*word_heads("variant", "when"), *map(Head, place.parts))
+    return Table(heads, tuple(rows), caption=place.title)
+
+
+def allocated_blocks(study: dict[str, Any], places: Sequence[AllocatedPlace]) -> list[PageBlock]:
+    """Return what the tables take on disk, for a study that compresses pages."""
+    if not places:
+        return []
+    text = (
+        "Allocated bytes, and their share of the apparent size. Compressed pages leave holes; in every variant empty "
+        "pages do so too when a data directory is copied. Sizes before the load are those of the snapshot, sizes after "
+        f"it means over the runs; {study['reference']} → variant are those of n blocks that have both, with their "
+        "ratio and its 95 % t interval where runs differ."
+    )
+    tables = (_allocated_table(study, place) for place in places)
+    return [Heading("What the tables take on disk", id="compression"), Prose(text), *tables]
+
+
+def allocated_sentences(study: dict[str, Any], places: Iterable[AllocatedPlace]) -> Iterator[str]:
+    """Yield the disk space of all tables of each variant beside the reference's, before and after the load."""
+    for place in places:
+        for variant in (name for name in study["variants"] if name not in CONTROLS):
+            sizes = {edge: place.sizes[variant, edge][TABLE_KINDS] for edge in EDGE_WORDS}
+            pairs = [f"{each.pair.text} {EDGE_WORDS[edge]}" for edge, each in sizes.items() if each and each.pair]
+            if pairs:
+                whose = f"{TABLE_KINDS} of {variant} to that of {study['reference']}"
+                yield f"{place.title}: disk space of {whose}: {listing(pairs)}."
 
 
 def _whole_tables(rows: pd.DataFrame) -> pd.DataFrame:
@@ -72,27 +147,22 @@ def _summed(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows.groupby([*RUN, "block"], as_index=False, dropna=False)[list(SIZES)].sum().assign(part=name)
 
 
-def _allocated_field(part: pd.DataFrame, variant: str, edge: str, reference: str) -> Cell:
-    """Return the allocated size, its share of the apparent size, and its ratio to the reference by block.
-
-    Sizes are means over the runs, with a ratio those of the blocks behind it, the reference's first.
-    """
+def _allocated(part: pd.DataFrame, variant: str, edge: str, reference: str) -> Allocated | None:
+    """Return the sizes of a part: means over the runs, with a ratio those of the blocks behind it."""
     wide, apparent = (
         part.pivot(index=[*BLOCK, "block"], columns="variant", values=f"{edge}_{kind}_bytes")
         for kind in ("allocated", "apparent")
     )
     if variant not in wide or wide[variant].isna().all():
-        return Cell(NOTHING, (), "hole", "not measured")
+        return None
     compared = variant != reference and reference in wide
     own = wide[wide[[variant, reference] if compared else [variant]].notna().all(axis=1)]
-    alone = Cell(size(wide[variant].mean()))
-    cell = (pair_cell(own[variant], own[reference], size) if compared else None) or alone
-    rows = own.index if cell.notes else wide.index
-    share = wide.loc[rows, variant].mean() / apparent.loc[rows, variant].mean()
-    return replace(cell, notes=(f"{percent(share, 0)} of {size(apparent.loc[rows, variant].mean())}", *cell.notes))
+    pair = paired_means(own[variant], own[reference]) if compared else None
+    rows = own.index if pair else wide.index
+    return Allocated(wide.loc[rows, variant].mean(), apparent.loc[rows, variant].mean(), pair)
 
 
-def _published_sizes(study: dict[str, Any], workload: str, width: int) -> Iterator[tuple]:
+def _published_sizes(study: dict[str, Any], workload: str, width: int) -> Iterator[TableRow]:
     rows = published.frame(study)
     found = {
         (row.variant, row.metric): row.value
@@ -103,7 +173,7 @@ def _published_sizes(study: dict[str, Any], workload: str, width: int) -> Iterat
             taken, apparent = (found.get((variant, f"{edge}_{kind}_bytes")) for kind in ("allocated", "apparent"))
             share = f"{percent(taken / apparent, 0)} of {size(apparent)}" if taken and apparent else ""
             field = Cell(size(taken), (share,) if share else ())
-            yield f"published {variant}", when, (*(Cell(NOTHING),) * (width - 1), field)
+            yield table_row(f"published {variant}", when, *(NOTHING,) * (width - 1), field)
 
 
 Counters = dict[str, Edges]
@@ -130,6 +200,18 @@ def change_buffer_rows(study: dict[str, Any], records: Iterable[Run]) -> list[tu
         for variant in study["variants"]
     ]
     return [(*map(str, key), str(len(cells[key])), *map(_text, _means(cells[key]))) for key in keys if key in cells]
+
+
+def change_buffer_blocks(study: dict[str, Any], records: Iterable[Run]) -> list[PageBlock]:
+    """Return what InnoDB's change buffer did; nothing if no run used it."""
+    if not (rows := change_buffer_rows(study, records)):
+        return []
+    text = (
+        "Per measuring call, means over the runs of a cell: pages of secondary indexes into which buffered changes "
+        "were merged, and the merged changes."
+    )
+    head = Heading("InnoDB's change buffer", id="change-buffer")
+    return [head, Prose(text), grid(CHANGE_BUFFER_HEAD, rows, 2)]
 
 
 def _used(counters: Counters) -> bool:
@@ -169,33 +251,32 @@ SIZE_COLUMNS = ("before_apparent_bytes", "after_apparent_bytes", "after_allocate
 HOLES = 0.01  # of the apparent size; a file's last block rounds up
 
 
-@dataclass(frozen=True)
-class SizeTable:
-    """One workload: one row per variant and client count, one field per kind of files."""
-
-    workload: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+FILES_TEXT = Markup(
+    "Their size after the measuring call, means over the runs of a cell, and the growth since before the warm-up. "
+    "Table by table: <code>tables/files.csv</code>."
+)
 
 
-def size_tables(study: dict[str, Any], files: pd.DataFrame) -> list[SizeTable]:
-    """Return one table per workload with the sizes of files after its runs, means over the runs of a cell."""
-    found = [_size_table(study, name, files[files["workload"] == name]) for name in study["workloads"]]
-    return [table for table in found if table.rows]
+def file_fold(study: dict[str, Any], files: pd.DataFrame) -> Fold | None:
+    """Return the sizes of files after the runs, one table per workload; None where nothing is known of them."""
+    found = {name: size_table(study, name, files[files["workload"] == name]) for name in study["workloads"]}
+    blocks = [block for name, table in found.items() if table for block in (Heading(name, 4), table)]
+    return Fold("Files of the data directory", (Prose(FILES_TEXT), *blocks), id="files") if blocks else None
 
 
-def _size_table(study: dict[str, Any], workload: str, files: pd.DataFrame) -> SizeTable:
+def size_table(study: dict[str, Any], workload: str, files: pd.DataFrame) -> Table:
+    """Return the sizes of files of a workload: one row per variant and client count, one column per kind of files."""
     run = files.groupby([*CELL, "repetition", "kind"])[list(SIZE_COLUMNS)].sum(min_count=1)
     means = run.groupby([*CELL, "kind"])[list(SIZE_COLUMNS)].mean()
     found = {key: tuple(row) for key, row in zip(means.index, means.to_numpy(), strict=True)}
     kinds = [kind for kind in FILE_KIND_WORDS if any(key[-1] == kind and row[1] > 0 for key, row in found.items())]
     keys = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
     rows = tuple(
-        (key[0], str(key[2]), tuple(_size_cell(found.get((*key, kind))) for kind in kinds))
+        table_row(variant_cell(key[0]), str(key[2]), *(_size_cell(found.get((*key, kind))) for kind in kinds))
         for key in keys
         if any((*key, kind) in found for kind in kinds)
     )
-    return SizeTable(workload, tuple(FILE_KIND_WORDS[kind] for kind in kinds), rows)
+    return Table((*word_heads("variant"), Head("clients"), *(Head(FILE_KIND_WORDS[kind]) for kind in kinds)), rows)
 
 
 def _size_cell(sizes: tuple[float, ...] | None) -> Cell:
@@ -213,24 +294,21 @@ def _size_notes(before: float, after: float, allocated: float) -> Iterable[str]:
         yield f"{size(allocated)} allocated"
 
 
-@dataclass(frozen=True)
-class EngineReport:
-    """The storage engine's own reports of one run, before and after the measuring call."""
-
-    variant: str
-    run: str
-    before: str
-    after: str
-
-
-def engine_reports(study: dict[str, Any], records: list[Run]) -> list[EngineReport]:
-    """Return the reports of each variant's first ok run."""
-    found = ((name, first_ok(records, variant=name)) for name in study["variants"])
-    return [
-        EngineReport(name, _run_text(run), run.engine_report.before, run.engine_report.after)
-        for name, run in found
+def engine_fold(study: dict[str, Any], records: list[Run]) -> Fold | None:
+    """Return the engine's own reports around the measuring call of each variant's first ok run; None without any."""
+    runs = ((name, first_ok(records, variant=name)) for name in study["variants"])
+    folds = [
+        Fold(
+            Markup('{} <span class="quiet">({})</span>').format(name, _run_text(run)),
+            (
+                Verbatim(run.engine_report.before, "before the measuring call"),
+                Verbatim(run.engine_report.after, "after it"),
+            ),
+        )
+        for name, run in runs
         if run and run.engine_report
     ]
+    return Fold("The storage engine's own report, by variant", folds, id="engine") if folds else None
 
 
 def _run_text(run: Run) -> str:

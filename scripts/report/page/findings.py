@@ -1,5 +1,6 @@
 """Whether the figures can be trusted: findings on runs, blocks, noise, builds, and servers that were not warm."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from scripts.report.analysis.comparison import warning_set
 from scripts.report.analysis.metrics import EVERY, SCRIPT, Metric, leading
 from scripts.report.page import build_findings, failures_section
 from scripts.report.page.build_findings import Built, audited, checked, proven
+from scripts.report.page.document import FindingList, Fold, Heading, PageBlock, Prose, Section, grid
 from scripts.report.page.failures_section import failure_lines
 from scripts.report.page.finding import Finding, State, Topic
 from scripts.report.page.measuring_section import method_finding, overlaps, own_share, phase_split, run_name, run_order
@@ -21,6 +23,7 @@ from scripts.report.page.supplies_section import supplies_finding
 from scripts.report.page.verdict import matters_of, measured
 from scripts.report.page.words import verdict_word
 
+TRUST = "Can I trust it?"
 AA_TOPIC = Topic(
     "aa",
     "The same build against itself",
@@ -52,6 +55,35 @@ WARM = Topic(
     "Warm servers",
     "Ratios are those of servers that still warm up, not those of a server that runs for long. Raise `warmup_s`.",
 )
+
+
+LIMIT_HEAD = ("warning", "meaning, as worded for the first run beyond the limit", "limit", "what helps", "runs")
+
+
+def trust_section(findings: Sequence[Finding], limits: Sequence[tuple[str, ...]]) -> Section:
+    """Return the findings, those to look at first, and the limits for warnings, if any: rows of `warning_rows`."""
+    failing = [finding for finding in findings if finding.state is State.LOOK]
+    others = [finding for finding in findings if finding.state is not State.LOOK]
+    more = ", and the limits for warnings" if limits else ""
+    blocks: list[PageBlock] = [FindingList(others)] if others else []
+    if limits:
+        fired, rest = [row for row in limits if row[-1] != "0"], [row for row in limits if row[-1] == "0"]
+        text = Prose("A run beyond a limit is shown and counted, never dropped.")
+        blocks += [Heading("Limits for warnings"), text, *([grid(LIMIT_HEAD, fired, 4)] if fired else [])]
+        blocks.append(Fold(f"{len(rest)} limits that no run was beyond", (grid(LIMIT_HEAD, rest, 4),)))
+    shown = [FindingList(failing)] if failing else []
+    fold = Fold(f"All {len(findings)} findings{more}", blocks)
+    return Section("trust", TRUST, (Prose(passed_sentence(findings)), *shown, fold), nav=TRUST)
+
+
+def passed_sentence(findings: Iterable[Finding]) -> str:
+    """Return the proofs in one line: how many checks passed, and which."""
+    judged = [finding for finding in findings if finding.state is not State.PLAIN]
+    passed = [finding.title.lower() for finding in judged if finding.state is State.GOOD]
+    if not passed:
+        return f"None of {plural(len(judged), 'check')} passed." if judged else "Nothing was checked."
+    counted = "All" if len(passed) == len(judged) else f"{len(passed)} of"
+    return f"{counted} {plural(len(judged), 'check')} passed: {', '.join(passed)}."
 
 
 def statement_findings(statements: pd.DataFrame) -> list[Finding]:

@@ -13,12 +13,13 @@ from scripts.lib.vocabulary import ABOVE, BELOW, CONTROLS, MIN_BLOCKS, Verdict
 from scripts.lib.wording import NARROW, by_width, distance, duration, listing, missing, number, plural, share, size
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis.comparison import warning_set
-from scripts.report.analysis.effects import effect_label
+from scripts.report.analysis.effects import factor_contrasts, matrix_contrasts, sides_by_formula
 from scripts.report.analysis.metrics import Metric, leading
 from scripts.report.page.failures_section import refusals
 from scripts.report.page.machine_section import written_options
 from scripts.report.page.relink_section import of_builds, relinked_sentence
-from scripts.report.page.verdict import Answer, Sentence, matters_of
+from scripts.report.page.study_answer import Sentence, VariantAnswer
+from scripts.report.page.verdict import matters_of
 
 ONLY_REFERENCE = "The study measures only the reference against itself."
 MOST_BAD = 3  # sentences on what is bad that are shown unfolded
@@ -27,14 +28,16 @@ MOST = 0.5  # of the runs with a warning
 
 
 @dataclass(frozen=True)
-class Part:
+class AnswerPart:
     """One result of the answer: its name, a row with ratio, interval and verdict."""
 
     name: str
     row: Any
 
 
-def answer_sentence(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], answers: Sequence[Answer]) -> str:
+def answer_sentence(
+    study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], answers: Sequence[VariantAnswer]
+) -> str:
     """Return the answer to the study's question in words and numbers.
 
     It names the effects of a matrix, what each factor brings, or the variants. `tables` holds overall, factors and
@@ -56,37 +59,34 @@ def answer_sentence(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
     return " ".join(f"{text}." for text in (*texts, *ends))
 
 
-def _parts(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lead: Metric) -> list[Part]:
+def _parts(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lead: Metric) -> list[AnswerPart]:
     effects = tables["effects"]
     single = effects[(effects["metric"] == lead.name) & effects["workload"].isna() & (effects["n_factors"] == 1)]
     if len(single):
-        return [Part(_effect_name(row), row) for row in single.itertuples()]
+        sides = sides_by_formula(matrix_contrasts(study))
+        return [AnswerPart(" instead of ".join(sides[row.formula]), row) for row in single.itertuples()]
     overall = tables["overall"][tables["overall"]["metric"] == lead.name]
     rows = {row.variant: row for row in overall.itertuples()}
     names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
-    factors = _first_factors(tables["factors"], lead)
+    factors = _first_factors(study, tables["factors"], lead)
     if len(factors) < 2:
-        return [Part(name, rows.get(name)) for name in names]
-    return [factors.get(name) or Part(name, rows.get(name)) for name in names]
+        return [AnswerPart(name, rows.get(name)) for name in names]
+    return [factors.get(name) or AnswerPart(name, rows.get(name)) for name in names]
 
 
-def _effect_name(row: Any) -> str:
-    above, _, below = effect_label(row.formula, 1).partition(" / ")
-    return f"{above} instead of {below}"
-
-
-def _first_factors(table: pd.DataFrame, lead: Metric) -> dict[str, Part]:
+def _first_factors(study: Mapping[str, Any], table: pd.DataFrame, lead: Metric) -> dict[str, AnswerPart]:
     """Return variant -> the first factor that it shows, of those in the order of factors.csv; interactions are none."""
     own = table[(table["metric"] == lead.name) & ~table["interaction"].astype(bool)]
     several = own["server"].nunique() > 1
-    found: dict[str, Part] = {}
+    sides = sides_by_formula(factor_contrasts(study)) if len(own) else {}
+    found: dict[str, AnswerPart] = {}
     for row in own.itertuples():
         name = f"{row.server}, {row.factor}" if several else row.factor
-        found.setdefault(row.formula.split(" / ")[0], Part(name, row))
+        found.setdefault(sides[row.formula][0], AnswerPart(name, row))
     return found
 
 
-def _grouped(parts: list[Part], lead: Metric, study: Mapping[str, Any]) -> dict[str, list[Part]]:
+def _grouped(parts: list[AnswerPart], lead: Metric, study: Mapping[str, Any]) -> dict[str, list[AnswerPart]]:
     """Return word -> the parts with this verdict, better ones first."""
     better, worse = (ABOVE, BELOW) if lead.worse is Verdict.BELOW else (BELOW, ABOVE)
     words = {
@@ -96,13 +96,13 @@ def _grouped(parts: list[Part], lead: Metric, study: Mapping[str, Any]) -> dict[
         Verdict.OPEN: "open",
         Verdict.TOO_FEW_BLOCKS: f"no verdict with under {MIN_BLOCKS} whole blocks in a cell",
     }
-    groups: dict[str, list[Part]] = {word.capitalize(): [] for word in words.values()}
+    groups: dict[str, list[AnswerPart]] = {word.capitalize(): [] for word in words.values()}
     for part in parts:
         groups[words[Verdict(part.row.verdict)].capitalize()].append(part)
     return {word: own for word, own in groups.items() if own}
 
 
-def _listed(parts: list[Part], lead: Metric, first: bool) -> str:
+def _listed(parts: list[AnswerPart], lead: Metric, first: bool) -> str:
     what = f" the {lead.label.lower()}" if first else ""
     if len(parts) > MOST_PARTS:
         ordered = sorted(parts, key=lambda part: part.row.ratio)
@@ -111,14 +111,14 @@ def _listed(parts: list[Part], lead: Metric, first: bool) -> str:
     return ", ".join(_ratio_text(part, what if not place else "") for place, part in enumerate(parts))
 
 
-def _ratio_text(part: Part, what: str = "") -> str:
+def _ratio_text(part: AnswerPart, what: str = "") -> str:
     text, bounds = by_width(part.row.ratio, part.row.ratio_low, part.row.ratio_high)
     span = "" if missing(part.row.ratio_low) else f" ({bounds})"
     return f"{part.name} {text}{NARROW}×{what}{span}"
 
 
 def doubts(
-    study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], answers: Sequence[Answer]
+    study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], answers: Sequence[VariantAnswer]
 ) -> tuple[list[Sentence], list[str]]:
     """Return what to doubt: what is bad, and what the study could have found and what relinking moves.
 

@@ -11,20 +11,21 @@ from scripts.report.analysis.lacks import Lacks, lacks
 from scripts.report.analysis.levels import cells_of
 from scripts.report.analysis.metrics import TPS, Metric, latency_of, leading_of
 from scripts.report.page.imported_findings import log_names
-from scripts.report.page.verdict import Answer, Sentence, range_sentence
+from scripts.report.page.study_answer import Sentence, VariantAnswer
+from scripts.report.page.verdict import range_sentence
 
 MOST_REASONS = 3
 NO_VERDICT = "nothing in the logs checks the interval, so no verdict is given"
 
 
-def imported_answers(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Answer]:
+def imported_answers(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[VariantAnswer]:
     """Return one answer per variant other than the reference; `tables` holds overall, cells and runs."""
     lacking = lacks(study, tables["runs"], tables["cells"])
     names = [name for name in study["variants"] if name != study["reference"]]
     return [_answer(name, study, tables, lacking) for name in names]
 
 
-def _answer(variant: str, study: dict[str, Any], tables: dict[str, pd.DataFrame], lacking: Lacks) -> Answer:
+def _answer(variant: str, study: dict[str, Any], tables: dict[str, pd.DataFrame], lacking: Lacks) -> VariantAnswer:
     overall = tables["overall"]
     rows = {row.metric: row for row in overall[overall["variant"] == variant].itertuples()}
     lead = leading_of(study, rows)
@@ -32,13 +33,13 @@ def _answer(variant: str, study: dict[str, Any], tables: dict[str, pd.DataFrame]
                if name == variant and metric == lead.name}  # fmt: skip
     if lead.name not in rows or not rows[lead.name].n_cells:
         text = f"{variant} cannot be compared with {study['reference']}: {_counted(reasons) or 'no cell has both'}."
-        return Answer(variant, text, ())
+        return VariantAnswer(variant, text, [])
     others = [metric for metric in (TPS, latency_of(study)) if metric is not lead and metric.name in rows]
     sentences = [range_sentence(rows[lead.name], lead)]
     sentences += [_other(rows[metric.name], metric, variant, lacking) for metric in others]
     if reasons:
         sentences.append(Sentence(f"Not in this mean: {_counted(reasons)}.", bad=True))
-    return Answer(variant, _headline(variant, study, rows[lead.name], lead, tables), tuple(sentences))
+    return VariantAnswer(variant, _headline(variant, study, rows[lead.name], lead, tables), sentences)
 
 
 def _counted(reasons: dict[tuple[str, int], str]) -> str:
@@ -95,13 +96,13 @@ def _other(row: Any, metric: Metric, variant: str, lacking: Lacks) -> Sentence:
 
 def first_answers(
     study: dict[str, Any], tables: dict[str, pd.DataFrame]
-) -> tuple[list[Answer], str, list[Sentence], list[str]]:
+) -> tuple[list[VariantAnswer], str, list[Sentence], list[str]]:
     """Return the answers, the one on top, what is bad, and (empty for logs) what the study could have found."""
     answers = imported_answers(study, tables)
     return answers, imported_answer(study, tables, answers), imported_doubts(study, tables["runs"], answers), []
 
 
-def imported_answer(study: dict[str, Any], tables: dict[str, pd.DataFrame], answers: Sequence[Answer]) -> str:
+def imported_answer(study: dict[str, Any], tables: dict[str, pd.DataFrame], answers: Sequence[VariantAnswer]) -> str:
     """Return the answer to the question of an imported study in one sentence or a few."""
     if not answers:
         runs = tables["runs"]
@@ -127,7 +128,7 @@ def _short(row: Any) -> str:
     return f"{row.variant} {text}{NARROW}×{span}{cells}"
 
 
-def imported_doubts(study: dict[str, Any], runs: pd.DataFrame, answers: Sequence[Answer]) -> list[Sentence]:
+def imported_doubts(study: dict[str, Any], runs: pd.DataFrame, answers: Sequence[VariantAnswer]) -> list[Sentence]:
     """Return what to doubt of an imported study at first sight: failed and unread logs, cells without a ratio."""
     return [Sentence(text, bad=True) for text in (*_failed(runs), *_unread(study), *_rates(study), *_short_of(answers))]
 
@@ -155,7 +156,7 @@ def _rates(study: dict[str, Any]) -> Iterator[str]:
         yield f"{rates} of {plural(measured, 'log')} have a target rate, which their TPS cannot exceed."
 
 
-def _short_of(answers: Sequence[Answer]) -> Iterator[str]:
+def _short_of(answers: Sequence[VariantAnswer]) -> Iterator[str]:
     texts = [f"{answer.variant}: {text.text}" for answer in answers for text in answer.sentences if text.bad]
     yield from texts[:MOST_REASONS]
     if len(texts) > MOST_REASONS:

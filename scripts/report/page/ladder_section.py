@@ -1,6 +1,5 @@
 """The tables of throughput by client count, as shares of the best one, published ones beside ours."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,21 +7,11 @@ import pandas as pd
 
 from scripts.lib.wording import NOTHING, missing, percent, plural
 from scripts.report.analysis import ladder, published
-from scripts.report.page.value_tables import Cell
+from scripts.report.page.document import Cell, Head, Table, table_row, variant_cell, word_heads
 
 
-@dataclass(frozen=True)
-class LadderTable:
-    """Throughput by client count of one workload; `rows` hold a name and one field per client count of `head`."""
-
-    workload: str
-    head: tuple[int, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-    sentences: tuple[str, ...]
-
-
-def ladder_tables(study: dict[str, Any], found: dict[str, pd.DataFrame]) -> list[LadderTable]:
-    """Return one table per workload that has a ladder, both published and here. Reads the table ladder."""
+def ladder_tables(study: dict[str, Any], found: dict[str, pd.DataFrame]) -> list[tuple[Table, list[str]]]:
+    """Return a table, and its sentences, per workload that has a ladder both published and here; reads ladder.csv."""
     theirs = ladder.published_table(published.frame(study))
     theirs = theirs.assign(variant="published " + theirs["variant"].astype(str))
     tables = []
@@ -33,14 +22,16 @@ def ladder_tables(study: dict[str, Any], found: dict[str, pd.DataFrame]) -> list
     return tables
 
 
-def _ladder_table(workload: str, rungs: pd.DataFrame) -> LadderTable:
+def _ladder_table(workload: str, rungs: pd.DataFrame) -> tuple[Table, list[str]]:
     head = sorted(set(rungs["clients"]))
     rows, sentences = [], []
     for name, own in rungs.groupby("variant", sort=False):
         by_clients = {rung.clients: rung for rung in own.itertuples()}
-        rows.append((name, tuple(_rung_cell(by_clients.get(clients)) for clients in head)))
+        rows.append(table_row(variant_cell(name), *(_rung_cell(by_clients.get(clients)) for clients in head)))
         sentences.append(f"{name}: {last_sentence(by_clients[max(by_clients)])}.")
-    return LadderTable(workload, tuple(head), tuple(rows), tuple(sentences))
+    heads = (*word_heads("clients"), *(Head(str(clients)) for clients in head))
+    caption = f"{workload}: TPS as a share of TPS at the best client count"
+    return Table(heads, tuple(rows), style="values wrapped", caption=caption), sentences
 
 
 def _rung_cell(rung: Any) -> Cell:

@@ -1,7 +1,6 @@
 """The means of imported logs per level of each part of their paths, as a table and in per cent."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -9,24 +8,16 @@ import pandas as pd
 from scripts.lib.wording import NARROW, NOTHING, by_width, missing, plural
 from scripts.report.analysis.levels import ALL, MEANS, levels_of
 from scripts.report.analysis.metrics import TPS, latency_of
-from scripts.report.page.value_tables import Cell
+from scripts.report.page.document import Cell, Fold, Head, Prose, Section, Table, table_row, variant_cell, word_heads
 
 # Percentage points from which the two kinds of means are explained.
 LEAST_APART = 0.1
+MOST_UNFOLDED = 40
 ARITHMETIC_TEXT = (
     "Many reports average the percentages of cells arithmetically, here after averaging the repetitions. Such a mean "
     "counts a gain for more than the loss that undoes it: +100 % and −50 % give +25 %, although twice as fast and half "
     "as fast cancel out. The geometric mean gives 0 %, and exchanging the two sides only inverts it."
 )
-
-
-@dataclass(frozen=True)
-class LevelTable:
-    """Headings of the fields, rows of (level, variant, fields), and a text where the two kinds of means differ."""
-
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
-    explained: str
 
 
 def compared(study: dict[str, Any]) -> dict[str, str]:
@@ -35,7 +26,21 @@ def compared(study: dict[str, Any]) -> dict[str, str]:
     return {TPS.name: "TPS", latency.name: latency.label.removesuffix(" latency")}
 
 
-def level_means(study: dict[str, Any], levels: pd.DataFrame) -> LevelTable | None:
+def level_section(study: dict[str, Any], levels: pd.DataFrame) -> Section | None:
+    """Return the means per level of an import; None if nothing is compared."""
+    if (table := level_means(study, levels)) is None:
+        return None
+    apart = (levels["arithmetic_change"] - levels["change"])[levels["metric"].isin(compared(study))].abs().max()
+    text = (
+        f"Geometric means over the cells of each level, ratios to {study['reference']} with Welch's 95 % intervals; "
+        "the same in per cent; and the arithmetic mean of the cells' percentages."
+    )
+    fold = Fold(f"{len(table.rows)} rows", (table,), is_open=len(table.rows) <= MOST_UNFOLDED)
+    said = Prose(f"{text} {ARITHMETIC_TEXT}" if apart >= LEAST_APART else text, "quiet")
+    return Section("levels", "Means", (said, fold), nav="Means")
+
+
+def level_means(study: dict[str, Any], levels: pd.DataFrame) -> Table | None:
     """Return the means per level of an import from levels.csv; None if nothing is compared.
 
     A level with the cells of an earlier one is left out.
@@ -51,10 +56,10 @@ def level_means(study: dict[str, Any], levels: pd.DataFrame) -> LevelTable | Non
     for axis, level in _different(study):
         for variant in variants:
             each = [found.get((axis, level, variant, metric)) for metric in shown]
-            rows.append((level_name(axis, level), variant, tuple(_cells(each))))
+            rows.append(table_row(level_name(axis, level), variant_cell(variant), *_cells(each)))
     heads = [head for metric in shown for head in (heading[metric], "in per cent", "arithmetic mean")]
-    apart = (table["arithmetic_change"] - table["change"]).abs().max()
-    return LevelTable(tuple(heads), tuple(rows), ARITHMETIC_TEXT if apart >= LEAST_APART else "")
+    named = (*word_heads("level", "variant"), *map(Head, heads))
+    return Table(named, tuple(rows), style="values inline")
 
 
 def _different(study: dict[str, Any]) -> Iterator[tuple[str, str]]:

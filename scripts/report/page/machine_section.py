@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from scripts.lib import version
 from scripts.lib.host.address import without_logins
@@ -26,7 +27,9 @@ from scripts.measure.engine.run_record import Run
 from scripts.measure.loadgen.run_sysbench import FILL_SCRIPT
 from scripts.report.analysis import published, stats
 from scripts.report.analysis.pairing import block_names
+from scripts.report.page.document import Fold, Heading, Items, PageBlock, Prose, Section, Verbatim, grid, sided
 
+TRAINING_HEAD = ("workload", "clients", "time", "TPS on the instrumented server")
 HOST_ROWS = {
     "hostname": "name", "cpu_model": "CPU", "cpu_id": "numbers of the CPU", "cpus": "CPUs", "memory_mib": "memory, MiB",
     "kernel": "kernel", "virtualisation": "virtualisation", "governor": "frequency governor", "smt": "SMT",
@@ -34,23 +37,23 @@ HOST_ROWS = {
 }  # fmt: skip
 
 
-def training_rows(profiles: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one entry per profile: its training runs and its counters."""
-    return [
-        {
-            "name": f"{profile['training']} of {profile['server']}",
-            "runs": [
-                (run["workload"], number(run["clients"]), duration(run["seconds"]), count(run["tps"]))
-                for run in profile.get("runs") or []
-            ],
-            "setting": _training_setting(profile.get("recipe") or {}),
-            "counters": _counters(profile),
-            "compiler": str(profile.get("compiler") or "compiler unknown"),
-            "time": duration(profile.get("wall_s")),
-            "log_lines": [str(line) for line in profile.get("log_lines") or []],
-        }
-        for profile in profiles
-    ]
+def training_blocks(profiles: list[dict[str, Any]]) -> list[PageBlock]:
+    """Return the training runs and the counters of each profile; nothing without profiles."""
+    blocks: list[PageBlock] = []
+    for profile in profiles:
+        name = f"{profile['training']} of {profile['server']}"
+        setting = _training_setting(profile.get("recipe") or {})
+        text = f", {duration(profile.get('wall_s'))} in all, {profile.get('compiler') or 'compiler unknown'}: "
+        text += f"{_counters(profile)}." + (f" Server in training: {setting}." if setting else "")
+        rows = [
+            (run["workload"], number(run["clients"]), duration(run["seconds"]), count(run["tps"]))
+            for run in profile.get("runs") or []
+        ]
+        blocks += [Prose(Markup("<b>{}</b>{}").format(name, text)), grid(TRAINING_HEAD, rows)]
+        if lines := [str(line) for line in profile.get("log_lines") or []]:
+            log = Verbatim("".join(f"{line}\n" for line in lines))
+            blocks.append(Fold(f"Server log lines about the profile: {len(lines)}", (log,)))
+    return [Heading("Training"), *blocks] if blocks else []
 
 
 def _training_setting(recipe: dict[str, Any]) -> str:
@@ -98,6 +101,9 @@ def written_options(values: list[Any]) -> str:
     return "; ".join(dict.fromkeys(map(_word, values))) or NOTHING
 
 
+DATASET_HEAD = ("dataset", "server", "filled by", "tables", "rows each", "size", "load time", "snapshot SHA-256")
+
+
 def dataset_rows(datasets: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     """Return one row per dataset: name, server, script, tables, rows per table, size, load time, checksum."""
     return [
@@ -114,18 +120,16 @@ def _filled(data: dict[str, Any]) -> str:
     return f"{text}, before every run" if data.get("fresh") else text
 
 
-def source_rows(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def source_blocks(sources: list[dict[str, Any]]) -> list[PageBlock]:
     """Return the origin of the sources, with the checksums of the fetched files."""
-    return [
-        {
-            "server": source["server"],
-            "product": f"{source.get('product')} {source.get('release')}",
-            "origin": without_logins(str(source.get("origin"))),
-            "tree": source.get("tree_sha256") or NOTHING,
-            "files": [(entry["name"], entry["sha256"]) for entry in source.get("files") or []],
-        }
-        for source in sources
-    ]
+    blocks: list[PageBlock] = [Heading("Sources")]
+    for source in sources:
+        origin = f": {source.get('product')} {source.get('release')}, {without_logins(str(source.get('origin')))}. "
+        tree = Markup("Tree SHA-256 <code>{}</code>").format(source.get("tree_sha256") or NOTHING)
+        files = [(entry["name"], entry["sha256"]) for entry in source.get("files") or []]
+        blocks.append(Prose(Markup("<b>{}</b>{}{}").format(source["server"], origin, tree)))
+        blocks.append(grid(("file", "SHA-256"), files, 2))
+    return blocks
 
 
 CLIENT_HEAD = (
@@ -139,11 +143,17 @@ CLIENT_COLUMNS = (
 )  # fmt: skip
 
 
-def client_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> dict[str, Any]:
-    """Return the values of the page for a client host; no rows where sysbench ran on the host of the server."""
-    own = [run for run in records if run.client_host and not run.running]
+HOSTS_TEXT = Markup(
+    "The load generator ran on another host. Packets and bits are those of the busiest interface of each host in the "
+    "window, from <code>/proc/net/dev</code>; each account's password was made for one run and is stored nowhere."
+)
+
+
+def client_section(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> Section | None:
+    """Return both hosts and the traffic between them; None where sysbench ran on the host of the server."""
+    own = _with_client_host(records)
     if not own:
-        return {"hosts": []}
+        return None
     remote = [run.client_host for run in own]
     sides = [run.host for run in own], [one.host for one in remote]
     rows = [
@@ -156,15 +166,35 @@ def client_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]
         ("listens on", (written_options([f"{one.address} port {one.port}" for one in remote]), "")),
         ("reached by", ("", written_options([_way(one.reached_by) for one in remote]))),
     ]
-    return {"hosts": rows, "network_head": CLIENT_HEAD, "network": _network_rows(study, runs)}
+    network = [
+        (variant, workload, str(clients), *map(count, amounts))
+        for (variant, workload, clients), amounts in traffic_means(study, runs).items()
+    ]
+    blocks = (Prose(HOSTS_TEXT), sided(("", "server's host", "client host"), rows), grid(CLIENT_HEAD, network, 2))
+    return Section("hosts", "Two hosts", blocks, nav="Two hosts")
+
+
+def _with_client_host(records: list[Run]) -> list[Run]:
+    return [run for run in records if run.client_host and not run.running]
+
+
+def traffic_sentences(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> Iterator[str]:
+    """Yield what went over the network in each cell; nothing where sysbench ran on the host of the server."""
+    for (variant, workload, clients), amounts in (
+        traffic_means(study, runs).items() if _with_client_host(records) else ()
+    ):
+        packets, mbit, packets_back, mbit_back, *_ = map(count, amounts)
+        sent, received = f"{packets} packets and {mbit} Mbit", f"{packets_back} packets and {mbit_back} Mbit"
+        cell = f"{variant}, {workload}, {clients} clients"
+        yield f"{cell}: {sent} per second went to the server, {received} came from it."
 
 
 def _way(reached_by: Mapping[str, Any]) -> str:
     return f"ssh {reached_by['ssh']}" if "ssh" in reached_by else shlex.join(reached_by["command"])
 
 
-def _network_rows(study: Mapping[str, Any], runs: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Return one row per cell: traffic to and from the server in the windows, means over the runs."""
+def traffic_means(study: Mapping[str, Any], runs: pd.DataFrame) -> dict[tuple[str, str, int], tuple[float, ...]]:
+    """Return cell -> the quantities of CLIENT_COLUMNS in the windows, means over the runs, in the study's order."""
     names = [name for name, _ in CLIENT_COLUMNS]
     ok = runs[(runs["outcome"] == "ok") & ~runs["variant"].isin(CONTROLS)].astype(dict.fromkeys(names, float))
     means = ok.groupby(list(CELL))[names].mean()
@@ -174,11 +204,11 @@ def _network_rows(study: Mapping[str, Any], runs: pd.DataFrame) -> list[tuple[st
         for workload in study["workloads"]
         for clients in study["clients"]
     ]
-    return [
-        (cell[0], cell[1], str(cell[2]), *(count(means.loc[cell, name] * factor) for name, factor in CLIENT_COLUMNS))
+    return {
+        cell: tuple(float(means.loc[cell, name]) * factor for name, factor in CLIENT_COLUMNS)
         for cell in cells
         if cell in means.index
-    ]
+    }
 
 
 STORAGE_HEAD = (
@@ -187,18 +217,27 @@ STORAGE_HEAD = (
 )
 
 
-def storage_view(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> dict[str, Any]:
-    """Return the values of the page for storages; no rows for a study that names none."""
+STORAGE_TEXT = (
+    "The data directory of every run was cloned to its variant's storage. Before the server started, fsync was timed "
+    "there repeatedly, each time after 4 KiB of a file were overwritten: a commit waits for the same. Times are in "
+    "milliseconds."
+)
+
+
+def storage_section(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> Section | None:
+    """Return where the data lay and how long an fsync took; None for a study that names no storage."""
+    if not has_storages(study, runs, records):
+        return None
+    rows = _storage_rows(study, records)
+    table = grid(STORAGE_HEAD, [*rows, *_published_storage(study)], 5)
+    blocks = (Prose(STORAGE_TEXT), table, Items(list(storage_sentences(study, runs))))
+    return Section("storage", "Where the data lay", blocks, nav="Storage")
+
+
+def has_storages(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> bool:
+    """Return whether a study names a storage on which fsync was timed."""
     named = any(variant.get("storage") for variant in study["variants"].values())
-    rows = _storage_rows(study, records) if named and runs["fsync_p50_ms"].notna().any() else []
-    if not rows:
-        return {"storages": []}
-    sentences = list(_storage_sentences(study, runs))
-    return {
-        "storages": [*rows, *_published_storage(study)],
-        "storage_head": STORAGE_HEAD,
-        "storage_sentences": sentences,
-    }
+    return bool(named and runs["fsync_p50_ms"].notna().any() and _storage_rows(study, records))
 
 
 def _storage_rows(study: Mapping[str, Any], records: list[Run]) -> list[tuple[str, ...]]:
@@ -230,7 +269,7 @@ def _published_storage(study: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return found
 
 
-def _storage_sentences(study: Mapping[str, Any], runs: pd.DataFrame) -> Iterator[str]:
+def storage_sentences(study: Mapping[str, Any], runs: pd.DataFrame) -> Iterator[str]:
     """Yield, per workload, the differences in latency and fsync at the fewest clients, where commits wait alone."""
     reference, clients = study["reference"], min(study["clients"])
     chosen = runs[(runs["outcome"] == "ok") & (runs["clients"] == clients)]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from scripts.lib.vocabulary import NEVER, Decision
 from scripts.lib.wording import duration, listing, missing, number, percent, plural, share
-from scripts.measure.engine.disk_load import BOUND_BY_A_DISK
+from scripts.measure.engine.disk_load import BOUND_BY_A_DISK, limit_text
 from scripts.measure.engine.pace import WAITING
 from scripts.measure.engine.planned import SLICES, STATEMENTS
 from scripts.report.analysis.run_columns import PHASE_NAMES, block_name
@@ -117,12 +117,12 @@ def _range(values: pd.Series, form: str) -> str:
 
 
 def _reasons(runs: pd.DataFrame) -> str:
-    """Return why runs were not measured side by side, where it is recorded."""
-    known = list(runs["why"].dropna().unique()) if "why" in runs else []
-    limits = [why.removeprefix(BOUND_BY_A_DISK) for why in known if why.startswith(BOUND_BY_A_DISK)]
-    texts = [why for why in known if not why.startswith(BOUND_BY_A_DISK)]
-    if limits:
-        texts.append(BOUND_BY_A_DISK + " or ".join(limits))
+    """Return why runs were not measured side by side, where it is recorded; limits of a disk in one clause."""
+    known = runs.dropna(subset="why") if "why" in runs else runs[:0]
+    by_disk = known["turned_by"].notna() if "turned_by" in known else pd.Series(False, known.index)
+    texts = list(known.loc[~by_disk, "why"].unique()) if len(known) else []
+    codes = list(known.loc[by_disk, "turned_by"].unique()) if by_disk.any() else []
+    texts += [BOUND_BY_A_DISK + " or ".join(map(limit_text, codes))] if codes else []
     return f" ({'; '.join(texts)})" if texts else ""
 
 

@@ -1,7 +1,7 @@
 """Every published figure, with ours beside it where the study measured the same quantity."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,12 @@ from scripts.measure.engine.run_record import Diagnosis, Run
 from scripts.report.analysis import published
 from scripts.report.analysis.metrics import MEASURED, OPERATIONS
 from scripts.report.analysis.published import FINDINGS, IN_BYTES, SIZES
+from scripts.report.page.document import Fold, Heading, Items, PageBlock, Prose, Table, grid
+from scripts.report.page.effects_section import published_tables
 from scripts.report.page.engine_section import CHANGE_BUFFER_PREFIX, grown
 
-Cell = tuple[str, str, int]
-# Cell -> our mean, in the unit of the function that found it.
-Found = dict[Cell, float]
+# (variant, workload, clients) -> our mean, in the unit of the function that found it.
+Found = dict[tuple[str, str, int], float]
 
 BYTES = "bytes"
 FIGURE_HEAD = ("quantity", "of", "workload", "clients", "published", "ours")
@@ -33,7 +34,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredFigures:
     """What a study measured: runs.csv, statements.csv and files.csv, the records of its runs and its diagnoses."""
 
     runs: pd.DataFrame
@@ -48,22 +49,40 @@ class Measured:
         return [run for run in self.records if run.outcome == "ok"]
 
 
-def published_values(
-    study: dict[str, Any], tables: Mapping[str, pd.DataFrame], records: list[Run], diagnoses: list[Diagnosis]
-) -> dict[str, Any]:
-    """Return the values of the page on what was published: its source, findings and figures, and what has no side."""
+FIGURES_TEXT = (
+    "Ours stands where the study measured that quantity with the same workload and client count: the mean over the "
+    "runs of the variant with that name, or else of each variant."
+)
+
+
+def published_blocks(
+    study: dict[str, Any],
+    tables: Mapping[str, pd.DataFrame],
+    records: list[Run],
+    diagnoses: list[Diagnosis],
+    ladders: Sequence[tuple[Table, list[str]]],
+) -> list[PageBlock]:
+    """Return what was published beside ours: source, findings, ratios, ladders, gaps, figures; nothing without."""
     declared = study.get("published") or {}
-    measured = Measured(*(tables[name] for name in ("runs", "statements", "files")), records, diagnoses)
-    return {
-        "published_source": declared.get("source"),
-        "published_findings": [tuple(finding[name] for name in FINDINGS) for finding in declared.get("findings") or []],
-        "published_gaps": published.gaps(study),
-        "figure_head": FIGURE_HEAD,
-        "figure_rows": figure_rows(study, measured),
-    }
+    if not declared.get("source"):
+        return []
+    measured = MeasuredFigures(*(tables[name] for name in ("runs", "statements", "files")), records, diagnoses)
+    findings = [tuple(finding[name] for name in FINDINGS) for finding in declared.get("findings") or []]
+    blocks: list[PageBlock] = [Heading("Published figures beside ours", id="published"), Prose(declared["source"])]
+    if findings:
+        blocks.append(grid(("variant", "workload", "clients", "published finding"), findings, 4))
+    blocks += published_tables(study, dict(tables))
+    for table, sentences in ladders:
+        blocks += [table, Items(sentences, "")]
+    differ = "Machine and sizes differ" + ("." if findings else ": ratios can be compared, values cannot.")
+    blocks.append(Prose(" ".join([differ, *published.gaps(study)]), "quiet"))
+    if rows := figure_rows(study, measured):
+        summary = f"Every published figure, and ours: {len(rows)} rows"
+        blocks.append(Fold(summary, (Prose(FIGURES_TEXT), grid(FIGURE_HEAD, rows, 4))))
+    return blocks
 
 
-def figure_rows(study: Mapping[str, Any], measured: Measured) -> list[tuple[str, ...]]:
+def figure_rows(study: Mapping[str, Any], measured: MeasuredFigures) -> list[tuple[str, ...]]:
     """Return the fields of FIGURE_HEAD per published figure, in the order of the file.
 
     Ours is that of the variant with the published name, else of each variant; controls are left out.
@@ -100,14 +119,14 @@ def _factor(unit: str) -> float:
     return IN_BYTES.get(unit.removesuffix("/s"), 1)
 
 
-def _found(metric: str, measured: Measured) -> Found:
+def _found(metric: str, measured: MeasuredFigures) -> Found:
     for pattern, find in FINDERS:
         if match := re.fullmatch(pattern, metric):
             return find(measured, *match.groups())
     return {}
 
 
-def _of_runs(measured: Measured, name: str) -> Found:
+def _of_runs(measured: MeasuredFigures, name: str) -> Found:
     column = COLUMNS.get(name)
     if column is None or column not in measured.runs:
         return {}
@@ -120,28 +139,28 @@ def _by_cell(table: pd.DataFrame, column: str) -> Found:
     return table.groupby(list(CELL))[column].mean().dropna().to_dict()
 
 
-def _of_statement(measured: Measured, cache: str, statement: str) -> Found:
+def _of_statement(measured: MeasuredFigures, cache: str, statement: str) -> Found:
     rows = measured.statements
     return _by_cell(rows[(rows["cache"] == cache) & (rows["statement"] == statement)], "value_s")
 
 
-def _of_rows(measured: Measured, statement: str) -> Found:
+def _of_rows(measured: MeasuredFigures, statement: str) -> Found:
     rows = measured.statements
     chosen = rows[rows["statement"] == statement]
     return _by_cell(chosen.assign(n_rows=chosen["n_rows"].astype(float)), "n_rows")
 
 
-def _of_all_files(measured: Measured, name: str) -> Found:
+def _of_all_files(measured: MeasuredFigures, name: str) -> Found:
     return _of_files(measured.files, name)
 
 
-def _of_table(measured: Measured, what: str, table: str, edge: str) -> Found:
+def _of_table(measured: MeasuredFigures, what: str, table: str, edge: str) -> Found:
     kind = {"allocated to": "allocated", "file size of": "apparent"}[what]
     parts = measured.files["part"].str.rpartition(".")[2]
     return _of_files(measured.files[parts == table.replace("#P#", "#")], f"{edge}_{kind}_bytes")
 
 
-def _of_system(measured: Measured) -> Found:
+def _of_system(measured: MeasuredFigures) -> Found:
     return _of_files(measured.files[measured.files["kind"] == "system"], "after_apparent_bytes")
 
 
@@ -151,12 +170,12 @@ def _of_files(files: pd.DataFrame, column: str) -> Found:
     return _by_cell(files.groupby([*CELL, "repetition"])[column].sum(min_count=1).reset_index(), column)
 
 
-def _of_change_buffer(measured: Measured, counter: str) -> Found:
+def _of_change_buffer(measured: MeasuredFigures, counter: str) -> Found:
     name = CHANGE_BUFFER_PREFIX + counter.replace(" ", "_")
     return _of_each(measured.ok, lambda run: grown(run.counters.get(name)))
 
 
-def _of_shown(measured: Measured, name: str, column: str) -> Found:
+def _of_shown(measured: MeasuredFigures, name: str, column: str) -> Found:
     return _of_each(measured.ok, lambda run: _shown(run, name, column))
 
 
@@ -170,7 +189,7 @@ def _shown(run: Run, name: str, column: str) -> float | None:
     return None
 
 
-def _of_calls(measured: Measured, what: str, name: str) -> Found:
+def _of_calls(measured: MeasuredFigures, what: str, name: str) -> Found:
     key = {"calls of": "calls", "time in": "system_s", "errors of": "errors"}[what]
     return _of_each(measured.diagnoses, lambda run: _call(run, name, key))
 

@@ -1,16 +1,17 @@
-"""Pages and summaries, made from plain values by the templates."""
+"""Pages from their blocks, and summaries, by the templates."""
 
 import base64
 import functools
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from scripts.lib.visible import visible
+from scripts.report.page.document import Page
 
 TEMPLATES = Path(__file__).with_name("templates")
 STRICT = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
@@ -29,14 +30,17 @@ def markdown(text: object) -> str:
     )
 
 
-def render(template: str, values: dict[str, Any]) -> str:
-    """Return the text of a template, `report.html.j2` or another, with these values.
+def render_page(page: Page) -> str:
+    """Return the HTML of a page; texts are escaped, but for Markup."""
+    return _environment(True).get_template("page.html.j2").render(page=page, colours=page.colours, **_inlined())
 
-    Values are escaped in HTML; in Markdown the template applies the filter `md` to each. Raises jinja2.UndefinedError
-    naming a value that is missing.
+
+def render_markdown(template: str, values: Mapping[str, object]) -> str:
+    """Return the text of a template for Markdown, which applies the filter `md` to each value.
+
+    Raises jinja2.UndefinedError naming a value that is missing.
     """
-    html = template.endswith(".html.j2")
-    return _environment(html).get_template(template).render(values, **(_inlined() if html else {}))
+    return _environment(False).get_template(template).render(values)
 
 
 @functools.cache
@@ -45,6 +49,7 @@ def _environment(html: bool) -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(TEMPLATES)
     environment = jinja2.Environment(loader=loader, autoescape=html, finalize=_shown, **STRICT)
     environment.filters["md"] = markdown
+    environment.globals["md"] = markdown
     return environment
 
 
@@ -55,7 +60,7 @@ def _shown(value: object) -> object:
     return value if isinstance(value, (int, float, jinja2.Undefined)) else visible(str(value))
 
 
-def _inlined() -> dict[str, Any]:
+def _inlined() -> dict[str, str]:
     """Return the style and the script of a page, with the checksum by which its policy allows the script."""
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
     seal = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

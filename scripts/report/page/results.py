@@ -10,15 +10,15 @@ from typing import Any
 import pandas as pd
 
 from scripts.lib.vocabulary import AA, CONTROLS, RELINKED, Verdict
-from scripts.lib.wording import NARROW, NOTHING, by_width, missing, percent
+from scripts.lib.wording import NARROW, NOTHING, by_width, missing, percent, rounds_to_zero
 from scripts.report.analysis.metrics import COLD_TIME, METRICS, TPS, WARM_TIME, Metric, latency_of, leading_of
+from scripts.report.page.study_answer import BAD, GOOD, PLAIN, QUIET, ShownRatio
 from scripts.report.page.words import side
 
 # The end of the label of A/A.
 AGAIN = " again (A/A)"
 HEADS = {"tps": "TPS", "cpu_us_per_tx": "CPU / transaction", "p50_ms": "median latency", "p95_ms": "p95 latency",
          "p99_ms": "p99 latency", "cold_s": "cold time", "warm_s": "warm time"}  # fmt: skip
-GOOD, BAD, PLAIN, QUIET = "good", "bad", "plain", "quiet"
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,6 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Field:
-    """One metric of a row: the ratio, its interval, and a state: good, bad, plain, or quiet for what has no verdict."""
-
-    text: str
-    interval: str
-    state: str
-
-
-@dataclass(frozen=True)
 class ResultRow:
     """One arm: its name, the mean over all cells (None if nothing could be compared), the cells, the columns."""
 
@@ -48,7 +39,7 @@ class ResultRow:
     label: str
     mean: Span | None
     cells: tuple[Span, ...]
-    fields: tuple[Field, ...]
+    fields: tuple[ShownRatio, ...]
 
 
 @dataclass(frozen=True)
@@ -101,15 +92,16 @@ def _cell_span(study: dict[str, Any], row: Any) -> Span:
     return Span(label, row.ratio, row.ratio_low, row.ratio_high)
 
 
-def _field(row: Any, metric: Metric) -> Field:
+def _field(row: Any, metric: Metric) -> ShownRatio:
     if row is None:
-        return Field(NOTHING, "", QUIET)
+        return ShownRatio(NOTHING, "", QUIET)
     text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
     if row.verdict == Verdict.UNPAIRED and row.n_cells < row.n_cells_planned:
         bounds = f"{'' if bounds == NOTHING else f'{bounds}, '}{int(row.n_cells)} of {int(row.n_cells_planned)} cells"
     found = side(row)
     state = (BAD if metric.is_worse(found) else GOOD) if found else QUIET if row.variant == AA else PLAIN
-    return Field(text, "" if bounds == NOTHING else bounds, state)
+    known = (None if missing(value) else float(value) for value in (row.ratio, row.ratio_low, row.ratio_high))
+    return ShownRatio(text, "" if bounds == NOTHING else bounds, state, *known)
 
 
 def _relinked(study: dict[str, Any], table: pd.DataFrame, metrics: list[Metric]) -> Iterator[ResultRow]:
@@ -130,19 +122,8 @@ def _either_way(moved: float, label: str = "") -> Span:
     return Span(label, None, 1 / (1 + moved), 1 + moved)
 
 
-def _moved(row: Any) -> Field:
+def _moved(row: Any) -> ShownRatio:
     if row is None:
-        return Field(NOTHING, "", QUIET)
-    text = percent(row.moved)
+        return ShownRatio(NOTHING, "", QUIET)
     bounds = f"{row.moved_low * 100:.1f}–{row.moved_high * 100:.1f}{NARROW}%"
-    return Field(text if text.startswith("under") else f"±{text}", bounds, QUIET)
-
-
-def summary_rows(found: Results) -> list[tuple[str, tuple[str, ...]]]:
-    """Return (name, texts) per row: `1.30 (1.18–1.43)`, marked with an asterisk where a difference is established."""
-    return [(row.label, tuple(_text(field) for field in row.fields)) for row in found.rows]
-
-
-def _text(field: Field) -> str:
-    mark = "*" if field.state in (GOOD, BAD) else ""
-    return f"{field.text}{mark} ({field.interval})" if field.interval else f"{field.text}{mark}"
+    return ShownRatio(f"{'' if rounds_to_zero(row.moved) else '±'}{percent(row.moved)}", bounds, QUIET)

@@ -3,10 +3,13 @@
 import os
 import shlex
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from markupsafe import Markup
 
 from scripts.lib.wording import NARROW, NOTHING, count, duration, milliseconds, missing, number, percent, plural
 from scripts.measure.engine.run_record import Run
@@ -15,26 +18,26 @@ from scripts.measure.servers import families
 from scripts.report.analysis.comparison import warning_set
 from scripts.report.analysis.metrics import latency_of
 from scripts.report.analysis.run_tables import run_row
-from scripts.report.page.value_tables import Cell
+from scripts.report.page.document import (
+    Cell,
+    Fold,
+    Heading,
+    PageBlock,
+    Prose,
+    RunList,
+    RunView,
+    Section,
+    Table,
+    Verbatim,
+    grid,
+    sided,
+    table_row,
+    variant_heads,
+    word_heads,
+)
 
 MOST_UNFOLDED = 1500
 SPARK_WIDTH, SPARK_HEIGHT = 240, 36
-
-
-@dataclass(frozen=True)
-class RunView:
-    """One run: the fields of its row, then the details that it unfolds to."""
-
-    fields: tuple[str, ...]
-    ok: bool
-    reason: str
-    json_link: str
-    text_link: str
-    lines: tuple[tuple[str, str], ...] = ()
-    commands: tuple[tuple[str, str], ...] = ()
-    warnings: tuple[str, ...] = ()
-    spark: str = ""
-    spark_top: str = ""
 
 
 FIGURES = {"tps": "TPS", "p95_ms": "p95 ms", "cpu_us_per_tx": "CPU µs"}
@@ -78,7 +81,7 @@ def run_view(run: Run, base: Path | None, unfold: bool, imported: dict[str, str]
     fields = [row[name] for name in (names if imported else ("run_number", *names, "position"))]
     view = RunView(
         fields=(*map(_field, fields), *figures, ", ".join(sorted(warning_set(row["warning_codes"])))),
-        ok=row["outcome"] == "ok",
+        is_ok=row["outcome"] == "ok",
         reason=row["reason"] or "",
         json_link=run_link(run.path, base) if base else "",
         text_link=run_link(run.path.parent / text_file, base) if base and text_file else "",
@@ -93,7 +96,7 @@ def run_view(run: Run, base: Path | None, unfold: bool, imported: dict[str, str]
         "spark": spark(run),
         "spark_top": count(max(_known_tps(run), default=None)),
     }
-    return RunView(**{**view.__dict__, **more})
+    return replace(view, **more)
 
 
 def _field(value: Any) -> str:
@@ -146,15 +149,6 @@ def spark(run: Run) -> str:
     return " ".join(f"{place * step:.1f},{SPARK_HEIGHT - 1 - value * scale:.1f}" for place, value in enumerate(values))
 
 
-@dataclass(frozen=True)
-class ArmView:
-    """The command line and the option file of one variant's server."""
-
-    variant: str
-    command: str
-    option_file: str
-
-
 def first_ok(records: list[Run], **wanted: str) -> Run | None:
     """Return the facts of the first ok run with these values, None without one."""
     for run in records:
@@ -163,24 +157,26 @@ def first_ok(records: list[Run], **wanted: str) -> Run | None:
     return None
 
 
-def arm_views(study: dict[str, Any], records: list[Run]) -> list[ArmView]:
-    """Return server command and option file of every variant, from its first ok run."""
-    found = {name: first_ok(records, variant=name) for name in study["variants"]}
-    return [
-        ArmView(name, shlex.join(map(str, run.commands.get("server") or [])), run.option_file or "")
-        for name, run in found.items()
-        if run
-    ]
+def _command(run: Run, part: str) -> str:
+    return shlex.join(map(str, run.commands.get(part) or []))
 
 
-def load_views(study: dict[str, Any], records: list[Run]) -> list[tuple[str, str, str]]:
-    """Return (workload, warm-up command, measuring command), each from the reference's first ok run."""
-    found = {name: first_ok(records, variant=study["reference"], workload=name) for name in study["workloads"]}
-    return [
-        (name, *(shlex.join(map(str, run.commands.get(part) or [])) for part in ("warmup", "measure")))
-        for name, run in found.items()
-        if run
-    ]
+def server_blocks(study: dict[str, Any], records: list[Run]) -> Iterator[PageBlock]:
+    """Yield server command and option file of every variant, from its first ok run."""
+    for name in study["variants"]:
+        if run := first_ok(records, variant=name):
+            yield Heading(name, variant=name)
+            yield Verbatim(_command(run, "server"))
+            if run.option_file:
+                yield Fold("Option file", (Verbatim(run.option_file),))
+
+
+def load_folds(study: dict[str, Any], records: list[Run]) -> Iterator[Fold]:
+    """Yield the commands of each load, from the reference's first ok run."""
+    for name in study["workloads"]:
+        run = first_ok(records, variant=study["reference"], workload=name)
+        if run and (measuring := _command(run, "measure")):
+            yield Fold(name, (Verbatim(_command(run, "warmup"), "warm-up"), Verbatim(measuring, "measure")))
 
 
 def variable_rows(study: dict[str, Any], records: list[Run]) -> tuple[list[tuple], list[tuple]]:
@@ -252,14 +248,53 @@ def _option_field(name: str, options: dict[str, Any], run: Run | None) -> Cell:
     return Cell(", ".join(values), () if plain in known else (f"as {', '.join(sorted(known))}",))
 
 
-def command_values(study: dict[str, Any], records: list[Run]) -> dict[str, Any]:
-    """Return the page's values about command lines, option files and server variables."""
-    differing, settings = variable_rows(study, records)
-    return {
-        "arms": arm_views(study, records),
-        "loads": load_views(study, records),
-        "renamed": option_rows(study, records),
-        "differing": [row for row in differing if not only_paths(row)],
-        "differing_paths": [row[0] for row in differing if only_paths(row)],
-        "settings": settings,
-    }
+OPTIONS_TEXT = (
+    "Options of the study that a release has under another name, or not at all; the values are those that the server "
+    "reports."
+)
+
+
+def command_section(study: dict[str, Any], records: list[Run]) -> Section:
+    """Return command lines, option files and server variables."""
+    blocks: list[PageBlock] = [*server_blocks(study, records), Heading("Load"), *load_folds(study, records)]
+    if renamed := option_rows(study, records):
+        rows = tuple(table_row(Cell(name, is_code=True), *cells) for name, cells in renamed)
+        table = Table((*word_heads("option"), *variant_heads(study["variants"])), rows)
+        blocks += [Heading("Options that not every server has", id="options"), Prose(OPTIONS_TEXT), table]
+    blocks += [Heading("Server variables"), *_variable_blocks(study, records)]
+    return Section("commands", "Commands and option files", blocks, nav="Commands", is_folded=True)
+
+
+def _variable_blocks(study: dict[str, Any], records: list[Run]) -> Iterator[PageBlock]:
+    rows, settings = variable_rows(study, records)
+    differing, paths = [row for row in rows if not only_paths(row)], [row[0] for row in rows if only_paths(row)]
+    if differing:
+        yield Prose("These differ between variants.")
+        yield sided(("variable", *study["variants"]), differing)
+    else:
+        no_paths = " that are no paths" if paths else ""
+        yield Prose(f"All recorded server variables{no_paths} have the same values in every variant.")
+    if paths:
+        yield Prose(f"Paths that differ: {', '.join(paths)}.", "quiet")
+    if settings:
+        yield Fold(f"All {len(settings)} of {study['reference']}", (grid(("variable", "value"), settings, 2),))
+
+
+def run_section(study: dict[str, Any], records: list[Run], folder: Path, archive: str) -> Section:
+    """Return every run; up to MOST_UNFOLDED runs carry the details that their rows unfold to.
+
+    Links are relative to `folder`; where the files lie in `archive`, the only link is to it.
+    """
+    unfold, imported = len(records) <= MOST_UNFOLDED, bool(study.get("imported"))
+    order = "By workload, clients, variant and repetition." if imported else "In the order of measuring."
+    details = "and warnings" if imported else "phases, warnings and command lines"
+    text = f"{order} A row unfolds to its TPS per second{'' if imported else ','} {details}."
+    if not unfold:
+        text += " There are too many runs to unfold on one page: their files have these details."
+    link = Markup(' The files of all runs, sysbench\'s text and the raw facts, lie in <a href="{0}">{0}</a>.')
+    figures = log_figures(study)
+    views = [run_view(run, None if archive else folder, unfold, figures) for run in records]
+    said = Prose(Markup("{}{}").format(text, link.format(archive) if archive else ""), "quiet")
+    name = "Every log" if imported else "Every run"
+    runs = RunList(run_head(study), views, "logs" if imported else "")
+    return Section("runs", name, (said, runs), nav=name, is_folded=True)

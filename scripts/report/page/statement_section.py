@@ -1,6 +1,6 @@
 """Timed SQL for the page: sentences, tables, cost per statement, answers, and the text of the statements."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from scripts.lib.vocabulary import ABOVE, BELOW, COLD, CONTROLS, DIFFERENCES, WARM
 from scripts.lib.wording import (
-    NARROW,
     NOTHING,
     before_after,
     count,
@@ -27,9 +26,26 @@ from scripts.measure.engine.planned import STATEMENTS
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis import published
 from scripts.report.analysis.metrics import COLD_TIME, SCRIPT
+from scripts.report.page.document import (
+    Cell,
+    Figures,
+    Fold,
+    Head,
+    Heading,
+    Items,
+    PageBlock,
+    Prose,
+    Section,
+    Table,
+    Verbatim,
+    grid,
+    table_row,
+    variant_heads,
+    word_heads,
+)
 from scripts.report.page.figures.naming import statements_name
 from scripts.report.page.runs_section import first_ok
-from scripts.report.page.value_tables import Cell, state
+from scripts.report.page.value_tables import state
 from scripts.report.page.verdict import matters_of
 from scripts.report.page.words import arm_word, verdict_word
 
@@ -65,16 +81,20 @@ def _kinds(own: pd.DataFrame, matters: float) -> Iterator[str]:
         yield f"{verdict_word(COLD_TIME, verdict, matters)} in {plural(len(alike), 'statement')} ({' to '.join(ends)})"
 
 
-def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str) -> dict[str, Any]:
+def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str) -> Table:
     """Return the table of cold or warm passes: one row per statement, one column per variant, then published ones."""
     ours = {(row.variant, row.statement): row for row in rows[rows["cache"] == cache].itertuples()}
     theirs, matters = _published_s(study, workload, cache), matters_of(study)
     body = [
-        (name, [*(_statement_cell(ours.get((variant, name)), cache, matters) for variant in study["variants"]),
-                *(Cell(count(taken.get(name))) for taken in theirs.values())])
+        table_row(
+            name,
+            *(_statement_cell(ours.get((variant, name)), cache, matters) for variant in study["variants"]),
+            *(count(seconds.get(name)) for seconds in theirs.values()),
+        )
         for name in dict.fromkeys(rows["statement"])
-    ]  # fmt: skip
-    return {"title": f"{cache}, seconds", "published": list(theirs), "rows": body}
+    ]
+    heads = (*word_heads("statement"), *variant_heads(study["variants"]), *map(Head, theirs))
+    return Table(heads, tuple(body), caption=f"{cache}, seconds")
 
 
 def _published_s(study: Study, workload: str, cache: str) -> dict[str, dict[str, float]]:
@@ -101,19 +121,26 @@ def _statement_seconds(value: float) -> str:
     return f"{value:.2g}" if 1e-4 < value < 0.01 else count(value)
 
 
-def pair_table(study: Study, workload: str, rows: pd.DataFrame) -> dict[str, Any]:
+def pair_table(study: Study, workload: str, against: pd.DataFrame) -> Table:
     """Return the table of statements that the SQL file compares: one row per pair, one column per variant.
 
-    `rows` are those of the workload in against.csv; published ratios come last.
+    `against` holds the rows of the workload in against.csv; published ratios come last.
     """
-    ours = {(row.variant, row.statement, row.against): row for row in rows.itertuples()}
+    ours = {(row.variant, row.statement, row.against): row for row in against.itertuples()}
     theirs = _published_s(study, workload, COLD)
     rows = [
-        (f"{name} / {other}", [*(_pair_cell(ours.get((variant, name, other))) for variant in compared_arms(study)),
-                               *(Cell(ratio(published.quotient(taken, name, other))) for taken in theirs.values())])
-        for name, other in dict.fromkeys(zip(rows["statement"], rows["against"], strict=True))
-    ]  # fmt: skip
-    return {"head": [*compared_arms(study), *theirs], "rows": rows}
+        table_row(
+            f"{name} / {other}",
+            *(_pair_cell(ours.get((variant, name, other))) for variant in compared_arms(study)),
+            *(ratio(published.quotient(taken, name, other)) for taken in theirs.values()),
+        )
+        for name, other in _pairs(against)
+    ]
+    return Table((*word_heads("statements"), *variant_heads(compared_arms(study)), *map(Head, theirs)), tuple(rows))
+
+
+def _pairs(against: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(zip(against["statement"], against["against"], strict=True)))
 
 
 def compared_arms(study: Study) -> list[str]:
@@ -121,15 +148,20 @@ def compared_arms(study: Study) -> list[str]:
     return [variant for variant in study["variants"] if variant not in CONTROLS]
 
 
-def against_sentences(table: dict[str, Any]) -> list[str]:
-    """Return the table of `pair_table` as sentences, one per pair of statements."""
-    sentences = []
-    for name, cells in table["rows"]:
-        known = [(arm, cell) for arm, cell in zip(table["head"], cells, strict=True) if cell.text != NOTHING]
-        each = [f"{arm} {cell.text}{NARROW}×" + (f" ({', '.join(cell.notes)})" if cell.notes else "")
-                for arm, cell in known]  # fmt: skip
-        sentences.append(f"Time of {name}: {', '.join(each)}.")
-    return sentences
+def against_sentences(study: Study, workload: str, against: pd.DataFrame) -> Iterator[str]:
+    """Yield one sentence per pair of statements from the rows of the workload in against.csv, then published ones."""
+    ours = {(row.variant, row.statement, row.against): row for row in against.itertuples()}
+    theirs = _published_s(study, workload, COLD)
+    for name, other in _pairs(against):
+        rows = {variant: ours.get((variant, name, other)) for variant in compared_arms(study)}
+        each = [
+            f"{variant} {times(row.ratio)} ({interval(row.ratio_low, row.ratio_high)}, n {row.n_ok})"
+            for variant, row in rows.items()
+            if row is not None and not missing(row.ratio)
+        ]
+        quotients = {variant: published.quotient(seconds, name, other) for variant, seconds in theirs.items()}
+        each += [f"{variant} {times(value)}" for variant, value in quotients.items() if not missing(value)]
+        yield f"Time of {name} / {other}: {', '.join(each)}."
 
 
 def _pair_cell(row: Any) -> Cell:
@@ -143,46 +175,74 @@ EFFORT_HEAD = (
 )  # fmt: skip
 
 
-def timed_sql_views(
-    study: Study, tables: dict[str, pd.DataFrame], records: Records, figures: dict[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Return workload -> values of the page, for workloads of timed SQL. Reads the tables statements and against."""
-    timed = {name: figure for name in study["workloads"] if (figure := statements_name(study, name))}
-    return {
-        name: _timed_sql_view(
-            study,
-            name,
-            {each: tables[each][tables[each]["workload"] == name] for each in ("statements", "against")},
-            _execution_facts(records, name),
-            Markup(figures[figure]),
+def timed_sql_of(tables: Mapping[str, pd.DataFrame], name: str, workload: str) -> pd.DataFrame:
+    """Return the rows of a workload in the table statements or against."""
+    return tables[name][tables[name]["workload"] == workload]
+
+
+def timed_workloads(study: Study) -> list[str]:
+    """Return the workloads of timed SQL."""
+    return [name for name in study["workloads"] if statements_name(study, name)]
+
+
+def timed_sections(
+    study: Study, tables: Mapping[str, pd.DataFrame], records: Records, figures: Mapping[str, str]
+) -> list[Section]:
+    """Return one section per workload of timed SQL. Reads the tables statements and against."""
+    return [
+        Section(
+            f"timed-{place}",
+            f"{name}, statement by statement",
+            list(_timed_blocks(study, name, tables, records, Markup(figures[statements_name(study, name)]))),
         )
-        for name, figure in timed.items()
-    }
+        for place, name in enumerate(timed_workloads(study), start=1)
+    ]
 
 
-def _execution_facts(records: Records, workload: str) -> Records:
+def executions_of(records: Records, workload: str) -> Records:
+    """Return the runs of a workload that have timed statements."""
     return [run for run in records if run.workload == workload and run.timed_sql]
 
 
-def _timed_sql_view(
-    study: Study, name: str, tables: dict[str, pd.DataFrame], records: Records, figure: Markup
-) -> dict[str, Any]:
-    rows = tables["statements"]
+COST_TEXT = (
+    "Means over executions. Where CPU time is less than the seconds, the rest was spent waiting, mostly for storage. "
+    "CPU time is counted in hundredths of a second."
+)
+
+
+def _timed_blocks(
+    study: Study, workload: str, tables: Mapping[str, pd.DataFrame], records: Records, figure: Markup
+) -> Iterator[PageBlock]:
+    rows, against = (timed_sql_of(tables, name, workload) for name in ("statements", "against"))
+    own = executions_of(records, workload)
+    until = "The time of a statement lasts from sending it to the last row of its answer."
+    yield Prose(f"{cold_sentence(own)} Every later pass is warm. {until}")
+    yield from map(Prose, left_out(own))
+    if sentences := statement_sentences(study, rows):
+        yield Items(sentences)
+    if len(rows):
+        yield Figures([figure], "wide")
+    if pairs := pair_table(study, workload, against):
+        yield Heading("Statement against statement")
+        yield Prose(PAIRS_TEXT)
+        yield pairs
     caches = [cache for cache in (COLD, WARM) if cache in set(rows["cache"])]
-    pairs = pair_table(study, name, tables["against"])
-    return {
-        "figure": figure if len(rows) else "",
-        "cold": cold_sentence(records),
-        "left_out": left_out(records),
-        "sentences": statement_sentences(study, rows),
-        "tables": [statement_table(study, name, rows, cache) for cache in caches],
-        "against": pairs,
-        "against_sentences": against_sentences(pairs),
-        "effort_head": EFFORT_HEAD,
-        "efforts": [_effort_rows(row, records) for row in rows.itertuples()],
-        "shown": shown_answers(study, records),
-        "texts": statement_texts(study, records),
-    }
+    yield from (statement_table(study, workload, rows, cache) for cache in caches)
+    for name, table in shown_answers(study, own).items():
+        yield Heading(name)
+        yield table
+    costs = [_effort_rows(row, own) for row in rows.itertuples()]
+    summary = f"What each statement cost the server, and its answer: {len(costs)} rows"
+    yield Fold(summary, (Prose(COST_TEXT), grid(EFFORT_HEAD, costs, 3)))
+    texts = statement_texts(study, own)
+    named = [Verbatim(text, f"{name} ({variants})" if variants else name) for name, text, variants in texts]
+    yield Fold(f"The statements: {len(texts)}", named)
+
+
+PAIRS_TEXT = (
+    "Ratio of the time of the first statement to that of the second, in the same run; intervals are t intervals over "
+    "runs."
+)
 
 
 def cold_sentence(records: Records) -> str:
@@ -224,8 +284,8 @@ def _effort_rows(row: Any, records: Records) -> tuple[str, ...]:
     return (row.statement, row.cache, row.variant, *taken, *moved, number(row.n_rows), answer)
 
 
-def shown_answers(study: Study, records: Records) -> list[dict[str, Any]]:
-    """Return the answers that the SQL file asks to show, from each variant's first run, without controls.
+def shown_answers(study: Study, records: Records) -> dict[str, Table]:
+    """Return name -> the answers that the SQL file asks to show, from each variant's first run, without controls.
 
     Where the last pass has other answers than the first, such as the hits of a cache, a table has both.
     """
@@ -238,21 +298,17 @@ def shown_answers(study: Study, records: Records) -> list[dict[str, Any]]:
                 if one["pass"] == wanted:
                     rows = [dict(zip(_lower(one["columns"]), row, strict=True)) for row in one["rows"]]
                     found.setdefault(one["name"], {}).setdefault(cache, []).extend((variant, row) for row in rows)
-    return [_shown_table(name, passes) for name, passes in found.items()]
+    return {name: _shown_table(passes) for name, passes in found.items()}
 
 
-def _shown_table(name: str, passes: dict[str, list[Shown]]) -> dict[str, Any]:
+def _shown_table(passes: dict[str, list[Shown]]) -> Table:
     """Return the table of one answer; `passes` is cold and warm -> rows."""
     cold, warm = passes.get(COLD, []), passes.get(WARM, [])
     columns = list(dict.fromkeys(column for _, row in cold + warm for column in row))
     if cold == warm:
-        return {
-            "name": name,
-            "head": ["variant", *columns],
-            "rows": [(one, *_filled(row, columns)) for one, row in cold],
-        }
+        return grid(("variant", *columns), [(one, *_filled(row, columns)) for one, row in cold])
     rows = [(one, cache, *_filled(row, columns)) for cache, every in passes.items() for one, row in every]
-    return {"name": name, "head": ["variant", "", *columns], "rows": rows}
+    return grid(("variant", "", *columns), rows)
 
 
 def _filled(row: Answer, columns: list[str]) -> tuple[str, ...]:

@@ -7,8 +7,7 @@ import pandas as pd
 from scripts.lib.wording import duration, plural
 from scripts.report.analysis.metrics import METRICS
 from scripts.report.page.results import Results
-
-ESTABLISHED = "in the first column after Holm's correction, in the others where the interval leaves out 1"
+from scripts.report.page.study_answer import ESTABLISHED
 
 
 def caption(study: dict[str, Any], shown: Results) -> str:

@@ -1,38 +1,19 @@
 """Fields of tables: values and ratios of cells, and the table of the means over all cells."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
 from scripts.lib.failure_reasons import alike
-from scripts.lib.vocabulary import CELL, Verdict
+from scripts.lib.vocabulary import AA, CELL, Verdict
 from scripts.lib.wording import NOTHING, before_after, by_width, count, listing, missing, plural
 from scripts.report.analysis.lacks import lacks
 from scripts.report.analysis.metrics import EVERY, Metric
-from scripts.report.analysis.printed_digits import Limit, limits
+from scripts.report.analysis.printed_digits import LatencyLimit, limits
 from scripts.report.analysis.verdicts import MATTERS
+from scripts.report.page.document import Cell, Head, Table, table_row, variant_cell, word_heads
 from scripts.report.page.words import arm_word, side
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One field: its main text, smaller lines under it, a state (good, bad, hole or empty), a hint on hovering."""
-
-    text: str
-    notes: tuple[str, ...] = ()
-    state: str = ""
-    hint: str = ""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of a variant; `kind` is value or ratio."""
-
-    variant: str
-    kind: str
-    cells: tuple[Cell, ...]
 
 
 class Lookup:
@@ -88,9 +69,9 @@ def value_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
     return Cell(count(cell.value), (runs,), "", reasons)
 
 
-def _beyond(limit: Limit, least_ms: float) -> str:
+def _beyond(limit: LatencyLimit, least_ms: float) -> str:
     """Return the words for a latency without a value; `least_ms` is a mean with the end of the histogram in it."""
-    return f"at least {count(least_ms / 1000)} s" if limit is Limit.CAPPED else "not known"
+    return f"at least {count(least_ms / 1000)} s" if limit is LatencyLimit.CAPPED else "not known"
 
 
 def ratio_cell(key: tuple, metric: Metric, found: Lookup) -> Cell:
@@ -130,14 +111,28 @@ def _hint(cell: tuple) -> str:
     return f"p {cell.p:.2g}{adjusted}; interval from the {cell.basis} spread"
 
 
-def overall_rows(study: dict, overall: pd.DataFrame, names: Sequence[str]) -> list[Row]:
-    """Return the table of means over cells: one row per variant, one field per metric of `names`."""
+OVERALL = {
+    "tps": "TPS", "p95_ms": "p95", "p99_ms": "p99", "cpu_us_per_tx": "server CPU", "cpu_user_us_per_tx": "user CPU",
+    "cpu_system_us_per_tx": "system CPU", "host_cpu_us_per_tx": "host CPU without client",
+    "slow_stop_s": "slow stop",
+    "cold_s": "cold time", "warm_s": "warm time",
+}  # fmt: skip
+
+
+def overall_table(study: dict[str, Any], overall: pd.DataFrame, cells: pd.DataFrame) -> Table:
+    """Return the means over cells: one row per variant, one column per metric that has a value; reads overall.csv."""
     found = {(row.variant, row.metric): row for row in overall.itertuples()}
-    others = [name for name in study["variants"] if name != study["reference"]]
-    return [
-        Row(variant, "ratio", tuple(_overall_cell(found.get((variant, name)), EVERY[name], study) for name in names))
-        for variant in others
+    names = [name for name in OVERALL if name in measured_metrics(cells)]
+    rows = [
+        table_row(
+            variant_cell(variant),
+            *(_overall_cell(found.get((variant, name)), EVERY[name], study) for name in names),
+            style="aa" if variant == AA else "",
+        )
+        for variant in study["variants"]
+        if variant != study["reference"]
     ]
+    return Table((*word_heads("variant"), *(Head(OVERALL[name]) for name in names)), tuple(rows))
 
 
 def blocks_text(row: tuple, planned: int) -> str:

@@ -1,7 +1,7 @@
 """The answer in sentences, composed from the tables."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -24,49 +24,10 @@ from scripts.lib.wording import (
 from scripts.report.analysis.held_out import Split
 from scripts.report.analysis.metrics import COLD_TIME, EVERY, METRICS, TPS, WARM_TIME, Metric, leading
 from scripts.report.analysis.verdicts import MATTERS
-from scripts.report.page.engine_section import TABLE_KINDS, AllocatedTable
 from scripts.report.page.failures_section import Refusal, refusals
 from scripts.report.page.relink_section import of_builds, relinked_sentence
+from scripts.report.page.study_answer import Sentence, VariantAnswer
 from scripts.report.page.words import OPEN, open_range, side, verdict_word
-
-
-def sentences_beside_speed(
-    study: dict[str, Any],
-    *,
-    timed_sql: Mapping[str, Mapping[str, Any]],
-    ladders: Iterable[Any],
-    allocated: Iterable[AllocatedTable],
-    storage_sentences: Iterable[str],
-    network: Iterable[tuple[str, ...]],
-) -> list[str]:
-    """Return one sentence per result other than speed, for the answer; the arguments are values of the page."""
-    return [
-        *(sentence for timed in timed_sql.values() for sentence in timed["against_sentences"]),
-        *(sentence for table in ladders for sentence in table.sentences),
-        *(sentence for table in allocated for sentence in _size_sentences(study, table)),
-        *storage_sentences,
-        *map(_traffic_sentence, network),
-    ]
-
-
-def _size_sentences(study: dict[str, Any], table: AllocatedTable) -> Iterator[str]:
-    """Yield the disk space of all tables of a variant beside the reference's, before and after the load."""
-    column, arms = table.head.index(TABLE_KINDS), {*study["variants"]} - {*CONTROLS}
-    taken: dict[str, list[str]] = {}
-    for variant, when, cells in table.rows:
-        if variant in arms and len(notes := cells[column].notes) > 1:
-            taken.setdefault(variant, []).append(f"{notes[-1]} {when}")
-    for variant, each in taken.items():
-        yield (
-            f"{table.title}: disk space of {TABLE_KINDS} of {variant} to that of {study['reference']}: {listing(each)}."
-        )
-
-
-def _traffic_sentence(row: tuple[str, ...]) -> str:
-    variant, workload, clients, to_packets, to_mbit, from_packets, from_mbit, *_ = row
-    there, back = f"{to_packets} packets and {to_mbit} Mbit", f"{from_packets} packets and {from_mbit} Mbit"
-    return f"{variant}, {workload}, {clients} clients: {there} per second went to the server, {back} came from it."
-
 
 P95_METRIC, CPU_METRIC = METRICS["p95_ms"], METRICS["cpu_us_per_tx"]
 LAYOUT_LUCK = (
@@ -75,27 +36,9 @@ LAYOUT_LUCK = (
 )
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """One sentence; `bad` when it reports that something got worse; `brief` is a shorter form of it, if any."""
-
-    text: str
-    bad: bool = False
-    brief: str = ""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The answer about one variant: a sentence to quote, and those that must be shown with it."""
-
-    variant: str
-    headline: str
-    sentences: tuple[Sentence, ...]
-
-
 def study_answer(
     study: dict, tables: dict[str, pd.DataFrame], doubts: dict[str, str], split: Mapping[str, Split]
-) -> list[Answer]:
+) -> list[VariantAnswer]:
     """Return one answer per variant that is neither the reference nor a control, in the study's order.
 
     `tables` holds runs, overall, cells, comparisons and relinked; `doubts` has a sentence per variant to come first,
@@ -114,17 +57,19 @@ def study_answer(
     layout = Sentence(relinked_sentence(study, tables["relinked"]))
     for name in compared.intersection(of_builds(study)):
         more[name] = [layout, *more[name]]
-    return [replace(each, sentences=(*first[each.variant], *each.sentences, *more[each.variant])) for each in made]
+    return [replace(each, sentences=[*first[each.variant], *each.sentences, *more[each.variant]]) for each in made]
 
 
-def _lost_answer(answer: Answer, refused: Mapping[str, Refusal], tables: Mapping[str, pd.DataFrame]) -> Answer:
+def _lost_answer(
+    answer: VariantAnswer, refused: Mapping[str, Refusal], tables: Mapping[str, pd.DataFrame]
+) -> VariantAnswer:
     """Return the answer about a variant that could not be compared, with the reason."""
     variant = answer.variant
     if variant not in refused:
-        return replace(answer, sentences=tuple(_why(tables["comparisons"], variant)))
+        return replace(answer, sentences=_why(tables["comparisons"], variant))
     found = refused[variant]
     why = Sentence(f"All {plural(found.runs, 'run')} failed in this way. {found.remedy}", bad=True)
-    return replace(answer, headline=f"{variant}: {found.text}.", sentences=(why,))
+    return replace(answer, headline=f"{variant}: {found.text}.", sentences=[why])
 
 
 def matters_of(study: Mapping[str, Any]) -> float:
@@ -144,12 +89,14 @@ def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
     return [Sentence(f"Of {plural(len(ours), 'block')}: {'; '.join([*reasons[:3], *rest])}.", bad=True)]
 
 
-def answer_sentences(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> Answer:
+def answer_sentences(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> VariantAnswer:
     """Return the answer for one variant from overall.csv and cells.csv."""
     rows = {row.metric: row for row in overall[overall["variant"] == variant].itertuples()}
     lead = leading(rows)
     if lead.name not in rows or not rows[lead.name].n_cells:
-        return Answer(variant, f"{variant} cannot be compared with {study['reference']}: no block has both runs.", ())
+        return VariantAnswer(
+            variant, f"{variant} cannot be compared with {study['reference']}: no block has both runs.", []
+        )
     ours = cells[cells["variant"] == variant]
     others = [
         metric
@@ -160,7 +107,7 @@ def answer_sentences(variant: str, study: dict, overall: pd.DataFrame, cells: pd
     sentences = [range_sentence(rows[lead.name], lead, matters_of(study))]
     sentences += [_other(rows[metric.name], metric, ours) for metric in known]
     sentences += [*_could_find(rows[lead.name], matters_of(study)), *_lost(rows[lead.name], ours, lead)]
-    return Answer(variant, headline(variant, study, rows[lead.name], lead), tuple(sentences))
+    return VariantAnswer(variant, headline(variant, study, rows[lead.name], lead), sentences)
 
 
 def _by_training(split: Split) -> Sentence:

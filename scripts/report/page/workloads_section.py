@@ -2,23 +2,39 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
-from scripts.lib.vocabulary import CONTROLS, OPERATION_SHARES, WORKLOAD_CLIENTS, PairStatus
+from scripts.lib.vocabulary import AA, CONTROLS, OPERATION_SHARES, WORKLOAD_CLIENTS, PairStatus
 from scripts.lib.wording import NOTHING, count, listing, missing, number, option_value, percent, plural
 from scripts.measure.engine.run_parts import Statements
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis import held_out, stats
 from scripts.report.analysis.levels import cells_of
 from scripts.report.analysis.metrics import EVERY, latency_of, of_study
+from scripts.report.page.document import (
+    Cell,
+    Figures,
+    Fold,
+    Head,
+    Heading,
+    PageBlock,
+    Prose,
+    Section,
+    Table,
+    TableRow,
+    grid,
+    table_row,
+    variant_cell,
+    variant_heads,
+    word_heads,
+)
 from scripts.report.page.figures.naming import CURVES, drawn_metrics, heat_names, seconds_names, value_metrics
-from scripts.report.page.pairs import pair_cell
-from scripts.report.page.value_tables import Cell, Lookup, measured_metrics, ratio_cell, value_cell
+from scripts.report.page.pairs import paired_means
+from scripts.report.page.value_tables import Lookup, measured_metrics, ratio_cell, value_cell
 
 SHOWN_OPERATIONS = {"mean_ms": "mean latency", "p95_ms": "p95 latency", "p99_ms": "p99 latency"}
 SHOWN = {
@@ -29,35 +45,40 @@ SHOWN = {
 MOST_UNFOLDED = 40
 
 
-@dataclass(frozen=True)
-class OperationTable:
-    """One quantity of one cell: one row per operation with its share of all calls, one field per variant."""
-
-    title: str
-    rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+OPERATIONS_TEXT = (
+    "Over the whole measuring call, including its first and last second. {reference} → variant: geometric means over n "
+    "blocks, and their ratio with its 95 % t interval, not adjusted for their number: they show where a difference "
+    "comes from, and give no verdict."
+)
 
 
 def operation_tables(
     study: dict[str, Any], operations: pd.DataFrame, comparisons: pd.DataFrame
-) -> dict[str, list[OperationTable]]:
-    """Return workload -> its tables, for workloads whose script reports its operations."""
+) -> dict[str, dict[str, Table]]:
+    """Return workload -> title -> table, for workloads whose script reports its operations.
+
+    A table has one quantity of one cell: one row per operation with its share of all calls, one column per variant.
+    """
     paired = comparisons[(comparisons["status"] == PairStatus.PAIRED) & (comparisons["metric"] == "tps")]
     blocks = {(row.variant, row.block) for row in paired.itertuples()}
-    found: dict[str, list[OperationTable]] = {}
+    heads = (*word_heads("operation"), Head("of all calls"), *variant_heads(study["variants"]))
+    found: dict[str, dict[str, Table]] = {}
     for (workload, clients), cell in operations.groupby(list(WORKLOAD_CLIENTS), sort=False):
         where = f", {clients} clients" if len(study["clients"]) > 1 else ""
         for name, label in SHOWN_OPERATIONS.items():
             rows = tuple(_operation_rows(study, cell, name, blocks))
-            found.setdefault(workload, []).append(OperationTable(f"{label}, ms{where}", rows))
+            found.setdefault(workload, {})[f"{label}, ms{where}"] = Table(heads, rows)
     return found
 
 
-def _operation_rows(study: dict[str, Any], cell: pd.DataFrame, metric: str, blocks: set[tuple]) -> Iterator[tuple]:
+def _operation_rows(
+    study: dict[str, Any], cell: pd.DataFrame, metric: str, blocks: set[tuple[str, str]]
+) -> Iterator[TableRow]:
     total = cell["calls"].sum()
     for operation, calls in cell.groupby("operation", sort=False):
         wide = calls.pivot(index="block", columns="variant", values=metric).reindex(columns=list(study["variants"]))
-        fields = tuple(_operation_field(wide, name, study["reference"], blocks) for name in study["variants"])
-        yield operation, percent(calls["calls"].sum() / total), fields
+        fields = (_operation_field(wide, name, study["reference"], blocks) for name in study["variants"])
+        yield table_row(operation, percent(calls["calls"].sum() / total), *fields)
 
 
 def _operation_field(wide: pd.DataFrame, variant: str, reference: str, blocks: set[tuple]) -> Cell:
@@ -67,33 +88,25 @@ def _operation_field(wide: pd.DataFrame, variant: str, reference: str, blocks: s
     if variant == reference:
         return Cell(count(value), (f"n {wide[variant].count()}",))
     counted = wide[[(variant, block) in blocks for block in wide.index]]
-    return pair_cell(counted[variant], counted[reference]) or Cell(count(value), ("no whole block",))
+    pair = paired_means(counted[variant], counted[reference])
+    return pair.cell() if pair else Cell(count(value), ("no whole block",))
 
 
 LITERAL = re.compile(r"'(?:[^']|'')*'|\d+")
 LONGEST = 240
 
 
-@dataclass(frozen=True)
-class SentView:
-    """The statements of one event of a workload, as (text, times) per group; `note` says which server logged them."""
-
-    summary: str
-    note: str
-    rows: tuple[tuple[str, str], ...]
-
-
-def sent_views(study: dict[str, Any], records: Sequence[Run]) -> dict[str, list[SentView]]:
+def sent_folds(study: dict[str, Any], records: Sequence[Run]) -> dict[str, list[Fold]]:
     """Return workload -> the statements of one event, once per group of variants that are sent the same."""
     known = {(run.workload, run.variant): run.statements for run in records if run.statements}
-    found: dict[str, list[SentView]] = {}
+    found: dict[str, list[Fold]] = {}
     for workload in study["workloads"]:
         kinds: dict[tuple, dict[str, Statements]] = {}
         for variant in (name for name in study["variants"] if name not in CONTROLS):
             if logged := known.get((workload, variant)):
                 kind = (logged.total, *map(statement_form, logged.sent))
                 kinds.setdefault(kind, {})[variant] = logged
-        found[workload] = [_sent_view(alike, len(kinds)) for alike in kinds.values()]
+        found[workload] = [_sent_fold(alike, len(kinds)) for alike in kinds.values()]
     return found
 
 
@@ -102,15 +115,16 @@ def statement_form(statement: str) -> str:
     return LITERAL.sub("?", " ".join(statement.split()))
 
 
-def _sent_view(alike: dict[str, Statements], kinds: int) -> SentView:
+def _sent_fold(alike: dict[str, Statements], kinds: int) -> Fold:
     variant, logged = next(iter(alike.items()))
     rest = logged.total - len(logged.sent)
-    rows = [(_short(text), times) for text, times in grouped_statements(logged.sent)]
-    left = [(f"and {plural(rest, 'statement')} more", "")] if rest else []
+    texts = [(_short(text), str(times)) for text, times in grouped_statements(logged.sent)]
+    texts += [(f"and {plural(rest, 'statement')} more", "")] if rest else []
     who = f" ({listing(list(alike))})" if kinds > 1 else ""
     note = f"Taken from the log of the server of {variant}; statements that differ only in values are shown once."
-    summary = f"{plural(logged.total, 'statement')} in one event{who}"
-    return SentView(summary, note, (*((text, str(times)) for text, times in rows), *left))
+    table = grid(("statement", "times"), [(Cell(text, is_code=True), times) for text, times in texts])
+    summary = f"What it sends: {plural(logged.total, 'statement')} in one event{who}"
+    return Fold(summary, (Prose(note, "quiet"), table), style="sent")
 
 
 def grouped_statements(statements: Sequence[str]) -> list[tuple[str, int]]:
@@ -124,26 +138,57 @@ def _short(statement: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
 
 
-def workload_rows(
+def value_figures(
     study: dict[str, Any], tables: dict[str, pd.DataFrame], figures: dict[str, str]
-) -> list[dict[str, Any]]:
-    """Return the values of the page per workload; metrics without any value are left out."""
-    lookup = Lookup(tables["cells"], tables["runs"], study)
+) -> dict[str, list[Markup]]:
+    """Return workload -> its figures of values; metrics without any value have none."""
+    known = measured_metrics(tables["cells"])
+    names = {
+        name: [*(f"{metric}-{name}" for metric in value_metrics(study, name) if metric in known), f"ratio-{name}"]
+        for name in study["workloads"]
+    }
+    return {name: found for name, wanted in names.items() if (found := markup(figures, wanted))}
 
-    def known(name: str) -> list[str]:
-        return [metric for metric in value_metrics(study, name) if metric in lookup.metrics]
 
-    return [
-        {
-            "name": name,
-            "script": _command(load),
-            "dataset": _data(load),
-            "training": held_out.label(study, name),
-            "figures": markup(figures, [*(f"{metric}-{name}" for metric in known(name)), f"ratio-{name}"]),
-            "seconds": markup(figures, seconds_names(study, name).values()),
-        }
-        for name, load in study["workloads"].items()
-    ]
+def workload_sections(
+    study: dict[str, Any], tables: dict[str, pd.DataFrame], records: Sequence[Run], figures: dict[str, str]
+) -> list[Section]:
+    """Return one folded section per workload: what it is, what it sends, seconds and operations."""
+    sent = sent_folds(study, records)
+    operations = operation_tables(study, tables["operations"], tables["comparisons"])
+    sections = []
+    for place, (name, load) in enumerate(study["workloads"].items(), start=1):
+        data = f" on dataset {text}" if (text := _data(load)) else ""
+        training = held_out.label(study, name)
+        blocks = [
+            Prose(Markup("<code>{}</code>{}").format(_command(load), data), "quiet"),
+            *([Prose(training, "quiet")] if training else []),
+            *sent.get(name, []),
+            *_second_folds(markup(figures, seconds_names(study, name).values())),
+            *_operation_blocks(study, operations.get(name, {})),
+        ]
+        sections.append(Section(f"workload-{place}", name, blocks, is_folded=True))
+    return sections
+
+
+SECONDS_TEXT = (
+    "Each line is a run. The server's counters were read every second during the load, in all variants alike; those "
+    "that stayed at zero are left out."
+)
+
+
+def _second_folds(drawings: Sequence[Markup]) -> Iterator[Fold]:
+    if drawings:
+        blocks = (Prose(SECONDS_TEXT, "quiet"), Figures(drawings))
+        yield Fold("Second by second, with what the server counted", blocks, is_open=len(drawings) <= 4)
+
+
+def _operation_blocks(study: dict[str, Any], tables: dict[str, Table]) -> Iterator[PageBlock]:
+    if tables:
+        yield Heading("Operation by operation")
+        yield Prose(OPERATIONS_TEXT.format(reference=study["reference"]), "quiet")
+        for place, (title, table) in enumerate(tables.items()):
+            yield Fold(title, (table,), is_open=not place)
 
 
 def undrawn_note(study: dict[str, Any]) -> str:
@@ -167,10 +212,10 @@ def _data(load: dict[str, Any]) -> str | None:
     return f"{load['dataset']}{rows}" if load.get("dataset") else None
 
 
-def heat_maps(study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the key and the heat maps of each metric that has some; `cells` is cells.csv."""
+def heat_maps(study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[list[Markup]]:
+    """Return the heat maps of each metric that has some, and the key of each last; `cells` is cells.csv."""
     charts = [markup(figures, heat_names(study, metric)) for metric in _drawn(study, cells)]
-    return [{"scale": several[0], "maps": several[1:]} for several in charts if len(several) > 1]
+    return [[*several[1:], several[0]] for several in charts if len(several) > 1]
 
 
 def figures_of_all(kind: str, study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[Markup]:
@@ -188,31 +233,6 @@ def markup(figures: dict[str, str], names: Iterable[str]) -> list[Markup]:
     return [Markup(figures[name]) for name in names if name in figures]
 
 
-@dataclass(frozen=True)
-class WorkloadRow:
-    """One row: `first` opens the rows of a workload and client count; two fields per metric, value and ratio."""
-
-    workload: str
-    clients: str
-    variant: str
-    first: bool
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class ByWorkload:
-    """The table; `several` is whether there are several client counts."""
-
-    heads: tuple[str, ...]
-    rows: tuple[WorkloadRow, ...]
-    several: bool
-
-    @property
-    def unfolded(self) -> bool:
-        """Whether the table is short enough to be shown at once."""
-        return len(self.rows) <= MOST_UNFOLDED
-
-
 def places(study: dict[str, Any]) -> list[tuple[str, int]]:
     """Return the workloads with their client counts in the order to show: of an import those that some variant has."""
     if study.get("imported"):
@@ -225,9 +245,10 @@ def is_alone(study: dict[str, Any]) -> bool:
     return bool(study.get("imported")) and len(study["variants"]) == 1
 
 
-def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> ByWorkload:
+def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Table:
     """Return the table of a study; `tables` holds cells and runs. Metrics without any value have no columns.
 
+    A row has workload, clients (of a study of several client counts), variant, and per metric a value and its ratio.
     The reference has a row of its own only where some value of it stands beside no other variant's.
     """
     found = Lookup(tables["cells"], tables["runs"], study)
@@ -235,14 +256,22 @@ def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> ByWor
     metrics = [name for name in SHOWN if name in found.metrics and name not in hidden]
     names = [name for name in study["variants"] if name not in CONTROLS]
     names += [name for name in study["variants"] if name in CONTROLS and name in set(found.rows["variant"])]
+    several = len(study["clients"]) > 1
     rows = tuple(
-        WorkloadRow(workload, str(clients), name, not place, _fields((name, workload, clients), metrics, found, study))
+        table_row(
+            workload,
+            *([str(clients)] if several else []),
+            variant_cell(name),
+            *_fields((name, workload, clients), metrics, found, study),
+            style=f"{'' if place else 'first'}{' aa' if name == AA else ''}".strip(),
+        )
         for workload, clients in places(study)
         for place, name in enumerate(_shown_variants(names, (workload, clients), metrics, found, study["reference"]))
     )
     ratios = [] if is_alone(study) else [f"/ {study['reference']}"]
-    heads = tuple(text for name in metrics for text in (SHOWN[name], *ratios))
-    return ByWorkload(heads, rows, len(study["clients"]) > 1)
+    heads = (Head(text) for name in metrics for text in (SHOWN[name], *ratios))
+    clients_head = [Head("clients")] if several else []
+    return Table((*word_heads("workload"), *clients_head, *word_heads("variant"), *heads), rows, style="values inline")
 
 
 def _shown_variants(names: list[str], place: tuple, metrics: list[str], found: Lookup, reference: str) -> list[str]:

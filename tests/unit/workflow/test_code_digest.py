@@ -61,9 +61,8 @@ def test_names_of_an_import_may_span_lines_with_comments(tmp_path, monkeypatch):
 
 
 def test_page_is_made_of_its_templates_too():
-    assert {"report/page/templates/report.html.j2", "report/page/templates/style.css"} <= set(
-        code_digest.files_of("jobs.render_report")
-    )
+    templates = {f"report/page/templates/{name}" for name in ("page.html.j2", "blocks/table.html.j2", "style.css")}
+    assert templates <= set(code_digest.files_of("jobs.render_report"))
     assert not any("templates" in file for file in code_digest.files_of("jobs.collect_runs"))
 
 

@@ -15,9 +15,10 @@ from scripts.lib.vocabulary import RELINKED, Verdict
 from scripts.lib.wording import shortened
 from scripts.report.analysis.metrics import Metric
 from scripts.report.page.figures.drawing import INK_COLOUR, STYLE, grid, svg
-from scripts.report.page.figures.naming import Look
+from scripts.report.page.figures.naming import Palette
 from scripts.report.page.figures.ratios import RatioLocator, direction
-from scripts.report.page.results import AGAIN, BAD, GOOD, QUIET, Field, ResultRow, Results, Span
+from scripts.report.page.results import AGAIN, ResultRow, Results, Span
+from scripts.report.page.study_answer import BAD, GOOD, QUIET, ShownRatio
 
 MOST_LINES, MOST_IN_ALL = 6, 30  # cells of an arm, and of all, with a line each; more are marks on one line per arm
 CELL_SIZE = 8.5
@@ -59,7 +60,7 @@ class Placed:
         return len(set(self.cells_in)) == len(self.cells_in)
 
 
-def answer_chart(found: Results, look: Look, layout: Layout, name: str) -> str:
+def answer_chart(found: Results, look: Palette, layout: Layout, name: str) -> str:
     """Return the figure of all rows as an <svg> element; a narrow one has the columns below the names."""
     placed = list(_placed(found, layout))
     plot_in = placed[-1].end_in if placed else PITCH_IN
@@ -123,7 +124,7 @@ def _lines(axes: Axes, placed: list[Placed], layout: Layout) -> None:
         axes.vlines(1, *ends, color=INK_COLOUR, linewidth=0.9, zorder=0)
 
 
-def _marks(axes: Axes, placed: list[Placed], look: Look) -> None:
+def _marks(axes: Axes, placed: list[Placed], look: Palette) -> None:
     points = []
     for each in placed:
         colour = look.colours.get(each.row.variant, INK_COLOUR)
@@ -206,7 +207,7 @@ def _columns(axes: Axes, found: Results, placed: list[Placed], layout: Layout) -
             _field(axes, x, y, field, layout)
 
 
-def _field(axes: Axes, x: float, y: float, field: Field, layout: Layout) -> None:
+def _field(axes: Axes, x: float, y: float, field: ShownRatio, layout: Layout) -> None:
     bold = field.state in (GOOD, BAD)
     apart_in = 0.03 + (BOLD_WIDTH if bold else WIDTH) * layout.size / 72 * min(len(field.text), 8)
     _write(axes, x, y, field.text, layout.size, field.state, weight="bold" if bold else "normal")

@@ -77,7 +77,7 @@ def samples_of(diagnosis: dict[str, Any], cpu_us: float) -> Samples:
 
 
 @dataclass(frozen=True)
-class Difference:
+class ProfileDifference:
     """Microseconds of CPU per transaction that a server takes more than another; `half_us` is half the 95 % interval.
 
     The interval comes from counting samples only: it does not include how one run differs from the next.
@@ -92,11 +92,11 @@ class Difference:
         return abs(self.us) > self.half_us
 
 
-def profile_difference(ours: Samples, our_count: int, theirs: Samples, their_count: int) -> Difference:
+def profile_difference(ours: Samples, our_count: int, theirs: Samples, their_count: int) -> ProfileDifference:
     """Return the difference of two counts of samples as time; the standard error of a count is its square root."""
     each = [(ours.cpu_us / ours.total, our_count), (theirs.cpu_us / theirs.total, their_count)]
     spread = math.sqrt(sum(us * us * count for us, count in each))
-    return Difference(ours.microseconds(our_count) - theirs.microseconds(their_count), SIGNIFICANT_Z * spread)
+    return ProfileDifference(ours.microseconds(our_count) - theirs.microseconds(their_count), SIGNIFICANT_Z * spread)
 
 
 GRAPH_WIDTH, ROW_HEIGHT = 1000, 16
@@ -118,7 +118,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Box:
+class FlameBox:
     """A node at its place: `depth` counts from the bottom."""
 
     node: Node
@@ -152,9 +152,9 @@ def _tree(samples: Samples) -> Node:
     return root
 
 
-def _boxes(root: Node, total: int) -> list[Box]:
+def _boxes(root: Node, total: int) -> list[FlameBox]:
     """Yield the boxes of the tree, depth first; without recursion, since stacks may be deeper than Python's limit."""
-    found, waiting = [], [Box(root, 0, 0.0, GRAPH_WIDTH)]
+    found, waiting = [], [FlameBox(root, 0, 0.0, GRAPH_WIDTH)]
     while waiting:
         box = waiting.pop()
         found.append(box)
@@ -163,12 +163,12 @@ def _boxes(root: Node, total: int) -> list[Box]:
             callee = box.node.callees[frame]
             width = GRAPH_WIDTH * callee.count / total
             if width >= NARROWEST:
-                waiting.append(Box(callee, box.depth + 1, left, width))
+                waiting.append(FlameBox(callee, box.depth + 1, left, width))
             left += width
     return found
 
 
-def _drawn(box: Box, height: int, samples: Samples, kind: tuple[str, str]) -> str:
+def _drawn(box: FlameBox, height: int, samples: Samples, kind: tuple[str, str]) -> str:
     name, module = box.node.frame
     share = f"{percent(samples.share(box.node.count))}, {count(samples.microseconds(box.node.count))} µs a transaction"
     tooltip = f"{name}{f' ({module})' if module else ''}: {share}{kind[1]}"

@@ -21,7 +21,7 @@ MARKERS = ("D", "s", "^", "v", "P", "X", "<", ">")
 
 
 @dataclass(frozen=True)
-class Look:
+class Palette:
     """One colour and one marker per variant, the same in every figure and on the page."""
 
     variants: tuple[str, ...]
@@ -30,7 +30,7 @@ class Look:
     markers: dict[str, str]
 
 
-def look_of(variants: Sequence[str], reference: str) -> Look:
+def look_of(variants: Sequence[str], reference: str) -> Palette:
     """Return grey discs for reference, A/A and relinks; colours and other markers, in the study's order, for the rest.
 
     After eight variants the colours repeat with shifted markers, so that up to 64 variants differ in one of the two.
@@ -39,7 +39,7 @@ def look_of(variants: Sequence[str], reference: str) -> Look:
     greys = {name: AA_COLOUR if name in CONTROLS else REFERENCE_COLOUR for name in variants}
     colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(others)}
     markers = {name: MARKERS[(place + place // len(COLOURS)) % len(MARKERS)] for place, name in enumerate(others)}
-    return Look(tuple(variants), reference, greys | colours, dict.fromkeys(variants, "o") | markers)
+    return Palette(tuple(variants), reference, greys | colours, dict.fromkeys(variants, "o") | markers)
 
 
 def drawn_metrics(study: dict[str, Any]) -> list[str]:

@@ -35,7 +35,7 @@ from scripts.report.page.figures.drawing import (
     svg,
     title,
 )
-from scripts.report.page.figures.naming import Look
+from scripts.report.page.figures.naming import Palette
 from scripts.report.page.words import UNDECIDED_WORDS, side
 
 BETTER, WORSE, FAINT = "#0f9d94", "#c46a1b", "#8a8f98"
@@ -85,7 +85,7 @@ def mark_of(row: Any) -> str:
     return FRAMED if side(row) else PLAIN
 
 
-def heat_chart(cells: pd.DataFrame, grid: HeatGrid, metric: Metric, full: float, look: Look, name: str) -> str:
+def heat_chart(cells: pd.DataFrame, grid: HeatGrid, metric: Metric, full: float, look: Palette, name: str) -> str:
     """Return the heat map of one metric: of one variant by clients, or of all variants at one client count.
 
     `cells` holds the rows of cells.csv to show, at most one per field; `full` is the |log ratio| of full colour.
@@ -105,7 +105,7 @@ def heat_chart(cells: pd.DataFrame, grid: HeatGrid, metric: Metric, full: float,
         return svg(figure, name)
 
 
-def scale_chart(metric: Metric, full: float, look: Look, name: str) -> str:
+def scale_chart(metric: Metric, full: float, look: Palette, name: str) -> str:
     """Return the key of a metric's heat maps: its colours from lowest to highest ratio, and the four marks."""
     with mpl.rc_context({**STYLE, "hatch.linewidth": 0.6, "svg.hashsalt": name}):
         figure = Figure(figsize=(WIDTH_IN, 0.3 + 3.4 * ROW_IN))
@@ -195,7 +195,7 @@ def _label(axes: Axes, grid: HeatGrid) -> None:
         label.set(rotation=35, ha="left", rotation_mode="anchor")
 
 
-def _variant_title(figure: Figure, look: Look, variant: str, text: str) -> None:
+def _variant_title(figure: Figure, look: Palette, variant: str, text: str) -> None:
     handle = Line2D([], [], color=look.colours[variant], marker=look.markers[variant], linewidth=0, markersize=6, mew=0)
     style = {"frameon": False, "fontsize": 10, "handlelength": 0.8, "handletextpad": 0.5, "borderpad": 0}
     figure.legend([handle], [f"{label_text(variant)}: {text}"], loc="outside upper left", borderaxespad=0.2, **style)
@@ -205,7 +205,7 @@ INTERACTION_COLOUR = "#8a8f98"
 MOST_ROWS = 60
 
 
-def forest_chart(cells: pd.DataFrame, metric: Metric, look: Look, name: str) -> str:
+def forest_chart(cells: pd.DataFrame, metric: Metric, look: Palette, name: str) -> str:
     """Return the chart of ratios: one row per cell and variant, with 95 % intervals.
 
     `cells` holds the rows of cells.csv of one metric, in the order to show. Of more than MOST_ROWS ratios, only the
@@ -243,7 +243,7 @@ def _extremes(cells: pd.DataFrame) -> pd.DataFrame:
     return cells[(ranks <= MOST_ROWS // 2) | (ranks > len(cells) - MOST_ROWS // 2)]
 
 
-def _forest_rows(axes: Axes, shown: pd.DataFrame, look: Look) -> None:
+def _forest_rows(axes: Axes, shown: pd.DataFrame, look: Palette) -> None:
     several = shown["clients"].nunique() > 1
     place, labels, before = -1, [], (None, None)
     for cell in shown.itertuples():
@@ -331,7 +331,7 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
         return svg(figure, name)
 
 
-def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric, look: Look, name: str) -> str:
+def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric, look: Palette, name: str) -> str:
     """Return the chart of one workload's ratios by clients: ours with 95 % intervals, published ones dashed.
 
     `cells` holds the workload's rows of cells.csv of one metric, `published` variant, clients and ratio.

@@ -28,7 +28,7 @@ from scripts.report.page.figures.drawing import (
     thinned,
     title,
 )
-from scripts.report.page.figures.naming import COLOURS, Look
+from scripts.report.page.figures.naming import COLOURS, Palette
 
 MOST_SCALE = 4  # of published values to ours on one axis
 MOST_SPAN = 20  # of latencies on a linear axis
@@ -37,7 +37,7 @@ MOST_HOLES = 3  # named in a note
 
 
 def values_chart(
-    runs: pd.DataFrame, metric: Metric, look: Look, name: str, published: pd.DataFrame | None = None
+    runs: pd.DataFrame, metric: Metric, look: Palette, name: str, published: pd.DataFrame | None = None
 ) -> str:
     """Return the chart of one workload: one dot per ok run, geometric means over clients with their t intervals.
 
@@ -73,7 +73,7 @@ def _value_axis(axes: Axes, values: pd.Series, metric: Metric) -> str:
     return f"{metric.heading}, log scale" if wide else metric.heading
 
 
-def _by_clients(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, variants: list[str], look: Look) -> None:
+def _by_clients(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, variants: list[str], look: Palette) -> None:
     measured, drawn = runs
     counts = np.array(sorted(measured["clients"].unique()))
     step = np.log2(counts[1:] / counts[:-1]).min(initial=1.0)
@@ -127,7 +127,7 @@ MOST_RUNS = 3  # of one variant
 TALL_IN, PANEL_IN = 1.2, 0.95
 
 
-def seconds_chart(series: pd.DataFrame, samples: pd.DataFrame, look: Look, name: str) -> str:
+def seconds_chart(series: pd.DataFrame, samples: pd.DataFrame, look: Palette, name: str) -> str:
     """Return the figure of one workload at one client count, one line per run: TPS, then each counter that changed.
 
     `series` and `samples` hold the rows of series.csv and counters.csv. The first three runs of a variant are drawn.
@@ -167,7 +167,7 @@ def _each(samples: pd.DataFrame, panel: Panel) -> pd.DataFrame:
     return pd.concat(found) if found else pd.DataFrame(columns=["variant", "repetition", "second", "value"])
 
 
-def _lines(axes: Axes, values: pd.DataFrame, look: Look) -> None:
+def _lines(axes: Axes, values: pd.DataFrame, look: Palette) -> None:
     for variant, own in values.groupby("variant", sort=False):
         first = sorted(own["repetition"].unique())[:MOST_RUNS]
         for place, repetition in enumerate(first):
@@ -239,7 +239,7 @@ def _labels(axes: Axes, bars: list[tuple[str, str]], places: list[float]) -> Non
     grid(axes, "x")
 
 
-def draw_sync_chart(durations: dict[str, dict[str, list[int]]], look: Look, name: str) -> str:
+def draw_sync_chart(durations: dict[str, dict[str, list[int]]], look: Palette, name: str) -> str:
     """Return the chart of the share of calls done by a time; `durations` has `duration_us` and `count` by variant."""
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(WIDTH_IN, 2.7), layout="constrained")

@@ -92,7 +92,7 @@ def recorded(finished, change):
 def view(monkeypatch):
     """Return what a page says of a pair of studies; drawing its charts takes ten times as long."""
     monkeypatch.setattr(compare_studies, "speedup_charts", lambda cells: [])
-    return lambda pair: compare_studies.comparison_view(*pair)
+    return lambda pair: compare_studies.compare(*pair)
 
 
 def cells_of(a, b):
@@ -119,12 +119,12 @@ def test_records_lie_in_blocks_or_are_runs_of_the_earlier_layout(inside):
 
 def test_the_same_settings_one_after_the_other_are_a_difference_not_interleaved(pair, view):
     shown = view(pair)
-    assert shown["headline"].startswith("Difference, not interleaved")
-    assert shown["refusals"] == []
-    notes = {note for table in shown["tables"] for row in table.whole + table.rows for note in row.fields[2].notes}
-    assert {table.head[2] for table in shown["tables"]} == {"B / A, not interleaved"}
+    assert shown.headline.startswith("Difference, not interleaved")
+    assert not shown.refusals
+    notes = {note for table in shown.tables.values() for row in table.rows for note in row.cells[4].notes}
+    assert {table.heads[4].text for table in shown.tables.values()} == {"B / A, not interleaved"}
     assert "no speedup" not in notes
-    assert any(text.startswith("pgo: B gave") for text in shown["sentences"])
+    assert any(text.startswith("pgo: B gave") for text in shown.sentences)
 
 
 @pytest.mark.parametrize(
@@ -160,16 +160,17 @@ def test_another_host_sysbench_or_setting_forbids_a_speedup_and_is_named(pair, w
 def test_a_difference_everywhere_of_a_load_or_of_a_variant_takes_the_speedup_from_every_row(pair, where, value, view):
     a, b = pair
     shown = view((a, recorded(b, setter(where, value))))
-    assert shown["headline"].startswith("No speedup of B over A is given")
-    assert all("no speedup" in row.fields[2].notes for table in shown["tables"] for row in table.rows)
-    assert not any("B gave" in text for text in shown["sentences"])
-    assert any("B's speedup is" in text for text in shown["sentences"])
+    assert shown.headline.startswith("No speedup of B over A is given")
+    assert all("no speedup" in row.cells[4].notes for table in shown.tables.values() for row in table.rows)
+    assert not any("B gave" in text for text in shown.sentences)
+    assert any("B's speedup is" in text for text in shown.sentences)
 
 
 def test_what_is_unknown_on_both_sides_is_not_the_same(tmp_path, view):
     unknown = setter("host.machine_id", None)
     pair = load_finished(made(tmp_path / "one", "a", unknown)), load_finished(made(tmp_path / "other", "b", unknown))
-    assert [(change.what, change.a, change.b) for change in view(pair)["refusals"]] == [("host", "unknown", "unknown")]
+    (row,) = view(pair).refusals.rows
+    assert [cell.text for cell in row.cells] == ["host", "unknown", "unknown"]
 
 
 def test_a_speedup_is_that_of_the_studys_own_report(pair):
@@ -201,9 +202,9 @@ def test_over_another_reference_speedups_are_not_divided(tmp_path):
 
 def test_without_a_shared_cell_only_the_speedups_stand_side_by_side(tmp_path, view):
     shown = view(together(tmp_path, clients=(16,)))
-    assert "no cell in common" in shown["headline"]
-    assert shown["tables"] == []
-    assert any("each over all its own cells" in text for text in shown["sentences"])
+    assert "no cell in common" in shown.headline
+    assert shown.tables == {}
+    assert any("each over all its own cells" in text for text in shown.sentences)
 
 
 def test_config_is_compared_leaf_by_leaf_and_a_part_of_one_side_is_one_line(tmp_path):
@@ -248,8 +249,8 @@ def test_imported_logs_are_set_beside_a_measured_study_and_nothing_is_called_a_s
     import_logs.write_records(folder, logs, study_description("shared", logs, rules, found), found.logs)
     import_logs.write_tables(folder)
     shown = view((load_finished(made(tmp_path / "one", "a")), load_finished(folder)))
-    assert {"host", "seconds of warm-up", "oltp: dataset"} <= {change.what for change in shown["refusals"]}
-    text = next(text for text in shown["sentences"] if text.startswith("pgo gave"))
+    assert {"host", "seconds of warm-up", "oltp: dataset"} <= {row.cells[0].text for row in shown.refusals.rows}
+    text = next(text for text in shown.sentences if text.startswith("pgo gave"))
     assert "B's speedup is" in text
     assert "dataset" in text
 
@@ -293,7 +294,7 @@ def test_copies_of_the_same_runs_are_named_and_not_called_a_difference(tmp_path)
     folder = made(tmp_path / "one", "x")
     shutil.copytree(tmp_path / "one", tmp_path / "copy")
     sides = [load_finished(each) for each in (folder, tmp_path / "copy" / folder.relative_to(tmp_path / "one"))]
-    assert compare_studies.comparison_view(*sides)["headline"].startswith("A and B are copies of the same runs")
+    assert compare_studies.compare(*sides).headline.startswith("A and B are copies of the same runs")
 
 
 def test_runs_that_both_studies_hold_are_counted(tmp_path):
@@ -303,8 +304,8 @@ def test_runs_that_both_studies_hold_are_counted(tmp_path):
     runs.loc[runs["repetition"] > 2, "started_at"] += 100.0
     write_csv(runs, table)
     a, b = map(load_finished, folders)
-    view = compare_studies.comparison_view(a, b)
-    assert view["sentences"][0] == "12 of 30 runs of A are in B too: the two were not measured apart."
+    compared = compare_studies.compare(a, b)
+    assert compared.sentences[0] == "12 of 30 runs of A are in B too: the two were not measured apart."
     assert studies.runs_of_both(a, b) == 12
     other = made(tmp_path / "three", "x", seed=99)
     assert studies.runs_of_both(a, load_finished(other)) == 0

@@ -130,9 +130,11 @@ def test_an_unequal_effect_explains_the_two_kinds_of_means(here):
     tree(here / "logs", {"pgo": 0.7}, workloads=("b",))
     found = tables(here)
     means = levels_section.level_means(read(FOLDER / "study.json"), found["levels"])
-    assert "The geometric mean gives 0 %" in means.explained
-    assert [(level, variant) for level, variant, _ in means.rows] == [("all cells", "pgo"), ("a", "pgo"), ("b", "pgo")]
-    assert means.rows[0][2][2].text == levels_section.signed(found["levels"]["arithmetic_change"].iloc[0])
+    section = levels_section.level_section(read(FOLDER / "study.json"), found["levels"])
+    assert "The geometric mean gives 0 %" in section.blocks[0].text
+    assert [row.cells[0].text for row in means.rows] == ["all cells", "a", "b"]
+    assert {row.cells[1].text for row in means.rows} == {"pgo"}
+    assert means.rows[0].cells[4].text == levels_section.signed(found["levels"]["arithmetic_change"].iloc[0])
     row = found["levels"].query("metric == 'tps' and axis == 'all'").iloc[0]
     assert row["change"] == pytest.approx(42, abs=4)
     assert row["arithmetic_change"] == pytest.approx(51, abs=5)

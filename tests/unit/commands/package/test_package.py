@@ -16,33 +16,30 @@ import yaml
 from scripts.build.compilation import binary
 from scripts.commands.package import __main__ as package_command
 from scripts.commands.package.__main__ import main, pack
-from scripts.commands.package.readme import answers
+from scripts.commands.package.readme import paragraphs
 from scripts.lib import json_record
 from scripts.lib.host import outcome, workplace
 from scripts.measure.servers import families
 from scripts.measure.servers.families.mariadb import SYSTEM_TABLES
+from scripts.report.page.study_answer import Sentence, StudyAnswer, VariantAnswer
 from scripts.study.plan.schedule import Schedule
 from tests.endtoend import installed_mariadb
 from tests.made.studies import CHECKOUT, config, paths
 
-SUMMARY = """## Title
-
-**pgo is faster than baseline: 1.28 × (95 % interval 1.16–1.40).**
-Cell by cell it ranges from 1.16 to 1.44.
-
-**pgo\\_lto is faster than baseline: 1.40 ×.**
-
-Noise floor: pgo and others.
-"""
+ANSWER = StudyAnswer(
+    reference="baseline",
+    variants=[
+        VariantAnswer("pgo", "pgo is faster: 1.28 ×.", [Sentence("It ranges from 1.16 to 1.44.")]),
+        VariantAnswer("pgo_lto", "pgo_lto is faster: 1.40 ×."),
+    ],
+)
 
 
-def test_answer_is_the_paragraph_that_opens_with_the_variant():
-    assert answers(SUMMARY, "pgo") == (
-        "**pgo is faster than baseline: 1.28 × (95 % interval 1.16–1.40).**\nCell by cell it ranges from 1.16 to 1.44.",
-    )
-    assert answers(SUMMARY, "pgo_lto") == ("**pgo\\_lto is faster than baseline: 1.40 ×.**",)
-    assert len(answers(SUMMARY, "baseline")) == 2
-    assert answers(SUMMARY, "lto") == ()
+def test_paragraphs_are_those_of_the_variant_and_of_the_reference_all():
+    assert paragraphs(ANSWER, "pgo") == ("**pgo is faster: 1.28 ×.**\nIt ranges from 1.16 to 1.44.",)
+    assert paragraphs(ANSWER, "pgo_lto") == ("**pgo\\_lto is faster: 1.40 ×.**",)
+    assert len(paragraphs(ANSWER, "baseline")) == 2
+    assert paragraphs(ANSWER, "lto") == ()
 
 
 @pytest.fixture
@@ -153,13 +150,13 @@ def test_answer_stands_only_beside_the_build_that_was_measured(place):
     built("pgo")
     study = planned()
     Path(study.study).mkdir(parents=True)
-    (Path(study.study) / "summary.md").write_text(SUMMARY)
+    ANSWER.write(Path(study.study, "answer.json"))
     assert "**pgo is faster" not in package("pgo", place / "log")["README.md"]
     block = study.blocks[0]
     arms = {name: {"digest": study.arm_digest(name, block.key.workload)} for name in block.arms}
     json_record.write(Path(block.record), {"arms": arms})
     readme = package("pgo", place / "log")["README.md"]
-    assert "**pgo is faster than baseline: 1.28 ×" in readme
+    assert "**pgo is faster: 1.28 ×" in readme
     assert "has not measured" not in readme
 
 

@@ -328,12 +328,12 @@ def test_page_sets_both_hosts_side_by_side_with_what_went_between_them():
         records_of(map(elsewhere, synthetic.runs(plan))),
     )
     runs, _ = collect(study, records)
-    view = machine_section.client_view(study, runs, records)
-    hosts = dict(view["hosts"])
+    _, sides, network = machine_section.client_section(study, runs, records).blocks
+    hosts = {row.cells[0].text: tuple(cell.text for cell in row.cells[1:]) for row in sides.rows}
     assert (hosts["name"], hosts["CPUs"]) == (("bench", "loadgen"), ("2", "4"))
     assert hosts["busiest interface"] == ("eth0", "eth1")
     assert (hosts["listens on"][0], hosts["reached by"][1]) == ("10.0.0.1 port 13306", "ssh <b>loadgen</b>")
-    assert view["network"] == [
+    assert [tuple(cell.text for cell in row.cells) for row in network.rows] == [
         (name, "oltp", "8", "1\u202f000", "0.008", "1\u202f000", "0.008", "1\u202f000", "1\u202f000")
         for name in ("baseline", "pgo")
     ]
@@ -343,7 +343,7 @@ def test_page_of_a_study_on_one_host_has_no_such_section():
     plan = synthetic.Plan(workloads=("oltp",), repetitions=2)
     records = records_of(synthetic.runs(plan))
     runs, _ = collect(synthetic.study(plan), records)
-    assert machine_section.client_view(synthetic.study(plan), runs, records) == {"hosts": []}
+    assert machine_section.client_section(synthetic.study(plan), runs, records) is None
 
 
 def test_agent_is_sent_whole_with_what_it_imports():

@@ -7,7 +7,7 @@ from scipy import special
 
 from scripts.lib.vocabulary import Decision
 from scripts.report.analysis.comparison import Terms, compare
-from scripts.report.analysis.precision import Asked, decide, widest
+from scripts.report.analysis.precision import PrecisionGoal, decide, widest
 from scripts.report.analysis.widening import STOPPING, widened_for
 from tests.made.simulation import REFERENCE, Simulated, judged, logs, looks, medium_precision, runs_of, stopped
 
@@ -50,11 +50,11 @@ def test_a_variant_whose_runs_all_failed_does_not_count():
     ],
 )
 def test_decision(half_width, spent_s, decision):
-    assert decide(half_width, spent_s, Asked(0.02, 1200)) == decision
+    assert decide(half_width, spent_s, PrecisionGoal(0.02, 1200)) == decision
 
 
 def test_without_a_longest_time_only_the_precision_decides():
-    assert decide(0.03, 1e9, Asked(0.02)) == Decision.ANOTHER
+    assert decide(0.03, 1e9, PrecisionGoal(0.02)) == Decision.ANOTHER
 
 
 def test_the_simulation_looks_at_the_width_that_decides():

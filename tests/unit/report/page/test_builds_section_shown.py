@@ -9,6 +9,7 @@ from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import audits_section as report_audits
 from scripts.report.page import build_findings, machine_section
 from scripts.report.page import builds_section as report_builds
+from scripts.report.page.document import Prose
 from tests.made import records, synthetic
 from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
 
@@ -29,13 +30,19 @@ def builds(tmp_path_factory):
 
 
 def fields(table, label):
-    return dict(zip(table.head, dict(table.rows)[label], strict=True))
+    (row,) = (row for row in table.rows if row.cells[0].text == label)
+    return dict(zip(names(table), row.cells[1:], strict=True))
+
+
+def names(table):
+    """The names of the builds that a table has side by side."""
+    return tuple(head.text for head in table.heads[1:])
 
 
 def test_measured_builds_stand_before_the_stages_behind_them():
     (shown,) = report_builds.by_server(STUDY, list(reversed(FACTS)))
-    assert shown.measured.head == NAMES
-    assert set(shown.behind.head) == {
+    assert names(shown.measured) == NAMES
+    assert set(names(shown.behind)) == {
         "instrumented_gcc-12", "relocatable_gcc-12_abc", "bolt_instrumented_bolt-16_abc",
     }  # fmt: skip
 
@@ -47,7 +54,7 @@ def test_values_that_differ_from_the_first_build_are_marked():
         "baseline": ("no", "same"), "lto": ("yes", "differs"), "pgo": ("no", "same"), "pgo_lto": ("yes", "differs"),
         "pgo_lto_bolt": ("no", "same"), "as_published": ("no", "same"), "prebuilt": ("unknown", "differs"),
     }  # fmt: skip
-    assert fields(shown.measured, ".text")["pgo"].note.startswith("\u221216.3")
+    assert fields(shown.measured, ".text")["pgo"].notes[0].startswith("\u221216.3")
 
 
 def test_thin_lto_is_told_from_that_of_gcc():
@@ -65,9 +72,8 @@ def test_a_bolted_build_has_the_compiler_of_its_input():
 
 def test_a_prebuilt_server_tells_what_its_binary_tells_and_no_flags():
     (shown,) = report_builds.by_server(STUDY, FACTS)
-    ours = {
-        label: dict(zip(shown.measured.head, row, strict=True))["prebuilt"].text for label, row in shown.measured.rows
-    }
+    labels = [row.cells[0].text for row in shown.measured.rows]
+    ours = {label: fields(shown.measured, label)["prebuilt"].text for label in labels}
     assert ours["flags, common"] == ours["compiler"] == "unknown"
     assert "Debian 12.2.0" in ours["binary: compiler comment"]
     assert ours["binary: hardening"] == "pie: yes\nrelro: full\nstack protector: unknown"
@@ -76,8 +82,8 @@ def test_a_prebuilt_server_tells_what_its_binary_tells_and_no_flags():
 def test_arguments_are_sets_in_all_builds_and_in_some():
     compiled, linked = report_builds.arguments(FACTS)
     assert compiled.shared == "-O2 -fPIC"
-    marks = {argument: dict(zip(compiled.head, row, strict=True)) for argument, row in compiled.rows}
-    assert {name for name, has in marks["-flto=2"].items() if has} == {"lto", "pgo_lto"}
+    marks = fields(compiled.marks, "-flto=2")
+    assert {name for name, cell in marks.items() if cell.text == "●"} == {"lto", "pgo_lto"}
     assert "prebuilt" in compiled.without
     assert linked.shared == "-Wl,--build-id=sha1"
 
@@ -86,7 +92,7 @@ def test_builds_of_two_servers_are_not_compared_with_each_other():
     other = {**FACTS[2], "server": "postgresql-15"}
     study = {**STUDY, "variants": {**STUDY["variants"], "pg": {"server": "postgresql-15", "build": "pgo"}}}
     first, second = report_builds.by_server(study, [*FACTS, other])
-    assert (first.server, second.server, second.measured.head) == ("mariadb-10.11", "postgresql-15", ("pgo",))
+    assert (first.server, second.server, names(second.measured)) == ("mariadb-10.11", "postgresql-15", ("pgo",))
     assert fields(second.measured, "training of its profile")["pgo"].state == "same"
 
 
@@ -126,16 +132,17 @@ def test_an_audit_shows_what_it_lacks():
            "training": "mixed", "units_nonzero": 2, "units_matched": 2, "matched_share": 1.0, "threshold": 0.99,
            "by_directory": [{"directory": "sql", "units_nonzero": 2, "units_matched": 2}]}  # fmt: skip
     audits = report_audits.counted_audits([audit])
-    (shown,) = report_audits.audit_views([FACTS[2]], audits)
-    assert "is unknown" in shown.sentence
-    assert "units compiled" in shown.unknown
-    assert shown.head == (
+    blocks = report_audits.audit_blocks([FACTS[2]], audits)
+    said = " ".join(block.text for block in blocks if hasattr(block, "text"))
+    assert "optimised with its profile is unknown" in said
+    assert "Unknown: units compiled" in said
+    assert [head.text for head in report_audits.directory_table(audits[0]).heads] == [
         "directory",
         "ran in training",
         "optimised with it",
         "of the units that ran",
         "of the code that ran",
-    )
+    ]
     assert build_findings.audited(STUDY, build_findings.Built([FACTS[2]], audits, [], [])).state == "good"
 
 
@@ -167,21 +174,24 @@ def test_a_training_tells_what_ran_for_each_kind_of_profile():
     names = {"training": "mixed", "server": "m"}
     counted = {"files": 3, "files_nonzero": 2, "functions": 9, "functions_nonzero": 5}
     branches = {"tool": "bolt", "files": 1, "functions_nonzero": 5, "branches": 70}
-    shown = machine_section.training_rows([{**names, **counted}, {**names, **branches}])
-    assert [training["counters"] for training in shown] == [
-        "2 of 3 files and 5 of 9 functions ran",
-        "5 functions and 70 branches ran",
-    ]
-    assert shown[1]["compiler"] == "compiler unknown"
+    compiler, bolt = trainings([{**names, **counted, "compiler": "gcc-12"}, {**names, **branches}])
+    assert compiler.endswith(", gcc-12: 2 of 3 files and 5 of 9 functions ran.")
+    assert bolt.endswith(", compiler unknown: 5 functions and 70 branches ran.")
 
 
 def test_training_shows_its_server_options_and_whether_it_loaded_its_tables():
     names = {"training": "mixed", "server": "m"}
     load = {"name": "oltp", "tables": {"rows": 5, "fresh": True}}
     recipe = {"options": {"flush": 0, "autovacuum": False}, "workloads": [load]}
-    shown = machine_section.training_rows([{**names, "recipe": recipe}, {**names, "recipe": {"workloads": []}}])
+    loaded, plain = trainings([{**names, "recipe": recipe}, {**names, "recipe": {"workloads": []}}])
     text = "flush=0 autovacuum=off; the server in training loaded the tables"
-    assert [each["setting"] for each in shown] == [text, ""]
+    assert loaded.endswith(f" Server in training: {text}.")
+    assert "Server in training" not in plain
+
+
+def trainings(profiles):
+    """The sentence on each profile."""
+    return [block.text for block in machine_section.training_blocks(profiles) if isinstance(block, Prose)]
 
 
 def test_bolt_tells_functions_and_branches(builds):

@@ -28,7 +28,8 @@ def page_with(root, edit=lambda facts: facts, tools=TOOLS, clients=8):
             paths.append(root / f"{variant}-{tool}.json")
             json_record.write(paths[-1], edit(diagnosed(place, tool)))
     records = {kind: getattr(tree, kind) for kind in render_report.RECORDS} | {"diagnoses": paths}
-    places = [tree.runs_list, dictionary.files(tree.tables), tree.figures, root / "report.html", root / "summary.md"]
+    made = [root / name for name in ("report.html", "summary.md", "answer.json")]
+    places = [tree.runs_list, dictionary.files(tree.tables), tree.figures, *made]
     study = json_record.read(tree.study) | {"diagnose": {"seconds": 10}}
     json_record.write(root / "asked.json", study)
     render_report.main(root / "asked.json", *places, **records)

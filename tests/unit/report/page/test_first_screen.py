@@ -9,7 +9,8 @@ from scripts.lib.wording import by_width
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import first_screen
-from scripts.report.page.results import results, summary_rows
+from scripts.report.page.results import results
+from scripts.report.page.study_answer import StudyAnswer
 from tests.made import synthetic
 from tests.made.rendering import Elements, answer_of, rendered, worded
 
@@ -161,7 +162,8 @@ def test_relinks_have_the_last_row_with_what_they_move(tmp_path):
 
 def test_summary_has_the_columns_of_the_figure_and_marks_what_is_established(ladder):
     tree, _, summary = ladder
-    rows = dict(summary_rows(results(read(tree.study), tables_of(tree))))
+    shown = StudyAnswer.read(tree.study.with_name("answer.json")).rows
+    rows = {row.label: list(map(str, row.ratios)) for row in shown}
     assert "*" in rows["pgo"][0]
     assert "*" not in rows["baseline again (A/A)"][0]
     line = next(line for line in summary.splitlines() if line.startswith("| pgo |"))

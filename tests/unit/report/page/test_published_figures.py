@@ -6,7 +6,7 @@ import pytest
 from scripts.measure.engine.run_parts import Edges, TimedSql
 from scripts.measure.engine.run_record import Diagnosis, Run
 from scripts.report.page import published_figures
-from scripts.report.page.published_figures import Measured
+from scripts.report.page.published_figures import MeasuredFigures
 
 MIB = 2**20
 KEY = {"workload": "load", "clients": 4}
@@ -56,7 +56,7 @@ def measured():
     looked = Diagnosis(
         variant="a", workload="load", clients=4, repetition=1, outcome="ok", tool="syscalls", diagnosis=calls
     )
-    return Measured(runs, statements, files, records, [looked])
+    return MeasuredFigures(runs, statements, files, records, [looked])
 
 
 def row(measured, metric, unit="", variant="a", clients=4, value=8):

@@ -41,8 +41,9 @@ def test_the_reason_for_turns_is_named():
         == "In each block the variants were measured one after the other (together: 1)."
     )
     assert "one after the other." in measuring_section.method_text(sliced(method="turns"))
-    bounds = [disk_load.bound({name: 1e9}).text for name in ("fsyncs", "synced_commits")]
-    mixed = sliced(method="turns", why=[*bounds * 4, "together: 1"])
+    codes = ["fsyncs", "synced_commits"] * 4
+    reasons = [disk_load.bound({name: 1e9}).text for name in codes]
+    mixed = sliced(method="turns", why=[*reasons, "together: 1"], turned_by=[*codes, None])
     assert measuring_section.method_text(mixed).endswith(
         "(together: 1; bound by a disk: over 100 fsyncs per second or over 100 commits synced to the binary log per "
         "second)."

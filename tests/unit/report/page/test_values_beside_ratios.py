@@ -17,7 +17,7 @@ from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import machine_section
 from scripts.report.page.diagnosis_tables import diagnosed_cells, function_tables
 from scripts.report.page.efforts_section import efforts
-from scripts.report.page.pairs import pair_cell
+from scripts.report.page.pairs import paired_means
 from scripts.report.page.workloads_section import by_workload
 from tests.made import added_later
 from tests.made.diagnoses import diagnosed
@@ -81,9 +81,9 @@ def test_values_are_the_weighted_means_of_the_blocks_in_comparisons_csv(later):
 def test_every_pair_in_the_table_by_workload_and_in_the_summary_has_its_quotient_beside_it(later):
     tree, _, summary = later
     rows = by_workload(read(tree.study), tables_of(tree)).rows
-    assert [row.variant for row in rows] == ["pgo", "work_mem", "aa"] * 2
+    assert [row.cells[1].text for row in rows] == ["pgo", "work_mem", "aa"] * 2
     for row in rows:
-        for value, ratio in zip(row.cells[::2], row.cells[1::2], strict=True):
+        for value, ratio in zip(row.cells[2::2], row.cells[3::2], strict=True):
             assert_quotient(value.text, ratio.text)
     pairs = re.findall(r"\| ([\d.\u202f]+ → [\d.\u202f]+) \| ([\d.]+) ", summary)
     assert len(pairs) == 3 * len(rows)
@@ -94,7 +94,7 @@ def test_every_pair_in_the_table_by_workload_and_in_the_summary_has_its_quotient
 def test_what_a_transaction_cost_stands_beside_its_ratio(later):
     tree, *_ = later
     made = efforts(read(tree.study), tables_of(tree)["runs"], [])
-    cells = [cell for effort in made for row in effort.rows for cell in row.cells if cell.notes]
+    cells = [cell for effort in made for row in effort.table.rows for cell in row.cells if cell.notes]
     assert cells
     for cell in cells:
         assert_quotient(cell.text, cell.notes[0])
@@ -107,9 +107,9 @@ def test_two_studies_side_by_side_show_the_values_behind_each_speedup(later):
     cells = Cells(study, study, shared, refusals(study, study, shared))
     for metric in ("tps", "p95_ms", "cpu_us_per_tx"):
         table = side_table(cells, METRICS[metric])
-        for row in (*table.whole, *table.rows):
-            for field in row.fields[3:5]:
-                if row.variant != "baseline":
+        for row in table.rows:
+            for field in row.cells[5:7]:
+                if row.cells[1].text != "baseline":
                     assert_quotient(field.notes[-1], field.text)
 
 
@@ -117,11 +117,11 @@ def test_sizes_on_disk_and_operations_are_means_over_the_blocks_that_both_have()
     blocks = list("abcd")
     theirs = pd.Series([8 * 2**20, 9 * 2**20, 20 * 2**20, np.nan], blocks)
     ours = pd.Series([4 * 2**20, 5 * 2**20, np.nan, 1.0], blocks)
-    cell = pair_cell(ours, theirs, size)
+    cell = paired_means(ours, theirs).cell(size)
     assert cell.text == "8.5 MiB → 4.5 MiB"
     assert cell.notes[0].endswith("n 2")
     assert_quotient(cell.text, cell.notes[0])
-    assert pair_cell(ours, theirs * np.nan) is None
+    assert paired_means(ours, theirs * np.nan) is None
 
 
 def test_cpu_time_of_functions_is_set_against_the_reference_of_the_same_blocks(later, tmp_path):
@@ -138,7 +138,11 @@ def test_cpu_time_of_functions_is_set_against_the_reference_of_the_same_blocks(l
         assert cell.reference_samples(variant).cpu_us == known[variant]
     assert cell.reference_samples("baseline") is None
     fields = [
-        field for table in function_tables(cell) for _, _, row in table.rows for field in row[1:] if "→" in field.text
+        field
+        for fold in function_tables(cell)
+        for row in fold.blocks[0].rows
+        for field in row.cells[2:]
+        if "→" in field.text
     ]
     assert fields
     for field in fields:
@@ -168,6 +172,6 @@ def test_times_of_storages_are_set_against_the_reference_of_their_own_block(late
     tree, *_ = later
     study, runs = read(tree.study), tables_of(tree)["runs"]
     runs["fsync_p50_ms"] = np.where(runs["variant"] == "work_mem", 3.0, 1.0)
-    told = [line for line in machine_section._storage_sentences(study, runs) if "work_mem" in line]
+    told = [line for line in machine_section.storage_sentences(study, runs) if "work_mem" in line]
     assert [line.rpartition("; ")[2] for line in told] == ["4 blocks.", "5 blocks."]
     assert all("an fsync 2.00 ms more" in line for line in told)

@@ -11,7 +11,7 @@ import pytest
 from scripts.lib.wording import by_width
 from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.warnings import THRESHOLDS
-from scripts.report.analysis.bounds import Bound
+from scripts.report.analysis.bounds import PaceSetter
 from scripts.report.analysis.comparison import compare, terms_of
 from scripts.report.analysis.pairing import SAME_HOST_COLUMNS
 from scripts.report.page import bounds_section, builds_section, efforts_section
@@ -34,20 +34,20 @@ def bound_row(variant, clients, server, client, bound):
 
 BOUNDS = pd.DataFrame(
     [
-        bound_row("baseline", 1, 0.5, 0.3, Bound.WAITING),
-        bound_row("pgo", 1, 0.4, 0.3, Bound.WAITING),
-        bound_row("baseline", 8, 0.99, 0.3, Bound.SERVER_CPU),
-        bound_row("pgo", 8, 0.9, 0.98, Bound.LOAD_GENERATOR),
+        bound_row("baseline", 1, 0.5, 0.3, PaceSetter.WAITING),
+        bound_row("pgo", 1, 0.4, 0.3, PaceSetter.WAITING),
+        bound_row("baseline", 8, 0.99, 0.3, PaceSetter.SERVER_CPU),
+        bound_row("pgo", 8, 0.9, 0.98, PaceSetter.LOAD_GENERATOR),
     ]
 )
 
 
 def test_each_cell_says_what_bound_it_and_a_full_load_generator_is_marked():
-    one, eight = bounds_section.bound_rows(STUDY, BOUNDS)
-    assert [cell.text for cell in one.cells] == ["waiting", "waiting"]
-    assert [cell.text for cell in eight.cells] == ["server CPU", "load generator"]
-    assert [cell.state for cell in eight.cells] == ["", "bad"]
-    assert "gains of the server are understated" in eight.cells[1].hint
+    one, eight = (row.cells[2:] for row in bounds_section.bound_table(STUDY, BOUNDS).rows)
+    assert [cell.text for cell in one] == ["waiting", "waiting"]
+    assert [cell.text for cell in eight] == ["server CPU", "load generator"]
+    assert [cell.state for cell in eight] == ["", "bad"]
+    assert "gains of the server are understated" in eight[1].hint
 
 
 def test_one_client_on_a_virtual_machine_is_said_to_measure_wake_ups_with_the_cells_it_holds_for():
@@ -59,7 +59,7 @@ def test_one_client_on_a_virtual_machine_is_said_to_measure_wake_ups_with_the_ce
 
 def test_without_cpu_time_nothing_is_said_of_what_bound_cells():
     unknown = BOUNDS.assign(bound=None)
-    assert bounds_section.bound_rows(STUDY, unknown) == []
+    assert bounds_section.bound_blocks(STUDY, unknown) == []
     assert bounds_section.reasons(unknown) == []
 
 
@@ -89,10 +89,12 @@ def test_work_is_divided_by_transactions_of_the_window_and_commits_of_the_call()
     runs, found = whole(lambda variant, _: (300, 50))
     lost = replace(found[-1], repetition=9, outcome="failed", counters=found[0].counters)
     (effort,) = efforts_section.efforts(THREE, runs, [*found, lost])
-    assert effort.head == ("context switches", "data fsyncs")
-    assert [(row.variant, row.clients) for row in effort.rows] == [(name, "8") for name in ("baseline", "aa", "pgo")]
-    assert [cell.text for cell in effort.rows[0].cells] == ["3.00", "0.250"]
-    assert [cell.text for cell in effort.rows[2].cells] == ["3.00 → 3.00", "0.250 → 0.250"]
+    assert [head.text for head in effort.table.heads[2:]] == ["context switches", "data fsyncs"]
+    assert [[cell.text for cell in row.cells] for row in effort.table.rows] == [
+        ["baseline", "8", "3.00", "0.250"],
+        ["aa", "8", "3.00 → 3.00", "0.250 → 0.250"],
+        ["pgo", "8", "3.00 → 3.00", "0.250 → 0.250"],
+    ]
     assert effort.none == ("bytes read",)
 
 
@@ -106,7 +108,7 @@ def test_what_a_transaction_cost_is_compared_block_by_block_with_the_interval_of
 
     runs, found = whole(values)
     (effort,) = efforts_section.efforts(THREE, runs, found)
-    reference, _, pgo = (row.cells[0] for row in effort.rows)
+    reference, _, pgo = (row.cells[2] for row in effort.table.rows)
     assert reference.notes == ()
     value, low, high = map(float, re.findall(r"[0-9.]+", pgo.notes[0]))
     assert value == pytest.approx(0.8, abs=0.02)
@@ -121,7 +123,7 @@ def test_what_a_transaction_cost_is_compared_block_by_block_with_the_interval_of
 def test_a_quantity_of_zero_has_no_ratio_and_one_block_no_interval():
     runs, found = whole(lambda variant, _: (0 if variant == "pgo" else 300, 50), repetitions=1)
     (effort,) = efforts_section.efforts(THREE, runs, found)
-    assert [cell.notes for cell in effort.rows[2].cells] == [(), ("× 1.000",)]
+    assert [cell.notes for cell in effort.table.rows[2].cells[2:]] == [(), ("× 1.000",)]
 
 
 def test_counters_without_commits_are_left_out():

@@ -8,7 +8,8 @@ import pytest
 from scripts.report.analysis.metrics import METRICS, TPS
 from scripts.report.page.figures.answer import NARROW, WIDE, answer_chart
 from scripts.report.page.figures.naming import look_of
-from scripts.report.page.results import Field, ResultRow, Results, Span
+from scripts.report.page.results import ResultRow, Results, Span
+from scripts.report.page.study_answer import ShownRatio
 from tests.unit.report.page.figures.test_values import NAMESPACE, texts
 
 P95 = METRICS["p95_ms"]
@@ -16,7 +17,7 @@ P95 = METRICS["p95_ms"]
 
 def row(name="pgo", ratio=1.3, cells=("oltp", "select"), state="good"):
     spans = tuple(Span(label, ratio * 1.05, ratio, ratio * 1.1) for label in cells)
-    fields = (Field("1.30", "1.20–1.40", state), Field("0.80", "0.70–0.90", "plain"))
+    fields = (ShownRatio("1.30", "1.20–1.40", state), ShownRatio("0.80", "0.70–0.90", "plain"))
     return ResultRow(name, name, Span("", ratio, ratio * 0.9, ratio * 1.1), spans, fields)
 
 
@@ -80,13 +81,13 @@ def test_a_single_cell_has_no_line_beside_the_mean():
 
 def test_a_variant_without_ratio_keeps_its_row_and_a_long_name_is_cut():
     name = "<b>&" + "x" * 60
-    empty = ResultRow(name, name, None, (), (Field("–", "", "quiet"),) * 2)
+    empty = ResultRow(name, name, None, (), (ShownRatio("–", "", "quiet"),) * 2)
     found = texts(chart(row(), empty))
     assert any(text.startswith("<b>&xxx") and text.endswith("…") for text in found)
     assert not [text for text in found if "nan" in text]
 
 
 def test_intervals_that_would_squeeze_the_ratios_are_cut():
-    wild = ResultRow("pgo", "pgo", Span("", 1.1, 0.001, 1000.0), (), (Field("1.10", "0–1000", "plain"),) * 2)
+    wild = ResultRow("pgo", "pgo", Span("", 1.1, 0.001, 1000.0), (), (ShownRatio("1.10", "0–1000", "plain"),) * 2)
     ticks = [float(text) for text in texts(chart(wild)) if text.replace(".", "").isdigit() and text != "1.10"]
     assert max(ticks) < 2

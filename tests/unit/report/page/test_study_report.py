@@ -220,7 +220,7 @@ def test_a_missing_figure_leaves_no_half_report(report, tmp_path):
     folders = (tree.study, tree.runs_list, dictionary.files(tree.tables), tmp_path / "no-figures")
     none = {kind: [] for kind in render_report.RECORDS}
     with pytest.raises(FileNotFoundError, match=r"answer\.svg"):
-        render_report.main(*folders, out, tmp_path / "summary.md", **none)
+        render_report.main(*folders, out, tmp_path / "summary.md", tmp_path / "answer.json", **none)
     assert not out.exists()
 
 
