@@ -7,7 +7,7 @@ from scripts.lib.host import entry
 from scripts.lib.json_record import read, write_text
 from scripts.measure.engine.run_record import Run, read_diagnosis
 from scripts.report.analysis import dictionary
-from scripts.report.analysis.run_tables import listed, read_csv, read_records
+from scripts.report.analysis.run_tables import LARGE, listed, read_csv, read_records
 from scripts.report.page.figures.naming import figure_names
 from scripts.report.page.render import render_markdown, render_page
 from scripts.report.page.runs_section import MOST_UNFOLDED
@@ -23,7 +23,7 @@ TABLES = (
     "files", "factors", "effects", "statements", "against", "operations",
 )  # fmt: skip
 # Large keys of records. The page shows them for one run per variant, and `series` for runs that unfold.
-BULKY = ("variables", "option_file", "histogram", "engine_report", "counter_series")
+BULKY = (*LARGE, "counter_series")
 
 
 def main(

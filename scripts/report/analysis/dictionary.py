@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from scripts.report.analysis import run_columns, table_columns
-from scripts.report.analysis.columns import CsvTable
+from scripts.report.analysis.columns import TEXT, CsvTable
 from scripts.report.analysis.metrics import METRICS
 
 TABLES: dict[str, CsvTable] = {
@@ -32,6 +32,10 @@ TABLES: dict[str, CsvTable] = {
 }
 # Tables that only a study of imported logs has.
 IMPORTED: dict[str, CsvTable] = {table_columns.LEVELS.name: table_columns.LEVELS}
+# A text that looks like a number is read as a text.
+TEXT_COLUMNS = {
+    column.name for table in (*TABLES.values(), *IMPORTED.values()) for column in table if column.unit == TEXT
+}
 INTRODUCTION = """# Tables of {study}
 
 Comma-separated, UTF-8, one header line. An empty field is a value that is missing: never zero. `results.json` holds the

@@ -5,11 +5,12 @@ A column of runs.csv has the function that takes its value from a record.
 
 import math
 import statistics
+import typing
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 
 from scripts.lib.vocabulary import OPERATION_SHARES
-from scripts.measure.engine.run_parts import Traffic
 from scripts.measure.engine.run_record import Run
 from scripts.measure.sql import times
 from scripts.report.analysis.columns import (
@@ -77,7 +78,36 @@ def _statements_s(run: Run, cache: str) -> float | None:
     return times.totals_s(run.timed_sql.executions or []).get(cache)
 
 
-def _metric(name: str, unit: str, value: Callable[[Run], float | None]) -> Column:
+SUFFIXES = {"_bytes_per_s": BYTES_PER_SECOND, "_per_s": PER_SECOND, "_s": SECONDS, "_ms": MILLISECONDS,
+            "_bytes": BYTES}  # fmt: skip
+KINDS = {str: TEXT, int: COUNT, float: NUMBER}
+
+
+def _of(path: str, meaning: str, unit: str = "", name: str = "") -> Column:
+    """Return the column of a field of a run's record, `cpu.server_user_s`, under its last name or another.
+
+    Its unit is what the field's name ends with, else that of its type: text, count or number.
+    """
+    field = path.rpartition(".")[2]
+    known = next((unit for end, unit in SUFFIXES.items() if field.endswith(end)), "")
+    return Column(name or field, meaning, unit or known or KINDS[_type_of(path)], attrgetter(path))
+
+
+def _type_of(path: str) -> type:
+    """Return the type of a field of a run's record or of a part of it, without None."""
+    kind: type = Run
+    for field in path.split("."):
+        known = typing.get_type_hints(kind).get(field) or typing.get_type_hints(getattr(kind, field).fget)["return"]
+        kind = next(each for each in (*typing.get_args(known), known) if each is not type(None))
+    return kind
+
+
+def _metric(path: str, unit: str = "") -> Column:
+    """Return the column of a field of a run's record that is a metric."""
+    return _of(path, EVERY[path.rpartition(".")[2]].meaning, unit)
+
+
+def _computed_metric(name: str, unit: str, value: Callable[[Run], float | None]) -> Column:
     return Column(name, EVERY[name].meaning, unit, value)
 
 
@@ -86,31 +116,18 @@ def _per_transaction(name: str, value: Callable[[Run], tuple[float | None, ...]]
     return Column(name, meaning, MICROSECONDS_PER_TX, lambda run: _microseconds_per_transaction(run, *value(run)))
 
 
-def _traffic(side: str, of: Callable[[Run], Traffic]) -> list[Column]:
-    where = f"as the {side}'s host counted them; with a client host"
+def _traffic(side: str) -> list[Column]:
+    where = f"in the window, a second, as the {side}'s host counted them; with a client host"
     return [
-        Column(f"{side}_rx_packets_per_s", f"packets received in the window, a second, {where}", PER_SECOND,
-               lambda run: of(run).rx_packets_per_s),
-        Column(f"{side}_tx_packets_per_s", f"packets sent in the window, a second, {where}", PER_SECOND,
-               lambda run: of(run).tx_packets_per_s),
-        Column(f"{side}_rx_bytes_per_s", f"bytes received in the window, a second, {where}", BYTES_PER_SECOND,
-               lambda run: of(run).rx_bytes_per_s),
-        Column(f"{side}_tx_bytes_per_s", f"bytes sent in the window, a second, {where}", BYTES_PER_SECOND,
-               lambda run: of(run).tx_bytes_per_s),
-    ]  # fmt: skip
+        _of(f"client_host.network.{side}.{way}_{what}_per_s", f"{what} {how} {where}", "", f"{side}_{way}_{what}_per_s")
+        for what in ("packets", "bytes")
+        for way, how in (("rx", "received"), ("tx", "sent"))
+    ]
 
 
-def _fsync(key: str, what: str, value: Callable[[Run], float | None]) -> Column:
+def _fsync(key: str, what: str) -> Column:
     meaning = f"time of an fsync after 4 KiB were overwritten there: {what}, milliseconds"
-    return Column(f"fsync_{key}_ms", meaning, MILLISECONDS, value)
-
-
-def _sliced(name: str, meaning: str, unit: str) -> Column:
-    return Column(name, meaning, unit, lambda run: getattr(run.sliced, name))
-
-
-def _supply(name: str, run: Run) -> float | None:
-    return getattr(run.supplies, name)
+    return _of(f"fsync_ms.{key}", meaning, MILLISECONDS, f"fsync_{key}_ms")
 
 
 def _asked_of_disk(name: str, run: Run) -> float | None:
@@ -148,10 +165,10 @@ def _phase(name: str) -> Column:
     )
 
 
-VARIANT = Column("variant", "arm of the experiment; aa is the reference a second time", TEXT, lambda run: run.variant)
-WORKLOAD = Column("workload", "name of the load", TEXT, lambda run: run.workload)
-CLIENTS = Column("clients", "concurrent connections", COUNT, lambda run: run.clients)
-REPETITION = Column("repetition", "number of the repetition, from 1", COUNT, lambda run: run.repetition)
+VARIANT = _of("variant", "arm of the experiment; aa is the reference a second time")
+WORKLOAD = _of("workload", "name of the load")
+CLIENTS = _of("clients", "concurrent connections")
+REPETITION = _of("repetition", "number of the repetition, from 1")
 BLOCK = Column("block", "the runs measured together, with a reference of their own", TEXT,
                lambda run: block_name(run.block, run.workload, run.clients, run.repetition))  # fmt: skip
 RUN_COLUMNS = (VARIANT, WORKLOAD, CLIENTS, REPETITION, BLOCK)
@@ -159,13 +176,12 @@ RUNS = CsvTable(
     "runs",
     "a run",
     (
-        Column("study", "name of the study", TEXT, lambda run: run.study),
+        _of("study", "name of the study"),
         *RUN_COLUMNS,
-        Column("position", "place in the block's drawn order, from 1", COUNT, lambda run: run.position),
-        Column("run_number", "place in the whole planned order, from 1", COUNT, lambda run: run.run_number),
-        Column("outcome", "ok, failed (the server failed), or missing (planned, no file)", TEXT,
-               lambda run: run.outcome),
-        Column("reason", "why the run failed", TEXT, lambda run: run.reason),
+        _of("position", "place in the block's drawn order, from 1"),
+        _of("run_number", "place in the whole planned order, from 1"),
+        _of("outcome", "ok, failed (the server failed), or missing (planned, no file)"),
+        _of("reason", "why the run failed"),
         Column(
             "failure",
             "option: the server refuses an option; value: it runs with another value of one; not_started: it ends "
@@ -175,111 +191,87 @@ RUNS = CsvTable(
         ),
         Column("cause", "what the server said of such a failure", TEXT,
                lambda run: run.failure.cause if run.comes_again else None),
-        Column("server", "server that was measured", TEXT, lambda run: run.server.name),
-        Column("family", "mysql, mariadb or postgresql", TEXT, lambda run: run.server.family),
-        Column("release", "release of the server", TEXT, lambda run: run.server.release),
-        Column("build", "way it was compiled", TEXT, lambda run: run.server.build),
-        Column("build_id", "GNU build id of the server's program", TEXT, lambda run: run.server.build_id),
-        Column("server_sha256", "SHA-256 of the server's program", TEXT, lambda run: run.server.sha256),
-        Column("sysbench_version", "version of sysbench", TEXT, lambda run: run.sysbench.version),
-        Column("sysbench_sha256", "SHA-256 of the sysbench program", TEXT, lambda run: run.sysbench.sha256),
-        Column("machine_id", "identity of the host", TEXT, lambda run: run.host.machine_id),
-        Column("boot_id", "identity of the boot of the host", TEXT, lambda run: run.host.boot_id),
-        Column("virtualisation", "kind of virtual machine the host is, empty for none", TEXT,
-               lambda run: run.host.virtualisation),
-        Column("started_at", "start of the run's process, seconds since 1970", UNIX_TIME,
-               lambda run: run.times.started_at),
-        Column("window_started_at", "start of the measured window, seconds since 1970", UNIX_TIME,
-               lambda run: run.times.window_started_at),
-        Column("window_ended_at", "end of the measured window, seconds since 1970", UNIX_TIME,
-               lambda run: run.times.window_ended_at),
-        Column("ended_at", "end of the run, seconds since 1970", UNIX_TIME, lambda run: run.times.ended_at),
-        Column("duration_s", "length of the measured window, seconds", SECONDS, lambda run: run.window.duration_s),
-        Column("transactions", "transactions in the window", COUNT, lambda run: run.window.transactions),
-        _metric("tps", PER_SECOND, lambda run: run.window.tps),
-        _metric("qps", PER_SECOND, _queries_per_s),
-        _metric("latency_mean_ms", MILLISECONDS, lambda run: run.window.latency_mean_ms),
-        _metric("p50_ms", MILLISECONDS, lambda run: run.window.p50_ms),
-        _metric("p95_ms", MILLISECONDS, lambda run: run.window.p95_ms),
-        _metric("p99_ms", MILLISECONDS, lambda run: run.window.p99_ms),
-        Column("errors", "errors sysbench ignored, in the window", COUNT, lambda run: run.window.errors),
-        Column("reconnects", "reconnects in the window", COUNT, lambda run: run.window.reconnects),
-        Column("counted_by", "whose counts of transactions and latency: gate or sysbench", TEXT,
-               lambda run: run.counts_of),
-        Column("cpus", "CPUs of the host", COUNT, lambda run: run.cpu.cpus),
-        Column("server_user_s", "user CPU time of the server in the window, seconds", SECONDS,
-               lambda run: run.cpu.server_user_s),
-        Column("server_system_s", "system CPU time of the server in the window, seconds", SECONDS,
-               lambda run: run.cpu.server_system_s),
-        Column("client_user_s", "user CPU time of the client in the window, seconds", SECONDS,
-               lambda run: run.cpu.client_user_s),
-        Column("client_system_s", "system CPU time of the client in the window, seconds", SECONDS,
-               lambda run: run.cpu.client_system_s),
-        Column("host_user_s", "user CPU time of the host in the window, seconds", SECONDS,
-               lambda run: run.cpu.host_user_s),
-        Column("host_system_s", "system CPU time of the host in the window, seconds", SECONDS,
-               lambda run: run.cpu.host_system_s),
-        Column("host_irq_s", "irq CPU time of the host in the window, seconds", SECONDS,
-               lambda run: run.cpu.host_irq_s),
-        Column("host_steal_s", "steal CPU time of the host in the window, seconds", SECONDS,
-               lambda run: run.cpu.host_steal_s),
-        Column("host_iowait_s", "iowait CPU time of the host in the window, seconds", SECONDS,
-               lambda run: run.cpu.host_iowait_s),
-        Column("host_idle_s", "idle CPU time of the host in the window, seconds", SECONDS,
-               lambda run: run.cpu.host_idle_s),
-        Column("pressure_cpu_s", "time something waited for cpu (PSI), seconds", SECONDS,
-               lambda run: run.pressure.cpu_some_s),
-        Column("pressure_io_s", "time something waited for io (PSI), seconds", SECONDS,
-               lambda run: run.pressure.io_some_s),
-        Column("pressure_memory_s", "time something waited for memory (PSI), seconds", SECONDS,
-               lambda run: run.pressure.memory_some_s),
-        Column("read_bytes", "bytes the server read from storage in the window", BYTES,
-               lambda run: run.io.read_bytes),
-        Column("write_bytes", "bytes the server wrote to storage in the window", BYTES,
-               lambda run: run.io.write_bytes),
-        Column("context_switches", "context switches of the server in the window", COUNT,
-               lambda run: run.io.context_switches),
+        _of("server.name", "server that was measured", name="server"),
+        _of("server.family", "mysql, mariadb or postgresql"),
+        _of("server.release", "release of the server"),
+        _of("server.build", "way it was compiled"),
+        _of("server.build_id", "GNU build id of the server's program"),
+        _of("server.sha256", "SHA-256 of the server's program", name="server_sha256"),
+        _of("sysbench.version", "version of sysbench", name="sysbench_version"),
+        _of("sysbench.sha256", "SHA-256 of the sysbench program", name="sysbench_sha256"),
+        _of("host.machine_id", "identity of the host"),
+        _of("host.boot_id", "identity of the boot of the host"),
+        _of("host.virtualisation", "kind of virtual machine the host is, empty for none"),
+        _of("times.started_at", "start of the run's process, seconds since 1970", UNIX_TIME),
+        _of("times.window_started_at", "start of the measured window, seconds since 1970", UNIX_TIME),
+        _of("times.window_ended_at", "end of the measured window, seconds since 1970", UNIX_TIME),
+        _of("times.ended_at", "end of the run, seconds since 1970", UNIX_TIME),
+        _of("window.duration_s", "length of the measured window, seconds"),
+        _of("window.transactions", "transactions in the window"),
+        _metric("window.tps", PER_SECOND),
+        _computed_metric("qps", PER_SECOND, _queries_per_s),
+        _metric("window.latency_mean_ms"),
+        _metric("window.p50_ms"),
+        _metric("window.p95_ms"),
+        _metric("window.p99_ms"),
+        _of("window.errors", "errors sysbench ignored, in the window"),
+        _of("window.reconnects", "reconnects in the window"),
+        _of("counts_of", "whose counts of transactions and latency: gate or sysbench", TEXT, name="counted_by"),
+        _of("cpu.cpus", "CPUs of the host"),
+        _of("cpu.server_user_s", "user CPU time of the server in the window, seconds"),
+        _of("cpu.server_system_s", "system CPU time of the server in the window, seconds"),
+        _of("cpu.client_user_s", "user CPU time of the client in the window, seconds"),
+        _of("cpu.client_system_s", "system CPU time of the client in the window, seconds"),
+        _of("cpu.host_user_s", "user CPU time of the host in the window, seconds"),
+        _of("cpu.host_system_s", "system CPU time of the host in the window, seconds"),
+        _of("cpu.host_irq_s", "irq CPU time of the host in the window, seconds"),
+        _of("cpu.host_steal_s", "steal CPU time of the host in the window, seconds"),
+        _of("cpu.host_iowait_s", "iowait CPU time of the host in the window, seconds"),
+        _of("cpu.host_idle_s", "idle CPU time of the host in the window, seconds"),
+        _of("pressure.cpu_some_s", "time something waited for cpu (PSI), seconds", name="pressure_cpu_s"),
+        _of("pressure.io_some_s", "time something waited for io (PSI), seconds", name="pressure_io_s"),
+        _of("pressure.memory_some_s", "time something waited for memory (PSI), seconds", name="pressure_memory_s"),
+        _of("io.read_bytes", "bytes the server read from storage in the window"),
+        _of("io.write_bytes", "bytes the server wrote to storage in the window"),
+        _of("io.context_switches", "context switches of the server in the window"),
         *(Column(name, f"{what} of the server when it was up; empty where unknown", unit,
-                 partial(_supply, name)) for name, (what, unit) in SUPPLIES.items()),
-        Column("file_system", "type of the file system with the data directory", TEXT,
-               lambda run: run.medium.file_system),
-        _fsync("min", "shortest", lambda run: run.fsync_ms.min),
-        _fsync("p50", "median", lambda run: run.fsync_ms.p50),
-        _fsync("p95", "95th percentile", lambda run: run.fsync_ms.p95),
-        _fsync("max", "longest", lambda run: run.fsync_ms.max),
-        *_traffic("server", lambda run: run.client_host.network.server),
-        *_traffic("client", lambda run: run.client_host.network.client),
+                 attrgetter(f"supplies.{name}")) for name, (what, unit) in SUPPLIES.items()),
+        _of("medium.file_system", "type of the file system with the data directory"),
+        _fsync("min", "shortest"),
+        _fsync("p50", "median"),
+        _fsync("p95", "95th percentile"),
+        _fsync("max", "longest"),
+        *_traffic("server"),
+        *_traffic("client"),
         *map(_phase, PHASE_NAMES),
         _per_transaction("cpu_us_per_tx", lambda run: (run.cpu.server_user_s, run.cpu.server_system_s)),
         _per_transaction("cpu_user_us_per_tx", lambda run: (run.cpu.server_user_s,)),
         _per_transaction("cpu_system_us_per_tx", lambda run: (run.cpu.server_system_s,)),
         _per_transaction("host_cpu_us_per_tx", lambda run: (_kernel_s(run),)),
-        Column("n_server_cpus", "CPUs the server could run on", COUNT, lambda run: run.n_server_cpus),
-        Column("n_client_cpus", "CPUs sysbench could run on", COUNT, lambda run: run.n_client_cpus),
-        Column("n_shared_cpus", "CPUs both could run on", COUNT, lambda run: run.n_shared_cpus),
-        Column("generator_cpu_s", "CPU time of sysbench in the window on the host it ran on, seconds", SECONDS,
-               lambda run: run.generator_cpu_s),
-        Column("generator_boot_id", "identity of the boot of the host that sysbench ran on", TEXT,
-               lambda run: run.generator_boot_id),
-        _metric("slow_stop_s", SECONDS, lambda run: run.slow_stop_s),
-        _metric("cold_s", SECONDS, lambda run: _statements_s(run, times.COLD)),
-        _metric("warm_s", SECONDS, lambda run: _statements_s(run, times.WARM)),
+        _of("n_server_cpus", "CPUs the server could run on"),
+        _of("n_client_cpus", "CPUs sysbench could run on"),
+        _of("n_shared_cpus", "CPUs both could run on"),
+        _of("generator_cpu_s", "CPU time of sysbench in the window on the host it ran on, seconds"),
+        _of("generator_boot_id", "identity of the boot of the host that sysbench ran on"),
+        _metric("slow_stop_s"),
+        _computed_metric("cold_s", SECONDS, lambda run: _statements_s(run, times.COLD)),
+        _computed_metric("warm_s", SECONDS, lambda run: _statements_s(run, times.WARM)),
         Column("steal_share", "share of all CPU time of the window that the hypervisor gave to others", SHARE,
                _steal_share),
-        _sliced("method", "slices, statements: beside the other runs of its block; turns, empty: one after the other",
-                TEXT),
-        _sliced("why", "why the run was measured by turns; empty in slices and where it is not recorded", TEXT),
-        _sliced("turned_by", f"{' or '.join(DISK)}, for which a block planned in slices went by turns", TEXT),
+        _of("sliced.method",
+            "slices, statements: beside the other runs of its block; turns, empty: one after the other"),
+        _of("sliced.why", "why the run was measured by turns; empty in slices and where it is not recorded"),
+        _of("sliced.turned_by", f"{' or '.join(DISK)}, for which a block planned in slices went by turns"),
         *(Column(f"disk_{name}_per_s", f"{what} per second of the block's reference while it warmed up, by its own "
                  "counters; empty where it was not counted", unit, partial(_asked_of_disk, name))
           for name, (what, unit) in DISK.items()),
-        _sliced("rounds", "slices of the run, or statements sent to it; empty by turns", COUNT),
-        _sliced("slice_s", "length of a slice, seconds", SECONDS),
-        _sliced("open_s", "time in which the run's clients were let through, seconds", SECONDS),
-        _sliced("tps_log_sd", "standard error of log TPS that the run's slices alone account for; empty by turns",
+        _of("sliced.rounds", "slices of the run, or statements sent to it; empty by turns"),
+        _of("sliced.slice_s", "length of a slice, seconds"),
+        _of("sliced.open_s", "time in which the run's clients were let through, seconds"),
+        _of("sliced.tps_log_sd", "standard error of log TPS that the run's slices alone account for; empty by turns",
                 LOG_RATIO),
-        _sliced("tps_trimmed", "10 % trimmed mean over the slices of transactions per second", PER_SECOND),
-        _sliced("waiting_cpu_s", "CPU time of the server while it was stopped, seconds; must be 0", SECONDS),
+        _of("sliced.tps_trimmed", "10 % trimmed mean over the slices of transactions per second", PER_SECOND),
+        _of("sliced.waiting_cpu_s", "CPU time of the server while it was stopped, seconds; must be 0"),
         *(Column(f"{half}_transactions", f"transactions completed in the {which} half of the run's slices", COUNT,
                  partial(_in_half, place))
           for place, (half, which) in enumerate((("early", "first"), ("late", "second")))),
@@ -287,13 +279,11 @@ RUNS = CsvTable(
                SHARE, _interval_cv),
         Column("rise", "log of TPS in the second half of the run's slices, or of its seconds by turns, over the first",
                LOG_RATIO, _rise),
-        Column("pool_bytes", "size of the server's buffer pool, bytes", BYTES, lambda run: run.pool.pool_bytes),
-        Column("table_bytes", "size of the files of all tables before the warm-up, bytes", BYTES,
-               lambda run: run.pool.table_bytes),
-        Column("pool_used_bytes", "bytes of the pool that held data before the warm-up; empty where unknown", BYTES,
-               lambda run: run.pool.used_bytes),
-        Column("fill_s", "time in which tables were read into the pool, seconds; empty where they were not", SECONDS,
-               lambda run: run.pool.fill_s),
+        _of("pool.pool_bytes", "size of the server's buffer pool, bytes"),
+        _of("pool.table_bytes", "size of the files of all tables before the warm-up, bytes"),
+        _of("pool.used_bytes", "bytes of the pool that held data before the warm-up; empty where unknown",
+            name="pool_used_bytes"),
+        _of("pool.fill_s", "time in which tables were read into the pool, seconds; empty where they were not"),
         Column("warnings", "number of warnings of the run", COUNT, lambda run: len(run.warnings)),
         Column("warning_codes", "codes of the warnings, separated by ;", TEXT,
                lambda run: ";".join(str(warning.code) for warning in run.warnings)),
@@ -308,12 +298,11 @@ SERIES = CsvTable(
     "a second of a run",
     (
         *RUN_COLUMNS,
-        Column("second", "seconds since sysbench began the measuring call", COUNT, lambda run: run.series.second),
-        Column("tps", "transactions in that second", PER_SECOND, lambda run: run.series.tps),
-        Column("qps", "statements in that second", PER_SECOND, lambda run: run.series.qps),
-        Column("p95_ms", "95th percentile of latency in that second, milliseconds", MILLISECONDS,
-               lambda run: run.series.p95_ms),
-        Column("errors_per_s", "errors in that second", PER_SECOND, lambda run: run.series.errors_per_s),
+        _of("series.second", "seconds since sysbench began the measuring call", COUNT),
+        _of("series.tps", "transactions in that second", PER_SECOND),
+        _of("series.qps", "statements in that second", PER_SECOND),
+        _of("series.p95_ms", "95th percentile of latency in that second, milliseconds"),
+        _of("series.errors_per_s", "errors in that second"),
     ),
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ from scripts.lib.vocabulary import BLOCK_FILE, RUN
 from scripts.measure.engine import run_record
 from scripts.measure.engine.run_record import Run
 from scripts.measure.sql import times
+from scripts.report.analysis.dictionary import TEXT_COLUMNS
 from scripts.report.analysis.metrics import COUNTERS
 from scripts.report.analysis.run_columns import (
     COUNTER_SERIES,
@@ -26,16 +27,6 @@ from scripts.report.analysis.run_columns import (
     SERIES,
     block_name,
 )
-
-# The columns of all tables that are read as text.
-TEXT_COLUMNS = {
-    "study", "variant", "workload", "block", "outcome", "reason", "server", "family", "release", "build", "build_id",
-    "server_sha256", "sysbench_version", "sysbench_sha256", "machine_id", "boot_id", "warning_codes", "file", "metric",
-    "log", "status", "note", "verdict", "file_system", "generator_boot_id", "lowest_workload", "highest_workload",
-    "virtualisation", "bound", "basis", "method", "why", "turned_by", "operation", "statement", "cache",
-    "answer_sha256", "axis", "level",
-}  # fmt: skip
-
 
 # Keys of a run's record that no table needs: 10 000 whole records take a gigabyte.
 LARGE = ("variables", "option_file", "histogram", "engine_report")
