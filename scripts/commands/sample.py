@@ -68,9 +68,8 @@ def render(archive: Path, output: Path) -> Path:
             compare_variants.main(study, tables["runs"], tables["executions"], tables)
             export_tables.main(study, tables, *(home / name for name in export_tables.OUTPUTS))
             plot_figures.main(study, tables, figures)
-            made = (output, home / "summary.md", home / "answer.json")
-            link, records = os.path.relpath(archive, output.parent), records_by_kind(names)
-            render_report.main(study, listed, tables, figures, *made, link, **records)
+            summary, answer, link = home / "summary.md", home / "answer.json", os.path.relpath(archive, output.parent)
+            render_report.main(study, listed, tables, figures, output, summary, answer, link, **records_by_kind(names))
     return output
 
 

@@ -168,8 +168,8 @@ def write_report(folder: Path) -> None:
     tables = dictionary.files(folder / "tables")
     export_tables.main(study, tables, *(folder / name for name in export_tables.OUTPUTS))
     plot_figures.main(study, tables, figures, processes=len(os.sched_getaffinity(0)))
-    made = (folder / name for name in ("report.html", "summary.md", "answer.json"))
-    render_report.main(study, runs, tables, figures, *made)
+    page, summary, answer = (folder / name for name in ("report.html", "summary.md", "answer.json"))
+    render_report.main(study, runs, tables, figures, page, summary, answer)
 
 
 def _arguments() -> argparse.Namespace:
