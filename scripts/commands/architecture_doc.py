@@ -77,5 +77,5 @@ def page(root: Path) -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    argparse.ArgumentParser(prog="python -m scripts.commands.architecture_doc", description=__doc__).parse_args()
     write_text(ROOT / PAGE, page(ROOT))

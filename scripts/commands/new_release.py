@@ -117,7 +117,7 @@ def run_checks(root: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.commands.new_release", description=__doc__)
     parser.add_argument("--version", required=True, help="three numbers, above the last version")
     parser.add_argument("--dry", action="store_true", help="change nothing")
     arguments = parser.parse_args()

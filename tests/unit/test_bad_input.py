@@ -377,8 +377,9 @@ needs_sysbench = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysben
 @needs_sysbench
 def test_script_that_cannot_be_read_is_told_with_line_command_and_log(tmp_path):
     (tmp_path / "mine.lua").write_text("function event(\n")
-    with pytest.raises(SysbenchMisused, match=r"mine\.lua:\d+: (.|\n)*mine.lua run; log: .*/log"):
-        run_sysbench.run(["sysbench", str(tmp_path / "mine.lua"), "run"], tmp_path / "log", timeout_s=30)
+    with pytest.raises(SysbenchMisused, match=r"mine\.lua:\d+: (.|\n)*mine.lua .*run; log: .*/log"):
+        call = sysbench.SysbenchCall(("sysbench",), str(tmp_path / "mine.lua"), (), clients=1, seconds=1)
+        run_sysbench.run(call, tmp_path / "log", timeout_s=30)
 
 
 @needs_sysbench

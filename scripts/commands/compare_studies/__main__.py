@@ -86,14 +86,14 @@ def compare(a: FinishedStudy, b: FinishedStudy) -> ComparedStudies:
         sentences=sentences(cells),
         refusals=_changes_table(a, b, "differs", refusals.named()),
         tables={metric.heading: side_table(cells, metric) for metric in metrics},
-        changes={title: _changes_table(a, b, "", found) for title, found in changes.items()},
+        changes={title: _changes_table(a, b, "", listed) for title, listed in changes.items()},
         figures=[Markup(chart) for chart in speedup_charts(cells)],
     )
 
 
 def _changes_table(a: FinishedStudy, b: FinishedStudy, what: str, changes: list[StudyChange]) -> Table:
     heads = (Head(what), *word_heads(f"A: {a.name}", f"B: {b.name}"))
-    return Table(heads, tuple(table_row(each.what, each.a, each.b) for each in changes), style="sided")
+    return Table(heads, tuple(table_row(change.what, change.a, change.b) for change in changes), style="sided")
 
 
 REFUSALS_TEXT = (
@@ -110,15 +110,17 @@ def page_of(compared: ComparedStudies) -> Page:
     title = f"{compared.a.name} and {compared.b.name}"
     sides = [_side_text(letter, study) for letter, study in (("A", compared.a), ("B", compared.b))]
     figures = [Figures(compared.figures, "answer", CAPTION)] if compared.figures else []
-    said = Fold("In sentences, variant by variant", [AnswerBox([*map(Prose, compared.sentences)])], is_open=not figures)
-    header = [Heading(title, 1), Prose(compared.headline, "headline"), *sides, *figures, said]
+    in_words = Fold(
+        "In sentences, variant by variant", [AnswerBox([*map(Prose, compared.sentences)])], is_open=not figures
+    )
+    header = [Heading(title, 1), Prose(compared.headline, "headline"), *sides, *figures, in_words]
     changes = [
         block
         for kind, table in compared.changes.items()
         for block in (Heading(kind), table if table else Prose("Nothing."))
     ]
     refusals = Section("refusals", FORBIDS, [Prose(REFUSALS_TEXT), compared.refusals], FORBIDS)
-    folds = [Fold(name, [table], is_open=not place) for place, (name, table) in enumerate(compared.tables.items())]
+    folds = [Fold(name, [table], is_open=number == 0) for number, (name, table) in enumerate(compared.tables.items())]
     sections = [
         *([refusals] if compared.refusals else []),
         *([Section("cells", "Cell by cell", folds, "Cell by cell")] if folds else []),

@@ -148,6 +148,8 @@ def _block(content: str) -> list[str]:
 
 def paragraphs(answer: StudyAnswer, variant: str) -> tuple[str, ...]:
     """Return Markdown paragraphs of what a study says of a variant; of the reference what it says of all others."""
-    said = answer.variants if variant == answer.reference else filter(None, [answer.about(variant)])
-    lines = ([f"**{markdown(each.headline)}**", *(markdown(one.text) for one in each.sentences)] for each in said)
-    return tuple("\n".join(each) for each in lines)
+    answers = answer.variants if variant == answer.reference else filter(None, [answer.about(variant)])
+    return tuple(
+        "\n".join([f"**{markdown(about.headline)}**", *(markdown(sentence.text) for sentence in about.sentences)])
+        for about in answers
+    )

@@ -59,10 +59,10 @@ def _rows(arms: Arms, metric: str) -> Iterator[dict[str, Any]]:
     contrast = combination(y, np.full_like(y, np.nan), {arms.names.index(RELINKED): 1, 0: -1}, arms.repetitions)
     over = _over_cells(y, contrast.values, contrast.weight)
     yield {"workload": None, "clients": None, "metric": metric, **_columns(*over)}
-    for place, (workload, clients) in enumerate(cells if len(cells) > 1 else ()):
-        values, weight = contrast.values[place], contrast.weight[place]
-        found = values, moved(values, weight, *pooled_variance(y[place][:, :2]))
-        yield {"workload": workload, "clients": clients, "metric": metric, **_columns(*found)}
+    for row_number, (workload, clients) in enumerate(cells if len(cells) > 1 else ()):
+        values, weight = contrast.values[row_number], contrast.weight[row_number]
+        spread = values, moved(values, weight, *pooled_variance(y[row_number][:, :2]))
+        yield {"workload": workload, "clients": clients, "metric": metric, **_columns(*spread)}
 
 
 def _over_cells(y: Array, values: Array, weight: Array) -> tuple[Array, Moved]:
@@ -77,11 +77,11 @@ def moved(log_ratios: Array, weight: Array, variance: float, degrees: float) -> 
 
     `weight` is the variance of the noise of a log ratio in units of one arm's, whose estimate is `variance`.
     """
-    there = ~np.isnan(log_ratios)
-    n = int(there.sum())
+    measured = ~np.isnan(log_ratios)
+    n = int(measured.sum())
     if n < 2 or not degrees > 0:
         return Moved(n, *[float("nan")] * 4)
-    total, noise = float(log_ratios[there].var(ddof=1)), float(weight[there].mean() * variance)
+    total, noise = float(log_ratios[measured].var(ddof=1)), float(weight[measured].mean() * variance)
     low, high = np.sqrt(np.maximum(variance_interval(total, n - 1, noise, degrees), 0.0))
     return Moved(n, float(np.sqrt(max(total - noise, 0.0))), float(low), float(high), float(np.sqrt(noise)))
 
@@ -89,18 +89,18 @@ def moved(log_ratios: Array, weight: Array, variance: float, degrees: float) -> 
 def variance_interval(total: float, degrees: float, noise: float, noise_degrees: float) -> Array:
     """Return both ends of the 95 % interval of the difference of two variances, given their independent estimates."""
     shares = (np.arange(GRID) + 0.5) / GRID
-    each = [estimate * number / scipy.special.chdtri(number, shares)
+    bounds = [estimate * number / scipy.special.chdtri(number, shares)
             for estimate, number in ((total, degrees), (noise, noise_degrees))]  # fmt: skip
-    return np.quantile(np.subtract.outer(*each), [stats.ALPHA / 2, 1 - stats.ALPHA / 2])
+    return np.quantile(np.subtract.outer(*bounds), [stats.ALPHA / 2, 1 - stats.ALPHA / 2])
 
 
-def _columns(log_ratios: Array, found: Moved) -> dict[str, Any]:
-    known = log_ratios[~np.isnan(log_ratios)]
+def _columns(log_ratios: Array, spread: Moved) -> dict[str, Any]:
+    measured = log_ratios[~np.isnan(log_ratios)]
     return {
-        "n_relinks": found.relinks,
-        "ratio": float(np.exp(known.mean())) if known.size else float("nan"),
-        "sd": found.between,
-        "noise_sd": found.noise,
+        "n_relinks": spread.relinks,
+        "ratio": float(np.exp(measured.mean())) if measured.size else float("nan"),
+        "sd": spread.between,
+        "noise_sd": spread.noise,
         **{f"moved{end}": float(np.expm1(sd)) for end, sd in
-           (("", found.between), ("_low", found.low), ("_high", found.high))},
+           (("", spread.between), ("_low", spread.low), ("_high", spread.high))},
     }  # fmt: skip

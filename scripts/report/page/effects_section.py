@@ -73,9 +73,9 @@ def factor_section(study: dict[str, Any], factors: pd.DataFrame, figures: Sequen
 
 
 def _factor_cells(group: pd.DataFrame, study: dict[str, Any]) -> Iterable[Cell]:
-    found = {row.metric: row for row in group.itertuples()}
-    for name in (each for each in FACTOR_METRICS if each in found):
-        row = found[name]
+    by_metric = {row.metric: row for row in group.itertuples()}
+    for name in (metric for metric in FACTOR_METRICS if metric in by_metric):
+        row = by_metric[name]
         yield ratio_cell(row, study["repetitions"], "", "" if row.interaction else state(EVERY[name], row))
 
 
@@ -91,9 +91,9 @@ def ratio_cell(row: Any, planned: int, word: str = "", state: str = "") -> Cell:
 def held_out_fold(study: dict[str, Any], split: Mapping[str, Split]) -> Fold | None:
     """Return the means over trained and over held-out workloads, of variants measured on both kinds; None without."""
     rows = [
-        (variant, listing(own.trained), short_measured(own.on_trained), listing(own.held_out),
-         short_measured(own.on_held_out))
-        for variant, own in split.items()
+        (variant, listing(means.trained), short_measured(means.on_trained), listing(means.held_out),
+         short_measured(means.on_held_out))
+        for variant, means in split.items()
     ]  # fmt: skip
     if not rows:
         return None
@@ -112,14 +112,14 @@ def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> 
 
 def _published_table(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: Metric) -> Table:
     sides = published.beside(study, tables, metric.name)
-    theirs = list(dict.fromkeys(variant for side in sides for variant in side.everywhere))
-    ours = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
+    published_variants = list(dict.fromkeys(variant for side in sides for variant in side.everywhere))
+    measured_variants = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
     base = published.base_of(study, published.frame(study))
     heads = (f"published, / {base}", "the same at our client counts", f"measured, / {study['reference']}")
     rows = []
     for load in sides:
-        measured_here = {name: ratio_cell(load.ours.get(name), study["repetitions"]) for name in ours}
-        for name in dict.fromkeys([*theirs, *ours]):
+        measured_here = {name: ratio_cell(load.ours.get(name), study["repetitions"]) for name in measured_variants}
+        for name in dict.fromkeys([*published_variants, *measured_variants]):
             cells = (*_published_cells(load, name), measured_here.get(name, Cell(NOTHING, (), "")))
             rows.append(table_row(load.workload, variant_cell(name), *cells))
     named = (*word_heads("workload", "variant"), *map(Head, heads))
@@ -163,9 +163,9 @@ def _matrix_groups(effects: pd.DataFrame) -> Any:
 
 
 def _matrix_row(study: Study, group: pd.DataFrame) -> TableRow:
-    found = {row.metric: row for row in group.itertuples()}
+    by_metric = {row.metric: row for row in group.itertuples()}
     return table_row(
-        _effect_cell(group), *(_matrix_field(found[name], study) for name in FACTOR_METRICS if name in found)
+        _effect_cell(group), *(_matrix_field(by_metric[name], study) for name in FACTOR_METRICS if name in by_metric)
     )
 
 
@@ -187,18 +187,18 @@ def matrix_sentences(study: Study, overall: pd.DataFrame) -> list[Sentence]:
     """Return one sentence per effect of one or two factors, on the leading metric and a second one."""
     sentences, sides = [], sides_by_formula(matrix_contrasts(study))
     for (factor, formula), group in _matrix_groups(overall[overall["n_factors"] <= 2]):
-        found = {row.metric: row for row in group.itertuples()}
-        worse = [name for name, row in found.items() if EVERY[name].is_worse(side(row)) and row.n_factors == 1]
+        by_metric = {row.metric: row for row in group.itertuples()}
+        worse = [name for name, row in by_metric.items() if EVERY[name].is_worse(side(row)) and row.n_factors == 1]
         label = effect_label(formula, int(group["n_factors"].iloc[0]))
         what = f"{factor}, {' instead of '.join(sides[formula])}" if formula in sides else label
-        sentences.append(Sentence(_effect_sentence(label, what, found, study), bool(worse)))
+        sentences.append(Sentence(_effect_sentence(label, what, by_metric, study), bool(worse)))
     return sentences
 
 
-def _effect_sentence(name: str, what: str, found: dict[str, Any], study: Study) -> str:
-    lead = leading(found)
+def _effect_sentence(name: str, what: str, by_metric: dict[str, Any], study: Study) -> str:
+    lead = leading(by_metric)
     other = WARM_TIME if lead is COLD_TIME else METRICS["p95_ms"]
-    tps, p95 = found[lead.name], found[other.name]
+    tps, p95 = by_metric[lead.name], by_metric[other.name]
     if not tps.n_cells:
         return f"{name}: no block has all the variants that this effect needs."
     counted = f"over {plural(tps.n_cells, 'cell')}, {plural(tps.n_repetitions, 'repetition')}"
@@ -222,17 +222,17 @@ def _verdict_clause(row: Any, matters: float) -> str:
 
 def matrix_cells(study: Study, effects: pd.DataFrame) -> list[Table]:
     """Return one table per metric of effects by cell, workloads in the study's order, for studies of several cells."""
-    ours = effects[
+    shown = effects[
         effects["workload"].notna() & effects["metric"].isin(("tps", "p95_ms", COLD_TIME.name, WARM_TIME.name))
     ]
-    ranks = ours["workload"].map({name: rank for rank, name in enumerate(study.get("workloads", ()))})
-    ours = ours.assign(rank=ranks).sort_values(["rank", "clients"], kind="stable")
+    ranks = shown["workload"].map({name: rank for rank, name in enumerate(study.get("workloads", ()))})
+    shown = shown.assign(rank=ranks).sort_values(["rank", "clients"], kind="stable")
     tables = []
-    for metric, rows in ours.groupby("metric", sort=False):
+    for metric, rows in shown.groupby("metric", sort=False):
         places = list(dict.fromkeys(zip(rows["workload"], rows["clients"], strict=True)))
         heads = (Head(f"{workload}, {plural(int(clients), 'client')}") for workload, clients in places)
         body = [
-            table_row(_effect_cell(group), *(_matrix_field(each, study) for each in group.itertuples()))
+            table_row(_effect_cell(group), *(_matrix_field(row, study) for row in group.itertuples()))
             for _, group in _matrix_groups(rows)
         ]
         named = (*word_heads("effect"), *heads)

@@ -83,7 +83,7 @@ def allocated_places(study: dict[str, Any], files: pd.DataFrame) -> list[Allocat
 
 def _allocated_place(study: dict[str, Any], files: pd.DataFrame, workload: str, clients: int) -> AllocatedPlace:
     cell = files[(files["workload"] == workload) & (files["clients"] == clients)]
-    whole, together = (
+    data_directory, together = (
         _summed(rows, name) for rows, name in ((cell, ALL_TABLES), (cell[cell["kind"] == "table"], TABLE_KINDS))
     )
     of_tables = _whole_tables(cell[(cell["kind"] == "table") & (cell["after_allocated_bytes"] > 0)])
@@ -91,7 +91,7 @@ def _allocated_place(study: dict[str, Any], files: pd.DataFrame, workload: str, 
     parts = {
         **{part: of_tables[of_tables["part"] == part] for part in largest},
         TABLE_KINDS: together,
-        ALL_TABLES: whole,
+        ALL_TABLES: data_directory,
     }
     sizes = {
         (variant, edge): {name: _allocated(part, variant, edge, study["reference"]) for name, part in parts.items()}
@@ -101,15 +101,15 @@ def _allocated_place(study: dict[str, Any], files: pd.DataFrame, workload: str, 
     return AllocatedPlace(workload, clients, tuple(parts), sizes)
 
 
-def _allocated_table(study: dict[str, Any], place: AllocatedPlace) -> Table:
+def _allocated_table(study: dict[str, Any], sizes_on_disk: AllocatedPlace) -> Table:
     unknown = Cell(NOTHING, (), "hole", "not measured")
     rows = [
-        table_row(variant_cell(variant), EDGE_WORDS[edge], *(each.cell if each else unknown for each in parts.values()))
-        for (variant, edge), parts in place.sizes.items()
+        table_row(variant_cell(variant), EDGE_WORDS[edge], *(part.cell if part else unknown for part in parts.values()))
+        for (variant, edge), parts in sizes_on_disk.sizes.items()
     ]
-    rows += _published_sizes(study, place.workload, len(place.parts))
-    heads = (*word_heads("variant", "when"), *map(Head, place.parts))
-    return Table(heads, tuple(rows), caption=place.title)
+    rows += _published_sizes(study, sizes_on_disk.workload, len(sizes_on_disk.parts))
+    heads = (*word_heads("variant", "when"), *map(Head, sizes_on_disk.parts))
+    return Table(heads, tuple(rows), caption=sizes_on_disk.title)
 
 
 def allocated_blocks(study: dict[str, Any], places: Sequence[AllocatedPlace]) -> list[PageBlock]:
@@ -122,19 +122,19 @@ def allocated_blocks(study: dict[str, Any], places: Sequence[AllocatedPlace]) ->
         f"it means over the runs; {study['reference']} → variant are those of n blocks that have both, with their "
         "ratio and its 95 % t interval where runs differ."
     )
-    tables = (_allocated_table(study, place) for place in places)
+    tables = (_allocated_table(study, sizes_on_disk) for sizes_on_disk in places)
     return [Heading("What the tables take on disk", id="compression"), Prose(text), *tables]
 
 
 def allocated_sentences(study: dict[str, Any], places: Iterable[AllocatedPlace]) -> Iterator[str]:
     """Yield the disk space of all tables of each variant beside the reference's, before and after the load."""
-    for place in places:
+    for sizes_on_disk in places:
         for variant in (name for name in study["variants"] if name not in CONTROLS):
-            sizes = {edge: place.sizes[variant, edge][TABLE_KINDS] for edge in EDGE_WORDS}
-            pairs = [f"{each.pair.text} {EDGE_WORDS[edge]}" for edge, each in sizes.items() if each and each.pair]
+            sizes = {edge: sizes_on_disk.sizes[variant, edge][TABLE_KINDS] for edge in EDGE_WORDS}
+            pairs = [f"{part.pair.text} {EDGE_WORDS[edge]}" for edge, part in sizes.items() if part and part.pair]
             if pairs:
                 whose = f"{TABLE_KINDS} of {variant} to that of {study['reference']}"
-                yield f"{place.title}: disk space of {whose}: {listing(pairs)}."
+                yield f"{sizes_on_disk.title}: disk space of {whose}: {listing(pairs)}."
 
 
 def _whole_tables(rows: pd.DataFrame) -> pd.DataFrame:
@@ -156,23 +156,25 @@ def _allocated(part: pd.DataFrame, variant: str, edge: str, reference: str) -> A
     if variant not in wide or wide[variant].isna().all():
         return None
     compared = variant != reference and reference in wide
-    own = wide[wide[[variant, reference] if compared else [variant]].notna().all(axis=1)]
-    pair = paired_means(own[variant], own[reference]) if compared else None
-    rows = own.index if pair else wide.index
+    shared_blocks = wide[wide[[variant, reference] if compared else [variant]].notna().all(axis=1)]
+    pair = paired_means(shared_blocks[variant], shared_blocks[reference]) if compared else None
+    rows = shared_blocks.index if pair else wide.index
     return Allocated(wide.loc[rows, variant].mean(), apparent.loc[rows, variant].mean(), pair)
 
 
 def _published_sizes(study: dict[str, Any], workload: str, width: int) -> Iterator[TableRow]:
     rows = published.frame(study)
-    found = {
+    published_bytes = {
         (row.variant, row.metric): row.value
         for row in rows[(rows["workload"] == workload) & rows["metric"].isin(SIZES)].itertuples()
     }
     for edge, when in EDGE_WORDS.items():
-        for variant in dict.fromkeys(variant for variant, _ in found):
-            taken, apparent = (found.get((variant, f"{edge}_{kind}_bytes")) for kind in ("allocated", "apparent"))
-            share = f"{percent(taken / apparent, 0)} of {size(apparent)}" if taken and apparent else ""
-            field = Cell(size(taken), (share,) if share else ())
+        for variant in dict.fromkeys(variant for variant, _ in published_bytes):
+            allocated, apparent = (
+                published_bytes.get((variant, f"{edge}_{kind}_bytes")) for kind in ("allocated", "apparent")
+            )
+            share = f"{percent(allocated / apparent, 0)} of {size(apparent)}" if allocated and apparent else ""
+            field = Cell(size(allocated), (share,) if share else ())
             yield table_row(f"published {variant}", when, *(NOTHING,) * (width - 1), field)
 
 
@@ -227,15 +229,15 @@ def _means(runs: list[Counters]) -> Iterable[float | None]:
     for name in OPERATIONS:
         yield _mean(grown(run.get(f"{CHANGE_BUFFER_PREFIX}merged_{name}")) for run in runs)
     gone = [[grown(run.get(f"{CHANGE_BUFFER_PREFIX}discarded_{name}")) for name in OPERATIONS] for run in runs]
-    yield _mean(None if None in each else sum(each) for each in gone)
+    yield _mean(None if None in counts else sum(counts) for counts in gone)
     for edge in ("before", "after"):
         pages = (run.get(f"{CHANGE_BUFFER_PREFIX}pages") for run in runs)
         yield _mean(getattr(edges, edge) if edges else None for edges in pages)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def _text(value: float | None) -> str:
@@ -259,8 +261,8 @@ FILES_TEXT = Markup(
 
 def file_fold(study: dict[str, Any], files: pd.DataFrame) -> Fold | None:
     """Return the sizes of files after the runs, one table per workload; None where nothing is known of them."""
-    found = {name: size_table(study, name, files[files["workload"] == name]) for name in study["workloads"]}
-    blocks = [block for name, table in found.items() if table for block in (Heading(name, 4), table)]
+    tables = {name: size_table(study, name, files[files["workload"] == name]) for name in study["workloads"]}
+    blocks = [block for name, table in tables.items() if table for block in (Heading(name, 4), table)]
     return Fold("Files of the data directory", (Prose(FILES_TEXT), *blocks), id="files") if blocks else None
 
 
@@ -268,13 +270,13 @@ def size_table(study: dict[str, Any], workload: str, files: pd.DataFrame) -> Tab
     """Return the sizes of files of a workload: one row per variant and client count, one column per kind of files."""
     run = files.groupby([*CELL, "repetition", "kind"])[list(SIZE_COLUMNS)].sum(min_count=1)
     means = run.groupby([*CELL, "kind"])[list(SIZE_COLUMNS)].mean()
-    found = {key: tuple(row) for key, row in zip(means.index, means.to_numpy(), strict=True)}
-    kinds = [kind for kind in FILE_KIND_WORDS if any(key[-1] == kind and row[1] > 0 for key, row in found.items())]
+    sizes = {key: tuple(row) for key, row in zip(means.index, means.to_numpy(), strict=True)}
+    kinds = [kind for kind in FILE_KIND_WORDS if any(key[-1] == kind and row[1] > 0 for key, row in sizes.items())]
     keys = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
     rows = tuple(
-        table_row(variant_cell(key[0]), str(key[2]), *(_size_cell(found.get((*key, kind))) for kind in kinds))
+        table_row(variant_cell(key[0]), str(key[2]), *(_size_cell(sizes.get((*key, kind))) for kind in kinds))
         for key in keys
-        if any((*key, kind) in found for kind in kinds)
+        if any((*key, kind) in sizes for kind in kinds)
     )
     return Table((*word_heads("variant"), Head("clients"), *(Head(FILE_KIND_WORDS[kind]) for kind in kinds)), rows)
 

@@ -3,19 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from markupsafe import Markup
 
 from scripts.lib import version
 from scripts.lib.host.outcome import sound_records
 from scripts.lib.vocabulary import MIN_BLOCKS
 from scripts.lib.wording import share
-from scripts.measure.engine.run_record import Diagnosis, Run
 from scripts.report.analysis import held_out, stats
-from scripts.report.analysis.expectations import judged_expectations, word_of
 from scripts.report.analysis.metrics import METRICS
 from scripts.report.page import audits_section as report_audits
 from scripts.report.page import (
@@ -24,7 +20,6 @@ from scripts.report.page import (
     effects_section,
     efforts_section,
     engine_section,
-    first_screen,
     imported_answers,
     imported_findings,
     machine_section,
@@ -54,55 +49,20 @@ from scripts.report.page.document import (
     Verbatim,
     grid,
 )
+from scripts.report.page.evidence import Evidence, answer_of
 from scripts.report.page.figures.naming import answer_names, look_of, machine_name
 from scripts.report.page.finding import Finding
 from scripts.report.page.imported_columns import columns_of
 from scripts.report.page.ladder_section import ladder_tables
 from scripts.report.page.levels_section import level_section
 from scripts.report.page.measuring_section import looks_text, method_text, stopping_text
-from scripts.report.page.results import Results, results
-from scripts.report.page.study_answer import JudgedExpectation, RatioRow, Sentence, StudyAnswer
-from scripts.report.page.study_sentences import caption, extent, measured_at, partial_sentence
+from scripts.report.page.results import results
+from scripts.report.page.study_answer import Sentence, StudyAnswer
+from scripts.report.page.study_sentences import caption, extent, measured_at
 from scripts.report.page.value_tables import overall_table
-from scripts.report.page.verdict import matters_of, noise_sentence, study_answer
+from scripts.report.page.verdict import matters_of, noise_sentence
 
 Record = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Everything a report is made of.
-
-    `tables` holds the tables of `render_report.TABLES` by name, `records` the records of runs,
-    `figures` SVG by name. `folder` is that of the page: links to the files of runs are relative to it. `archive` names
-    the archive that holds these files instead, relative to `folder`; it is empty where they lie unpacked.
-    """
-
-    study: dict[str, Any]
-    tables: dict[str, pd.DataFrame]
-    records: list[Run]
-    facts: list[Record]
-    audits: list[Record]
-    checks: list[Record]
-    proofs: list[Record]
-    profiles: list[Record]
-    sources: list[Record]
-    datasets: list[Record]
-    diagnoses: list[Diagnosis]
-    figures: dict[str, str]
-    folder: Path
-    archive: str = ""
-
-    @property
-    def built(self) -> build_findings.Built:
-        """The records about builds."""
-        return build_findings.Built(
-            self.facts,
-            report_audits.counted_audits(self.audits),
-            self.checks,
-            [proof for record in self.proofs for proof in record["proofs"]],
-            [build for record in self.proofs for build in record.get("foreign_flags", [])],
-        )
 
 
 @dataclass(frozen=True)
@@ -262,18 +222,18 @@ class StudyReport:
         yield report_runs.command_section(self.study, self.records)
 
     def _header(self) -> Iterator[PageBlock]:
-        told = self.answer
-        yield from (Prose(warning, "partial") for warning in told.warnings)
-        yield Heading(told.title, 1)
-        yield Prose(told.question, "question")
-        yield Prose(told.answer, "headline")
-        if told.doubts or told.powers:
-            bad = (Markup('<span class="worse">{}</span> ').format(doubt.text) for doubt in told.doubts)
+        answer = self.answer
+        yield from (Prose(warning, "partial") for warning in answer.warnings)
+        yield Heading(answer.title, 1)
+        yield Prose(answer.question, "question")
+        yield Prose(answer.answer, "headline")
+        if answer.doubts or answer.powers:
+            bad = (Markup('<span class="worse">{}</span> ').format(doubt.text) for doubt in answer.doubts)
             link = Markup(' <a href="#trust">{}</a>').format(report_findings.TRUST)
-            yield Prose(Markup("").join(bad) + " ".join(told.powers) + link, "doubts")
-        yield Prose(told.machine, "quiet machine")
-        if told.running:
-            yield Prose(" ".join(told.running), "quiet")
+            yield Prose(Markup("").join(bad) + " ".join(answer.powers) + link, "doubts")
+        yield Prose(answer.machine, "quiet machine")
+        if answer.running:
+            yield Prose(" ".join(answer.running), "quiet")
         if drawings := workloads_section.markup(self.evidence.figures, answer_names(self.study)):
             yield Figures(drawings, "answer", caption(self.study, self.shown))
         if self.beside_speed:
@@ -282,16 +242,18 @@ class StudyReport:
             yield Fold("In sentences, variant by variant", list(self._sentences()), id="sentences")
         runs = self.tables["runs"]
         size = (imported_answers.extent if self.imported else extent)(self.study, runs)
-        parts = (size, self.method.removesuffix("."), measured_at(runs), f"study {told.study}")
+        parts = (size, self.method.removesuffix("."), measured_at(runs), f"study {answer.study}")
         yield Prose(" · ".join(filter(None, parts)), "quiet")
 
     def _sentences(self) -> Iterator[PageBlock]:
         """Yield what the study answers in sentences, effects first, then variant by variant."""
         if self.effect_sentences:
-            yield AnswerBox([Prose(each.text, "worse" if each.bad else "") for each in self.effect_sentences])
+            yield AnswerBox(
+                [Prose(sentence.text, "worse" if sentence.bad else "") for sentence in self.effect_sentences]
+            )
         for about in self.answer.variants:
-            said = (Prose(each.text, "worse" if each.bad else "") for each in about.sentences)
-            yield AnswerBox([Prose(Markup("<b>{}</b>").format(about.headline)), *said], about.variant)
+            paragraphs = (Prose(sentence.text, "worse" if sentence.bad else "") for sentence in about.sentences)
+            yield AnswerBox([Prose(Markup("<b>{}</b>").format(about.headline)), *paragraphs], about.variant)
         yield Prose(self.noise, "noise")
 
     def _where(self) -> Section:
@@ -362,7 +324,7 @@ class StudyReport:
         facts = sound_records(built.facts)
         stories = build_findings.failure_stories(built, profiles)
         blocks: list[PageBlock] = [
-            *(each for name, why in stories for each in (Prose(f"Failed: {name}", "worse"), Verbatim(why))),
+            *(block for name, why in stories for block in (Prose(f"Failed: {name}", "worse"), Verbatim(why))),
             *builds_section.build_blocks(self.study, facts),
             *report_audits.audit_blocks(facts, built.audits),
             *report_audits.bolt_blocks(facts),
@@ -388,7 +350,7 @@ class StudyReport:
         else:
             matters, code = share(matters_of(self.study)), Markup("{} <code>{}</code>")
             values = {"min_blocks": str(MIN_BLOCKS), "alpha": str(stats.ALPHA), "matters": matters}
-            meanings = [(each.heading, code.format(each.meaning, each.name)) for each in METRICS.values()]
+            meanings = [(metric.heading, code.format(metric.meaning, metric.name)) for metric in METRICS.values()]
             blocks += [Partial("statistics", values), Heading("Quantities"), Definitions(meanings)]
         columns = columns_of(self.study, self.tables["runs"])
         named = [(Markup("<code>{}</code>").format(name), meaning) for name, meaning in columns.items()]
@@ -415,7 +377,7 @@ class StudyReport:
         )
         drawn = f"The blocks were drawn from seed {study['seed']}; repetition is the outermost loop, then block."
         yield Prose(f"{drawn} Campaign {study['campaign']}; {rest}{took}. {self.method}")
-        order = [(*map(str, place), ", ".join(names)) for *place, names in study.get("order") or []]
+        order = [(*map(str, position), ", ".join(names)) for *position, names in study.get("order") or []]
         heads = ("workload", "clients", "repetition", "order")
         yield Fold(f"Planned order: {len(order)} blocks", [grid(heads, order, 4)])
 
@@ -424,34 +386,3 @@ VALUES = "Figures of values: dots are runs, lines the geometric means over all r
 BETTER = "More TPS is better, less of all others is better."
 WELCH = "Welch's 95 % intervals from unpaired repetitions; figures are of whole calls"
 WELCH_FIGURES = "Welch's intervals from unpaired repetitions, figures of whole calls."
-
-
-def answer_of(evidence: Evidence, shown: Results, split: Mapping[str, held_out.Split]) -> StudyAnswer:
-    """Return what the study answers: in words, in ratios, and what to doubt."""
-    study, found, built = evidence.study, evidence.tables, evidence.built
-    lost = build_findings.lost_profiles(study, built) | build_findings.failure_reasons(study, built)
-    if study.get("imported"):
-        answers, answer, bad, plain = imported_answers.first_answers(study, found)
-    else:
-        answers = study_answer(study, found, lost, split)
-        answer, (bad, plain) = (of(study, found, answers) for of in (first_screen.answer_sentence, first_screen.doubts))
-    judged = list(judged_expectations(study, found))
-    return StudyAnswer(
-        study=study["study"],
-        title=study["title"],
-        question=study["question"],
-        is_partial=bool(study.get("partial")),
-        warnings=list(filter(None, (partial_sentence(study, found["runs"]), effects_section.scaled_sentence(study)))),
-        answer=answer,
-        doubts=bad,
-        powers=plain,
-        machine=first_screen.machine_line(study, evidence.records, evidence.sources, evidence.datasets),
-        running=running_servers_section.sentences(evidence.records),
-        reference=study["reference"],
-        quantities=shown.heads,
-        rows=[RatioRow(row.variant, row.label, list(row.fields)) for row in shown.rows],
-        has_verdicts=not study.get("imported"),
-        variants=answers,
-        word=word_of(judged),
-        expectations=[JudgedExpectation(each.text, each.state) for each in judged],
-    )

@@ -66,16 +66,21 @@ def made(repetitions=5):
     return study, found
 
 
+def texts_of(rows):
+    return [tuple(cell.text for cell in row.cells) for row in rows]
+
+
 def test_page_has_a_row_a_storage_and_says_what_of_the_difference_an_fsync_is():
     study, records = made()
     records = records_of(records)
     runs, _ = collect(study, records)
-    view = machine_section.storage_view(study, runs, records)
-    assert view["storages"] == [
+    text, table, sentences = machine_section.storage_section(study, runs, records).blocks
+    assert "fsync" in text.text
+    assert texts_of(table.rows) == [
         ("disk", "disk (/data)", "ext4", "rw,relatime,barrier=0", "vda", "0.900", "1.50", "2.00", "9.00", "5"),
         ("memory", "shm (/dev/shm/x)", "tmpfs", "rw,size=1g", "–", "0.00045", "0.020", "0.030", "0.400", "5"),
     ]
-    (sentence,) = view["storage_sentences"]
+    (sentence,) = sentences.texts
     assert sentence == (
         "oltp with 8 clients: on memory a transaction took 2.50 ms less (interval 2.50 to 2.50) than on disk, an fsync "
         "1.48 ms less (interval 1.48 to 1.48); 5 blocks."
@@ -90,7 +95,8 @@ def test_published_times_stand_below_ours():
     study["published"] = {"source": "somewhere", "rows": own}
     records = records_of(records)
     runs, _ = collect(study, records)
-    assert machine_section.storage_view(study, runs, records)["storages"][2:] == [
+    _, table, _ = machine_section.storage_section(study, runs, records).blocks
+    assert texts_of(table.rows)[2:] == [
         ("published: nvme", "–", "–", "–", "–", "0.194", "–", "–", "0.224", "–"),
         ("published: tape", "–", "–", "–", "–", "–", "–", "–", "800", "–"),
     ]
@@ -106,4 +112,4 @@ def test_study_without_storages_or_with_runs_of_an_older_release_has_no_such_sec
         facts.pop(lacking)
     records = records_of(records)
     runs, _ = collect(study, records)
-    assert machine_section.storage_view(study, runs, records) == {"storages": []}
+    assert machine_section.storage_section(study, runs, records) is None

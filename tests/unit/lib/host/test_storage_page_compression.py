@@ -78,10 +78,17 @@ def files():
     return pd.DataFrame(rows, columns=FILES.names)
 
 
+def table_of(study):
+    """Return the only table of what the tables take on disk."""
+    heading, text, table = engine_section.allocated_blocks(study, engine_section.allocated_places(study, files()))
+    assert (heading.text, "Allocated bytes" in text.text) == ("What the tables take on disk", True)
+    return table
+
+
 def test_sizes_of_compressed_tables_are_set_against_the_reference_before_and_after():
-    (table,) = engine_section.allocated_tables(STUDY, files())
-    assert table.head == ("sbtest.linktable", "all tables", "whole data directory")
-    fields = {(variant, when): cells for variant, when, cells in table.rows}
+    table = table_of(STUDY)
+    assert [head.text for head in table.heads[2:]] == ["sbtest.linktable", "all tables", "whole data directory"]
+    fields = {(variant.text, when.text): cells for variant, when, *cells in (row.cells for row in table.rows)}
     before, after = (fields["zlib", when] for when in engine_section.EDGE_WORDS.values())
     assert before[0].text == "1.0 GiB → 512.0 MiB"
     assert before[0].notes == ("50\u202f% of 1.0 GiB", "0.50\u202f×, n 2")
@@ -98,13 +105,14 @@ def test_published_sizes_stand_below_ours():
         {"metric": f"{edge}_{kind}_bytes", **of, "value": value * GIB}
         for edge, kind, value in (("before", "allocated", 65), ("before", "apparent", 130), ("after", "allocated", 110))
     ]
-    (table,) = engine_section.allocated_tables({**STUDY, "published": {"source": "x", "rows": rows}}, files())
-    (name, when, cells), (_, _, later) = table.rows[-2:]
-    assert (name, when, cells[0].text) == ("published zlib", "before the load", NOTHING)
+    table = table_of({**STUDY, "published": {"source": "x", "rows": rows}})
+    (name, when, *cells), (_, _, *later) = (row.cells for row in table.rows[-2:])
+    assert (name.text, when.text, cells[0].text) == ("published zlib", "before the load", NOTHING)
     assert (cells[2].text, cells[2].notes) == ("65.0 GiB", ("50\u202f% of 130.0 GiB",))
     assert (later[2].text, later[2].notes) == ("110.0 GiB", ())
 
 
 def test_study_without_compressed_pages_has_no_such_table():
     plain = {**STUDY, "variants": {"none": {}, "zlib": {}}}
-    assert engine_section.allocated_tables(plain, files()) == []
+    places = engine_section.allocated_places(plain, files())
+    assert (places, engine_section.allocated_blocks(plain, places)) == ([], [])

@@ -158,7 +158,8 @@ def test_each_variant_of_either_side_has_a_row_and_what_a_side_lacks_is_left_emp
     study = {**declared(), "published": {**TOLD, "rows": [*TOLD["rows"], *theirs]}}
     study["variants"] = {**study["variants"], "unmeasured": study["variants"]["pgo"]}
     (tps, *_) = effects_section.published_tables(study, {"runs": compared().judged})
-    rows = {name: cells for workload, name, cells in tps.rows if workload == "simple_select"}
+    named = (row.cells for row in tps.rows)
+    rows = {name.text: cells for workload, name, *cells in named if workload.text == "simple_select"}
     assert list(rows) == ["pgo", "other", "unmeasured"]
     assert [cell.text == NOTHING for cell in rows["pgo"]] == [False, False, False]
     assert [cell.text == NOTHING for cell in rows["other"]] == [False, False, True]
