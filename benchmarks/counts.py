@@ -109,8 +109,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=TABLE)
     # Jobs find the modules beside a script of the user's by this.
-    used = {"workloads": {"tpcc_like": {"script": str(TPCC_LIKE)}}, "datasets": {}}
-    os.environ.update(lua.job_environment({}, used))
+    os.environ.update(lua.job_environment([str(TPCC_LIKE)]))
     found = list(rows())
     with parser.parse_args().output.open("w", newline="") as file:
         table = csv.DictWriter(file, [*asdict(found[0])], lineterminator="\n")

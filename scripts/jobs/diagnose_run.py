@@ -9,8 +9,8 @@ from scripts.lib.host.cpus import read_topology
 from scripts.lib.host.entry import say, say_waiting, started_s
 from scripts.lib.host.locks import shared
 from scripts.lib.wording import brief
+from scripts.measure.engine import by_turns, run_record
 from scripts.measure.engine import diagnosis as measure_diagnosis
-from scripts.measure.engine import run_record, turns
 from scripts.measure.engine.setting import Phases, setting_of
 from scripts.measure.engine.tracer import ToolFailed
 from scripts.measure.loadgen import client_host
@@ -46,7 +46,7 @@ def diagnosed(recipe: dict, place: dict, identity: Path, dataset: Path, text: Pa
         window = measure_diagnosis.DiagnosedWindow(tool)
         setting = setting_of(recipe_with_tool(recipe), place, identity, dataset, text, log, at_edge=window)
         refusal = outcome.first_reason([identity, *map(Path, place.get("judged", []))])
-        (facts,) = turns.facts_of_levels([setting], Phases(started_s()), refusal)
+        (facts,) = by_turns.facts_of_levels([setting], Phases(started_s()), refusal)
         if outcome.has_failed(facts):
             return facts
         try:

@@ -62,8 +62,7 @@ def measured(place, monkeypatch):
     def run(name, text, **load):
         script = place.folder / f"{name}.lua"
         script.write_text(EVENT + text)
-        entries = {"workloads": {"own": {"script": str(script)}}, "datasets": {}}
-        for key, value in lua.job_environment({}, entries).items():
+        for key, value in lua.job_environment([str(script)]).items():
             monkeypatch.setenv(key, value)
         own = {"script": lua.recipe_name(str(script)), "options": {}, **load}
         status, said = finish(place.run_command(name, load=own))

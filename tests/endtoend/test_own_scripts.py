@@ -24,7 +24,7 @@ def test_script_of_the_user_loads_its_own_tables_and_is_measured_on_them(monkeyp
             datasets={"tpcc": {"script": str(script), "tables": 2, "options": {"scale": 3}}},
         )
         study = paths.plan.study
-        for key, value in lua.job_environment(study.config, study.entries).items():
+        for key, value in lua.job_environment(study.outside_scripts.values()).items():
             monkeypatch.setenv(key, value)
         place = installed_mariadb.Place(folder, installed_mariadb.lay_out(folder / "build"), paths)
         for command in (place.load_command(), place.run_command("first")):

@@ -12,7 +12,7 @@ import pytest
 
 from scripts.lib import json_record
 from scripts.lib.host.entry import started_s
-from scripts.measure.engine import observe, turns
+from scripts.measure.engine import by_turns, observe
 from scripts.measure.engine.setting import Phases, setting_of
 from scripts.measure.loadgen import client_host
 from tests.endtoend import namespaces
@@ -73,7 +73,7 @@ def measured(ready, away):
         real = observe.read_edge
         patch.setattr(observe, "read_edge", lambda *what: listened.update(listeners()) or real(*what))
         setting = setting_of(recipe, place, ready.identity, ready.folder / "set" / "dataset.json", *files)
-        (facts,) = turns.facts_of_levels([setting], Phases(started_s()), None)
+        (facts,) = by_turns.facts_of_levels([setting], Phases(started_s()), None)
     json_record.write(ready.folder / "run.json", facts)
     return facts, listened, seen, [folder for folder in leftovers() if any((folder / name).exists() for name in OURS)]
 

@@ -46,7 +46,11 @@ class FailedForCause(RuntimeError):
 
 
 def of_host(failure: Exception) -> bool:
-    """Return whether a host lacked space, memory or a connection, or somebody killed what was tried."""
+    """Return whether a host failed, and not what was tried there.
+
+    A host lacks space, memory for the workflow's own work or its connection, or somebody killed a compile. A server
+    that is killed under load, also for want of memory, is the server's own failure.
+    """
     if isinstance(failure, OSError):
         return failure.errno in FULL_DISK_NUMBERS
     return isinstance(failure, FailedForCause) and failure.cause.of_host

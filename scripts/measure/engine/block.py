@@ -11,7 +11,7 @@ from scripts.lib import json_record
 from scripts.lib.host import machine_facts, outcome
 from scripts.lib.host.entry import started_s
 from scripts.lib.vocabulary import BLOCK_FILE
-from scripts.measure.engine import passes, rounds, run_record, slices, turns, warnings
+from scripts.measure.engine import by_turns, passes, rounds, run_record, slices, warnings
 from scripts.measure.engine.disk_load import DiskBound
 from scripts.measure.engine.group import held_machine, started
 from scripts.measure.engine.planned import TURNS, PlannedArm, PlannedBlock
@@ -116,7 +116,7 @@ def _turn(
         replace(first, text=Path(level.folder, f"{name}.txt"), log=own_log).at(arm.place, position=position)
         for level, arm, own_log in zip(levels, arms, logs, strict=True)
     ]
-    return turns.facts_of_levels(settings, Phases(begin_s), _refusal(arms[0]))
+    return by_turns.facts_of_levels(settings, Phases(begin_s), _refusal(arms[0]))
 
 
 def _open_s(arms: Mapping[str, Mapping[str, Any]]) -> float:

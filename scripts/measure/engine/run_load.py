@@ -1,11 +1,11 @@
-"""The load of a run: warm up, measure with sysbench, and read the server's counters before and after."""
+"""The load of an arm that is measured by turns: in one long slice, or freely where no gate can hold it."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from scripts.lib.host import priority, usage
-from scripts.measure.engine import client_environment, observe, turn
+from scripts.measure.engine import client_environment, long_slice, observe
 from scripts.measure.engine.counter_series import with_machine
 from scripts.measure.engine.run_facts import measured
 from scripts.measure.engine.setting import Setting
@@ -36,7 +36,7 @@ def measure_sysbench(
         return with_machine(setting.family.counters(connection), server.process.pid)
 
     ask = read if setting.load.get("series") else None
-    how = _as_printed if setting.why_printed else turn.measured
+    how = _as_printed if setting.why_printed else long_slice.measured
     return how(setting, server, connection, calls, ask)
 
 
@@ -47,7 +47,7 @@ def _as_printed(
     calls: Sequence[SysbenchCall],
     read: Callable[[], dict[str, float]] | None,
 ) -> dict[str, Any]:
-    """Measure a load that no gate can hold, by what sysbench prints; see `turn.measured`."""
+    """Measure a load that no gate can hold, by what sysbench prints; see `long_slice.measured`."""
     samples: list[tuple[run_sysbench.Moment, usage.Sample]] = []
     proven: dict[str, Any] = {}
 

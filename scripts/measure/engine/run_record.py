@@ -1,4 +1,4 @@
-"""The records of runs and diagnoses: the files `{repetition}.json` and `{tool}.json` as values, read and written."""
+"""The records of runs and diagnoses: the files `{arm}.json` and `{tool}.json` as values, read and written."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Measure a group of servers in slices: their clients are let through their gates in short turns, round by round."""
+"""Measure a group of servers in slices: the clients of one of them are let through their gate, round by round."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence

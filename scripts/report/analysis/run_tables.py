@@ -1,4 +1,4 @@
-"""Make tables of the records of runs; their columns are declared in `run_tables`."""
+"""Make tables of the records of runs; their columns are declared in `run_columns`."""
 
 import csv
 from collections.abc import Callable, Collection, Iterable, Iterator

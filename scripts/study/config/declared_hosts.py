@@ -23,8 +23,6 @@ Port = Annotated[int, Field(ge=1024, le=65535, description="The port the server 
 class CpuPlacement(ConfigKeys):
     """CPUs by number, or NUMA nodes."""
 
-    """"""
-
     server: CpuSet = Field(description="CPUs of the server; none that `client` has.")
     client: CpuSet = Field(description="CPUs of the load generator; none that `server` has.")
 

@@ -1,4 +1,4 @@
-"""Measure one arm alone, by turns: a group of one server, whose clients have one long slice, or run freely."""
+"""Measure by turns: each arm alone, in a group of one server, at all its numbers of clients."""
 
 import time
 from collections.abc import Mapping, Sequence

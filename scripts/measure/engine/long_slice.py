@@ -1,4 +1,4 @@
-"""Measure one arm alone, by turns: its clients go through their gate for one long slice, and the gate counts."""
+"""The one long slice of an arm that is measured by turns: its gate is open for the whole window, and counts."""
 
 import time
 from collections.abc import Callable, Sequence
