@@ -70,7 +70,7 @@ def test_results_of_each_format_and_release_are_rendered_with_their_own_figures(
     page = (home / "report.html").read_text(encoding="utf-8")
     assert declared["question"] in page
     assert not [name for name in declared["variants"] if name not in page]
-    assert len(read_csv(tables / "overall.csv")) > len(declared["variants"])
+    assert len(read_csv(tables["overall"])) > len(declared["variants"])
 
 
 def rows(table):
