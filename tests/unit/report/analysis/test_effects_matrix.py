@@ -119,8 +119,9 @@ def test_cells_follow_the_mean_over_them():
     assert tps["ratio"].tolist() == pytest.approx([4 ** (1 / 3), 1, 2, 2])
     assert list(zip(tps["workload"][1:], tps["clients"][1:], strict=True)) == list(cells)
     assert tps["verdict"].notna().tolist() == [True, False, False, False]
-    tables = report_effects.matrix_cells(made, found)
-    assert [cell.text for cell in tables[0]["rows"][0].cells] == ["2.00", "2.00", "1.000"]
+    table, *_ = report_effects.matrix_cells(made, found)
+    _, *ratios = table.rows[0].cells
+    assert [cell.text for cell in ratios] == ["2.00", "2.00", "1.000"]
 
 
 def test_block_that_lost_a_variant_counts_for_the_effects_that_do_not_take_it():
@@ -156,7 +157,7 @@ def test_sentences_say_what_each_level_does_and_what_two_do_together():
     made, draw = study({name: FACTORS[name] for name in ("hash", "dw")}), noise(6)
     runs = runs_of(made, lambda variant, *place: -0.2 * variant.endswith("dw_off") + draw())
     found = matrix_table(made, runs)
-    first, second, third = report_effects.matrix_view(made, found)["effect_sentences"]
+    first, second, third = report_effects.matrix_sentences(made, found)
     assert first.text.startswith("hash, ahi_off instead of ahi_on: ")
     assert "over 1 cell, 6 repetitions" in first.text
     assert ": more than 2\u202f% slower; p95 latency 0.821\u202f× (95\u202f% interval " in second.text
@@ -188,6 +189,7 @@ def test_study_without_a_matrix_has_an_empty_table_and_section():
     found = matrix_table({"reference": "ahi_on.dw_on.none"}, runs_of(study(), noise()))
     assert list(found) == tables.EFFECTS.names
     assert not len(found)
-    assert report_effects.matrix_view({"reference": "a"}, found) == {
-        "effect_sentences": [], "effect_rows": [], "effect_cells": [],
-    }  # fmt: skip
+    without = {"reference": "a"}
+    assert list(report_effects.matrix_sentences(without, found)) == []
+    assert list(report_effects.matrix_cells(without, found)) == []
+    assert report_effects.matrix_section(without, found, ()) is None
