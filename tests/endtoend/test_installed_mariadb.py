@@ -58,6 +58,8 @@ def test_run_went_well_and_was_measured_for_its_seconds(measured):
     assert len(facts["series"]["tps"]) in (MEASURE_S + 1, MEASURE_S + 2)
 
 
+# The gate's window and that of sysbench's reports begin some hundredths of a second apart, more on a busy machine.
+@pytest.mark.alone
 def test_transactions_are_counted_by_the_gate_and_sysbench_prints_as_many(place, measured):
     facts, *_ = measured
     text = place.run("measured").with_suffix(".txt")
