@@ -15,6 +15,7 @@ from scripts.measure.servers import families
 from scripts.measure.servers.families.family import Family
 from scripts.study.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
 from scripts.study.plan import relink_choice
+from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.layout import DatasetParts
 from scripts.study.plan.preview.due import Due, Thing
 from scripts.study.plan.preview.pools import filling_s
@@ -297,3 +298,17 @@ class Sizes:
         runs = Size(len(self.due.runs) * RUN_KIB / 1024, measured=True)
         summed = {name: Size(total_mib(of), all(part.measured for part in of)) for name, of in parts.items()}
         return {**summed, "runs": runs}
+
+
+def diagnosis_paths(due: Due) -> list[str]:
+    """Return the diagnoses to make: missing ones, and those that depend on things made again."""
+    planned = Diagnoses(due.paths).of_paths
+    again = {path for path, run in planned.items() if due.behind(run.variant, run.workload)} if due.report else set()
+    return [path for path in planned if path in again or not due.listing.has(path)]
+
+
+def diagnosis_estimate(due: Due, durations: Durations) -> DurationEstimate:
+    """Return the estimate of all diagnoses to make: runs with a window of their own length."""
+    settings = Diagnoses(due.paths).settings or {"seconds": 0}
+    longer_s = settings["seconds"] - due.paths.plan.study.declared.measure_s
+    return DurationEstimate(len(diagnosis_paths(due)) * (durations.run.seconds + longer_s), durations.run.measured)

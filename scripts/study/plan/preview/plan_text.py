@@ -20,7 +20,15 @@ from scripts.study.plan.memory_room import amount_text
 from scripts.study.plan.preview import checks, limits
 from scripts.study.plan.preview.differences import RecipeDifference
 from scripts.study.plan.preview.due import Due, Thing
-from scripts.study.plan.preview.estimates import PHASES, DurationEstimate, Durations, Sizes, total_mib
+from scripts.study.plan.preview.estimates import (
+    PHASES,
+    DurationEstimate,
+    Durations,
+    Sizes,
+    diagnosis_estimate,
+    diagnosis_paths,
+    total_mib,
+)
 from scripts.study.plan.preview.execution import noexec_limits
 from scripts.study.plan.preview.limit import MachineLimit
 from scripts.study.plan.preview.pools import beyond_pool
@@ -35,22 +43,6 @@ from scripts.study.plan.preview.rerun_reasons import (
     RunReasons,
 )
 from scripts.study.plan.schedule import Schedule
-
-
-def diagnosis_paths(due: Due) -> list[str]:
-    """Return the diagnoses to make: missing ones, and those that depend on things made again."""
-    planned = Diagnoses(due.paths).of_paths
-    again = {path for path, one in planned.items() if due.behind(one.variant, one.workload)} if due.report else set()
-    return [path for path in planned if path in again or not due.listing.has(path)]
-
-
-def diagnosis_estimate(due: Due, durations: Durations) -> DurationEstimate:
-    """Return the estimate of all diagnoses to make: runs with a window of their own length."""
-    each = durations.run
-    asked = Diagnoses(due.paths).settings or {"seconds": 0}
-    longer_s = asked["seconds"] - due.paths.plan.study.declared.measure_s
-    return DurationEstimate(len(diagnosis_paths(due)) * (each.seconds + longer_s), each.measured)
-
 
 MOST_NAMES = 6
 # A stated estimate: a disk that reads and writes as much at the same time.
