@@ -36,7 +36,7 @@ def measured(tmp_path, monkeypatch):
             return [{**level.place, "recipe": level.recipe, "outcome": "ok", "window": {"duration_s": 20.0}}]
 
         monkeypatch.setattr(block_module, "measure_together", measure_together)
-        monkeypatch.setattr(block_module.turns, "facts_of_levels", facts_of_levels)
+        monkeypatch.setattr(block_module.by_turns, "facts_of_levels", facts_of_levels)
         block = tmp_path / "blocks" / "x" / "block.json"
         block_module.measure([planned(tmp_path, block, turn_s)], tmp_path / "log")
         return (
