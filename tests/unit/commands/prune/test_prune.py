@@ -16,7 +16,7 @@ from scripts.commands import removal
 from scripts.commands.prune import __main__ as prune
 from scripts.commands.prune import cache_leftovers
 from scripts.lib import json_record
-from scripts.lib.host import locks, workplace
+from scripts.lib.host import cache, locks, workplace
 from scripts.lib.host.locks import Busy
 from scripts.study.config.yaml_lines import ConfigError
 from tests.made import laid_out
@@ -53,6 +53,8 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "cache").mkdir()
     (tmp_path / "locks").mkdir()
     monkeypatch.setattr(workplace, "cache_directory", lambda: tmp_path / "cache")
+    # The ledgers of living jobs are there: a test without their locks would end these jobs.
+    monkeypatch.setattr(cache, "cache_path", lambda: tmp_path / "cache")
     monkeypatch.setattr(locks, "lock_directory", lambda: tmp_path / "locks")
     # A held lock ends with its process only; it is tested by itself.
     monkeypatch.setattr(locks, "hold_checkout", lambda folder: None)
