@@ -165,10 +165,9 @@ def test_cell_is_what_the_gate_counted_and_sysbench_printed(study, variant, work
         assert row.p95_ms == pytest.approx(counted.p95_ms, rel=1e-6)
         assert counted.transactions == pytest.approx(row.transactions * counted.share_of_open, rel=0.05)
         assert counted.transactions <= row.transactions
-        # What was printed has the warm-up too, in which a server is slower at first.
+        # What was printed has the warm-up too, in which other programs may slow a server down without limit.
         printed = recomputing.printed_transactions((study.folder / row.file).with_suffix(".txt"))
-        assert row.transactions < printed
-        assert row.tps == pytest.approx(printed / (row.duration_s + SHORT["warmup_s"]), rel=0.2)
+        assert row.transactions < printed < row.transactions + 2 * row.tps * SHORT["warmup_s"]
 
 
 def test_tables_were_in_shared_buffers_before_the_warm_up(study):
