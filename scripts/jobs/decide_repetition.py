@@ -25,10 +25,10 @@ def main(plan: Path, repetition: int, decision: Path, log: Path) -> None:
     Output: `decision`: the half width reached, the seconds spent, and the decision. Prints one line.
     """
     facts = json_record.read(plan)["stopping"]
-    asked = precision.PrecisionGoal(**facts["asked"])
+    goal = precision.PrecisionGoal(**facts["asked"])
     chosen = [Path(path) for path, number in facts["runs"].items() if number <= repetition]
     half_width, spent_s = precision.widest(overall(facts["study"], chosen, repetition)), seconds_of(chosen)
-    decided = precision.decide(half_width, spent_s, asked)
+    decided = precision.decide(half_width, spent_s, goal)
     known = half_width if half_width != float("inf") else None
     made = {"repetition": repetition, **facts["asked"], "half_width": known, "spent_s": spent_s, "decision": decided}
     json_record.write(decision, made)

@@ -17,8 +17,8 @@ from scripts.lib.wording import missing
 from scripts.measure.engine import run_record
 from scripts.measure.engine.run_parts import ServerFacts
 from scripts.report.analysis import ladder, published
-from scripts.report.analysis.comparison import MATTERS
 from scripts.report.analysis.run_tables import read_csv
+from scripts.report.analysis.verdicts import MATTERS
 from scripts.study.plan.listing import Listing
 
 MEASURED = Path("studies/measured.csv")

@@ -1,7 +1,6 @@
 """What set the pace of each cell: who used the CPUs in the measured windows, as bounds.csv."""
 
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,8 +19,9 @@ class PaceSetter(StrEnum):
     WAITING = "waiting"
 
 
+FULL_SHARE = 0.85
 FULL = WarningLimit(
-    0.85,
+    FULL_SHARE,
     "the rest of a busy CPU's time goes to interrupts, kernel threads, the hypervisor and the gap before each wake-up; "
     "a CPU that idles longer does not set the pace",
 )
@@ -42,18 +42,18 @@ def table(runs: pd.DataFrame) -> pd.DataFrame:
     seconds = runs.assign(**_seconds(runs))
     ok = seconds[seconds["outcome"] == "ok"].dropna(subset=list(NEEDED))
     groups = ok.groupby(list(CELL))
-    found = runs.groupby(list(CELL), sort=False).size().rename("n_runs").to_frame()
-    found = found.join(groups.size().rename("n_measured")).fillna({"n_measured": 0}).astype({"n_measured": int})
-    found = found.join(groups[["n_server_cpus", "n_client_cpus", "n_shared_cpus", "virtualisation"]].first())
-    sums = groups[list(NEEDED)].sum().reindex(found.index)
+    cells = runs.groupby(list(CELL), sort=False).size().rename("n_runs").to_frame()
+    cells = cells.join(groups.size().rename("n_measured")).fillna({"n_measured": 0}).astype({"n_measured": int})
+    cells = cells.join(groups[["n_server_cpus", "n_client_cpus", "n_shared_cpus", "virtualisation"]].first())
+    sums = groups[list(NEEDED)].sum().reindex(cells.index)
     for who in USERS:
-        found[f"{who}_share"] = sums[who] / sums["capacity"]
-    found["idle_share"] = (1 - found[[f"{who}_share" for who in USERS]].sum(axis=1, skipna=False)).clip(lower=0)
+        cells[f"{who}_share"] = sums[who] / sums["capacity"]
+    cells["idle_share"] = (1 - cells[[f"{who}_share" for who in USERS]].sum(axis=1, skipna=False)).clip(lower=0)
     # With a load generator on another host, `client` is the process here that relays its output.
     for who, used in (("server", "server"), ("client", "generator")):
-        found[f"{who}_busy"] = sums[used] / sums[f"{who}_room"]
-    found = found.reset_index()
-    return found.assign(bound=[bound(row) for row in found.itertuples()])[BOUNDS.names]
+        cells[f"{who}_busy"] = sums[used] / sums[f"{who}_room"]
+    busy = cells[["server_busy", "client_busy", "n_shared_cpus"]].itertuples(index=False, name=None)
+    return cells.assign(bound=[bound(*shares) for shares in busy]).reset_index()[BOUNDS.names]
 
 
 def _seconds(runs: pd.DataFrame) -> dict[str, pd.Series]:
@@ -80,15 +80,14 @@ def _seconds(runs: pd.DataFrame) -> dict[str, pd.Series]:
     }
 
 
-def bound(row: Any) -> PaceSetter | None:
-    """Return what set the pace of a row of bounds.csv, None when it was not measured.
+def bound(server_busy: float, client_busy: float, n_shared_cpus: float) -> PaceSetter | None:
+    """Return what set the pace of a cell, by columns of bounds.csv; None when it was not measured.
 
     It is the busier of server and load generator if that one is at least `FULL` busy; where both share CPUs, the sum
     must reach `FULL`. Otherwise connections waited: for a disk, a lock, or each other.
     """
-    if missing(row.server_busy) or missing(row.client_busy):
+    if missing(server_busy) or missing(client_busy):
         return None
-    busy = row.server_busy, row.client_busy
-    if (sum(busy) if row.n_shared_cpus else max(busy)) < FULL.threshold:
+    if (server_busy + client_busy if n_shared_cpus else max(server_busy, client_busy)) < FULL_SHARE:
         return PaceSetter.WAITING
-    return PaceSetter.LOAD_GENERATOR if row.client_busy > row.server_busy else PaceSetter.SERVER_CPU
+    return PaceSetter.LOAD_GENERATOR if client_busy > server_busy else PaceSetter.SERVER_CPU

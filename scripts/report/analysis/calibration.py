@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from scripts.report.analysis.intervals import Array, Interval, cell_intervals
+from scripts.report.analysis.columns import Row
+from scripts.report.analysis.intervals import cell_intervals
 from scripts.report.analysis.pairing import Arms
-from scripts.report.analysis.stats import ALPHA
+from scripts.report.analysis.stats import ALPHA, Array
 from scripts.report.analysis.table_columns import CALIBRATION
 
 # A chi² this improbable is no chance: the intervals are too narrow.
@@ -15,25 +16,22 @@ IMPROBABLE = 0.01
 
 def calibration_table(arms: Arms) -> pd.DataFrame:
     """Return calibration.csv: one row per metric, on the contrasts of A/A with the reference, one per cell."""
-    rows = [{"metric": metric, **_row(_of_cells(arms, metric))} for metric in arms.metrics]
-    return pd.DataFrame(rows, columns=CALIBRATION.names)
+    return pd.DataFrame([_row(arms, metric) for metric in arms.metrics], columns=CALIBRATION.names)
 
 
-def _of_cells(arms: Arms, metric: str) -> list[Interval]:
+def _row(arms: Arms, metric: str) -> Row:
     _, y, _ = arms.of(metric)
-    found = [cell[0] for cell in cell_intervals(y, arms.contrasts(metric)[:1])]
-    return [interval for interval in found if np.isfinite(interval.half)]
-
-
-def _row(found: list[Interval]) -> dict[str, float]:
-    p_values = np.array([interval.p() for interval in found])
+    of_aa = [contrasts[0] for contrasts in cell_intervals(y, arms.contrasts(metric)[:1])]
+    intervals = [interval for interval in of_aa if np.isfinite(interval.half)]
+    p_values = np.array([interval.p() for interval in intervals])
     chi2, p_chi2 = chi_square(p_values)
     return {
-        "n_cells": len(found),
+        "metric": metric,
+        "n_cells": len(intervals),
         "n_missing": int((p_values < ALPHA).sum()),
-        "n_blocks": sum(int(interval.blocks) for interval in found),
-        "chi2": float(chi2) if found else float("nan"),
-        "p_chi2": float(p_chi2) if found else float("nan"),
+        "n_blocks": sum(int(interval.blocks) for interval in intervals),
+        "chi2": float(chi2) if intervals else float("nan"),
+        "p_chi2": float(p_chi2) if intervals else float("nan"),
         "widened": float(factor_of(p_values)),
     }
 
@@ -56,7 +54,7 @@ def factor_of(p_values: Array) -> Array:
 
 def birge_ratio(chi2: Array | float, contrasts: Array | int) -> Array:
     """Return by how much intervals must be wider for chi² to be what is expected of it (Birge 1932), at least 1."""
-    return np.sqrt(np.maximum(chi2 / np.maximum(contrasts, 1), 1.0))
+    return np.asarray(np.sqrt(np.maximum(chi2 / np.maximum(contrasts, 1), 1.0)))
 
 
 def widening(calibration: pd.DataFrame, wider: float = 1.0) -> dict[str, float]:

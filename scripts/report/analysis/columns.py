@@ -2,7 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scripts.measure.engine.run_record import Run
+
+# What a field of a table holds, and a row: column -> field.
+Field = str | float | bool | None
+Row = dict[str, Field]
 
 # Units of columns that hold no decimal number; the unit of any other column is the unit of its numbers.
 TEXT, COUNT, NUMBER, BOOLEAN = "text", "count", "number", "true or false"
@@ -22,15 +29,12 @@ OF_METRIC = "that of the metric"
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
-
-    `value` takes a run's record and returns the value of the column; None where a table computes it otherwise.
-    """
+    """One column of a table; `value` returns its field of a run's record. Tables of anything else have none."""
 
     name: str
     meaning: str
     unit: str
-    value: Callable[[Any], Any] | None = field(default=None, compare=False, repr=False)
+    value: Callable[["Run"], Field] = field(default=lambda run: None, compare=False, repr=False)
 
     def meaning_here(self, meaning: str) -> "Column":
         """Return the same column with the meaning it has in another table."""

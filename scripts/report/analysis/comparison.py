@@ -1,6 +1,6 @@
 """Comparisons with the reference as tidy frames: runs beside their reference, cells, means over cells."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,15 +9,20 @@ import pandas as pd
 
 from scripts.lib.vocabulary import AA, ABOVE, BELOW, CELL, RELINKED, UNDECIDED, PairStatus, Verdict
 from scripts.report.analysis.calibration import calibration_table, widening
-from scripts.report.analysis.intervals import Interval, cell_intervals, overall_intervals, reference_means
+from scripts.report.analysis.columns import Row
+from scripts.report.analysis.intervals import cell_intervals, overall_intervals, reference_means
 from scripts.report.analysis.metrics import SCRIPT, of_study
 from scripts.report.analysis.pairing import Arms, arms_of, judged_runs
 from scripts.report.analysis.repetition_pace import repetition_s
-from scripts.report.analysis.table_columns import CELLS, COMPARISONS, OVERALL
+from scripts.report.analysis.spreads import Interval
+from scripts.report.analysis.stats import Array
+from scripts.report.analysis.table_columns import BESIDE_REFERENCE, CELLS, COMPARISONS, OVERALL
 from scripts.report.analysis.verdicts import MATTERS, PRIMARY, interval_columns, with_verdicts
 from scripts.report.analysis.widening import widened_for
 
 NOT_MEASURED = "not_measured"
+# Columns that count the runs that are not compared.
+LOST = {"n_split": PairStatus.SPLIT, "n_incomplete": PairStatus.INCOMPLETE}
 
 
 @dataclass(frozen=True)
@@ -104,52 +109,52 @@ def compare_pairs(judged: pd.DataFrame, terms: Terms) -> pd.DataFrame:
     is the reference's alone. The log ratio is NaN unless the run is paired and both values are positive. `flagged` is
     True when one of these runs stands out by a warning.
     """
-    beside = _Beside(judged, terms.reference)
-    ours, warned = beside.ours, stands_out(judged)
-    flagged = warned[ours.index].to_numpy() | (beside.reference(warned.astype(float), "max") > 0)
-    paired = (ours["status"] == PairStatus.PAIRED) & ours["counts"]
+    pairs, warned = _Pairs(judged, terms.reference), stands_out(judged)
+    runs = pairs.runs
+    flagged = warned[runs.index].to_numpy() | (pairs.of_reference(warned.astype(float), "max") > 0)
+    paired = (runs["status"] == PairStatus.PAIRED) & runs["counts"]
     parts = []
     for name in terms.metrics:
         values = judged[name].astype(float)
         logs = np.log(values.where(values > 0))
-        reference_log = beside.reference(logs, "mean")
-        log_ratio = (logs[ours.index] - reference_log).where(paired)
+        reference_log = pairs.of_reference(logs, "mean")
+        log_ratio = (logs[runs.index] - reference_log).where(paired)
         computed = {
             "flagged": flagged,
             "metric": name,
-            "value": values[ours.index],
+            "value": values[runs.index],
             "reference_value": np.exp(reference_log),
-            "n_reference": np.nan_to_num(beside.reference(logs, "count")).astype(int),
+            "n_reference": np.nan_to_num(pairs.of_reference(logs, "count")).astype(int),
             "log_ratio": log_ratio,
             "ratio": np.exp(log_ratio),
         }
-        parts.append(ours[[*CELL, "repetition", "block", "status", "note"]].assign(**computed))
+        parts.append(runs[[*CELL, "repetition", "block", "status", "note"]].assign(**computed))
     return pd.concat(parts, ignore_index=True)[COMPARISONS.names]
 
 
-class _Beside:
+class _Pairs:
     """The runs other than the reference's, and what the reference's runs of their blocks have."""
 
     def __init__(self, judged: pd.DataFrame, reference: str) -> None:
-        self.ours = judged[judged["variant"] != reference]
+        self.runs = judged[judged["variant"] != reference]
         arms = judged[judged["variant"].isin([reference, AA]) & judged["counts"]]
         self._alone, self._both = arms[arms["variant"] == reference], arms
 
-    def reference(self, values: pd.Series, how: str) -> np.ndarray:
+    def of_reference(self, values: pd.Series, how: str) -> Array:
         """Return an aggregate of the reference's runs of each run's block, for A/A of the reference's alone."""
-        sides = (
-            values[side.index].groupby(side["block"]).agg(how).reindex(self.ours["block"])
-            for side in (self._alone, self._both)
+        alone, both = (
+            values[arms.index].groupby(arms["block"]).agg(how).reindex(self.runs["block"])
+            for arms in (self._alone, self._both)
         )
-        return np.where(self.ours["variant"] == AA, *sides)
+        return np.asarray(np.where(self.runs["variant"] == AA, alone, both))
 
 
 def stands_out(judged: pd.DataFrame) -> pd.Series:
     """Return for each run whether it has a warning that not every ok run has."""
     codes = judged["warning_codes"].astype(object).fillna("").map(warning_set)
     ok = codes[judged["outcome"] == "ok"]
-    every = set.intersection(*ok) if len(ok) else set()
-    return codes.map(lambda own: bool(own - every)).astype(bool)
+    common = set.intersection(*ok) if len(ok) else set()
+    return codes.map(lambda of_run: bool(of_run - common)).astype(bool)
 
 
 def warning_set(codes: str) -> set[str]:
@@ -165,33 +170,38 @@ def cell_table(judged: pd.DataFrame, arms: Arms, factors: dict[str, float], term
     runs over all variants and cells of a metric without A/A, which gets no verdict.
     """
     rows = [row for metric in arms.metrics for row in _cell_rows(arms, metric, factors[metric], terms.matters)]
-    sides = ("reference_value", "compared_value")
-    columns = [*CELL, "metric", "n_blocks", *sides, *interval_columns(Interval(0, 0), 0)]
+    computed = [column.name for column in BESIDE_REFERENCE if column.name not in LOST]
     values = terms.fitting(_values(judged, arms.metrics))
-    theirs = (values["variant"] != terms.reference).to_numpy()
-    compared = pd.DataFrame(rows, columns=columns)
+    others = (values["variant"] != terms.reference).to_numpy()
+    compared = pd.DataFrame(rows, columns=[*CELL, "metric", "reference_value", "compared_value", *computed])
     table = values.merge(compared, on=[*CELL, "metric"], how="left").merge(_lost(judged), on=list(CELL), how="left")
     table["value"] = table["compared_value"].fillna(table["value"])
-    for count in ("n_blocks", "n_split", "n_incomplete"):
-        table[count] = table[count].where(theirs)
-    tested = theirs & (table["variant"] != AA).to_numpy()
+    for count in ("n_blocks", *LOST):
+        table[count] = table[count].where(others)
+    tested = others & (table["variant"] != AA).to_numpy()
     return with_verdicts(table, tested, "n_blocks", terms.primary).reindex(columns=CELLS.names)
 
 
-def _cell_rows(arms: Arms, metric: str, factor: float, matters: float) -> Iterable[dict[str, Any]]:
+def _cell_rows(arms: Arms, metric: str, factor: float, matters: float) -> Iterator[Row]:
     cells, y, _ = arms.of(metric)
     contrasts = arms.contrasts(metric)
     references = np.transpose(reference_means(y, contrasts))
-    for cell, intervals, theirs in zip(cells, cell_intervals(y, contrasts), references, strict=True):
-        for variant, interval, reference in zip(arms.compared, intervals, theirs, strict=True):
-            place = dict(zip((*CELL, "metric"), (variant, *cell, metric), strict=True))
-            sides = {"reference_value": np.exp(reference), "compared_value": np.exp(reference + interval.mean)}
-            counted = {"n_blocks": int(interval.blocks)}
-            yield {**place, **counted, **sides, **interval_columns(interval.widened(factor), matters)}
+    for (workload, clients), intervals, means in zip(cells, cell_intervals(y, contrasts), references, strict=True):
+        for variant, interval, reference in zip(arms.compared, intervals, means, strict=True):
+            yield {
+                "variant": variant,
+                "workload": workload,
+                "clients": clients,
+                "metric": metric,
+                "n_blocks": int(interval.blocks),
+                "reference_value": np.exp(reference),
+                "compared_value": float(np.exp(reference + interval.mean)),
+                **interval_columns(interval.widened(factor), matters),
+            }
 
 
 def _lost(judged: pd.DataFrame) -> pd.DataFrame:
-    lost = {f"n_{status}": judged["status"] == status for status in (PairStatus.SPLIT, PairStatus.INCOMPLETE)}
+    lost = {name: judged["status"] == status for name, status in LOST.items()}
     return judged[list(CELL)].assign(**lost).groupby(list(CELL), sort=False).sum().reset_index()
 
 
@@ -203,8 +213,8 @@ def _values(runs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     with np.errstate(divide="ignore"):
         logs = np.log(long["value"].astype(float))
     value = np.exp(logs.groupby([long[name] for name in (*CELL, "metric")]).mean())
-    every = size.reset_index().merge(pd.DataFrame({"metric": list(names)}), how="cross")
-    return every.merge(value.rename("value").reset_index(), on=[*CELL, "metric"], how="left")
+    planned = size.reset_index().merge(pd.DataFrame({"metric": list(names)}), how="cross")
+    return planned.merge(value.rename("value").reset_index(), on=[*CELL, "metric"], how="left")
 
 
 def overall_table(
@@ -221,52 +231,71 @@ def overall_table(
     rows = []
     for metric in arms.metrics:
         contrasts = arms.contrasts(metric)
-        found = overall_intervals(arms.of(metric)[1], contrasts)
-        for variant, contrast, interval in zip(arms.compared, contrasts, found, strict=True):
-            if (own := by_variant.get((variant, metric))) is None:
+        intervals = overall_intervals(arms.of(metric)[1], contrasts)
+        for variant, contrast, interval in zip(arms.compared, contrasts, intervals, strict=True):
+            if (of_variant := by_variant.get((variant, metric))) is None:
                 continue
-            row = {**mean_columns(contrast.values, interval.widened(factors[metric]), arms, terms), **_ends(own)}
-            row |= {**_counts(own), **_settling(row, terms, seconds), "n_cells_planned": len(own)}
-            rows.append({"variant": variant, "metric": metric, **row, "n_flagged": int(flagged[variant, metric])})
-    order = {name: place for place, name in enumerate(dict.fromkeys(cells["variant"]))}
+            mean = mean_over_cells(contrast.values, interval.widened(factors[metric]), arms)
+            row = {"variant": variant, "metric": metric, **mean.columns(terms.matters), **_ends(of_variant)}
+            row |= {**_counts(of_variant), **mean.settling(terms.margin, seconds), "n_cells_planned": len(of_variant)}
+            rows.append({**row, "n_flagged": int(flagged[variant, metric])})
+    order = {name: rank for rank, name in enumerate(dict.fromkeys(cells["variant"]))}
     table = pd.DataFrame(rows, columns=None if rows else OVERALL.names)
     table = table.sort_values("variant", key=lambda names: names.map(order), kind="stable", ignore_index=True)
     tested = (table["variant"] != AA).to_numpy()
     return with_verdicts(table, tested, "n_blocks_least", terms.primary).reindex(columns=OVERALL.names)
 
 
-def mean_columns(values: np.ndarray, found: Interval, arms: Arms, terms: Terms) -> dict[str, Any]:
-    """Return a mean over cells with its interval and counts; `values` has shape (cells, blocks or repetitions).
+@dataclass(frozen=True)
+class CellMean:
+    """A mean over cells with its interval; cells without a value are left out and counted.
 
-    Cells without a value are left out and counted. `n_repetitions` counts the repetitions in which every remaining cell
-    has its value; `n_blocks_least` is the number of values of the cell with the fewest.
+    `n_repetitions` counts the repetitions in which every remaining cell has its value; `n_blocks_least` is the number
+    of values of the cell with the fewest.
     """
-    there = ~np.isnan(values)
-    left = there[there.any(axis=1)]
-    numbers = arms.repetitions if left.shape[1:] == arms.repetitions.shape else np.unique(arms.repetitions)
-    whole = [left[:, numbers == number].any(axis=1).all() for number in np.unique(numbers)]
-    return {
-        **interval_columns(found, terms.matters),
-        "detectable_ratio": float(np.exp(found.detectable())),
-        "n_cells": len(left),
-        "n_cells_planned": len(values),
-        "n_repetitions": int(sum(whole)) if len(left) else 0,
-        "n_blocks_least": int(left.sum(axis=1).min()) if len(left) else 0,
-        "n_pairs": int(left.sum()),
-    }
+
+    interval: Interval
+    n_cells: int
+    n_cells_planned: int
+    n_repetitions: int
+    n_blocks_least: int
+    n_pairs: int
+
+    def columns(self, matters: float) -> Row:
+        """Return the columns of the mean; `matters` is a share."""
+        counts = {name: value for name, value in vars(self).items() if name != "interval"}
+        detectable = float(np.exp(self.interval.detectable()))
+        return {**interval_columns(self.interval, matters), "detectable_ratio": detectable, **counts}
+
+    def settling(self, margin: float, seconds: float) -> Row:
+        """Return the repetitions in all that make the half width `margin`, and the minutes of those still to measure.
+
+        `seconds` is the time of one repetition.
+        """
+        half = float(np.log(np.exp(self.interval.high) / np.exp(self.interval.low)) / 2)
+        if not np.isfinite(half):
+            return {}
+        needed = max(self.n_blocks_least, int(np.ceil(self.n_blocks_least * (half / margin) ** 2 - 1e-9)))
+        return {"settling_repetitions": needed, "settling_min": (needed - self.n_blocks_least) * seconds / 60}
 
 
-def _settling(row: dict[str, Any], terms: Terms, seconds: float) -> dict[str, float]:
-    """Return the repetitions in all that make the half width `matters`, and the minutes of those still to measure."""
-    half = np.log(row["ratio_high"] / row["ratio_low"]) / 2
-    if not np.isfinite(half):
-        return {}
-    now = row["n_blocks_least"]
-    needed = max(now, int(np.ceil(now * (half / terms.margin) ** 2 - 1e-9)))
-    return {"settling_repetitions": needed, "settling_min": (needed - now) * seconds / 60}
+def mean_over_cells(values: Array, interval: Interval, arms: Arms) -> CellMean:
+    """Return the mean of `values`, of shape (cells, blocks or repetitions), with its interval."""
+    measured = ~np.isnan(values)
+    present = measured[measured.any(axis=1)]
+    numbers = arms.repetitions if present.shape[1:] == arms.repetitions.shape else np.unique(arms.repetitions)
+    complete = [present[:, numbers == number].any(axis=1).all() for number in np.unique(numbers)]
+    return CellMean(
+        interval,
+        n_cells=len(present),
+        n_cells_planned=len(values),
+        n_repetitions=int(sum(complete)) if len(present) else 0,
+        n_blocks_least=int(present.sum(axis=1).min()) if len(present) else 0,
+        n_pairs=int(present.sum()),
+    )
 
 
-def _ends(cells: pd.DataFrame) -> dict[str, Any]:
+def _ends(cells: pd.DataFrame) -> Row:
     present = cells[cells["n_blocks"] > 0]
     if present.empty:
         return {}
@@ -274,7 +303,7 @@ def _ends(cells: pd.DataFrame) -> dict[str, Any]:
     return {f"{end}_{key}": cell[key] for end, cell in ends.items() for key in ("ratio", "workload", "clients")}
 
 
-def _counts(cells: pd.DataFrame) -> dict[str, int]:
+def _counts(cells: pd.DataFrame) -> Row:
     counted = cells["verdict"].value_counts()
     groups = {"above": ABOVE, "below": BELOW, "same": (Verdict.SAME,), "open": (Verdict.OPEN,), "undecided": UNDECIDED}
     return {f"n_{name}": sum(int(counted.get(verdict, 0)) for verdict in several) for name, several in groups.items()}

@@ -53,10 +53,10 @@ def files(folder: Path) -> dict[str, Path]:
     return {name: file for name, file in tables.items() if name in TABLES or file.exists()}
 
 
-def text(study: str, own: Iterable[str] = ()) -> str:
-    """Return the dictionary as Markdown; `own` names the tables of IMPORTED that the study has."""
+def text(study: str, imported: Iterable[str] = ()) -> str:
+    """Return the dictionary as Markdown; `imported` names the tables of IMPORTED that the study has."""
     parts = [INTRODUCTION.format(study=study)]
-    for table in (*TABLES.values(), *(IMPORTED[name] for name in own)):
+    for table in (*TABLES.values(), *(IMPORTED[name] for name in imported)):
         lines = [f"| `{column.name}` | {column.unit} | {field(column.meaning)} |" for column in table]
         parts.append("\n".join([f"## {table.name}.csv\n\nOne row is {table.row}.\n", *DICTIONARY_HEAD, *lines, ""]))
     metrics = [f"| `{metric.name}` | {metric.heading} | {field(metric.meaning)} |" for metric in METRICS.values()]

@@ -13,7 +13,8 @@ from scripts.lib.json_record import canonical
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import listing
 from scripts.report.analysis import intervals
-from scripts.report.analysis.comparison import Terms, mean_columns
+from scripts.report.analysis.columns import Row
+from scripts.report.analysis.comparison import CellMean, Terms, mean_over_cells
 from scripts.report.analysis.pairing import Arms
 from scripts.report.analysis.table_columns import EFFECTS, FACTORS
 from scripts.report.analysis.verdicts import with_verdicts
@@ -35,7 +36,7 @@ class Contrast:
     factor: str
     formula: str
     server: str
-    terms: tuple[tuple[str, int], ...]
+    terms: tuple[tuple[str, float], ...]
     rank: tuple[int, int]
     sides: tuple[str, str] | None = None
 
@@ -51,9 +52,9 @@ class BuiltVariant:
 
     variant: str
     server: str
-    factors: dict[str, Any]
+    factors: dict[str, str | None]
 
-    def without(self, *names: str) -> dict[str, Any]:
+    def without(self, *names: str) -> dict[str, str | None]:
         """Return the factors that are not named."""
         return {name: value for name, value in self.factors.items() if name not in names}
 
@@ -118,10 +119,11 @@ def _together(group: list[BuiltVariant]) -> Iterator[Contrast]:
         base = _factor_names(lower, group)
         names = f"{_factor_name('profile', both, group)} and LTO"
         yield _quotient(f"{names} on top of {base}" if base else names, both, lower, (TOGETHER, 0))
-        wanted = [{**lower.factors, name: both.factors[name]} for name in PAIR]
-        alone = [next((arm for arm in group if arm.factors == factors), None) for factors in wanted]
+        with_one = [{**lower.factors, name: both.factors[name]} for name in PAIR]
+        alone = [[arm for arm in group if arm.factors == factors] for factors in with_one]
         if all(alone):
-            yield _interaction(f"{names}, with {base}" if base else names, both, lower, alone)
+            names = f"{names}, with {base}" if base else names
+            yield _interaction(names, both, lower, [arms[0] for arms in alone])
 
 
 def _quotient(label: str, upper: BuiltVariant, lower: BuiltVariant, rank: tuple[int, int]) -> Contrast:
@@ -160,20 +162,20 @@ def factor_table(
     `factors` widen the intervals of each metric. An interaction is not tested and gets no verdict. A variant beside the
     reference has its verdict of `overall`, so that a page says one thing of it; Holm's adjustment is over the others.
     """
-    rows, tested, variants = [], [], []
+    rows, tested, variants = list[Row](), list[bool](), list[str | None]()
     judged = overall.set_index(["variant", "metric"])
     for contrast in factor_contrasts(study):
-        named = {"factor": contrast.factor, "formula": contrast.formula, "server": contrast.server}
+        named: Row = {"factor": contrast.factor, "formula": contrast.formula, "server": contrast.server}
         named["interaction"] = contrast.is_interaction
         for metric in arms.metrics:
-            found = _mean(block_contrast(arms, contrast, metric), arms, metric, factors[metric], terms)
-            rows.append({**named, "metric": metric, **found})
+            mean = _mean(block_contrast(arms, contrast, metric), arms, metric, factors[metric])
+            rows.append({**named, "metric": metric, **mean.columns(terms.matters)})
             variants.append(_beside_reference(contrast, study))
-            tested.append(not contrast.is_interaction and found["n_cells"] > 0 and not variants[-1])
+            tested.append(not contrast.is_interaction and mean.n_cells > 0 and not variants[-1])
     table = with_verdicts(pd.DataFrame(rows), tested, "n_blocks_least", terms.primary).reindex(columns=FACTORS.names)
     for row, variant in enumerate(variants):
-        if (place := (variant, table["metric"][row])) in judged.index:
-            table.loc[row, JUDGED] = judged.loc[place, JUDGED]
+        if (key := (variant, table["metric"][row])) in judged.index:
+            table.loc[row, JUDGED] = judged.loc[key, JUDGED]
     return table
 
 
@@ -192,15 +194,13 @@ def block_contrast(arms: Arms, contrast: Contrast, metric: str) -> intervals.Sig
     return intervals.combination(y, slices, signs, arms.repetitions)
 
 
-def _mean(
-    found: intervals.SignedSum, arms: Arms, metric: str, factor: float, terms: Terms, cell: int | None = None
-) -> dict[str, Any]:
+def _mean(logs: intervals.SignedSum, arms: Arms, metric: str, factor: float, cell: int | None = None) -> CellMean:
     """Return the mean over all cells, or the figures of one of them; `factor` widens the interval."""
     _, y, _ = arms.of(metric)
     if cell is not None:
-        y, found = y[[cell]], found.of_cells([cell])
-    (interval,) = intervals.overall_intervals(y, [found])
-    return mean_columns(found.values, interval.widened(factor), arms, terms)
+        y, logs = y[[cell]], logs.of_cells([cell])
+    (interval,) = intervals.overall_intervals(y, [logs])
+    return mean_over_cells(logs.values, interval.widened(factor), arms)
 
 
 def matrix_table(study: dict[str, Any], arms: Arms, factors: dict[str, float], terms: Terms) -> pd.DataFrame:
@@ -210,15 +210,14 @@ def matrix_table(study: dict[str, Any], arms: Arms, factors: dict[str, float], t
     There are verdicts over all cells only, and Holm's adjustment runs over the effects of a metric.
     """
     rows = [
-        {"factor": effect.factor, "formula": effect.formula, "n_factors": effect.rank[0], **row}
+        {"factor": effect.factor, "formula": effect.formula, "n_factors": effect.rank[0], "metric": metric, **row}
         for effect in matrix_contrasts(study)
         for metric in arms.metrics
-        for row in _matrix_rows(effect, arms, metric, factors[metric], terms)
+        for row in _matrix_rows(effect, arms, metric, factors[metric], terms.matters)
     ]
     tested = [row["workload"] is None for row in rows]
-    found = with_verdicts(pd.DataFrame(rows), tested, "n_blocks_least", terms.primary)
-    found = found.reindex(columns=EFFECTS.names)
-    return found.assign(clients=found["clients"].astype("Int64"))
+    table = with_verdicts(pd.DataFrame(rows), tested, "n_blocks_least", terms.primary).reindex(columns=EFFECTS.names)
+    return table.assign(clients=table["clients"].astype("Int64"))
 
 
 def matrix_contrasts(study: dict[str, Any]) -> list[Contrast]:
@@ -241,7 +240,9 @@ def matrix_contrasts(study: dict[str, Any]) -> list[Contrast]:
     ]
 
 
-def _effect(chosen: dict[str, str], base: dict[str, str], factors: dict[str, list], arms: dict[str, dict]) -> Contrast:
+def _effect(
+    chosen: dict[str, str], base: dict[str, str], factors: dict[str, list[str]], arms: dict[str, dict[str, str]]
+) -> Contrast:
     def weight(levels: dict[str, str]) -> float:
         signs = ({chosen[name]: 1, base[name]: -1}.get(levels[name], 0) for name in chosen)
         return math.prod(signs) / math.prod(len(factors[name]) for name in factors if name not in chosen)
@@ -275,10 +276,9 @@ def effect_label(formula: str, n_factors: int) -> str:
     return f"interaction of {listing(formula.partition(' · ')[0].split('.'))}"
 
 
-def _matrix_rows(effect: Contrast, arms: Arms, metric: str, factor: float, terms: Terms) -> Iterator[dict[str, Any]]:
-    found = block_contrast(arms, effect, metric)
-    yield {"workload": None, "clients": None, "metric": metric, **_mean(found, arms, metric, factor, terms)}
+def _matrix_rows(effect: Contrast, arms: Arms, metric: str, factor: float, matters: float) -> Iterator[Row]:
+    logs = block_contrast(arms, effect, metric)
+    yield {"workload": None, "clients": None, **_mean(logs, arms, metric, factor).columns(matters)}
     cells, _, _ = arms.of(metric)
     for cell, (workload, clients) in enumerate(cells if len(cells) > 1 else ()):
-        row = _mean(found, arms, metric, factor, terms, cell)
-        yield {"workload": workload, "clients": clients, "metric": metric, **row}
+        yield {"workload": workload, "clients": clients, **_mean(logs, arms, metric, factor, cell).columns(matters)}

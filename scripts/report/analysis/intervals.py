@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scripts.report.analysis import stats
-from scripts.report.analysis.spreads import Array, Flags, Interval, Spread
+from scripts.report.analysis.spreads import Interval, Spread
+from scripts.report.analysis.stats import Array, Flags, Integers
 
 REFERENCES = 2
 
@@ -37,7 +38,7 @@ class SignedSum:
     @property
     def chosen(self) -> Flags:
         """Whether each cell has a value."""
-        return ~np.isnan(self.values).all(axis=-1)
+        return np.asarray(~np.isnan(self.values).all(axis=-1))
 
     def of_cells(self, chosen: Sequence[int]) -> "SignedSum":
         """Return the contrast in these cells."""
@@ -70,12 +71,12 @@ def against_reference(y: Array, slice_variance: Array) -> list[SignedSum]:
 def _bases(y: Array, slice_variance: Array) -> tuple[Array, Array, Array]:
     """Return (mean of the reference arms, its weight, its slices' variance) per cell and block."""
     arms = y[..., :REFERENCES]
-    there = ~np.isnan(arms)
-    counted = there.sum(axis=-1)
+    measured = ~np.isnan(arms)
+    counted = measured.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(counted, 1 / counted, np.nan)
         base = np.where(counted, np.nansum(arms, axis=-1) * share, np.nan)
-    slices = np.where(there, slice_variance[..., :REFERENCES], 0.0).sum(axis=-1) * share**2
+    slices = np.where(measured, slice_variance[..., :REFERENCES], 0.0).sum(axis=-1) * share**2
     return base, share, slices
 
 
@@ -95,7 +96,7 @@ def _mean_over_blocks(contrast: SignedSum, logs: Array) -> Array:
     return np.where(contrast.chosen, np.where(weights > 0, weights * logs, 0.0).sum(axis=-1), np.nan)
 
 
-def combination(y: Array, slice_variance: Array, signs: Mapping[int, float], repetitions: Array) -> SignedSum:
+def combination(y: Array, slice_variance: Array, signs: Mapping[int, float], repetitions: Integers) -> SignedSum:
     """Return the signed sum of the arms' differences from their references, one value per cell and repetition.
 
     `signs` holds the sign of each arm, arm 0 standing for the mean of both reference arms; `repetitions` numbers the
@@ -104,7 +105,7 @@ def combination(y: Array, slice_variance: Array, signs: Mapping[int, float], rep
     base, share, base_slices = _bases(y, slice_variance)
     numbers = np.unique(repetitions)
     parts = np.full((3, len(y), len(numbers)), np.nan)
-    for place, number in enumerate(numbers):
+    for column, number in enumerate(numbers):
         used = np.zeros((len(y), y.shape[-1]), dtype=bool)
         total = np.zeros((3, len(y)))
         for block in np.flatnonzero(repetitions == number):
@@ -122,8 +123,7 @@ def combination(y: Array, slice_variance: Array, signs: Mapping[int, float], rep
             takes = coefficient != 0
             terms = [coefficient * base[:, block], coefficient**2 * share[:, block]]
             total += np.where(takes, [*terms, coefficient**2 * base_slices[:, block]], 0.0)
-        whole = used[:, list(signs)].all(axis=1)
-        parts[:, :, place] = np.where(whole, total, np.nan)
+        parts[:, :, column] = np.where(used[:, list(signs)].all(axis=1), total, np.nan)
     return SignedSum(*parts)
 
 
@@ -133,27 +133,23 @@ def pooled_variance(y: Array) -> tuple[Array, Array]:
     The residual of a least-squares fit of an effect per block and one per variant; both reference arms share theirs.
     With n whole blocks, A arms and K variants there are n (A - 1) - K degrees of freedom. NaN with none.
     """
-    there = ~np.isnan(y)
-    arms = there.sum(axis=-1, keepdims=True)
-    share = there / np.maximum(arms, 1)
-    centred = np.where(there, y - np.sum(share * np.nan_to_num(y), axis=-1, keepdims=True), 0.0)
-    products = _products(y.shape[-1])
-    member, of_block = there @ products, share @ products
+    measured = ~np.isnan(y)
+    arms = measured.sum(axis=-1, keepdims=True)
+    share = measured / np.maximum(arms, 1)
+    centred = np.where(measured, y - np.sum(share * np.nan_to_num(y), axis=-1, keepdims=True), 0.0)
+    # The membership of arms in what they measure, of shape (arms, arms - 1): both reference arms are one.
+    products = np.eye(max(y.shape[-1] - 1, 1))[np.maximum(np.arange(y.shape[-1]) - 1, 0)]
+    member, of_block = measured @ products, share @ products
     # Normal equations of the variants' effects once those of the blocks are eliminated (Searle 1987, section 4.9).
     crossed = np.swapaxes(member, -1, -2) @ of_block
     normal = np.eye(products.shape[1]) * member.sum(axis=-2)[..., None, :] - crossed
     effect = np.linalg.pinv(normal, rcond=1e-9, hermitian=True) @ (centred.sum(axis=-2) @ products)[..., None]
     fitted = (products @ effect)[..., None, :, 0] - of_block @ effect
-    squares = (np.where(there, centred - fitted, 0.0) ** 2).sum(axis=(-1, -2))
+    squares = (np.where(measured, centred - fitted, 0.0) ** 2).sum(axis=(-1, -2))
     rank = np.linalg.matrix_rank(normal, tol=1e-9, hermitian=True)
-    degrees = there.sum(axis=(-1, -2)) - (arms > 0).sum(axis=(-1, -2)) - rank.astype(float)
+    degrees = measured.sum(axis=(-1, -2)) - (arms > 0).sum(axis=(-1, -2)) - rank.astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(degrees > 0, squares / degrees, np.nan), degrees
-
-
-def _products(arms: int) -> Array:
-    """Return the membership of arms in what they measure, of shape (arms, arms - 1): both reference arms are one."""
-    return np.eye(max(arms - 1, 1))[np.maximum(np.arange(arms) - 1, 0)]
 
 
 @dataclass(frozen=True)
@@ -164,7 +160,7 @@ class _Pool:
     """
 
     cells: Spread
-    whole: Spread
+    means: Spread
     together: Array
 
     def degrees(self, apart: Array, clusters: Array) -> Array:
@@ -182,20 +178,19 @@ def _pool(y: Array, chosen: Flags) -> _Pool:
     cells = Spread("pooled", *pooled_variance(y))
     number = np.maximum(chosen.sum(axis=-1), 1)
     mean = np.where(chosen[..., None, None], y, 0.0).sum(axis=-3) / number[..., None, None]
-    whole = Spread("pooled", *pooled_variance(mean))
+    means = Spread("pooled", *pooled_variance(mean))
     counted = np.where(chosen & cells.usable, cells.degrees, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = (np.nan_to_num(cells.variance) * counted).sum(axis=-1) / counted.sum(axis=-1)
-        together = np.clip((whole.variance * number / alone - 1) / (number - 1), 0.0, 1.0)
-    return _Pool(cells, whole, np.nan_to_num(np.where(number > 1, together, 0.0)))
+        together = np.clip((means.variance * number / alone - 1) / (number - 1), 0.0, 1.0)
+    return _Pool(cells, means, np.nan_to_num(np.where(number > 1, together, 0.0)))
 
 
 def _pools(y: Array, contrasts: Sequence[SignedSum]) -> list[_Pool]:
     """Return the pool of the cells of each contrast, computed once for the contrasts that share their cells."""
-    every = [contrast.chosen for contrast in contrasts]
-    known = {chosen.tobytes(): chosen for chosen in every}
-    pools = {key: _pool(y, chosen) for key, chosen in known.items()}
-    return [pools[chosen.tobytes()] for chosen in every]
+    by_cells = {contrast.chosen.tobytes(): contrast.chosen for contrast in contrasts}
+    pools = {key: _pool(y, chosen) for key, chosen in by_cells.items()}
+    return [pools[contrast.chosen.tobytes()] for contrast in contrasts]
 
 
 def cell_intervals(y: Array, contrasts: Sequence[SignedSum]) -> list[list[Interval]]:
@@ -205,18 +200,18 @@ def cell_intervals(y: Array, contrasts: Sequence[SignedSum]) -> list[list[Interv
     `y` has the shape (..., cells, blocks, arms); the intervals have that of the leading axes.
     """
     pairs = zip(contrasts, _pools(y, contrasts), strict=True)
-    found = [_of_cells(contrast, pool) for contrast, pool in pairs]
-    return [[interval.at(cell) for interval in found] for cell in range(y.shape[-3])]
+    intervals = [_of_cells(contrast, pool) for contrast, pool in pairs]
+    return [[interval.at(cell) for interval in intervals] for cell in range(y.shape[-3])]
 
 
 def _of_cells(contrast: SignedSum, pool: _Pool) -> Interval:
     """Return the intervals of a contrast as arrays whose last axis is the cells."""
-    moments, own = _moments(contrast), own_variance(contrast)
+    moments, apart = _moments(contrast), own_variance(contrast)
     cells = np.maximum(contrast.chosen.sum(axis=-1), 1)
-    own = replace(own, degrees=pool.degrees(own.degrees, own.degrees / cells))
+    degrees = pool.degrees(apart.degrees, apart.degrees / cells)
     spreads = [
         pool.cells.scaled(moments.share),
-        Spread("own", own.variance[..., None] * moments.share, own.degrees[..., None] + 0 * moments.share),
+        Spread("own", apart.variance[..., None] * moments.share, degrees[..., None] + 0 * moments.share),
         Spread("slices", moments.slices, np.full_like(moments.slices, np.inf)),
     ]
     return _interval(moments.mean, moments.blocks, spreads)
@@ -235,19 +230,20 @@ def overall_intervals(y: Array, contrasts: Sequence[SignedSum]) -> list[Interval
 
 
 def _over_cells(contrast: SignedSum, pool: _Pool) -> Interval:
-    moments, chosen, own = _moments(contrast), contrast.chosen, own_variance(contrast)
+    moments, chosen, variance = _moments(contrast), contrast.chosen, own_variance(contrast)
     cells = np.where(chosen.any(axis=-1), chosen.sum(axis=-1), np.nan)
     shares = np.where(chosen, moments.share, 0.0).sum(axis=-1)
     clustered = Spread("clustered", *stats.clustered_variance(contrast.values))
-    enough = np.greater_equal(pool.whole.degrees, clustered.degrees)
-    apart = np.where(enough & pool.whole.usable & (cells > 1), np.minimum(own.degrees, pool.whole.degrees), own.degrees)
-    own = replace(own, degrees=pool.degrees(apart, clustered.degrees))
+    enough = np.greater_equal(pool.means.degrees, clustered.degrees)
+    fewer = enough & pool.means.usable & (cells > 1)
+    apart = np.where(fewer, np.minimum(variance.degrees, pool.means.degrees), variance.degrees)
+    by_variant = replace(variance, degrees=pool.degrees(apart, clustered.degrees))
     spreads = [
         # The mean of the cells' shares bounds the variance from above, however closely the cells move together.
-        pool.whole.scaled(shares / cells).where(enough),
+        pool.means.scaled(shares / cells).where(enough),
         clustered.where(~enough),
-        own.scaled(shares / cells**2 * (1 + (cells - 1) * pool.together)),
-        Spread("slices", np.where(chosen, moments.slices, 0.0).sum(axis=-1) / cells**2, np.inf),
+        by_variant.scaled(shares / cells**2 * (1 + (cells - 1) * pool.together)),
+        Spread("slices", np.where(chosen, moments.slices, 0.0).sum(axis=-1) / cells**2, np.full_like(cells, np.inf)),
     ]
     mean = np.where(chosen, moments.mean, 0.0).sum(axis=-1) / cells
     fewest = moments.blocks.min(axis=-1, where=chosen, initial=contrast.values.shape[-1])
@@ -271,7 +267,7 @@ class _Moments:
     """Mean, blocks, variance of the mean in units of one arm's, and the slices' variance of it: arrays of cells."""
 
     mean: Array
-    blocks: Array
+    blocks: Integers
     share: Array
     slices: Array
 
@@ -280,21 +276,21 @@ def _weights(contrast: SignedSum) -> Array:
     """Return what each block counts for in the mean of its cell; 0 where there is none, NaN in a cell without any."""
     inverse = np.where(np.isnan(contrast.values), 0.0, 1 / contrast.weight)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return inverse / inverse.sum(axis=-1, keepdims=True)
+        weights: Array = inverse / inverse.sum(axis=-1, keepdims=True)
+        return weights
 
 
 def _moments(contrast: SignedSum) -> _Moments:
-    there, weights = ~np.isnan(contrast.values), _weights(contrast)
+    measured, weights = ~np.isnan(contrast.values), _weights(contrast)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = 1 / np.where(there, 1 / contrast.weight, 0.0).sum(axis=-1)
-    parts = (np.where(there, weights**power * each, 0.0).sum(axis=-1)
-             for power, each in ((1, contrast.values), (2, contrast.slices)))  # fmt: skip
-    known = there.any(axis=-1)
-    mean, share, slices = (np.where(known, each, np.nan) for each in (next(parts), share, next(parts)))
-    return _Moments(mean, there.sum(axis=-1), share, slices)
+        share = 1 / np.where(measured, 1 / contrast.weight, 0.0).sum(axis=-1)
+    mean, slices = (np.where(measured, weights**power * values, 0.0).sum(axis=-1)
+                    for power, values in ((1, contrast.values), (2, contrast.slices)))  # fmt: skip
+    mean, share, slices = (np.where(contrast.chosen, values, np.nan) for values in (mean, share, slices))
+    return _Moments(mean, measured.sum(axis=-1), share, slices)
 
 
-def _interval(mean: Array, blocks: Array, spreads: Sequence[Spread]) -> Interval:
+def _interval(mean: Array, blocks: Integers, spreads: Sequence[Spread]) -> Interval:
     # The slices of one start do not hold what a restart changes.
-    known = np.any([spread.usable for spread in spreads if spread.basis != "slices"], axis=0) & (blocks > 1)
-    return Interval(mean, blocks, tuple(spread.where(known) for spread in spreads))
+    restarted = np.any([spread.usable for spread in spreads if spread.basis != "slices"], axis=0) & (blocks > 1)
+    return Interval(mean, blocks, tuple(spread.where(restarted) for spread in spreads))

@@ -114,7 +114,7 @@ class Metric:
     meaning: str
 
     @property
-    def words(self) -> dict[str, str]:
+    def words(self) -> dict[Verdict, str]:
         """The words for the verdicts that there is a difference, whatever its size."""
         return dict.fromkeys(ABOVE, self.above) | dict.fromkeys(BELOW, self.below)
 

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from scripts.lib.vocabulary import AA, WORKLOAD_CLIENTS, PairStatus
-from scripts.report.analysis.intervals import Array, SignedSum, against_reference
+from scripts.report.analysis.intervals import SignedSum, against_reference
 from scripts.report.analysis.metrics import SCRIPT, TPS
+from scripts.report.analysis.stats import Array, Integers
 
 SAME_HOST_COLUMNS = {
     "machine_id": "host", "boot_id": "boot of the host", "generator_boot_id": "boot of the client host",
@@ -20,8 +21,13 @@ SLICE_ERROR = "tps_log_sd"
 def block_names(runs: pd.DataFrame) -> pd.Series:
     """Return the block of each run: its column `block`, workload/clients/repetition where that is empty."""
     text = [runs[name].astype(str) for name in (*WORKLOAD_CLIENTS, "repetition")]
-    own = text[0] + "/" + text[1] + "/" + text[2]
-    return runs["block"].astype(object).where(runs["block"].notna(), own) if "block" in runs else own
+    composed = text[0] + "/" + text[1] + "/" + text[2]
+    return runs["block"].astype(object).where(runs["block"].notna(), composed) if "block" in runs else composed
+
+
+def reference_arms(runs: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return the runs of the reference, then those of A/A."""
+    return pd.concat([runs[runs["variant"] == reference], runs[runs["variant"] == AA]])
 
 
 def judged_runs(runs: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -36,9 +42,8 @@ def judged_runs(runs: pd.DataFrame, reference: str) -> pd.DataFrame:
         raise ValueError(f"reference {reference!r} has no run; found {', '.join(sorted(set(runs['variant'])))}")
     runs = runs.reset_index(drop=True).assign(block=block_names(runs).to_numpy())
     ok = runs["outcome"] == "ok"
-    arms = runs[runs["variant"].isin([reference, AA])]
-    first = arms.assign(last=arms["variant"] != reference).sort_values("last", kind="stable")
-    base = first[ok[first.index]].drop_duplicates("block").set_index("block").reindex(runs["block"])
+    arms = reference_arms(runs, reference)
+    base = arms[ok[arms.index]].drop_duplicates("block").set_index("block").reindex(runs["block"])
     lost = arms[(arms["variant"] == reference) & ~ok[arms.index]].drop_duplicates("block").set_index("block")
     without = _failure(lost).reindex(runs["block"]).fillna("the reference: no run").to_numpy()
     alone = (runs["variant"] == AA) & (base["variant"] != reference).to_numpy()
@@ -75,7 +80,7 @@ class Arms:
 
     metrics: list[str]
     cells: list[tuple[str, int]]
-    repetitions: np.ndarray
+    repetitions: Integers
     names: list[str]
     y: Array
     slices: Array
@@ -88,13 +93,13 @@ class Arms:
 
     def places(self, metric: str) -> list[int]:
         """Return the places of the cells that have a metric."""
-        return [place for place, (name, _) in enumerate(self.cells) if (name in self.timed) == (metric in SCRIPT)]
+        return [at for at, (workload, _) in enumerate(self.cells) if (workload in self.timed) == (metric in SCRIPT)]
 
     def of(self, metric: str) -> tuple[list[tuple[str, int]], Array, Array]:
         """Return the cells that have a metric, their logs, and the slices' variance, NaN where it is unknown."""
         places = self.places(metric)
         slices = self.slices[places] if metric == TPS.name else np.full_like(self.slices[places], np.nan)
-        return [self.cells[place] for place in places], self.y[self.metrics.index(metric)][places], slices
+        return [self.cells[at] for at in places], self.y[self.metrics.index(metric)][places], slices
 
     def contrasts(self, metric: str) -> list[SignedSum]:
         """Return the contrasts of the arms in `compared` with the reference."""
@@ -103,8 +108,8 @@ class Arms:
 
     def within(self, workloads: Collection[str]) -> "Arms":
         """Return the figures of these workloads alone."""
-        chosen = [place for place, (name, _) in enumerate(self.cells) if name in workloads]
-        cells = [self.cells[place] for place in chosen]
+        chosen = [at for at, (workload, _) in enumerate(self.cells) if workload in workloads]
+        cells = [self.cells[at] for at in chosen]
         parts = (self.repetitions, self.names, self.y[:, chosen], self.slices[chosen], self.timed)
         return Arms(self.metrics, cells, *parts)
 
@@ -116,20 +121,20 @@ def arms_of(judged: pd.DataFrame, reference: str, metrics: Iterable[str], timed:
     """
     names = list(dict.fromkeys([reference, AA, *judged["variant"]]))
     cells = pd.MultiIndex.from_frame(judged[list(WORKLOAD_CLIENTS)])
-    cell, known_cells = pd.factorize(cells)
+    cell, cell_names = pd.factorize(cells)
     block, blocks = pd.factorize(pd.MultiIndex.from_frame(_aligned(judged)))
-    at = (cell, block, judged["variant"].map({name: place for place, name in enumerate(names)}).to_numpy())
-    shape = (len(known_cells), len(blocks), len(names))
+    at = (cell, block, judged["variant"].map({name: arm for arm, name in enumerate(names)}).to_numpy())
+    shape = (len(cell_names), len(blocks), len(names))
     listed = list(metrics)
     y = np.full((len(listed), *shape), np.nan)
-    for place, metric in enumerate(listed):
+    for number, metric in enumerate(listed):
         values = judged[metric].astype(float).to_numpy()
-        y[place][at] = np.log(np.where(judged["counts"] & (values > 0), values, np.nan))
+        y[number][at] = np.log(np.where(judged["counts"] & (values > 0), values, np.nan))
     slices = np.full(shape, np.nan)
     if SLICE_ERROR in judged:
         slices[at] = judged[SLICE_ERROR].astype(float).to_numpy() ** 2
     repetitions = np.array([number for number, *_ in blocks])
-    pairs = [(str(workload), int(clients)) for workload, clients in known_cells]
+    pairs = [(str(workload), int(clients)) for workload, clients in cell_names]
     return Arms(listed, pairs, repetitions, names, y, slices, frozenset(timed))
 
 

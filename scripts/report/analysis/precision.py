@@ -41,10 +41,10 @@ def widest(overall: pd.DataFrame) -> float:
     return float(widths.fillna(np.inf).max())
 
 
-def decide(half_width: float, spent_s: float, asked: PrecisionGoal) -> Decision:
+def decide(half_width: float, spent_s: float, goal: PrecisionGoal) -> Decision:
     """Return whether a study measures another repetition; `spent_s` are the wall seconds of its blocks."""
-    if half_width <= asked.precision:
+    if half_width <= goal.precision:
         return Decision.ENOUGH
-    if asked.at_most_s is not None and spent_s >= asked.at_most_s:
+    if goal.at_most_s is not None and spent_s >= goal.at_most_s:
         return Decision.TIME_IS_UP
     return Decision.ANOTHER

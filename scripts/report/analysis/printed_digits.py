@@ -31,14 +31,14 @@ def limits(runs: pd.DataFrame) -> Limits:
     `runs` holds rows of runs.csv. A mean without that run would be one of the faster or slower runs alone.
     """
     ok = runs[runs["outcome"] == "ok"]
-    found: Limits = {}
+    by_cell: Limits = {}
     for metric in (name for name in LATENCIES if name in ok):
         values = ok[metric].astype(float)
         capped = _in_buckets(ok, metric) & (values >= HISTOGRAM_END_MS * (1 - 1e-6))
         for limit, those in ((LatencyLimit.CAPPED, capped), (LatencyLimit.ROUNDED, values <= 0)):
             for cell in ok.loc[those, list(CELL)].drop_duplicates().itertuples(index=False, name=None):
-                found[(*cell, metric)] = limit
-    return found
+                by_cell[(*cell, metric)] = limit
+    return by_cell
 
 
 def without_limits(runs: pd.DataFrame) -> pd.DataFrame:

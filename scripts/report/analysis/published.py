@@ -109,7 +109,7 @@ def _factor(metric: str, unit: str | None, where: str) -> float:
 
 def _positive(text: str, kind: type, complaint: str) -> float:
     try:
-        value = kind(text)
+        value: float = kind(text)
     except ValueError as error:
         raise ValueError(complaint) from error
     if not 0 < value < float("inf"):
@@ -179,7 +179,7 @@ def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) 
         means = [part.groupby("variant", sort=False)["ratio"].agg(stats.geometric_mean) for part in (there, both)]
         counts = [part["clients"].nunique() for part in (there, both)]
         ours = over_workloads(study, tables["runs"], [workload], metric)
-        rows.append(PublishedLoad(workload, means[0].to_dict(), means[1].to_dict(), *counts, ours))
+        rows.append(PublishedLoad(workload, means[0].to_dict(), means[1].to_dict(), counts[0], counts[1], ours))
     return rows
 
 

@@ -13,7 +13,6 @@ belong to V. Its quantiles are computed on a grid of theirs.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,10 +20,11 @@ import scipy
 
 from scripts.lib.vocabulary import AA, RELINKED
 from scripts.report.analysis import stats
+from scripts.report.analysis.columns import Row
 from scripts.report.analysis.comparison import Terms
 from scripts.report.analysis.intervals import combination, pooled_variance
 from scripts.report.analysis.pairing import Arms, arms_of, judged_runs
-from scripts.report.analysis.spreads import Array
+from scripts.report.analysis.stats import Array
 from scripts.report.analysis.table_columns import RELINKS
 
 GRID = 200
@@ -43,7 +43,7 @@ class Moved:
 
 def relinked_table(runs: pd.DataFrame, terms: Terms) -> pd.DataFrame:
     """Return relinked.csv from runs.csv: one row per metric over all cells, and one per cell; none without the arm."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     if (runs["variant"] == RELINKED).any():
         chosen = runs[runs["variant"].isin([terms.reference, AA, RELINKED])]
         arms = arms_of(judged_runs(chosen, terms.reference), terms.reference, terms.metrics, terms.timed)
@@ -52,24 +52,17 @@ def relinked_table(runs: pd.DataFrame, terms: Terms) -> pd.DataFrame:
     return table.assign(clients=table["clients"].astype("Int64"))
 
 
-def _rows(arms: Arms, metric: str) -> Iterator[dict[str, Any]]:
+def _rows(arms: Arms, metric: str) -> Iterator[Row]:
     cells, y, _ = arms.of(metric)
     if not cells:
         return
     contrast = combination(y, np.full_like(y, np.nan), {arms.names.index(RELINKED): 1, 0: -1}, arms.repetitions)
-    over = _over_cells(y, contrast.values, contrast.weight)
-    yield {"workload": None, "clients": None, "metric": metric, **_columns(*over)}
-    for row_number, (workload, clients) in enumerate(cells if len(cells) > 1 else ()):
-        values, weight = contrast.values[row_number], contrast.weight[row_number]
-        spread = values, moved(values, weight, *pooled_variance(y[row_number][:, :2]))
-        yield {"workload": workload, "clients": clients, "metric": metric, **_columns(*spread)}
-
-
-def _over_cells(y: Array, values: Array, weight: Array) -> tuple[Array, Moved]:
-    """Return (log ratios, what relinking moves) of the means over cells, one order being the same in all cells."""
-    noise = pooled_variance(y[..., :2].mean(axis=0))
-    # The noise of blocks without A/A is larger by the same factor as in a cell.
-    return values.mean(axis=0), moved(values.mean(axis=0), weight.mean(axis=0), *noise)
+    # One order is the same in all cells. The noise of blocks without A/A is larger by the same factor as in a cell.
+    means = (values.mean(axis=0) for values in (contrast.values, contrast.weight, y[..., :2]))
+    yield {"workload": None, "clients": None, "metric": metric, **_columns(*means)}
+    for number, (workload, clients) in enumerate(cells if len(cells) > 1 else ()):
+        columns = _columns(contrast.values[number], contrast.weight[number], y[number][:, :2])
+        yield {"workload": workload, "clients": clients, "metric": metric, **columns}
 
 
 def moved(log_ratios: Array, weight: Array, variance: float, degrees: float) -> Moved:
@@ -91,16 +84,19 @@ def variance_interval(total: float, degrees: float, noise: float, noise_degrees:
     shares = (np.arange(GRID) + 0.5) / GRID
     bounds = [estimate * number / scipy.special.chdtri(number, shares)
             for estimate, number in ((total, degrees), (noise, noise_degrees))]  # fmt: skip
-    return np.quantile(np.subtract.outer(*bounds), [stats.ALPHA / 2, 1 - stats.ALPHA / 2])
+    return np.asarray(np.quantile(np.subtract.outer(*bounds), [stats.ALPHA / 2, 1 - stats.ALPHA / 2]))
 
 
-def _columns(log_ratios: Array, spread: Moved) -> dict[str, Any]:
+def _columns(log_ratios: Array, weight: Array, references: Array) -> Row:
+    """Return the columns of the log ratios of relinks; `references` are the logs of both reference arms by block."""
+    spread = moved(log_ratios, weight, *map(float, pooled_variance(references)))
     measured = log_ratios[~np.isnan(log_ratios)]
     return {
         "n_relinks": spread.relinks,
         "ratio": float(np.exp(measured.mean())) if measured.size else float("nan"),
         "sd": spread.between,
         "noise_sd": spread.noise,
-        **{f"moved{end}": float(np.expm1(sd)) for end, sd in
-           (("", spread.between), ("_low", spread.low), ("_high", spread.high))},
-    }  # fmt: skip
+        "moved": float(np.expm1(spread.between)),
+        "moved_low": float(np.expm1(spread.low)),
+        "moved_high": float(np.expm1(spread.high)),
+    }

@@ -51,22 +51,22 @@ PHASE_NAMES = (
 )
 
 
-def block_name(name: str | None, workload: str, clients: int, repetition: int) -> str:
+def block_name(name: str | None, workload: str | None, clients: int | None, repetition: int | None) -> str:
     """Return the name of a run's block; runs of imported logs have none, and are told apart by their repetition."""
     return name or f"{workload}/{clients}/{repetition}"
 
 
-def _microseconds_per_transaction(run: Run, *seconds: float | None) -> float | None:
-    """Return the sum of CPU seconds over the transactions of the window; None if any is missing or there are none."""
-    count = run.window.transactions
-    return None if None in seconds or not count else sum(seconds) / count * 1e6
+def _total(*seconds: float | None) -> float | None:
+    """Return the sum; None if any is missing."""
+    present = [second for second in seconds if second is not None]
+    return sum(present) if len(present) == len(seconds) else None
 
 
 def _kernel_s(run: Run) -> float | None:
     """Return the CPU seconds of the host in the window without those of sysbench."""
-    host = (run.cpu.host_user_s, run.cpu.host_system_s, run.cpu.host_irq_s)
-    client = (run.cpu.client_user_s, run.cpu.client_system_s)
-    return None if None in (*host, *client) else sum(host) - sum(client)
+    host = _total(run.cpu.host_user_s, run.cpu.host_system_s, run.cpu.host_irq_s)
+    client = _total(run.cpu.client_user_s, run.cpu.client_system_s)
+    return None if host is None or client is None else host - client
 
 
 def _steal_share(run: Run) -> float | None:
@@ -89,16 +89,16 @@ def _of(path: str, meaning: str, unit: str = "", name: str = "") -> Column:
     Its unit is what the field's name ends with, else that of its type: text, count or number.
     """
     field = path.rpartition(".")[2]
-    known = next((unit for end, unit in SUFFIXES.items() if field.endswith(end)), "")
-    return Column(name or field, meaning, unit or known or KINDS[_type_of(path)], attrgetter(path))
+    of_name = next((unit for end, unit in SUFFIXES.items() if field.endswith(end)), "")
+    return Column(name or field, meaning, unit or of_name or KINDS[_type_of(path)], attrgetter(path))
 
 
 def _type_of(path: str) -> type:
     """Return the type of a field of a run's record or of a part of it, without None."""
     kind: type = Run
     for field in path.split("."):
-        known = typing.get_type_hints(kind).get(field) or typing.get_type_hints(getattr(kind, field).fget)["return"]
-        kind = next(each for each in (*typing.get_args(known), known) if each is not type(None))
+        hint = typing.get_type_hints(kind).get(field) or typing.get_type_hints(getattr(kind, field).fget)["return"]
+        kind = next(option for option in (*typing.get_args(hint), hint) if option is not type(None))
     return kind
 
 
@@ -111,9 +111,14 @@ def _computed_metric(name: str, unit: str, value: Callable[[Run], float | None])
     return Column(name, EVERY[name].meaning, unit, value)
 
 
-def _per_transaction(name: str, value: Callable[[Run], tuple[float | None, ...]]) -> Column:
-    meaning = f"{METRICS[name].meaning}; {METRICS[name].unit}"
-    return Column(name, meaning, MICROSECONDS_PER_TX, lambda run: _microseconds_per_transaction(run, *value(run)))
+def _per_transaction(name: str, seconds_of: Callable[[Run], float | None]) -> Column:
+    """Return the column of CPU seconds over the transactions of the window, empty if either is missing."""
+
+    def value(run: Run) -> float | None:
+        seconds, count = seconds_of(run), run.window.transactions
+        return None if seconds is None or not count else seconds / count * 1e6
+
+    return Column(name, f"{METRICS[name].meaning}; {METRICS[name].unit}", MICROSECONDS_PER_TX, value)
 
 
 def _traffic(side: str) -> list[Column]:
@@ -130,11 +135,15 @@ def _fsync(key: str, what: str) -> Column:
     return _of(f"fsync_ms.{key}", meaning, MILLISECONDS, f"fsync_{key}_ms")
 
 
-def _asked_of_disk(name: str, run: Run) -> float | None:
+def _per_s_of_disk(name: str, run: Run) -> float | None:
     return (run.sliced.disk_per_s or {}).get(name)
 
 
-def _in_half(half: int, run: Run) -> int | None:
+def _phase_s(name: str, run: Run) -> float | None:
+    return run.phases_s.get(name)
+
+
+def _in_half(run: Run, half: int) -> int | None:
     """Return the transactions of the positions of one half of a slice; None by turns."""
     counts = run.sliced.positions
     return sum(counts[half * len(counts) // 2 : (half + 1) * len(counts) // 2]) if counts else None
@@ -157,12 +166,6 @@ def _rise(run: Run) -> float | None:
     tps = run.series.tps
     halves = [sum(tps[: len(tps) // 2]), sum(tps[-(len(tps) // 2) :])] if tps and len(tps) > 1 else [0.0]
     return math.log(halves[1] / halves[0]) if min(halves) > 0 else None
-
-
-def _phase(name: str) -> Column:
-    return Column(
-        f"phase_{name}_s", f"length of the phase {name}, seconds", SECONDS, lambda run: run.phases_s.get(name)
-    )
 
 
 VARIANT = _of("variant", "arm of the experiment; aa is the reference a second time")
@@ -243,11 +246,12 @@ RUNS = CsvTable(
         _fsync("max", "longest"),
         *_traffic("server"),
         *_traffic("client"),
-        *map(_phase, PHASE_NAMES),
-        _per_transaction("cpu_us_per_tx", lambda run: (run.cpu.server_user_s, run.cpu.server_system_s)),
-        _per_transaction("cpu_user_us_per_tx", lambda run: (run.cpu.server_user_s,)),
-        _per_transaction("cpu_system_us_per_tx", lambda run: (run.cpu.server_system_s,)),
-        _per_transaction("host_cpu_us_per_tx", lambda run: (_kernel_s(run),)),
+        *(Column(f"phase_{name}_s", f"length of the phase {name}, seconds", SECONDS,
+                 partial(_phase_s, name)) for name in PHASE_NAMES),
+        _per_transaction("cpu_us_per_tx", lambda run: _total(run.cpu.server_user_s, run.cpu.server_system_s)),
+        _per_transaction("cpu_user_us_per_tx", lambda run: run.cpu.server_user_s),
+        _per_transaction("cpu_system_us_per_tx", lambda run: run.cpu.server_system_s),
+        _per_transaction("host_cpu_us_per_tx", _kernel_s),
         _of("n_server_cpus", "CPUs the server could run on"),
         _of("n_client_cpus", "CPUs sysbench could run on"),
         _of("n_shared_cpus", "CPUs both could run on"),
@@ -263,7 +267,7 @@ RUNS = CsvTable(
         _of("sliced.why", "why the run was measured by turns; empty in slices and where it is not recorded"),
         _of("sliced.turned_by", f"{' or '.join(DISK)}, for which a block planned in slices went by turns"),
         *(Column(f"disk_{name}_per_s", f"{what} per second of the block's reference while it warmed up, by its own "
-                 "counters; empty where it was not counted", unit, partial(_asked_of_disk, name))
+                 "counters; empty where it was not counted", unit, partial(_per_s_of_disk, name))
           for name, (what, unit) in DISK.items()),
         _of("sliced.rounds", "slices of the run, or statements sent to it; empty by turns"),
         _of("sliced.slice_s", "length of a slice, seconds"),
@@ -273,8 +277,8 @@ RUNS = CsvTable(
         _of("sliced.tps_trimmed", "10 % trimmed mean over the slices of transactions per second", PER_SECOND),
         _of("sliced.waiting_cpu_s", "CPU time of the server while it was stopped, seconds; must be 0"),
         *(Column(f"{half}_transactions", f"transactions completed in the {which} half of the run's slices", COUNT,
-                 partial(_in_half, place))
-          for place, (half, which) in enumerate((("early", "first"), ("late", "second")))),
+                 partial(_in_half, half=number))
+          for number, (half, which) in enumerate((("early", "first"), ("late", "second")))),
         Column("interval_cv", "standard deviation over mean of TPS of the run's slices, or of its seconds by turns",
                SHARE, _interval_cv),
         Column("rise", "log of TPS in the second half of the run's slices, or of its seconds by turns, over the first",

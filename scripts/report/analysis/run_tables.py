@@ -14,7 +14,8 @@ from scripts.lib.visible import csv_cell, csv_text
 from scripts.lib.vocabulary import BLOCK_FILE, RUN
 from scripts.measure.engine import run_record
 from scripts.measure.engine.run_record import Run
-from scripts.measure.sql import times
+from scripts.measure.sql.times import Execution, common_totals_s
+from scripts.report.analysis.columns import Row
 from scripts.report.analysis.dictionary import TEXT_COLUMNS
 from scripts.report.analysis.metrics import COUNTERS
 from scripts.report.analysis.run_columns import (
@@ -28,6 +29,8 @@ from scripts.report.analysis.run_columns import (
     block_name,
 )
 
+# Variant, workload, clients, repetition and block.
+RunKey = tuple[str, str, int, int, str]
 # Keys of a run's record that no table needs: 10 000 whole records take a gigabyte.
 LARGE = ("variables", "option_file", "histogram", "engine_report")
 
@@ -53,23 +56,23 @@ def demand_unaltered(paths: Iterable[Path]) -> None:
             continue
         arms = read_json(block)["arms"]
         for file in files:
-            wanted, found = arms.get(file.stem, {}).get("sha256", {}).get("json"), file_sha256(file)
-            if found != wanted:
+            expected, sha256 = arms.get(file.stem, {}).get("sha256", {}).get("json"), file_sha256(file)
+            if sha256 != expected:
                 raise ValueError(
-                    f"{file}: has sha256 {found}, expected {wanted}, which {block} lists: it was altered after it was "
-                    f"measured; remove the folder {folder} to measure the block again"
+                    f"{file}: has sha256 {sha256}, expected {expected}, which {block} lists: it was altered after it "
+                    f"was measured; remove the folder {folder} to measure the block again"
                 )
 
 
-def run_row(run: Run) -> dict[str, Any]:
+def run_row(run: Run) -> Row:
     """Return the row of runs.csv for a run."""
     return {column.name: column.value(run) for column in RUNS}
 
 
-def missing_rows(study: dict[str, Any], known: set[tuple]) -> list[dict[str, Any]]:
+def missing_rows(study: dict[str, Any], measured: set[RunKey]) -> list[Row]:
     """Return one row per planned run that has no record: a hole must be seen.
 
-    `known` holds variant, workload, clients, repetition and block of the runs that have one.
+    `measured` holds the runs that have one.
     """
     order = study.get("order") or []
     names = study.get("blocks") or [None] * len(order)
@@ -83,7 +86,7 @@ def missing_rows(study: dict[str, Any], known: set[tuple]) -> list[dict[str, Any
     return [
         {**hole, **dict(zip((*RUN, "block"), run, strict=True)), "run_number": number}
         for number, run in enumerate(planned, start=1)
-        if run not in known
+        if run not in measured
     ]
 
 
@@ -92,7 +95,8 @@ def collect(study: dict[str, Any], records: Iterable[Run]) -> tuple[pd.DataFrame
 
     Raises ValueError when two records describe the same run of a block or a run belongs to no variant of the study.
     """
-    rows, series, files, timed = [], [], {}, {}
+    rows, series, files = list[Row](), list[Row](), dict[RunKey, Path | None]()
+    timed: dict[str | None, list[tuple[Row, list[Execution]]]] = {}
     for run in records:
         if (key := (*run.key, block_name(run.block, *run.key[1:]))) in files:
             raise ValueError(f"{run.path} and {files[key]} both describe run {key}; expected one file a run")
@@ -101,10 +105,10 @@ def collect(study: dict[str, Any], records: Iterable[Run]) -> tuple[pd.DataFrame
         files[key] = run.path
         rows.append(run_row(run))
         if run.timed_sql:
-            timed.setdefault(run.workload, []).append((rows[-1], run.timed_sql.executions))
+            timed.setdefault(run.workload, []).append((rows[-1], run.timed_sql.executions or []))
         series += series_rows(run)
     for several in timed.values():
-        totals = times.common_totals_s([executions for _, executions in several])
+        totals = common_totals_s([executions for _, executions in several])
         for (row, _), columns in zip(several, totals, strict=True):
             row |= columns
     rows += missing_rows(study, set(files))
@@ -112,18 +116,18 @@ def collect(study: dict[str, Any], records: Iterable[Run]) -> tuple[pd.DataFrame
     return runs, pd.DataFrame(series, columns=SERIES.names)
 
 
-def run_names(run: Run) -> dict[str, Any]:
+def run_names(run: Run) -> Row:
     """Return the columns that name the run, with which each row of the other tables begins."""
     return {column.name: column.value(run) for column in RUN_COLUMNS}
 
 
-def series_rows(run: Run) -> list[dict[str, Any]]:
+def series_rows(run: Run) -> list[Row]:
     """Return one row per second of a run's per-second reports."""
     if not run.series:
         return []
-    columns = [column for column in SERIES if column not in RUN_COLUMNS]
-    names, values = [column.name for column in columns], zip(*(column.value(run) for column in columns), strict=True)
-    return [{**run_names(run), **dict(zip(names, row, strict=True))} for row in values]
+    names = SERIES.names[len(RUN_COLUMNS) :]
+    rows = zip(*(getattr(run.series, name) for name in names), strict=True)
+    return [{**run_names(run), **dict(zip(names, row, strict=True))} for row in rows]
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
@@ -166,10 +170,10 @@ def sample_table(records: Iterable[Run]) -> pd.DataFrame:
 
 
 def _sample_rows(run: Run) -> pd.DataFrame:
-    found = pd.DataFrame(run.counter_series)
-    if unknown := set(found) - set(COUNTER_SERIES.names):
+    samples = pd.DataFrame(run.counter_series)
+    if unknown := set(samples) - set(COUNTER_SERIES.names):
         raise ValueError(f"counter_series: {', '.join(sorted(unknown))} unknown, expected {', '.join(COUNTERS)}")
-    return found.assign(**run_names(run)).reindex(columns=COUNTER_SERIES.names)
+    return samples.assign(**run_names(run)).reindex(columns=COUNTER_SERIES.names)
 
 
 def file_table(records: Iterable[Run]) -> pd.DataFrame:
@@ -177,7 +181,7 @@ def file_table(records: Iterable[Run]) -> pd.DataFrame:
     return pd.DataFrame([row for run in records for row in _file_rows(run)], columns=FILES.names)
 
 
-def _file_rows(run: Run) -> Iterator[dict[str, Any]]:
+def _file_rows(run: Run) -> Iterator[Row]:
     sides = {edge: getattr(run.files, edge) for edge in EDGES}
     for part in sorted({*run.files.before, *run.files.after}):
         present = {edge: side[part] for edge, side in sides.items() if part in side}

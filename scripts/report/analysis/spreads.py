@@ -2,29 +2,29 @@
 
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TypeVar
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-NOT_KNOWN = float("nan")
-LEVEL = 0.95
+from scripts.report.analysis.stats import LEVEL, Array, Flags, Integers
+
+UNKNOWN = np.array(np.nan)
 POWER = 0.80
+Value = TypeVar("Value", bound=np.generic)
 
 
 @dataclass(frozen=True)
 class Spread:
     """An estimate of a variance of the mean log ratio, with its degrees of freedom (infinite for the slices').
 
-    Both are numbers, or arrays with one number per study; a spread without a finite variance or without degrees of
-    freedom gives NaN.
+    Both have one number per study; a spread without a finite variance or without degrees of freedom gives NaN.
     """
 
     basis: str
-    variance: Array | float
-    degrees: Array | float
+    variance: Array
+    degrees: Array
 
     @property
     def usable(self) -> Flags:
@@ -35,20 +35,22 @@ class Spread:
         """Return the spread with its variance multiplied by a factor."""
         return replace(self, variance=self.variance * factor)
 
-    def where(self, kept: Flags) -> "Spread":
-        """Return the spread where it is usable and kept, NaN elsewhere."""
-        kept = kept & self.usable
-        return Spread(self.basis, np.where(kept, self.variance, np.nan), np.where(kept, self.degrees, np.nan))
+    def where(self, chosen: Flags) -> "Spread":
+        """Return the spread where it is usable and chosen, NaN elsewhere."""
+        usable = chosen & self.usable
+        return Spread(self.basis, np.where(usable, self.variance, np.nan), np.where(usable, self.degrees, np.nan))
 
     def half(self, level: float = LEVEL) -> Array:
         """Return the half width of Student's interval."""
-        return scipy.special.stdtrit(self.degrees, 0.5 + level / 2) * np.sqrt(self.variance)
+        half: Array = scipy.special.stdtrit(self.degrees, 0.5 + level / 2) * np.sqrt(self.variance)
+        return half
 
     def p(self, distance: Array | float) -> Array:
         """Return the two-sided p value of a mean this far from the value that is tested."""
         with np.errstate(divide="ignore", invalid="ignore"):
             statistic = np.where(distance == 0, 0.0, np.abs(distance) / np.sqrt(self.variance))
-        return 2 * scipy.special.stdtr(self.degrees, -statistic)
+            doubled: Array = 2 * scipy.special.stdtr(self.degrees, -statistic)
+        return doubled
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,13 @@ class Interval:
     spread, or with one block, the bounds and p values are NaN.
     """
 
-    mean: Array | float
-    blocks: NDArray[np.int_] | int
+    mean: Array
+    blocks: Integers
     spreads: tuple[Spread, ...] = ()
 
     def half_at(self, level: float) -> Array:
         """Return the half width at a level."""
-        return reduce(np.fmax, (spread.half(level) for spread in self.spreads), NOT_KNOWN)
+        return reduce(np.fmax, (spread.half(level) for spread in self.spreads), UNKNOWN)
 
     @property
     def half(self) -> Array:
@@ -102,25 +104,26 @@ class Interval:
 
     def detectable(self) -> Array:
         """Return the |log ratio| that a study with this interval finds with a chance of 80 %."""
-        each = [spread.half() + scipy.special.stdtrit(spread.degrees, POWER) * np.sqrt(spread.variance)
-                for spread in self.spreads]  # fmt: skip
-        return self._of_widest(np.array(np.broadcast_arrays(NOT_KNOWN, *each)))
+        sizes = [spread.half() + scipy.special.stdtrit(spread.degrees, POWER) * np.sqrt(spread.variance)
+                 for spread in self.spreads]  # fmt: skip
+        return self._of_widest(np.array(np.broadcast_arrays(UNKNOWN, *sizes)))
 
     def widened(self, factor: float) -> "Interval":
         """Return the same mean with an interval `factor` times as wide."""
         return replace(self, spreads=tuple(spread.scaled(factor**2) for spread in self.spreads))
 
-    def at(self, place: int) -> "Interval":
-        """Return the intervals of one place of the last axis."""
-        spreads = (Spread(one.basis, one.variance[..., place], one.degrees[..., place]) for one in self.spreads)
-        return Interval(self.mean[..., place], self.blocks[..., place], tuple(spreads))
+    def at(self, index: int) -> "Interval":
+        """Return the intervals at one index of the last axis."""
+        spreads = (Spread(of.basis, of.variance[..., index], of.degrees[..., index]) for of in self.spreads)
+        return Interval(self.mean[..., index], self.blocks[..., index], tuple(spreads))
 
     def _largest_p(self, distance: Array) -> Array:
-        return reduce(np.fmax, (spread.p(distance) for spread in self.spreads), NOT_KNOWN)
+        return reduce(np.fmax, (spread.p(distance) for spread in self.spreads), UNKNOWN)
 
-    def _of_widest(self, values: NDArray) -> NDArray:
+    def _of_widest(self, values: NDArray[Value]) -> NDArray[Value]:
         """Return the value of the widest spread: the first of `values` stands for none, the others for `spreads`."""
-        halves = np.array(np.broadcast_arrays(-1.0, *(np.nan_to_num(each.half(), nan=-1.0) for each in self.spreads)))
+        halves = np.array(np.broadcast_arrays(-1.0, *(np.nan_to_num(of.half(), nan=-1.0) for of in self.spreads)))
         widest = np.argmax(halves, axis=0)
         values = values.reshape(values.shape + (1,) * (halves.ndim - values.ndim))
-        return np.take_along_axis(np.broadcast_to(values, halves.shape), widest[None], axis=0)[0]
+        chosen: NDArray[Value] = np.take_along_axis(np.broadcast_to(values, halves.shape), widest[None], axis=0)[0]
+        return chosen

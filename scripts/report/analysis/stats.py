@@ -2,7 +2,11 @@
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int_]
 
 LEVEL = 0.95
 ALPHA = 0.05
@@ -21,7 +25,7 @@ def geometric_mean(values: ArrayLike) -> float:
         return float(np.exp(np.mean(np.log(present))))
 
 
-def t_interval(values: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def t_interval(values: ArrayLike, level: float = LEVEL) -> tuple[Array, Array, Array]:
     """Return (mean, low, high): mean ± t(1 - (1 - level)/2, n - 1) · s / √n, Student 1908.
 
     `values` has shape (..., repetitions): the last axis is the sample, here the log ratios of a cell's blocks. NaNs
@@ -33,14 +37,14 @@ def t_interval(values: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.
     return mean, mean - half, mean + half
 
 
-def _moments(values: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _moments(values: ArrayLike) -> tuple[Array, Array, Array]:
     """Return (n, mean, s / √n) of the values along the last axis that are not NaN; s / √n is NaN with n < 2."""
     sample = np.asarray(values, dtype=float)
-    there = ~np.isnan(sample)
-    n = there.sum(axis=-1)
+    present = ~np.isnan(sample)
+    n = present.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(there, sample, 0.0).sum(axis=-1) / n
-        squares = np.where(there, sample - np.expand_dims(mean, -1), 0.0) ** 2
+        mean = np.where(present, sample, 0.0).sum(axis=-1) / n
+        squares = np.where(present, sample - np.expand_dims(mean, -1), 0.0) ** 2
         return n, mean, np.sqrt(squares.sum(axis=-1) / np.where(n < 2, np.nan, n * (n - 1.0)))
 
 
@@ -52,7 +56,7 @@ def value_interval(values: ArrayLike) -> tuple[float, float]:
     return float(np.exp(low)), float(np.exp(high))
 
 
-def clustered_variance(values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def clustered_variance(values: ArrayLike) -> tuple[Array, Array]:
     """Return (variance of the mean over cells of each cell's mean, degrees of freedom), with blocks as clusters.
 
     `values` has shape (..., cells, blocks) and holds log ratios, NaN where a pair is missing; cells without a pair are
@@ -72,7 +76,7 @@ def clustered_variance(values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return np.sum(parts**2, axis=-1), n.sum(axis=-1) / cells - 1
 
 
-def holm(p_values: ArrayLike) -> np.ndarray:
+def holm(p_values: ArrayLike) -> Array:
     """Return p values adjusted for the number of tests by Holm's step-down method (Holm 1979).
 
     The tests are the last axis. The i-th smallest of m is multiplied by m - i + 1, then made monotone and capped at 1.
@@ -85,8 +89,3 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     adjusted = np.empty_like(raw)
     np.put_along_axis(adjusted, order, np.minimum(np.maximum.accumulate(steps, axis=-1), 1.0), axis=-1)
     return adjusted
-
-
-def ratio(log_ratio: ArrayLike) -> np.ndarray:
-    """Return exp of a log ratio: the mean of log ratios becomes the geometric mean of ratios."""
-    return np.exp(np.asarray(log_ratio, dtype=float))

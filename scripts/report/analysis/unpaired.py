@@ -11,6 +11,7 @@ from scripts.lib.vocabulary import WORKLOAD_CLIENTS
 from scripts.report.analysis import stats
 from scripts.report.analysis.printed_digits import rounding
 
+Cell = tuple[str, int]
 Term = tuple[int, pd.DataFrame]
 
 
@@ -75,7 +76,7 @@ def _wide(rows: pd.DataFrame, values: str) -> pd.DataFrame:
     return wide.dropna(how="all")
 
 
-def over(cells: Sequence[tuple], terms: Sequence[Term]) -> list[Term]:
+def over(cells: Sequence[Cell], terms: Sequence[Term]) -> list[Term]:
     """Return the terms restricted to these cells."""
     return [(sign, wide[wide.index.isin(list(cells))]) for sign, wide in terms]
 
@@ -105,34 +106,37 @@ class Sides:
     rounded: tuple[pd.DataFrame, pd.DataFrame]
 
     @property
-    def of_cells(self) -> dict[tuple, WelchEstimate]:
+    def of_cells(self) -> dict[Cell, WelchEstimate]:
         """Return (workload, clients) -> Welch's estimate, of the cells that both sides have."""
-        (_, ours), (_, theirs) = self.terms
-        return {cell: self._widened(found, [cell]) for cell, found in cell_estimates(ours, theirs).items()}
+        (_, variant), (_, reference) = self.terms
+        return {cell: self._widened(welch, [cell]) for cell, welch in cell_estimates(variant, reference).items()}
 
-    def over(self, cells: Sequence[tuple]) -> WelchEstimate:
+    def over(self, cells: Sequence[Cell]) -> WelchEstimate:
         """Return the estimate over these cells."""
         return self._widened(estimate(over(cells, self.terms)), cells)
 
-    def _widened(self, found: WelchEstimate, cells: Sequence[tuple]) -> WelchEstimate:
+    def _widened(self, estimated: WelchEstimate, cells: Sequence[Cell]) -> WelchEstimate:
         """Return the estimate with an interval of at least the rounding; one without interval stays without."""
         if not len(cells):
-            return found
-        ours, theirs = (rounded.loc[list(cells)].mean() for rounded in self.rounded)
-        low, high = found.log_ratio + ours["low"] - theirs["high"], found.log_ratio + ours["high"] - theirs["low"]
-        return replace(found, low=float(np.minimum(found.low, low)), high=float(np.maximum(found.high, high)))
+            return estimated
+        variant, reference = (rounded.loc[list(cells)].mean() for rounded in self.rounded)
+        low = estimated.log_ratio + variant["low"] - reference["high"]
+        high = estimated.log_ratio + variant["high"] - reference["low"]
+        return replace(
+            estimated, low=float(np.minimum(estimated.low, low)), high=float(np.maximum(estimated.high, high))
+        )
 
 
 def sides(runs: pd.DataFrame, variant: str, reference: str, metric: str) -> Sides:
     """Return both sides of a comparison from rows of runs.csv."""
-    ours, theirs = (log_values(runs, name, metric) for name in (variant, reference))
-    return Sides(((1, ours), (-1, theirs)), (rounding(runs, variant, metric), rounding(runs, reference, metric)))
+    terms = ((1, log_values(runs, variant, metric)), (-1, log_values(runs, reference, metric)))
+    return Sides(terms, (rounding(runs, variant, metric), rounding(runs, reference, metric)))
 
 
-def cell_estimates(ours: pd.DataFrame, theirs: pd.DataFrame) -> dict[tuple, WelchEstimate]:
+def cell_estimates(variant: pd.DataFrame, reference: pd.DataFrame) -> dict[Cell, WelchEstimate]:
     """Return (workload, clients) -> Welch's estimate, of the cells that both tables of `log_values` have."""
-    shared = ours.index.intersection(theirs.index)
-    sides = [table.loc[shared] for table in (ours, theirs)]
+    shared = variant.index.intersection(reference.index)
+    sides = [table.loc[shared] for table in (variant, reference)]
     means, counts = ([getattr(side, name)(axis=1).to_numpy(float) for side in sides] for name in ("mean", "count"))
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = [side.var(axis=1).to_numpy(float) / n for side, n in zip(sides, counts, strict=True)]

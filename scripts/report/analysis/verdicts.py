@@ -1,7 +1,6 @@
 """Verdicts: what intervals and p values, adjusted for their number, allow to be said."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,31 +8,34 @@ from numpy.typing import ArrayLike, NDArray
 
 from scripts.lib.vocabulary import MIN_BLOCKS, Verdict
 from scripts.report.analysis import stats
-from scripts.report.analysis.intervals import Interval
+from scripts.report.analysis.columns import Row
 from scripts.report.analysis.metrics import COLD_TIME, TPS
-from scripts.report.analysis.stats import ALPHA
+from scripts.report.analysis.spreads import Interval
+from scripts.report.analysis.stats import ALPHA, Flags
 
 MATTERS = 0.02
 # The metrics that get verdicts: one per kind of workload. All others have intervals only.
 PRIMARY = (TPS.name, COLD_TIME.name)
 
 
-def interval_columns(found: Interval, matters: float) -> dict[str, Any]:
+def interval_columns(interval: Interval, matters: float) -> Row:
     """Return ratio, interval and p values of an interval of log ratios; `matters` is a share."""
-    margin = np.log1p(matters)
+    margin = float(np.log1p(matters))
     return {
-        "log_ratio": float(found.mean),
-        "ratio": float(stats.ratio(found.mean)),
-        "ratio_low": float(stats.ratio(found.low)),
-        "ratio_high": float(stats.ratio(found.high)),
-        "basis": str(found.basis) or None,
-        "p": float(found.p()),
-        "p_beyond": float(found.p(margin)),
-        "p_same": float(found.p_within(margin)),
+        "log_ratio": float(interval.mean),
+        "ratio": float(np.exp(interval.mean)),
+        "ratio_low": float(np.exp(interval.low)),
+        "ratio_high": float(np.exp(interval.high)),
+        "basis": str(interval.basis) or None,
+        "p": float(interval.p()),
+        "p_beyond": float(interval.p(margin)),
+        "p_same": float(interval.p_within(margin)),
     }
 
 
-def with_verdicts(table: pd.DataFrame, tested: Sequence[bool], blocks: str, primary: Sequence[str]) -> pd.DataFrame:
+def with_verdicts(
+    table: pd.DataFrame, tested: Sequence[bool] | Flags, blocks: str, primary: Sequence[str]
+) -> pd.DataFrame:
     """Return rows of `interval_columns` with `p_holm`, `p_beyond_holm` and `verdict`.
 
     Holm's adjustment runs over the tested rows of a metric; rows that are not tested, or of a metric that is not
@@ -48,8 +50,9 @@ def with_verdicts(table: pd.DataFrame, tested: Sequence[bool], blocks: str, prim
     }
     table = table.assign(**adjusted)
     columns = ("log_ratio", blocks, "p_holm", "p_beyond_holm", "p_same")
-    found = verdicts_on(*(table[name].to_numpy(dtype=float) for name in columns))
-    return table.assign(verdict=pd.Series(np.where(chosen, found, None), index=table.index, dtype=object))
+    verdicts = verdicts_on(*(table[name].to_numpy(dtype=float) for name in columns))
+    verdicts[~chosen] = None
+    return table.assign(verdict=pd.Series(verdicts, index=table.index, dtype=object))
 
 
 def verdicts_on(
@@ -70,4 +73,5 @@ def verdicts_on(
         Verdict.SAME: np.less(p_same, ALPHA),
     }
     codes = np.array([*cases, Verdict.OPEN], dtype=object)
-    return codes[np.select(list(cases.values()), range(len(cases)), len(cases))]
+    verdicts: NDArray[np.object_] = codes[np.select(list(cases.values()), range(len(cases)), len(cases))]
+    return verdicts
