@@ -4,7 +4,7 @@ import argparse
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +20,7 @@ from scripts.jobs import collect_runs, compare_variants, export_tables, plot_fig
 from scripts.lib import json_record
 from scripts.lib.host.entry import say, user_command
 from scripts.lib.host.parallel import in_batches
+from scripts.lib.json_record import Json
 from scripts.lib.wording import number, plural
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis import dictionary
@@ -58,7 +59,7 @@ def _files(tree: Tree) -> int:
 
 
 def _summary(tree: Tree) -> str:
-    failed = sum(log.facts["outcome"] != "ok" for log in tree.logs)
+    failed = sum(log.run.outcome != "ok" for log in tree.logs)
     measured = f"{number(len(tree.logs) - failed)} of {plural(_files(tree), 'file')} give a measurement"
     others = {"show a failed or unfinished run": failed, "not read": len(tree.unread), "left out": len(tree.left_out)}
     return ", ".join([measured, *(f"{number(amount)} {what}" for what, amount in others.items() if amount)])
@@ -136,17 +137,17 @@ def _write_file(folder: Path, logs: Path, study: str, file_logs: list[Log]) -> i
         copy = run.with_name(f"{run.stem}.txt")
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(text)
-        sysbench = {**log.facts["sysbench"], "text_file": copy.name}
+        sysbench: Json = {"version": log.run.sysbench.version, "path": None, "sha256": None, "text_file": copy.name}
         _write_record(run, {"study": study, **log.facts, "sysbench": sysbench})
     return written
 
 
 def _run_path(folder: Path, log: Log) -> Path:
-    parts = (str(log.facts[key]) for key in ("variant", "workload", "clients"))
-    return folder.joinpath("runs", *parts, f"{log.facts['repetition']}.json")
+    *cell, repetition = map(str, log.run.key)
+    return folder.joinpath("runs", *cell, f"{repetition}.json")
 
 
-def _write_record(path: Path, facts: dict[str, Any]) -> None:
+def _write_record(path: Path, facts: Mapping[str, Json]) -> None:
     # Not `record.write`, whose fsync per file takes minutes for 20 000 logs; the caller syncs once.
     if unknown := list(Run.unknown_keys(facts)):
         raise ValueError(f"{path}: {', '.join(unknown)} unknown")

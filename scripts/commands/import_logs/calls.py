@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
 
 from scripts.commands.import_logs.pattern import LARGEST_NUMBER
 from scripts.commands.import_logs.refusal_reasons import NotRead
 from scripts.commands.import_logs.strangers import other_form, stranger
 from scripts.commands.import_logs.texts import LogText
+from scripts.lib.json_record import Json
 from scripts.measure.engine import warnings
 from scripts.measure.engine.run_facts import SHARES
 from scripts.measure.engine.run_record import Run
@@ -23,6 +23,7 @@ TRANSACTIONS = re.compile(r"^ +transactions: +[1-9]", re.MULTILINE)
 KEPT_RANKS = {round(100 * share) for share in SHARES.values()}
 # What a window counts, and the rate of an interval's line that it is the sum of.
 RATES = {"transactions": "tps", "queries": "qps", "errors": "errors_per_s", "reconnects": "reconnects_per_s"}
+Window = dict[str, float | None]
 SLACK = 1.1  # an interval is a little longer or shorter than its line says
 
 
@@ -89,7 +90,7 @@ def _line_before(log: LogText, start: int) -> str:
 class CallFacts:
     """What a call gives: the parts of the record that describe its run, and notes as code -> text."""
 
-    facts: dict[str, Any]
+    facts: dict[str, Json]
     notes: dict[str, str]
     duration_s: float | None = None
 
@@ -116,7 +117,8 @@ def read_call(call: LoggedCall, skip_s: float = 0) -> CallFacts:
         if other := other_form(call.text):
             raise NotRead(f"it {other}") from error
         return CallFacts({"outcome": "failed", "reason": str(error)}, {})
-    facts = {"outcome": "ok", "reason": None, "window": window, "series": run_series(reports),
+    facts: dict[str, Json]
+    facts = {"outcome": "ok", "reason": None, "window": dict[str, Json](window), "series": run_series(reports),
              "histogram": asdict(output.histogram) if output.histogram and not skip_s else None}  # fmt: skip
     return CallFacts(facts, dict(_notes(call.text, output, dropped)), output.totals.duration_s)
 
@@ -161,7 +163,7 @@ def _sound(value: float) -> bool:
     return math.isfinite(value) and abs(value) <= LARGEST_NUMBER
 
 
-def measured_window(output: Output) -> dict[str, Any]:
+def measured_window(output: Output) -> Window:
     """Return the figures of a whole call, its first second included; percentiles as printed, or from the histogram.
 
     Rates are transactions over the duration that sysbench printed. Raises SysbenchFailed for a call without a result.
@@ -191,7 +193,7 @@ def measured_window(output: Output) -> dict[str, Any]:
     return window
 
 
-def window_after(skip_s: float, reports: tuple[Report, ...]) -> dict[str, Any]:
+def window_after(skip_s: float, reports: tuple[Report, ...]) -> Window:
     """Return the figures of the intervals that begin after the first `skip_s` seconds of a call.
 
     Latencies are unknown: those printed are of the whole call. Raises NotRead where no interval begins so late.
@@ -215,7 +217,7 @@ def window_after(skip_s: float, reports: tuple[Report, ...]) -> dict[str, Any]:
     return {"duration_s": duration_s, "tps": tps, **counts, **dict.fromkeys(("latency_mean_ms", *SHARES))}
 
 
-def run_series(reports: tuple[Report, ...]) -> dict[str, list]:
+def run_series(reports: tuple[Report, ...]) -> dict[str, Json]:
     """Return the interval reports as columns; `p95_ms` is None where another percentile was printed."""
     return {
         "second": [report.second for report in reports],
@@ -226,6 +228,6 @@ def run_series(reports: tuple[Report, ...]) -> dict[str, list]:
     }
 
 
-def call_warnings(run: Run) -> list[dict[str, Any]]:
+def call_warnings(run: Run) -> list[Json]:
     """Return the warnings about a run that went well, without `not_measured`, which holds for every log."""
     return [asdict(warning) for check in warnings.CHECKS for warning in check(run)]

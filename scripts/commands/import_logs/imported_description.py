@@ -7,9 +7,11 @@ from typing import Any
 
 from scripts.commands.import_logs.calls import Note
 from scripts.commands.import_logs.logs import Log, Tree
-from scripts.commands.import_logs.pattern import Pattern, natural_key
-from scripts.lib.vocabulary import CELL, CONTROLS, OPERATION_SHARES, WORKLOAD_CLIENTS
+from scripts.commands.import_logs.pattern import WRITTEN, Pattern, SortKey, natural_key
+from scripts.lib.vocabulary import CONTROLS, OPERATION_SHARES
 from scripts.lib.wording import listing
+from scripts.measure.engine.run_parts import WindowFacts
+from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.warnings import drift_is_judged
 from scripts.report.analysis.metrics import METRICS, OF_LOGS
 
@@ -23,17 +25,13 @@ def numbered(logs: list[Log]) -> list[Log]:
 
     The number in a path can be a date, which counts nothing.
     """
-    used: dict[tuple, list[int]] = {}
+    used: dict[tuple[str, str, int], list[int]] = {}
     for log in logs:
-        used.setdefault(tuple(log.facts[name] for name in CELL), []).append(log.facts["repetition"])
+        used.setdefault(log.run.cell, []).append(log.run.key[-1])
     ranks = {cell: {number: rank for rank, number in enumerate(sorted(numbers), 1)} for cell, numbers in used.items()}
     if all(number <= max(map(len, ranks.values())) and number > 0 for numbers in ranks.values() for number in numbers):
         return logs
-    return [replace(log, facts={**log.facts, "repetition": _rank(log, ranks)}) for log in logs]
-
-
-def _rank(log: Log, ranks: dict[tuple, dict[int, int]]) -> int:
-    return ranks[tuple(log.facts[name] for name in CELL)][log.facts["repetition"]]
+    return [replace(log, facts={**log.facts, "repetition": ranks[log.run.cell][log.run.key[-1]]}) for log in logs]
 
 
 def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> dict[str, Any]:
@@ -42,24 +40,25 @@ def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> d
     A cell that another variant has is planned, so that it is shown as a hole. Raises ValueError if the reference has
     no log, or if a variant has a reserved name.
     """
-    facts = [log.facts for log in tree.logs]
-    variants, workloads = _variants(facts, rules), _workloads(tree.logs, rules)
-    _demand_clients(facts, rules)
-    read = {"folder": folder.name, "files": len(facts), "pattern": rules.written, "dates": rules.date}
+    runs = [log.run for log in tree.logs]
+    variants, workloads = _variants(runs, rules), _workloads(tree.logs, rules)
+    clients = sorted({run.cell[-1] for run in runs})
+    _demand_clients(clients, rules)
+    read = {"folder": folder.name, "files": len(runs), "pattern": rules.written, "dates": rules.date}
     lost = {"unread": tree.unread, "left_out": tree.left_out}
     return {
         "study": study,
         "title": rules.title or f"Imported logs: {study}",
         "question": rules.question or _question(variants),
         "reference": variants[0],
-        "clients": sorted({run["clients"] for run in facts}),
-        "repetitions": max(run["repetition"] for run in facts),
+        "clients": clients,
+        "repetitions": max(run.key[-1] for run in runs),
         **dict.fromkeys(UNKNOWN_KEYS),
         "variants": {name: {"server": None, "build": None, "options": {}, "storage": None} for name in variants},
         "workloads": {name: {} for name in workloads},
         **{key: {} for key in ("datasets", "trainings", "builds", "trained_on")},
         "config_text": rules.text,
-        "order": list(_holes(facts, variants, workloads)),
+        "order": list(_holes(runs, variants, workloads)),
         "imported": {
             **read,
             **lost,
@@ -77,33 +76,32 @@ def _contents(logs: list[Log], workloads: list[str]) -> dict[str, Any]:
     `rates` counts the logs with a target rate, `latency` is the percentile that most logs have. A cell is one that some
     variant has.
     """
-    ok = [log for log in logs if log.facts["outcome"] == "ok"]
-    windows = [log.facts["window"] for log in ok]
+    ok = [log for log in logs if log.run.outcome == "ok"]
+    windows = [log.run.window for log in ok]
     notes = {code: [(log.file, log.notes[code]) for log in logs if code in log.notes] for code in Note}
-    cells = {(log.facts["workload"], log.facts["clients"]) for log in logs}
+    cells = {log.run.cell[1:] for log in logs}
     return {
         "cells": sorted(cells, key=lambda cell: (workloads.index(cell[0]), cell[1])),
-        "metrics": [name for name in (*METRICS, *OF_LOGS) if _held(windows, IN_WINDOW.get(name, name))],
+        "metrics": [name for name in (*METRICS, *OF_LOGS) if _count_with(windows, IN_WINDOW.get(name, name))],
         "notes": {str(code): files for code, files in notes.items() if files},
-        "drift_judged": sum(drift_is_judged(log.facts["series"]["tps"]) for log in ok),
+        "drift_judged": sum(drift_is_judged(log.run.series.tps or []) for log in ok),
         "rates": sum(Note.TARGET_RATE in log.notes for log in ok),
         "measured": len(ok),
-        "latency": max(OPERATION_SHARES, key=lambda name: (_held(windows, name), name == "p95_ms", name)),
+        "latency": max(OPERATION_SHARES, key=lambda name: (_count_with(windows, name), name == "p95_ms", name)),
     }
 
 
-def _demand_clients(facts: list[dict[str, Any]], rules: Pattern) -> None:
+def _demand_clients(clients: list[int], rules: Pattern) -> None:
     """Raise ValueError naming a client count of `means` that no log has."""
-    counts_of_logs = sorted({run["clients"] for run in facts})
     for name, counts in rules.means.items():
-        for number in (number for number in counts if number not in counts_of_logs):
+        for number in (number for number in counts if number not in clients):
             raise ValueError(
-                f"means: {name}: {number} clients match no log; there are {listing(list(map(str, counts_of_logs)))}"
+                f"means: {name}: {number} clients match no log; there are {listing(list(map(str, clients)))}"
             )
 
 
-def _held(windows: list[dict[str, Any]], metric: str) -> int:
-    return sum(window.get(metric) is not None for window in windows)
+def _count_with(windows: list[WindowFacts], metric: str) -> int:
+    return sum(getattr(window, metric, None) is not None for window in windows)
 
 
 def _question(variants: list[str]) -> str:
@@ -113,9 +111,9 @@ def _question(variants: list[str]) -> str:
     return f"How {'does' if len(others) == 1 else 'do'} {listing(others)} compare with {reference}?"
 
 
-def _variants(facts: list[dict[str, Any]], rules: Pattern) -> list[str]:
+def _variants(runs: list[Run], rules: Pattern) -> list[str]:
     """Return the variants, the reference first: the pattern file's, the only one, or `baseline`."""
-    names = {run["variant"] for run in facts}
+    names = {run.cell[0] for run in runs}
     written = next(iter(names)) if rules.reference is None and len(names) == 1 else rules.reference or DEFAULT_REFERENCE
     reference = written if written in names else rules.renamed("variant", written)
     variants = sorted(names, key=lambda name: (name != reference, rules.rank("variant", name)))
@@ -130,15 +128,19 @@ def _variants(facts: list[dict[str, Any]], rules: Pattern) -> list[str]:
 
 
 def _workloads(logs: Iterable[Log], rules: Pattern) -> list[str]:
-    keys: dict[str, tuple] = {}
+    keys: dict[str, list[SortKey]] = {}
     for log in logs:
-        parts = [rules.rank(axis, level) for axis, level in log.axes.items()]
-        key = (rules.rank("workload", log.facts["workload"]), *parts)
-        keys[log.facts["workload"]] = min(keys.get(log.facts["workload"], key), key)
+        _, workload, _ = log.run.cell
+        key = [rules.rank("workload", workload), *(rules.rank(axis, level) for axis, level in log.axes.items())]
+        keys[workload] = min(keys.get(workload, key), key)
+
     # The whole name decides only where the pattern file writes it, or where nothing else does.
-    return sorted(
-        keys, key=lambda name: (keys[name][0] if keys[name][0][0] == 0 else (1,), keys[name][1:], natural_key(name))
-    )
+    def sort_key(name: str) -> tuple[SortKey, list[SortKey], SortKey]:
+        of_workload, *of_levels = keys[name]
+        is_written = of_workload[0][0] == WRITTEN
+        return of_workload if is_written else ((WRITTEN + 1, 0, ""),), of_levels, natural_key(name)
+
+    return sorted(keys, key=sort_key)
 
 
 def _axes(logs: Iterable[Log], rules: Pattern) -> dict[str, dict[str, Any]]:
@@ -146,7 +148,7 @@ def _axes(logs: Iterable[Log], rules: Pattern) -> dict[str, dict[str, Any]]:
     workload_levels: dict[str, dict[str, set[str]]] = {}
     for log in logs:
         for axis, level in log.axes.items():
-            workload_levels.setdefault(axis, {}).setdefault(log.facts["workload"], set()).add(level)
+            workload_levels.setdefault(axis, {}).setdefault(log.run.cell[1], set()).add(level)
     axes = {}
     for axis, of in workload_levels.items():
         levels = sorted(set.union(*of.values()), key=lambda level: rules.rank(axis, level))
@@ -158,14 +160,13 @@ def _axes(logs: Iterable[Log], rules: Pattern) -> dict[str, dict[str, Any]]:
     return axes
 
 
-def _holes(facts: list[dict[str, Any]], variants: list[str], workloads: list[str]) -> Iterable[tuple]:
+def _holes(runs: list[Run], variants: list[str], workloads: list[str]) -> Iterable[tuple[str, int, int, list[str]]]:
     """Yield (workload, clients, repetition, variants) of cells in which some variants have no log."""
-    have: dict[tuple, set[str]] = {}
-    for run in facts:
-        have.setdefault(tuple(run[name] for name in WORKLOAD_CLIENTS), set()).add(run["variant"])
-    for (workload, clients), present in sorted(
-        have.items(), key=lambda cell: (workloads.index(cell[0][0]), cell[0][1])
-    ):
+    variants_of: dict[tuple[str, int], set[str]] = {}
+    for run in runs:
+        variants_of.setdefault(run.cell[1:], set()).add(run.cell[0])
+    for workload, clients in sorted(variants_of, key=lambda cell: (workloads.index(cell[0]), cell[1])):
+        present = variants_of[workload, clients]
         if absent := [name for name in variants if name not in present]:
             yield workload, clients, 1, absent
 
@@ -173,13 +174,9 @@ def _holes(facts: list[dict[str, Any]], variants: list[str], workloads: list[str
 def in_order(logs: list[Log], declared: dict[str, Any]) -> list[Log]:
     """Return the logs by workload, clients, variant and repetition, as the study declares them."""
     workloads, variants = ({name: rank for rank, name in enumerate(declared[key])} for key in ("workloads", "variants"))
-    return sorted(
-        logs,
-        key=lambda log: (
-            workloads[log.facts["workload"]],
-            log.facts["clients"],
-            variants[log.facts["variant"]],
-            log.facts["repetition"],
-            natural_key(log.file),
-        ),
-    )
+
+    def key(log: Log) -> tuple[int, int, int, int, SortKey]:
+        variant, workload, clients, repetition = log.run.key
+        return workloads[workload], clients, variants[variant], repetition, natural_key(log.file)
+
+    return sorted(logs, key=key)

@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scripts.lib.json_record import read
-from scripts.lib.vocabulary import WORKLOAD_CLIENTS, PairStatus, Verdict
+from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS, PairStatus, Verdict
+from scripts.report.analysis.columns import Row
+from scripts.report.analysis.comparison import end_columns
 from scripts.report.analysis.levels import level_table
 from scripts.report.analysis.printed_digits import LatencyLimit, limits, without_limits
 from scripts.report.analysis.run_tables import read_csv, write_csv
-from scripts.report.analysis.unpaired import NONE, WelchEstimate, sides
+from scripts.report.analysis.unpaired import NONE, sides
 
+CellKey = tuple[str, str, int]  # variant, workload, clients
 # Columns of statistics that need blocks.
-NOTHING = {"basis": None, **dict.fromkeys(("p", "p_beyond", "p_same", "p_holm", "p_beyond_holm"), float("nan"))}
+NOTHING: Row = {"basis": None, **dict.fromkeys(("p", "p_beyond", "p_same", "p_holm", "p_beyond_holm"), float("nan"))}
 UNPAIRED_NOTE = "it is unknown which runs were made next to each other"
 
 
@@ -58,9 +60,7 @@ def compared_cells(cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> p
     return pd.DataFrame(rows, columns=list(cells.columns), index=pd.concat(parts).index).sort_index()
 
 
-def _cells(
-    part: pd.DataFrame, runs: pd.DataFrame, reference: str, releases: dict[tuple, set[str]]
-) -> Iterator[dict[str, Any]]:
+def _cells(part: pd.DataFrame, runs: pd.DataFrame, reference: str, releases: dict[CellKey, set[str]]) -> Iterator[Row]:
     """Yield the rows of one variant and metric."""
     rows = part.to_dict("records")
     variant, metric = (rows[0][key] for key in ("variant", "metric"))
@@ -74,22 +74,24 @@ def _cells(
         cell_releases = releases.get((variant, *cell), set()) | releases.get((reference, *cell), set())
         here = estimates[cell] if cell in estimates and len(cell_releases) == 1 else NONE
         counts = {"n_blocks": here.n, "n_split": 0, "n_incomplete": 0}
-        values = {"value": means[0].get(cell, row["value"])}
-        values["reference_value"] = float("nan") if here is NONE else means[1].get(cell)
-        yield {**row, **NOTHING, **values, **_ratio_columns(here), **counts, "verdict": Verdict.UNPAIRED}
+        values = {
+            "value": means[0].get(cell, row["value"]),
+            "reference_value": float("nan") if here is NONE else means[1].get(cell),
+        }
+        yield {**row, **NOTHING, **values, **here.columns, **counts, "verdict": Verdict.UNPAIRED}
 
 
 def _with_values(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Return cells.csv without values that were rounded to 0; that of a capped percentile is the least it can be."""
     rounded = {cell for cell, limit in limits(runs).items() if limit is LatencyLimit.ROUNDED}
-    keys = cells[["variant", *WORKLOAD_CLIENTS, "metric"]].itertuples(index=False, name=None)
+    keys = cells[[*CELL, "metric"]].itertuples(index=False, name=None)
     return cells.assign(value=cells["value"].mask([key in rounded for key in keys]))
 
 
-def _releases(runs: pd.DataFrame) -> dict[tuple, set[str]]:
+def _releases(runs: pd.DataFrame) -> dict[CellKey, set[str]]:
     """Return (variant, workload, clients) -> the releases of sysbench behind its ok runs."""
     ok = runs[runs["outcome"] == "ok"]
-    return ok.groupby(["variant", *WORKLOAD_CLIENTS])["sysbench_version"].agg(set).to_dict()
+    return dict(ok.groupby(list(CELL))["sysbench_version"].agg(set))
 
 
 def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -97,42 +99,21 @@ def means_of_cells(table: pd.DataFrame, cells: pd.DataFrame, runs: pd.DataFrame,
 
     `n_repetitions` is the number of repetitions of the cell with the most, `n_blocks_least` of that with the fewest.
     """
-    rows = [_mean(row, cells, runs, reference) for row in table.to_dict("records")]
+    names = table[["variant", "metric"]].itertuples(index=False, name=None)
+    rows = [_mean(variant, metric, cells, runs, reference) for variant, metric in names]
     return pd.DataFrame(rows, columns=list(table.columns))
 
 
-def _mean(row: dict[str, Any], cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> dict[str, Any]:
-    variant_cells = cells[(cells["variant"] == row["variant"]) & (cells["metric"] == row["metric"])]
+def _mean(variant: str, metric: str, cells: pd.DataFrame, runs: pd.DataFrame, reference: str) -> Row:
+    variant_cells = cells[(cells["variant"] == variant) & (cells["metric"] == metric)]
     present = variant_cells[variant_cells["n_blocks"] > 0]
     shared = list(present[list(WORKLOAD_CLIENTS)].itertuples(index=False, name=None))
-    estimated = sides(runs, row["variant"], reference, row["metric"]).over(shared)
+    estimated = sides(runs, variant, reference, metric).over(shared)
     planned = len(runs[list(WORKLOAD_CLIENTS)].drop_duplicates())
     counts = {"n_cells": len(present), "n_cells_planned": planned, "n_pairs": int(present["n_blocks"].sum())}
     most = int(present["n_blocks"].max()) if len(present) else 0
     repetitions = {"n_repetitions": most, "n_blocks_least": estimated.n}
     nothing = dict.fromkeys(("detectable_ratio", "settling_repetitions", "settling_min"), float("nan"))
     words = dict.fromkeys(("n_above", "n_below", "n_same", "n_open"), 0) | {"n_undecided": len(variant_cells)}
-    columns = {
-        **row,
-        **NOTHING,
-        **nothing,
-        **_ratio_columns(estimated),
-        **_ends(present),
-        **counts,
-        **repetitions,
-        **words,
-    }
-    return {**columns, "n_flagged": 0, "verdict": Verdict.UNPAIRED}
-
-
-def _ends(present: pd.DataFrame) -> dict[str, Any]:
-    if present.empty:
-        return {}
-    ratios = present["ratio"]
-    ends = {"lowest": present.iloc[ratios.argmin()], "highest": present.iloc[ratios.argmax()]}
-    return {f"{end}_{key}": cell[key] for end, cell in ends.items() for key in ("ratio", "workload", "clients")}
-
-
-def _ratio_columns(estimated: WelchEstimate) -> dict[str, float]:
-    low, high = estimated.bounds
-    return {"log_ratio": estimated.log_ratio, "ratio": estimated.ratio, "ratio_low": low, "ratio_high": high}
+    columns = {**NOTHING, **nothing, **estimated.columns, **end_columns(present), **counts, **repetitions, **words}
+    return {"variant": variant, "metric": metric, **columns, "n_flagged": 0, "verdict": Verdict.UNPAIRED}

@@ -6,9 +6,9 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pandas as pd
 
@@ -20,14 +20,14 @@ from scripts.commands.import_logs.refusal_reasons import TROUBLES, NotRead, reas
 from scripts.commands.import_logs.strangers import stranger
 from scripts.commands.import_logs.texts import log_text
 from scripts.lib.host.parallel import in_batches
-from scripts.lib.vocabulary import RUN
+from scripts.lib.json_record import Json
 from scripts.lib.wording import number, plural
 from scripts.measure.engine.run_record import Run
 from scripts.measure.loadgen.output import VERSION
 
 T = TypeVar("T")
 UNKNOWN = ("position", "run_number", "storage", "recipe", "host", "placement", "cpu", "pressure", "memory", "io")
-UNTIMED: dict[str, float | None] = {"started_at": None, "ended_at": None}
+UNTIMED: dict[str, Json] = {"started_at": None, "ended_at": None}
 # Calls of one file and repetition are told apart below its number.
 MOST_CALLS = 1000
 
@@ -49,10 +49,16 @@ class Log:
     """
 
     file: str
-    facts: dict[str, Any]
+    facts: dict[str, Json]
     axes: dict[str, str]
     source: Source
     notes: dict[str, str]
+    sha256: str
+
+    @cached_property
+    def run(self) -> Run:
+        """The run that the record describes."""
+        return Run.of(self.facts)
 
 
 @dataclass(frozen=True)
@@ -119,16 +125,17 @@ def read_tree(
 
 
 Outcome = Log | RefusedFile | Seen
+RunKey = tuple[str, str, int, int]  # variant, workload, clients, repetition
 
 
-def _sorted_out(tree: Tree, outcomes: Iterable[list[Outcome]], pattern: Pattern) -> dict[tuple, list[Log]]:
+def _sorted_out(tree: Tree, outcomes: Iterable[list[Outcome]], pattern: Pattern) -> dict[RunKey, list[Log]]:
     """Put what was read into the tree, and return the logs by run. Raises ValueError for a slow expression."""
-    logs_of_run: dict[tuple, list[Log]] = defaultdict(list)
+    logs_of_run: dict[RunKey, list[Log]] = defaultdict(list)
     slow = 0
     for outcome in (outcome for of_file in outcomes for outcome in of_file):
         match outcome:
             case Log():
-                logs_of_run[tuple(outcome.facts[name] for name in RUN)].append(outcome)
+                logs_of_run[outcome.run.key].append(outcome)
             case Seen():
                 for part, level in outcome.levels:
                     tree.levels[part].add(level)
@@ -214,20 +221,19 @@ def _with_progress(outcomes: Iterable[T], of: int, say: Callable[[str], None]) -
 def _settle(logs: list[Log], tree: Tree) -> None:
     """Add the logs of one run: the one, or none where several differ."""
     first, *others = logs
-    if all(log.facts["imported"]["sha256"] == first.facts["imported"]["sha256"] for log in others):
+    if all(log.sha256 == first.sha256 for log in others):
         tree.logs.append(first)
         tree.unread += [(log.file, f"the same content as {first.file}, which is read") for log in others]
         return
     for log in logs:
         other = next(rival for rival in logs if rival is not log)
         more = f" and {len(logs) - 2} more" if len(logs) > 2 else ""
-        tree.unread.append((log.file, f"same run ({run_name(log.facts)}) as {other.file}{more}{_hint(log, other)}"))
+        tree.unread.append((log.file, f"same run ({run_name(*log.run.key)}) as {other.file}{more}{_hint(log, other)}"))
 
 
-def run_name(facts: dict[str, Any]) -> str:
+def run_name(variant: str, workload: str, clients: int, repetition: int) -> str:
     """Return the name of a run in words."""
-    clients = plural(facts["clients"], "client")
-    return f"{facts['variant']}, {facts['workload']}, {clients}, repetition {facts['repetition']}"
+    return f"{variant}, {workload}, {plural(clients, 'client')}, repetition {repetition}"
 
 
 def _hint(log: Log, other: Log) -> str:
@@ -254,19 +260,21 @@ def read_content(path: Path, file: str, content: LogContent, pattern: Pattern, p
             outcomes.append(RefusedFile(name, str(error)))
             continue
         used[clients] += 1
+        run: dict[str, Json]
         run = {"variant": named_run.variant, "workload": named_run.workload, "clients": clients,
                "repetition": _repetition(named_run.repetition, used[clients])}  # fmt: skip
-        origin = {"file": name, "sha256": hashlib.sha256(data).hexdigest() if call.of == 1 else call.sha256}
+        sha256 = hashlib.sha256(data).hexdigest() if call.of == 1 else call.sha256
         times = _times(path if content.name == file else None, call, pattern.date, reading.duration_s)
-        facts = {**run, **_record(call, reading), "times": times, "imported": origin}
+        origin: dict[str, Json] = {"times": times, "imported": {"file": name, "sha256": sha256}}
+        facts = {**run, **_record(call, reading), **origin}
         source = Source(file, content.name, call.number)
-        outcomes.append(Log(name, facts, named_run.axes, source, reading.notes))
+        outcomes.append(Log(name, facts, named_run.axes, source, reading.notes, sha256))
     return outcomes
 
 
-def _record(call: LoggedCall, reading: CallFacts) -> dict[str, Any]:
+def _record(call: LoggedCall, reading: CallFacts) -> dict[str, Json]:
     """Return what a record has of a call itself, with the warnings about it."""
-    sysbench = {"version": call.release, "path": None, "sha256": None}
+    sysbench: Json = {"version": call.release, "path": None, "sha256": None}
     facts = {**dict.fromkeys(UNKNOWN), "sysbench": sysbench, **reading.facts}
     return {**facts, "warnings": call_warnings(Run.of(facts)) if facts["outcome"] == "ok" else []}
 
@@ -289,9 +297,7 @@ def _clients(in_path: int | None, call: LoggedCall) -> int:
     return in_log
 
 
-def _times(
-    path: Path | None, call: LoggedCall, source: str | None, duration_s: float | None
-) -> dict[str, float | None]:
+def _times(path: Path | None, call: LoggedCall, source: str | None, duration_s: float | None) -> dict[str, Json]:
     if duration_s is None:
         return UNTIMED
     match source:

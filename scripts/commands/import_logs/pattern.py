@@ -19,6 +19,9 @@ LONGEST_NAME_BYTES = 150
 MOST_CLIENTS = 1_000_000
 LARGEST_NUMBER = 10**15
 Names = dict[str, list[str]]
+SortKey = tuple[tuple[int, int, str], ...]
+# The first number in a sort key of a level that the pattern file writes; all others sort behind.
+WRITTEN = 0
 
 
 class TooSlow(ValueError):
@@ -118,13 +121,13 @@ class Pattern:
         """Return the name to show of a level."""
         return self.rename.get(axis, {}).get(name, name)
 
-    def rank(self, axis: str, level: str) -> tuple:
+    def rank(self, axis: str, level: str) -> SortKey:
         """Return the sort key of a level: as the pattern file writes them, then by the numbers inside the names."""
         written = [
             *(self.renamed(axis, name) for name in self.order.get(axis, [])),
             *self.rename.get(axis, {}).values(),
         ]
-        return (0, written.index(level)) if level in written else (1, *natural_key(level))
+        return ((WRITTEN, written.index(level), ""),) if level in written else natural_key(level)
 
     def unmatched(self, levels: Mapping[str, set[str]]) -> Iterator[str]:
         """Yield a mistake per name of the file that no path has; `levels` holds the names of each part, and `path`."""
@@ -156,7 +159,7 @@ def _filled(template: str, levels: Mapping[str, str]) -> str:
     return text
 
 
-def natural_key(text: str) -> tuple:
+def natural_key(text: str) -> SortKey:
     """Return a sort key in which numbers inside a text count as numbers: 2 GB before 12 GB."""
     pieces = re.split(r"([0-9]+)", text)
     return tuple((1, int(piece), "") if piece.isdecimal() else (2, 0, piece) for piece in pieces)

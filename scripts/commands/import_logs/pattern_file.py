@@ -3,16 +3,17 @@
 import difflib
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from scripts.commands.import_logs.pattern import MAPPING_KEYS, NUMBER_AXES, TEXT_AXES, Names, Pattern
+from scripts.commands.import_logs.pattern import MAPPING_KEYS, NUMBER_AXES, TEXT_AXES, Pattern
+from scripts.lib.json_record import Json
 from scripts.lib.wording import listing
 from scripts.study.config.mistakes import suggestion
 
+Keys = dict[str, Json]
 KNOWN_AXES = TEXT_AXES + NUMBER_AXES
 TEXT_KEYS = ("path", "regex", "variant", "workload", "reference", "title", "question", "date")
 KEYS = (*TEXT_KEYS, *MAPPING_KEYS, "means", "skip_s")
@@ -54,8 +55,8 @@ reference: baseline
 class _AsWritten(yaml.BaseLoader):
     """YAML whose scalars are texts as written: 01 and 8.10 are names."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Raise ConstructorError for a key that is written twice."""
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Json]:
+        """Return the mapping. Raises ConstructorError for a key that is written twice."""
         keys = [key.value for key, _ in node.value]
         for key, _ in node.value:
             if keys.count(key.value) > 1:
@@ -90,45 +91,51 @@ def _text(file: Path) -> str:
         raise ValueError(f"PATTERN={file}: {error.strerror}; expected a YAML file on how paths are read") from error
 
 
-def _pattern(keys: dict[str, Any], text: str) -> Pattern:
-    compiled = _compiled(keys)
+def _pattern(keys: Keys, text: str) -> Pattern:
+    texts = {key: value for key, value in keys.items() if isinstance(value, str)}
+    compiled = _compiled(texts)
     groups = [name for name in compiled.groupindex if name not in NUMBER_AXES]
-    joined = {name: keys.get(name, f"{{{name}}}") for name in TEXT_AXES}
+    joined = {name: texts.get(name, f"{{{name}}}") for name in TEXT_AXES}
     used = {part for template in joined.values() for part in _fields(template)}
     # Parts that no name holds belong to the load: two cells must not share a name.
     joined["workload"] = " ".join([joined["workload"], *(f"{{{name}}}" for name in groups if name not in used)])
     return Pattern(
         path=compiled,
-        written=keys.get("path") or keys["regex"],
-        reference=keys.get("reference"),
+        written=texts.get("path") or texts["regex"],
+        reference=texts.get("reference"),
         variant=joined["variant"],
         workload=joined["workload"],
-        title=keys.get("title"),
-        question=keys.get("question"),
-        date=keys.get("date"),
-        rename=_of(keys, "rename"),
-        order=_names(keys.get("order")),
-        only=_names(keys.get("only")),
-        leave_out=_names(keys.get("leave_out")),
-        means={name: list(map(int, counts)) for name, counts in _of(keys, "means").items()},
-        skip_s=float(keys.get("skip_s", 0)),
+        title=texts.get("title"),
+        question=texts.get("question"),
+        date=texts.get("date"),
+        rename={axis: {old: str(new) for old, new in _mapping(names).items()} for axis, names in _of(keys, "rename")},
+        order={axis: _listed(names) for axis, names in _of(keys, "order")},
+        only={axis: _listed(names) for axis, names in _of(keys, "only")},
+        leave_out={axis: _listed(names) for axis, names in _of(keys, "leave_out")},
+        means={name: list(map(int, _listed(counts))) for name, counts in _of(keys, "means")},
+        skip_s=float(texts.get("skip_s", 0)),
         text=text,
     )
 
 
-def _of(keys: dict[str, Any], key: str) -> dict[str, Any]:
-    return keys.get(key) or {}
+def _mapping(value: Json) -> Keys:
+    return value if isinstance(value, dict) else {}
 
 
-def _names(keys: dict[str, Any] | None) -> Names:
-    return {axis: _listed(names) for axis, names in (keys or {}).items()}
+def _of(keys: Keys, key: str) -> Iterable[tuple[str, Json]]:
+    return _mapping(keys.get(key)).items()
+
+
+def _listed(names: Json) -> list[str]:
+    """Return the texts of a list, or the only one."""
+    return list(map(str, names)) if isinstance(names, list) else [str(names)]
 
 
 def _fields(template: str) -> list[str]:
     return [field for _, field, *_ in string.Formatter().parse(template) if field is not None]
 
 
-def _key_mistakes(keys: dict[str, Any]) -> Iterator[str]:
+def _key_mistakes(keys: Keys) -> Iterator[str]:
     for key, value in keys.items():
         if key not in KEYS:
             yield f"unknown key {key!r}{suggestion(str(key), KEYS)}"
@@ -144,7 +151,7 @@ def _key_mistakes(keys: dict[str, Any]) -> Iterator[str]:
             yield f"date: {value!r}, expected {' or '.join(DATE_FORMATS)}"
 
 
-def _means_mistakes(value: Any) -> Iterator[str]:
+def _means_mistakes(value: Json) -> Iterator[str]:
     if not isinstance(value, dict):
         yield f"means: {value!r}, expected names, each with a list of client counts"
         return
@@ -153,39 +160,35 @@ def _means_mistakes(value: Any) -> Iterator[str]:
             yield f"means: {name}: {counts!r}, expected a list of client counts, such as [8, 16]"
 
 
-def _skip_mistakes(value: Any) -> Iterator[str]:
+def _skip_mistakes(value: Json) -> Iterator[str]:
     if not (isinstance(value, str) and re.fullmatch(r"[0-9]{1,6}(\.[0-9]+)?", value)):
         yield f"skip_s: {value!r}, expected seconds, such as 60"
 
 
-def _mapping_mistakes(key: str, value: Any) -> Iterator[str]:
+def _mapping_mistakes(key: str, value: Json) -> Iterator[str]:
     inner = "a mapping from the name in the path to the name to show" if key == "rename" else "a list of names"
     if not isinstance(value, dict):
         yield f"{key}: {value!r}, expected parts of the path, each with {inner}"
         return
     for axis, names in value.items():
-        scalars = names.items() if isinstance(names, dict) else [(name, name) for name in _listed(names)]
-        right = isinstance(names, dict) if key == "rename" else not isinstance(names, dict)
-        if not right or not all(isinstance(name, str) for pair in scalars for name in pair):
+        scalars = names if isinstance(names, list) else names.values() if isinstance(names, dict) else [names]
+        if isinstance(names, dict) != (key == "rename") or not all(isinstance(name, str) for name in scalars):
             yield f"{key}: {axis}: {names!r}, expected {inner}"
 
 
-def _listed(names: Any) -> list[Any]:
-    return names if isinstance(names, list) else [names]
-
-
-def _expression_mistakes(keys: dict[str, Any]) -> list[str]:
-    named = [key for key in ("path", "regex") if isinstance(keys.get(key), str)]
-    if len(named) != 1:
-        return [f"{' and '.join(named) or 'neither path nor regex'}, expected one of path and regex"]
+def _expression_mistakes(keys: Keys) -> list[str]:
+    texts = {key: value for key in ("path", "regex") if isinstance(value := keys.get(key), str)}
+    if len(texts) != 1:
+        return [f"{' and '.join(texts) or 'neither path nor regex'}, expected one of path and regex"]
+    (named,) = texts
     try:
-        groups = set(_compiled(keys).groupindex)
+        groups = set(_compiled(texts).groupindex)
     except (ValueError, re.error, OverflowError, RecursionError) as error:
-        return [f"{named[0]}: {keys[named[0]]!r}: {error}"]
-    return [*_group_mistakes(named[0], keys, groups), *_template_mistakes(keys, groups)]
+        return [f"{named}: {keys[named]!r}: {error}"]
+    return [*_group_mistakes(named, keys, groups), *_template_mistakes(keys, groups)]
 
 
-def _group_mistakes(key: str, keys: dict[str, Any], groups: set[str]) -> Iterator[str]:
+def _group_mistakes(key: str, keys: Keys, groups: set[str]) -> Iterator[str]:
     for name in sorted(groups - set(KNOWN_AXES)):
         if near := difflib.get_close_matches(name.lower(), KNOWN_AXES, n=1, cutoff=0.8):
             yield f"{key}: part {name!r}, did you mean {near[0]!r}? A name of your own must be less like it"
@@ -196,7 +199,7 @@ def _group_mistakes(key: str, keys: dict[str, Any], groups: set[str]) -> Iterato
             yield f"{key}: {keys[key]!r} has no part {name!r}, and no key {name}: names it"
 
 
-def _template_mistakes(keys: dict[str, Any], groups: set[str]) -> Iterator[str]:
+def _template_mistakes(keys: Keys, groups: set[str]) -> Iterator[str]:
     texts = sorted(groups - set(NUMBER_AXES))
     for key in TEXT_AXES:
         try:
@@ -208,13 +211,13 @@ def _template_mistakes(keys: dict[str, Any], groups: set[str]) -> Iterator[str]:
             yield f"{key}: {keys[key]!r} names {listing(unknown)}, expected parts of the path: {', '.join(texts)}"
     for key in MAPPING_KEYS:
         axes = {*groups, "path"} if key in ("only", "leave_out") else {*groups, *TEXT_AXES} - set(NUMBER_AXES)
-        for axis in _of(keys, key) if isinstance(keys.get(key), dict) else ():
+        for axis, _ in _of(keys, key):
             if axis not in axes:
                 yield f"{key}: {axis!r}, expected {', '.join(sorted(axes))}{suggestion(str(axis), tuple(axes))}"
 
 
-def _compiled(keys: dict[str, Any]) -> re.Pattern[str]:
-    return re.compile(keys["regex"] if "regex" in keys else _expression(keys["path"]))
+def _compiled(texts: dict[str, str]) -> re.Pattern[str]:
+    return re.compile(texts["regex"] if "regex" in texts else _expression(texts["path"]))
 
 
 def _expression(template: str) -> str:

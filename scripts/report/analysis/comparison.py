@@ -236,7 +236,7 @@ def overall_table(
             if (of_variant := by_variant.get((variant, metric))) is None:
                 continue
             mean = mean_over_cells(contrast.values, interval.widened(factors[metric]), arms)
-            row = {"variant": variant, "metric": metric, **mean.columns(terms.matters), **_ends(of_variant)}
+            row = {"variant": variant, "metric": metric, **mean.columns(terms.matters), **end_columns(of_variant)}
             row |= {**_counts(of_variant), **mean.settling(terms.margin, seconds), "n_cells_planned": len(of_variant)}
             rows.append({**row, "n_flagged": int(flagged[variant, metric])})
     order = {name: rank for rank, name in enumerate(dict.fromkeys(cells["variant"]))}
@@ -295,8 +295,9 @@ def mean_over_cells(values: Array, interval: Interval, arms: Arms) -> CellMean:
     )
 
 
-def _ends(cells: pd.DataFrame) -> Row:
-    present = cells[cells["n_blocks"] > 0]
+def end_columns(cells: pd.DataFrame) -> Row:
+    """Return the columns of the cells with the lowest and the highest ratio, from rows of cells.csv of one variant."""
+    present = cells[cells["n_blocks"] > 0].reset_index(drop=True)
     if present.empty:
         return {}
     ends = {"lowest": present.loc[present["log_ratio"].idxmin()], "highest": present.loc[present["log_ratio"].idxmax()]}

@@ -9,6 +9,7 @@ import scipy
 
 from scripts.lib.vocabulary import WORKLOAD_CLIENTS
 from scripts.report.analysis import stats
+from scripts.report.analysis.columns import Row
 from scripts.report.analysis.printed_digits import rounding
 
 Cell = tuple[str, int]
@@ -33,6 +34,12 @@ class WelchEstimate:
     def bounds(self) -> tuple[float, float]:
         """The interval of the ratio."""
         return float(np.exp(self.low)), float(np.exp(self.high))
+
+    @property
+    def columns(self) -> Row:
+        """The columns of the ratio and its interval."""
+        low, high = self.bounds
+        return {"log_ratio": self.log_ratio, "ratio": self.ratio, "ratio_low": low, "ratio_high": high}
 
 
 NONE = WelchEstimate(float("nan"), float("nan"), float("nan"), 0)
