@@ -36,7 +36,7 @@ DIAGNOSES = Diagnoses(PATHS)
 
 wildcard_constraints:
     digest="[0-9a-f]{12}",
-    server="|".join(map(re.escape, PLAN.study.entries["servers"])),
+    server="|".join(map(re.escape, PLAN.study.declared.servers)),
     clients=r"\d+",
     repetition=r"\d+",
     study=re.escape(PLAN.study.name),

@@ -80,7 +80,7 @@ def recipe_of(kind):
 # Snakemake does not compare a param whose function takes `output`: mirrors, numbers and folders may change, and nothing
 # is made again.
 def source_places(wildcards, output):
-    declared = PLAN.study.entries["servers"][wildcards.server]["sources"]
+    declared = PLAN.study.declared.servers[wildcards.server].entries
     return json_record.canonical([addresses.without_logins(source) for source in declared])
 
 
@@ -125,8 +125,7 @@ def reference_answers(wildcards):
 
 
 def build_of_diagnosis(wildcards):
-    variant = PLAN.study.variants[wildcards.variant]
-    return f"{PATHS.build(variant['server'], variant['build'])}/identity.json"
+    return f"{PATHS.build(*PLAN.study.arms[wildcards.variant].built)}/identity.json"
 
 
 def dataset_of_diagnosis(wildcards):

@@ -61,7 +61,7 @@ rule diagnose_run:
     wildcard_constraints:
         load="[0-9a-f]{12}",
         tool="[a-z]+",
-        variant="|".join(map(re.escape, PLAN.study.variants)),
+        variant="|".join(map(re.escape, PLAN.study.arms)),
         workload="|".join(map(re.escape, PLAN.study.workloads)),
     conda:
         "../envs/python.yaml"

@@ -31,7 +31,7 @@ def main(config: Path, scale: str = "") -> None:
 
 def drop(paths: Schedule, folder: Path, server: str, database: str) -> str:
     """Drop the database of a dataset, remove the dataset's folder, and return a line that says so."""
-    family, logins = families.of(paths.plan.family(server)), credentials.places(paths.plan.study.entries["servers"])
+    family, logins = families.of(paths.plan.family(server)), credentials.places(paths.plan.study.server_sources)
     outside = endpoint_of(server, paths.plan.source(server).running, logins)
     with RunningServer(family, outside, Path()).blamed("while its tables were dropped"):
         existed = own_database.drop(family, outside, database)

@@ -27,7 +27,8 @@ def packages(study: Study, manager: str) -> list[str]:
     holders: list[ToolchainDeclaration | ServerDeclaration] = [*(declared.toolchains[tool] for tool in tools), *servers]
     names = [name for holder in holders if holder.packages for name in holder.packages.of_manager(manager)]
     names += [name for server in servers for source in server.sources for name in FETCHERS.get(source.kind, [])]
-    names += [name for tool in (settings(study) or {"tools": []})["tools"] for name in LOOKING.get(tool, [])]
+    diagnoses = settings(study)
+    names += [name for tool in (diagnoses.tools if diagnoses else []) for name in LOOKING.get(tool, [])]
     return list(dict.fromkeys(names))
 
 

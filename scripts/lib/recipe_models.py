@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from scripts.lib import json_record
+from scripts.lib.json_record import Json
 from scripts.lib.parts import per_class
 
 Scalar = str | int | float | bool
@@ -337,7 +338,7 @@ class LoadRecipe(WorkloadRecipe, Recipe):
     ladder: tuple[int, ...] = ()
     stop: str | None = None
     client_environment: Mapping[str, str] = field(default_factory=dict)
-    placement: str | Mapping[str, str]
+    placement: Json
     campaign: int
 
 

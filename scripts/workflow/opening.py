@@ -89,7 +89,7 @@ class OpenStudy:
 
     def _make_arguments(self) -> str:
         """Return how a call of make names this study."""
-        scale = " SCALE=small" if self.plan.study.config.get("scale") == "small" else ""
+        scale = " SCALE=small" if self.plan.study.declared.scale == "small" else ""
         named = self.files[-1].parent.name == "studies"
         return (f" STUDY={self.files[-1].stem}" if named else "") + scale
 
@@ -176,7 +176,7 @@ def _force_what_snakemake_cannot_see(study: OpenStudy) -> None:
 
 def _environment(study: OpenStudy) -> dict[str, str]:
     """Return what the environment of all jobs has beside that of the user."""
-    servers = study.plan.study.entries["servers"]
+    servers = study.plan.study.server_sources
     return {
         **session.job_environment(study.plan.root),
         outcome.MAY_FAIL: "\n".join(study.paths.tolerated),

@@ -81,7 +81,7 @@ def refusal(config: dict[str, Any]) -> str | None:
     try:
         paths = Schedule(Plan(loading.load(config, CHECKOUT, "study.yaml"), CHECKOUT))
         recipes = [paths.plan.build(*pair).dump() for pair in [*paths.builds.values(), *paths.stages.values()]]
-        recipes += [paths.plan.variant(name).dump() for name in paths.plan.study.variants]
+        recipes += [paths.plan.variant(name).dump() for name in paths.plan.study.arms]
         assert json_record.canonical(recipes).encode()
         assert paths.runs
         assert all([paths.datasets, paths.checks, paths.measured_builds])

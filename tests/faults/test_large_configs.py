@@ -62,7 +62,7 @@ def test_thousand_variants_are_read_and_ten_thousand_mistakes_are_told(tmp_path)
     file, arm = tmp_path / "study.yaml", {"server": "postgresql-15", "build": "pgo", "options": {"work_mem": "8MB"}}
     arms = {**SMALL["variants"], **{f"v{number}": arm for number in range(1000)}}
     file.write_text(yaml.safe_dump({**SMALL, "variants": arms}))
-    assert len(read(file, CHECKOUT).variants) == 1003
+    assert len(read(file, CHECKOUT).arms) == 1003
     file.write_text(TEXT + "".join(f"key{number}: 1\n" for number in range(10_000)))
     begin_s = time.process_time()
     with pytest.raises(ConfigError, match="10000 mistake"):

@@ -164,8 +164,8 @@ def test_results_of_earlier_releases_are_found_where_they_are(monkeypatch):
     tools = dict.fromkeys(toolchain.COMMANDS["gcc"], "/usr/bin/gcc")
     monkeypatch.setattr(toolchain, "find", lambda name, entry: toolchain.Toolchain(name, "gcc", "12.2.0", tools))
     paths = Schedule(Plan(load(config(**FROZEN), CHECKOUT, "frozen"), CHECKOUT))
-    variants = paths.plan.study.variants
-    runs = [digests_of_run(paths, name, key) for key in keys_in_order(paths.plan.study) for name in variants]
+    arms = paths.plan.study.arms
+    runs = [digests_of_run(paths, name, key) for key in keys_in_order(paths.plan.study) for name in arms]
     made = [*paths.builds, *paths.stages, *paths.profiles, *paths.datasets, *runs]
     made += [paths.source(server) for server in SERVERS]
     assert sorted(made) == (FORMATS / "paths.txt").read_text(encoding="utf-8").splitlines()

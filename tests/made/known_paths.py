@@ -82,7 +82,7 @@ def _kinds_and_paths(paths: Schedule) -> Iterator[tuple[str, str]]:
         "run": [
             digests_of_run(paths, name, key)
             for key in keys_in_order(plan.study)
-            for name in plan.study.variants
+            for name in plan.study.arms
             if name != RELINKED
         ],
         "diagnosis": Diagnoses(paths).of_paths,

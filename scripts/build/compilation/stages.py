@@ -3,11 +3,11 @@
 The name of a stage depends on compiler and flags alone, so builds that agree in these share it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
-from scripts.lib.json_record import digest
+from scripts.lib.json_record import Json, digest
 from scripts.lib.recipe_models import StageKind
 
 DEFAULT_TOOLCHAIN = "gcc-12"
@@ -17,9 +17,6 @@ LOADER = "baseline"
 BOLT_KEYS = ("bolt", "bolt_toolchain")
 # Keys that do not affect the compiled bytes.
 NEUTRAL_KEYS = ("may_fail",)
-Declared = dict[str, Any]
-
-
 PREBUILT = StageKind.PREBUILT.value
 # Builds with such names, or with names that begin so, are the workflow's own.
 RESERVED = (*(kind.value for kind in StageKind if kind.is_stage), PREBUILT)
@@ -28,11 +25,26 @@ BOLTED = tuple(kind for kind in StageKind if kind.is_bolted)
 
 
 @dataclass(frozen=True)
+class BuildKeys:
+    """How a build is compiled; `written` holds its keys as they are written, by which stages are named."""
+
+    flags: tuple[str, ...] = ()
+    lto: bool = False
+    profile: str | None = None
+    bolt: str | None = None
+    toolchain: str = DEFAULT_TOOLCHAIN
+    bolt_toolchain: str = DEFAULT_BOLT
+    published: bool = False
+    debug_information: bool = False
+    written: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Stage:
     """A build, or a stage that a build needs: its kind, and those of a build's keys that apply to it."""
 
     kind: StageKind
-    declared: Declared
+    declared: BuildKeys
 
 
 @dataclass(frozen=True)
@@ -46,23 +58,22 @@ class Profiled:
 class Stages:
     """The stages of the builds of a study, which are given by name."""
 
-    def __init__(self, builds: dict[str, Declared]) -> None:
+    def __init__(self, builds: Mapping[str, BuildKeys]) -> None:
         self.builds = builds
 
     def of(self, name: str) -> Stage:
         """Return a build or a stage by its name."""
         if name == PREBUILT:
-            return Stage(StageKind.PREBUILT, {})
+            return Stage(StageKind.PREBUILT, BuildKeys())
         return self._behind[name] if name in self._behind else Stage(kind_of(self.builds[name]), self.builds[name])
 
     def profile(self, name: str) -> Profiled | None:
         """Return the profile that a build or a stage is made with."""
-        stage = self.of(name)
-        match stage.kind:
-            case StageKind.BOLTED:
-                return Profiled(stage.declared["bolt"], bolt_instrumented(stage.declared))
-            case kind if "profile" in stage.declared and kind.is_compiled and not kind.is_instrumented:
-                return Profiled(stage.declared["profile"], instrumented(stage.declared))
+        stage, declared = self.of(name), self.of(name).declared
+        if stage.kind == StageKind.BOLTED and declared.bolt:
+            return Profiled(declared.bolt, bolt_instrumented(declared))
+        if stage.kind.is_compiled and declared.profile:
+            return Profiled(declared.profile, instrumented(declared))
         return None
 
     def input(self, name: str) -> str | None:
@@ -74,8 +85,7 @@ class Stages:
         """Return all stages that a build needs, directly or through another stage."""
         used = self.profile(name)
         direct = [stage for stage in (self.input(name), used.stage if used else None) if stage]
-        every = [found for stage in direct for found in [stage, *self.behind(stage)]]
-        return list(dict.fromkeys(every))
+        return list(dict.fromkeys(name for stage in direct for name in [stage, *self.behind(stage)]))
 
     def names(self, kinds: tuple[StageKind, ...]) -> list[str]:
         """Return the names of all builds and stages of these kinds."""
@@ -84,27 +94,29 @@ class Stages:
     @cached_property
     def _behind(self) -> dict[str, Stage]:
         """Return name -> stage for all stages that any build needs."""
-        found = {}
+        stages = {}
         for declared in self.builds.values():
-            if "profile" in declared:
-                found[instrumented(declared)] = Stage(_instrumented_kind(declared), served(declared))
-            if "bolt" in declared:
-                found[relocatable(declared)] = Stage(StageKind.RELOCATABLE, without_bolt(declared))
-                found[bolt_instrumented(declared)] = Stage(StageKind.BOLT_INSTRUMENTED, declared)
-        return found
+            if declared.profile:
+                # Neither LTO nor BOLT changes the counters.
+                counting = replace(declared, lto=False, profile=None, bolt=None)
+                stages[instrumented(declared)] = Stage(_instrumented_kind(declared), counting)
+            if declared.bolt:
+                stages[relocatable(declared)] = Stage(StageKind.RELOCATABLE, replace(declared, bolt=None))
+                stages[bolt_instrumented(declared)] = Stage(StageKind.BOLT_INSTRUMENTED, declared)
+        return stages
 
 
-def kind_of(declared: Declared) -> StageKind:
+def kind_of(declared: BuildKeys) -> StageKind:
     """Return the kind of a declared build: bolted, published, optimised or plain."""
-    if "bolt" in declared:
+    if declared.bolt:
         return StageKind.BOLTED
-    if "profile" in declared:
-        return StageKind.PUBLISHED if declared.get("published") else StageKind.OPTIMISED
+    if declared.profile:
+        return StageKind.PUBLISHED if declared.published else StageKind.OPTIMISED
     return StageKind.PLAIN
 
 
-def _instrumented_kind(declared: Declared) -> StageKind:
-    return StageKind.PUBLISHED_INSTRUMENTED if declared.get("published") else StageKind.INSTRUMENTED
+def _instrumented_kind(declared: BuildKeys) -> StageKind:
+    return StageKind.PUBLISHED_INSTRUMENTED if declared.published else StageKind.INSTRUMENTED
 
 
 def split_flags(flags: str | list[str]) -> list[str]:
@@ -112,31 +124,22 @@ def split_flags(flags: str | list[str]) -> list[str]:
     return flags.split() if isinstance(flags, str) else flags
 
 
-def served(declared: Declared) -> Declared:
-    """Return the keys an instrumented stage inherits from its build: neither LTO nor BOLT changes the counters."""
-    kept = {key: declared.get(key) for key in ("toolchain", "debug_information", "published")}
-    return {key: value for key, value in {**kept, "flags": split_flags(declared.get("flags", []))}.items() if value}
-
-
-def without_bolt(declared: Declared) -> Declared:
-    return {key: value for key, value in declared.items() if key not in (*BOLT_KEYS, *NEUTRAL_KEYS)}
-
-
-def instrumented(declared: Declared) -> str:
+def instrumented(declared: BuildKeys) -> str:
     """Return the name of the instrumented stage that serves a build."""
-    kept = served(declared)
-    kept.pop("published", None)
-    name = f"{_instrumented_kind(declared)}_{kept.pop('toolchain', DEFAULT_TOOLCHAIN)}"
-    return f"{name}_{digest(kept)[:6]}" if kept else name
+    keys = {"debug_information": declared.debug_information, "flags": list(declared.flags)}
+    name = f"{_instrumented_kind(declared)}_{declared.toolchain}"
+    return f"{name}_{digest({key: value for key, value in keys.items() if value})[:6]}" if any(keys.values()) else name
 
 
-def relocatable(declared: Declared) -> str:
+def relocatable(declared: BuildKeys) -> str:
     """Return the name of the stage that is a build linked as BOLT needs its input."""
-    kept = without_bolt(declared)
-    return f"{StageKind.RELOCATABLE}_{kept.get('toolchain', DEFAULT_TOOLCHAIN)}_{digest(kept)[:6]}"
+    return f"{StageKind.RELOCATABLE}_{declared.toolchain}_{_digest_without_bolt(declared)}"
 
 
-def bolt_instrumented(declared: Declared) -> str:
+def bolt_instrumented(declared: BuildKeys) -> str:
     """Return the name of the stage that BOLT instrumented."""
-    tool = declared.get("bolt_toolchain", DEFAULT_BOLT)
-    return f"{StageKind.BOLT_INSTRUMENTED}_{tool}_{digest(without_bolt(declared))[:6]}"
+    return f"{StageKind.BOLT_INSTRUMENTED}_{declared.bolt_toolchain}_{_digest_without_bolt(declared)}"
+
+
+def _digest_without_bolt(declared: BuildKeys) -> str:
+    return digest({key: value for key, value in declared.written.items() if key not in (*BOLT_KEYS, *NEUTRAL_KEYS)})[:6]

@@ -50,7 +50,7 @@ def to_measure(needs: Needs, machine: Machine, seen: background_load.BackgroundL
     yield from leftover_checks.check_leftovers()
     yield from memory_checks.check_memory(machine)
     yield from tool_checks.check_client(needs)
-    yield from doctor_machine.check_confines(host, machine, read_topology(machine.root), needs.study.config)
+    yield from doctor_machine.check_confines(host, machine, read_topology(machine.root), needs.study.hosts)
     yield from doctor_machine.check_speed(host, machine)
 
 

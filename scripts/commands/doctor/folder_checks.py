@@ -109,7 +109,11 @@ class FolderSeen:
 def check_places(needs: Needs, machine: Machine) -> CheckResults:
     """Look at every place the study writes to."""
     cache = cache_path()
-    run = execution.programs(bool(needs.compiled), execution.runs_from_here(needs.servers.values()), RESULTS)
+    run = execution.programs(
+        bool(needs.compiled),
+        execution.runs_from_here(needs.study.declared.servers[name] for name in needs.servers),
+        RESULTS,
+    )
     for name, path in {"results": RESULTS, "cache": cache}.items():
         yield writable(folder_seen := look_at_place(name, path, machine))
         if folder_seen.noexec:

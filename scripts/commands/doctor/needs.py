@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from scripts.build.compilation.stages import LOADER, PREBUILT
+from scripts.lib.json_record import Json
 from scripts.measure.servers import families
 from scripts.study.config.declared_builds import BuildDeclaration
 from scripts.study.config.loading import Study
@@ -20,7 +21,7 @@ class Needs:
     def servers(self) -> dict[str, dict[str, Any]]:
         """Return the entries of the servers that variants use, by name."""
         return {
-            name: self.study.entries["servers"][name]
+            name: self.study.declared.servers[name].written()
             for name in sorted({arm.server for arm in self.study.arms.values()})
         }
 
@@ -51,9 +52,9 @@ class Needs:
         """Return (BOLT, compiler) of all builds that BOLT optimises."""
         return sorted({(build.bolt_toolchain, build.toolchain) for build in self.builds.values() if build.bolt})
 
-    def toolchain(self, name: str) -> dict[str, Any]:
+    def toolchain(self, name: str) -> dict[str, Json]:
         """Return a toolchain's entry."""
-        return self.study.entries["toolchains"][name]
+        return self.study.declared.toolchains[name].written()
 
     @cached_property
     def storages(self) -> dict[str, str | None]:

@@ -54,10 +54,10 @@ def main(config: Path, variant: str, log: Path, scale: str = "") -> Path:
 
 def built(paths: Schedule, variant: str, config: Path, scale: str) -> Path:
     """Return the folder of a variant's finished build; raise ValueError naming the command that makes it."""
-    variants = paths.plan.study.variants
-    if variant not in variants:
-        raise WrongCall(f"VARIANT={variant}: unknown in {config}{suggestion(variant, variants)}")
-    folder = Path(paths.build(variants[variant]["server"], variants[variant]["build"]))
+    arms = paths.plan.study.arms
+    if variant not in arms:
+        raise WrongCall(f"VARIANT={variant}: unknown in {config}{suggestion(variant, arms)}")
+    folder = Path(paths.build(*arms[variant].built))
     if not (folder / "identity.json").is_file():
         command = report_command(config, scale)
         raise ValueError(f"VARIANT={variant}: {folder} is not built yet; `{command}` builds and measures it")
@@ -68,8 +68,7 @@ def built(paths: Schedule, variant: str, config: Path, scale: str) -> Path:
 
 def judgements(paths: Schedule, variant: str, folder: Path) -> list[Path]:
     """Return the existing records of a build, its audits and its check; a build with a failure in one is not packed."""
-    server, build = (paths.plan.study.variants[variant][key] for key in ("server", "build"))
-    judged = [Path(file) for file in paths.judged(server, build)]
+    judged = [Path(file) for file in paths.judged(*paths.plan.study.arms[variant].built)]
     return [folder / "identity.json", *(file for file in judged if file.is_file())]
 
 

@@ -60,8 +60,8 @@ def checked_studies(configs: list[Path]) -> dict[str, Study]:
     for config in configs:
         try:
             studies[str(config)] = full = study_of(config, expansion.FULL)
-            for size in expansion.declared_scales(full.config)[1:]:
-                studies[f"{config} at the scale {size}"] = study_of(config, size)
+            if full.declared.small:
+                studies[f"{config} at the scale {expansion.SMALL}"] = study_of(config, expansion.SMALL)
         except (ConfigError, WrongCall) as error:
             mistakes.append(str(error))
     if mistakes:

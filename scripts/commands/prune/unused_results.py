@@ -64,14 +64,14 @@ def name_planned(named: Named, paths: Schedule) -> None:
 def name_by_name(named: Named, paths: Schedule) -> None:
     """Add all paths with a name that the study uses, whatever their digest."""
     plan = paths.plan
-    entries = plan.study.entries
-    declared = {(variant["server"], variant["build"]) for variant in plan.study.variants.values()}
+    entries = plan.study.declared
+    declared = {arm.built for arm in plan.study.arms.values()}
     declared |= {(server, plan.loader(server)) for server, _ in declared}
     builds = declared | {(server, stage) for server, build in declared for stage in plan.stages.behind(build)}
     trainings = {(server, used.training) for server, build in builds if (used := plan.stages.profile(build))}
-    loads = {(server, load) for server, name in trainings for load in entries["trainings"][name]["workloads"]}
+    loads = {(server, load) for server, name in trainings for load in entries.trainings[name].workloads}
     loads |= {(server, load) for server, _ in declared for load in plan.study.workloads}
-    datasets = {(server, entries["workloads"][load]["dataset"]) for server, load in loads}
+    datasets = {(server, entries.workloads[load].dataset) for server, load in loads}
     named.exact.add(paths.study)
     named.patterns |= {f"results/sources/{server}-{DIGEST}" for server, _ in declared}
     named.patterns |= {f"results/{kind}/{s}/{build}-{DIGEST}" for kind in ("builds", "checks") for s, build in builds}

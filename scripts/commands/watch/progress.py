@@ -160,7 +160,7 @@ def expected_s(paths: Schedule) -> dict[str, dict[str, list[str]]]:
             for folder in paths.datasets
         },
         "profiles": {
-            f"{folder}/profile.json": list(_training_logs(folder, plan.study.entries["trainings"][training]))
+            f"{folder}/profile.json": list(_training_logs(folder, plan.study.declared.trainings[training].workloads))
             for folder, (_, training, _) in paths.profiles.items()
         },
         "report": {report: [f"results/logs/{rule}/{name}.log" for rule in REPORT_RULES]},
@@ -171,10 +171,10 @@ def _log(rule: str, folder: str) -> str:
     return f"results/logs/{rule}/{'/'.join(Path(folder).parts[-2:])}.log"
 
 
-def _training_logs(folder: str, training: dict[str, Any]) -> Iterable[str]:
+def _training_logs(folder: str, workloads: list[str]) -> Iterable[str]:
     log = _log("train_server", folder)
     yield log
-    yield from (f"{log.removesuffix('.log')}-{workload}.txt" for workload in training["workloads"])
+    yield from (f"{log.removesuffix('.log')}-{workload}.txt" for workload in workloads)
 
 
 def written_at(log: str) -> float | None:

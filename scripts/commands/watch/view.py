@@ -115,7 +115,7 @@ def _titled(title: str, headings: tuple[str, ...], rows: Iterable[tuple[Renderab
 
 def _ratios(ratios: list[SoFar], study: Study) -> RenderableType:
     title = f"ratio to {study.declared.reference} so far, with its 95 % interval from {MIN_BLOCKS} repetitions on"
-    cells = {variant: [so_far for so_far in ratios if so_far.variant == variant] for variant in study.variants}
+    cells = {variant: [so_far for so_far in ratios if so_far.variant == variant] for variant in study.arms}
     rows = [
         (variant, *map(_cell, of_variant), _blocks(of_variant[0]))
         for variant, of_variant in cells.items()

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from scripts.build.compilation.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN
+from scripts.build.compilation.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, BuildKeys, split_flags
 from scripts.study.config.declared_servers import PackagesDeclaration
 from scripts.study.config.scalars import (
     Command,
@@ -68,6 +68,21 @@ class BuildDeclaration(ConfigKeys):
         default_factory=dict,
         description="Environment variables of its servers while they are measured; compiling does not see them.",
     )
+
+    @property
+    def compiled(self) -> BuildKeys:
+        """How it is compiled."""
+        return BuildKeys(
+            flags=tuple(split_flags(self.flags or [])),
+            lto=self.lto,
+            profile=self.profile,
+            bolt=self.bolt,
+            toolchain=self.toolchain,
+            bolt_toolchain=self.bolt_toolchain,
+            published=self.published,
+            debug_information=self.debug_information,
+            written=self.written(),
+        )
 
 
 class ToolchainDeclaration(ConfigKeys):

@@ -1,6 +1,6 @@
 """What a study declares of workloads, datasets and trainings."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field
 
@@ -54,6 +54,13 @@ class DatasetDeclaration(ConfigKeys):
         default=False,
         description="Load it anew before every run, on the server to be measured, instead of cloning a snapshot.",
     )
+
+    def laid_under(self, data: Self | None) -> Self:
+        """Return the dataset with the keys that a variant states in `data` on top, option by option."""
+        if data is None:
+            return self
+        stated = {key: getattr(data, key) for key in data.model_fields_set}
+        return self.model_copy(update={**stated, "options": {**self.options, **data.options}})
 
 
 class WorkloadDeclaration(ConfigKeys):

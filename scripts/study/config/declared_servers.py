@@ -6,6 +6,7 @@ from pydantic import Field, GetJsonSchemaHandler, Tag
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from scripts.build.sources.declared import DeclaredSource
 from scripts.build.sources.kinds import KINDS, SOURCE_KINDS
 from scripts.measure.servers import families
 from scripts.study.config.scalars import (
@@ -43,6 +44,11 @@ class SourceKeys(ConfigKeys):
     def kind(self) -> str:
         """Return the key of the kind, such as `debian`."""
         return next(iter(type(self).model_fields))
+
+    @property
+    def entry(self) -> DeclaredSource:
+        """Return the source as the packages below read it."""
+        return self.written()  # type: ignore[return-value]  # the classes of sources declare its keys
 
 
 class DebianSource(SourceKeys):
@@ -230,3 +236,8 @@ class ServerDeclaration(ConfigKeys):
     def is_running(self) -> bool:
         """Return whether the server already runs."""
         return isinstance(self.sources[0], RunningSource)
+
+    @property
+    def entries(self) -> list[DeclaredSource]:
+        """Return its sources as the packages below read them."""
+        return [source.entry for source in self.sources]

@@ -77,6 +77,11 @@ class VariantDeclaration(ConfigKeys):
         description="The place of its data directories, an entry of `storage`; by default the disk of /var/tmp.",
     )
 
+    @property
+    def built(self) -> tuple[str, str]:
+        """Return its server and its build."""
+        return self.server, self.build
+
 
 class MatrixDeclaration(ConfigKeys):
     """Factors of server options; each combination of their levels is a variant, named by its levels, as

@@ -1,7 +1,7 @@
 """Expansion of a study: its matrix to variants, and its section `small` laid over the rest."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, product
 from typing import Any
 
@@ -21,8 +21,13 @@ def matrix_levels(config: dict[str, Any]) -> dict[str, Levels]:
     factors = _factors(config)
     if not factors or not math.prod(map(len, factors.values())) <= MOST_VARIANTS:
         return {}
-    found = product(*factors.values())
-    return {".".join(map(str, levels)): dict(zip(factors, levels, strict=True)) for levels in found}
+    return combinations_of(factors)
+
+
+def combinations_of(factors: Mapping[str, Iterable[str]]) -> dict[str, Levels]:
+    """Return variant -> {factor: level} of every combination of the levels of factors."""
+    combinations = product(*factors.values())
+    return {".".join(map(str, levels)): dict(zip(factors, levels, strict=True)) for levels in combinations}
 
 
 def _factors(config: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:

@@ -1,12 +1,14 @@
 """A study: a config file laid over the catalog and checked as a whole."""
 
-import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from scripts.build.compilation.stages import PREBUILT
+from scripts.build.sources.declared import DeclaredServer
+from scripts.lib.json_record import Json
 from scripts.lib.vocabulary import AA, RELINKED
 from scripts.study.config import expansion
 from scripts.study.config import yaml_lines as config_text
@@ -15,6 +17,7 @@ from scripts.study.config.declared_study import DEFAULTS, NO_WINDOW, StudyDeclar
 from scripts.study.config.declared_variants import VariantDeclaration
 from scripts.study.config.mistakes import Mistake, Places, form, odd_keys, odd_texts, with_text_keys
 from scripts.study.config.references import references, taken
+from scripts.study.config.scalars import as_written
 from scripts.study.config.sound import Sound, of_parts
 from scripts.study.config.yaml_lines import ConfigError, Document, KeyPath
 
@@ -150,31 +153,21 @@ Line = tuple[str, int, str]
 
 @dataclass(frozen=True)
 class Study(Sound):
-    """A checked study: what it declares, and the same as written, with the defaults of keys that every study has.
+    """A checked study; `scaled` lists the settings of a small study that differ from full size."""
 
-    `entries` holds servers, builds, toolchains, trainings, workloads and datasets by name.
-
-    `scaled` lists the settings of a small study that differ from full size; empty at full size.
-    """
-
-    name: str
-    config: dict[str, Any]
-    entries: Entries
     scaled: tuple[expansion.Setting, ...] = ()
     places: Places = field(default=Places({}, (), ()), compare=False, repr=False)
 
     @property
+    def name(self) -> str:
+        """Return the name of the study."""
+        return self.declared.study
+
+    @cached_property
     def arms(self) -> dict[str, VariantDeclaration]:
         """Return the variants by name, then `aa` (the reference a second time) and `relinked`, where it is measured."""
         declared, reference = self.declared.variants, self.declared.variants[self.declared.reference]
         return {**declared, AA: reference, **({RELINKED: reference} if self._measures_relinks else {})}
-
-    @property
-    def variants(self) -> dict[str, dict[str, Any]]:
-        """Return the arms as they are written, `relinked` with a key of its name."""
-        written, reference = self.config["variants"], self.config["reference"]
-        marks = {RELINKED: {"relinked": True}}
-        return {name: {**written.get(name, written[reference]), **marks.get(name, {})} for name in self.arms}
 
     @property
     def _measures_relinks(self) -> bool:
@@ -183,9 +176,19 @@ class Study(Sound):
         return self.declared.relinked and len(builds) > 1 and variants[self.declared.reference].build != PREBUILT
 
     @property
+    def server_sources(self) -> dict[str, DeclaredServer]:
+        """Return where each server comes from."""
+        return {name: DeclaredServer(sources=server.entries) for name, server in self.declared.servers.items()}
+
+    @property
+    def hosts(self) -> dict[str, Json]:
+        """Return `placement` and `client` as they are written."""
+        return {"placement": as_written(self.declared.placement), "client": as_written(self.declared.client)}
+
+    @property
     def workloads(self) -> list[str]:
         """Return the names of the workloads to measure, in the order of the config."""
-        return list(self.config["workloads"])
+        return list(self.measured)
 
     def line(self, mistake: Mistake) -> str:
         """Return a mistake found after loading as one line: file and line, key, text."""
@@ -237,12 +240,12 @@ def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | 
 def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
     whole, full = sizes[asked], sizes[expansion.FULL]
     defaults = _defaults(whole)
-    config, full_config = (copy.deepcopy(defaults | one.config) for one in (whole, full))
+    config, full_config = (defaults | scale.config for scale in (whole, full))
     scaled = expansion.scale_settings({**full_config, **full.entries}, {**config, **whole.entries})
     content = {key: config[key] for key in config.keys() - NO_WINDOW.keys()} | whole.entries
     sound = of_parts(content, tuple(config["workloads"]))
     declared = sound.declared.model_copy(update={key: config[key] for key in NO_WINDOW})
-    return Study(declared, sound.measured, config["study"], config, whole.entries, tuple(scaled), whole.places)
+    return Study(declared, sound.measured, tuple(scaled), whole.places)
 
 
 def _defaults(whole: WrittenOut) -> dict[str, Any]:

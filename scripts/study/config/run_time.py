@@ -1,10 +1,12 @@
 """Rows of a dataset, connections and seconds of a run, as a study states them; its notation of shares and times."""
 
 import statistics
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
-from scripts.lib.vocabulary import AUTOMATIC, SHORTEST_SLICE_S
+from scripts.lib.parts import Part
+from scripts.lib.recipe_models import TablesRecipe
+from scripts.lib.vocabulary import SHORTEST_SLICE_S
+from scripts.study.config.declared_loads import DatasetDeclaration, WorkloadDeclaration
 from scripts.study.config.loading import Study
 
 # Seconds of a run besides its load.
@@ -17,45 +19,59 @@ LINKBENCH_CONNECTIONS = 2
 SECONDS = {"s": 1, "min": 60, "h": 3600}
 
 
-def rows_of(dataset: Mapping[str, Any]) -> int:
+def rows_of(dataset: TablesRecipe | DatasetDeclaration) -> int:
     """Return the rows of all tables of a dataset, 0 when only its script knows.
 
     An id of linkbench.lua, with its links, takes as much disk and time as four rows.
     """
-    ids = (dataset.get("options") or {}).get("ids") if dataset.get("script") == LINKBENCH else None
-    return ids * ROWS_PER_ID if ids else (dataset.get("tables") or 1) * (dataset.get("rows") or 0)
+    ids = dataset.options.get("ids") if dataset.script == LINKBENCH else None
+    return int(ids) * ROWS_PER_ID if ids else (dataset.tables or 1) * (dataset.rows or 0)
 
 
-def kept_rows(dataset: Mapping[str, Any]) -> int:
+def snapshot_rows(dataset: TablesRecipe | DatasetDeclaration) -> int:
     """Return the rows in a dataset's snapshot: 0 when every run loads them anew."""
-    return 0 if dataset.get("fresh") else rows_of(dataset)
+    return 0 if dataset.fresh else rows_of(dataset)
 
 
-def connections_each(workload: Mapping[str, Any]) -> int:
+def connections_each(workload: WorkloadDeclaration) -> int:
     """Return how many connections a client of a workload opens."""
-    return LINKBENCH_CONNECTIONS if workload.get("script") == LINKBENCH else 1
+    return LINKBENCH_CONNECTIONS if workload.script == LINKBENCH else 1
 
 
-def load_s(config: Mapping[str, Any]) -> float:
-    """Return the seconds that a study states per run: rest, warm-up and window; timed SQL has only the rest.
+@dataclass(frozen=True, slots=True)
+class StatedTimes(Part):
+    """What a study, or the recipe of a recorded load, states of the time of a run; timed SQL has only the rest."""
 
-    The window is that of its `rounds`, with the shortest slices where these are automatic.
-    """
-    slice_s = config.get("slice_s", AUTOMATIC)
-    length_s = SHORTEST_SLICE_S if slice_s == AUTOMATIC else slice_s
-    window_s = config["rounds"] * length_s if "rounds" in config else config.get("measure_s", 0)
-    return float(config.get("rest_s", 0) + config.get("warmup_s", 0) + window_s)
+    rest_s: int = 0
+    warmup_s: int = 0
+    measure_s: int = 0
+    rounds: int | None = None
+    slice_s: float | None = None
+
+    @property
+    def load_s(self) -> float:
+        """The seconds of rest, warm-up and window: that of `rounds`, with the shortest slices where none is stated."""
+        window_s = self.rounds * (self.slice_s or SHORTEST_SLICE_S) if self.rounds else self.measure_s
+        return float(self.rest_s + self.warmup_s + window_s)
+
+
+def load_s(study: Study) -> float:
+    """Return the seconds that a study states per run: rest, warm-up and window."""
+    declared = study.declared
+    slice_s = declared.slice_s if isinstance(declared.slice_s, float | int) else None
+    times = StatedTimes(declared.rest_s, declared.warmup_s, declared.measure_s, declared.rounds, slice_s)
+    return times.load_s
 
 
 def fresh_s(study: Study) -> float:
     """Return the seconds in which a run loads its tables anew, the mean over the workloads."""
-    used = [study.entries["datasets"][study.entries["workloads"][name]["dataset"]] for name in study.workloads]
-    return statistics.fmean(rows_of(dataset) / ROWS_PER_S if dataset.get("fresh") else 0 for dataset in used)
+    used = [study.declared.datasets[load.dataset] for load in study.loads.values()]
+    return statistics.fmean(rows_of(dataset) / ROWS_PER_S if dataset.fresh else 0 for dataset in used)
 
 
 def stated_s(study: Study) -> float:
     """Return the estimated seconds of a run before one was measured, the mean over the workloads."""
-    return load_s(study.config) + fresh_s(study) + OVERHEAD_S
+    return load_s(study) + fresh_s(study) + OVERHEAD_S
 
 
 def share_of(value: str | float) -> float:

@@ -4,11 +4,24 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, ClassVar, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Tag
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    Tag,
+    model_validator,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from scripts.lib.json_record import Json
 
 LONGEST_NAME_BYTES = 255
 # Tags of alternatives; they stand in the places of pydantic's errors.
@@ -30,6 +43,33 @@ class ConfigKeys(BaseModel):
     NEEDS: ClassVar[tuple[NeededKeys, ...]] = ()
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    _order: tuple[str, ...] = PrivateAttr(default=())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _remember_order(cls, value: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        keys = handler(value)
+        if isinstance(value, dict):
+            keys._order = tuple(value)
+        return keys
+
+    def written(self) -> dict[str, Json]:
+        """Return the keys that the config file or the catalog has, in their order, without defaults."""
+        return {name: as_written(getattr(self, name)) for name in self._order}
+
+
+def as_written(value: object) -> Json:
+    """Return a value of a config file as it is written."""
+    match value:
+        case ConfigKeys():
+            return value.written()
+        case dict():
+            return {name: as_written(part) for name, part in value.items()}
+        case list():
+            return [as_written(item) for item in value]
+        case None | bool() | int() | float() | str():
+            return value
+    raise TypeError(f"{value!r}: expected a value of a config file")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The parts of a study that have no mistakes in themselves, to be checked against each other."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from scripts.measure.loadgen import lua
@@ -20,7 +21,7 @@ class Sound:
     declared: StudyDeclaration
     measured: tuple[str, ...]
 
-    @property
+    @cached_property
     def loads(self) -> dict[str, WorkloadDeclaration]:
         """Return the workloads to measure by name."""
         return {name: self.declared.workloads[name] for name in self.measured if name in self.declared.workloads}

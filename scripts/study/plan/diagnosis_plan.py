@@ -13,7 +13,17 @@ from scripts.study.plan.recipes import RECIPES
 from scripts.study.plan.schedule import Schedule
 
 TOOLS = ("perf", "waits", "syscalls", "fsyncs")
-SECONDS = 10
+
+
+@dataclass(frozen=True)
+class DiagnosisSettings:
+    """A study's key `diagnose` with its defaults; `seconds` are those of each window."""
+
+    tools: list[str]
+    variants: list[str]
+    workloads: list[str]
+    clients: list[int]
+    seconds: int
 
 
 @dataclass(frozen=True)
@@ -26,18 +36,17 @@ class PlannedDiagnosis:
     tool: str
 
 
-def settings(study: Study) -> dict[str, Any] | None:
-    """Return a study's key `diagnose` with its defaults, None without the key; timed SQL has no window to diagnose."""
-    if "diagnose" not in study.config:
+def settings(study: Study) -> DiagnosisSettings | None:
+    """Return what a study asks of diagnoses, None without the key; timed SQL has no window to diagnose."""
+    if (declared := study.declared.diagnose) is None:
         return None
-    return {
-        "tools": list(TOOLS),
-        "variants": list(study.config["variants"]),
-        "workloads": [name for name in study.workloads if "sql" not in study.entries["workloads"][name]],
-        "clients": [max(study.config["clients"])],
-        "seconds": SECONDS,
-        **study.config["diagnose"],
-    }
+    return DiagnosisSettings(
+        tools=[*(declared.tools or TOOLS)],
+        variants=[*(declared.variants or study.declared.variants)],
+        workloads=declared.workloads or [name for name, load in study.loads.items() if not load.sql],
+        clients=declared.clients or [max(study.declared.clients)],
+        seconds=declared.seconds,
+    )
 
 
 class Diagnoses:
@@ -51,25 +60,25 @@ class Diagnoses:
     @cached_property
     def of_paths(self) -> dict[str, PlannedDiagnosis]:
         """Return path -> diagnosis, in the order of making: all tools of a cell one after the other."""
-        if (asked := self.settings) is None:
+        if self.settings is None:
             return {}
-        every = [
+        planned = [
             PlannedDiagnosis(variant, workload, clients, tool)
-            for workload in asked["workloads"]
-            for clients in asked["clients"]
-            for variant in asked["variants"]
+            for workload in self.settings.workloads
+            for clients in self.settings.clients
+            for variant in self.settings.variants
             for tool in TOOLS
-            if tool in asked["tools"]
+            if tool in self.settings.tools
         ]
-        return {self.path(each): each for each in every}
+        return {self.path(diagnosis): diagnosis for diagnosis in planned}
 
     def recipe(self, diagnosis: PlannedDiagnosis) -> DiagnosisRecipe:
         """Return the recipe of a diagnosis: a run's recipe with the diagnosis's own window, and the tool."""
-        load, asked = self.plan.load(diagnosis.variant, diagnosis.workload), self.settings or {}
+        load = self.plan.load(diagnosis.variant, diagnosis.workload)
         return DiagnosisRecipe(
             recipe=RECIPES["diagnosis"],
             variant=self.plan.variant(diagnosis.variant),
-            load=replace(load, measure_s=asked["seconds"]),
+            load=replace(load, measure_s=self.settings.seconds if self.settings else None),
             tool=diagnosis.tool,
         )
 
@@ -87,16 +96,15 @@ class Diagnoses:
 
     def context(self, path: str) -> dict[str, Any]:
         """Return the context of a diagnosis that does not affect its result, as Schedule.context does for a run."""
-        made, study = self.of_paths[path], self.plan.study
-        key = BlockKey(1, made.workload, study.config["clients"][0])
-        alike = self.paths.context(Block(key, (made.variant,), self.folder, finished=True), made.variant)
-        variant = study.variants[made.variant]
+        diagnosis, study = self.of_paths[path], self.plan.study
+        key = BlockKey(1, diagnosis.workload, study.declared.clients[0])
+        block = Block(key, (diagnosis.variant,), self.folder, finished=True)
         return {
-            **alike,
+            **self.paths.context(block, diagnosis.variant),
             "block": key.path,
-            "clients": made.clients,
+            "clients": diagnosis.clients,
             "run_number": list(self.of_paths).index(path) + 1,
             "runs_total": len(self.of_paths),
             "log_statements": False,
-            "judged": self.paths.judged(variant["server"], variant["build"]),
+            "judged": self.paths.judged(*study.arms[diagnosis.variant].built),
         }

@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
-from typing import Any
 
 from scripts.lib.json_record import digest
-from scripts.lib.recipe_models import Options
 from scripts.study.plan.order import BlockKey
-from scripts.study.plan.recipes import Plan
+from scripts.study.plan.recipes import DatasetParts, Plan
 
 BuildPair = tuple[str, str]
-# The arguments of `Plan.dataset`: server, dataset, options, data.
-DatasetParts = tuple[str, str, Options, dict[str, Any]]
 
 
 class PathLayout:
@@ -43,10 +39,10 @@ class PathLayout:
 
     def _dataset(self, variant: str, workload: str) -> str:
         """Return the folder of the dataset of a variant under a workload."""
-        server = self.plan.study.variants[variant]["server"]
-        name = self.plan.study.entries["workloads"][workload]["dataset"]
-        recipe = self.plan.dataset(server, name, self.plan.options(variant), self.plan.data(variant))
-        return f"results/datasets/{server}/{name}-{recipe.digest}"
+        return self._dataset_of(self.plan.dataset_parts(variant, workload))
+
+    def _dataset_of(self, parts: DatasetParts) -> str:
+        return f"results/datasets/{parts.server}/{parts.dataset}-{self.plan.dataset(*parts).digest}"
 
     def _variant_part(self, variant: str) -> str:
         """Return the part of a run's path that identifies the variant."""
@@ -62,15 +58,14 @@ class PathLayout:
 
     def block_folder(self, key: BlockKey, arms: Sequence[str]) -> str:
         """Return the folder of a block, which ends in the digest of its arms."""
-        made = digest(sorted([name, self.arm_digest(name, key.workload)] for name in arms))
-        return f"{self.study}/blocks/{key.path}/{made}"
+        of_arms = digest(sorted([name, self.arm_digest(name, key.workload)] for name in arms))
+        return f"{self.study}/blocks/{key.path}/{of_arms}"
 
     @cached_property
     def builds(self) -> dict[str, BuildPair]:
         """Return folder -> (server, build) of the builds of variants and of the datasets' loader, without stages."""
-        variants = self.plan.study.variants.values()
-        pairs = {(variant["server"], variant["build"]) for variant in variants}
-        pairs |= {(variant["server"], self.plan.loader(variant["server"])) for variant in variants}
+        arms = self.plan.study.arms.values()
+        pairs = {pair for arm in arms for pair in (arm.built, (arm.server, self.plan.loader(arm.server)))}
         return {self.build(*pair): pair for pair in sorted(pairs)}
 
     @cached_property
@@ -92,16 +87,14 @@ class PathLayout:
     @cached_property
     def audits(self) -> list[str]:
         """Return the audits of all builds and stages that a compiler optimised with a profile."""
-        made = [*self.builds.items(), *self.stages.items()]
-        kinds = {folder: self.plan.stages.of(build).kind for folder, (_, build) in made}
-        trained = [folder for folder, pair in made if self.profile(*pair)]
-        return [f"{folder}/audit.json" for folder in trained if kinds[folder].is_compiled]
+        pairs = [*self.builds.items(), *self.stages.items()]
+        trained = [(folder, build) for folder, (server, build) in pairs if self.profile(server, build)]
+        return [f"{folder}/audit.json" for folder, build in trained if self.plan.stages.of(build).kind.is_compiled]
 
     @cached_property
     def measured_builds(self) -> dict[str, BuildPair]:
         """Return folder -> (server, build) of the builds of variants."""
-        pairs = dict.fromkeys((variant["server"], variant["build"]) for variant in self.plan.study.variants.values())
-        return {self.build(*pair): pair for pair in pairs}
+        return {self.build(*arm.built): arm.built for arm in self.plan.study.arms.values()}
 
     @cached_property
     def checks(self) -> list[str]:
@@ -126,27 +119,22 @@ class PathLayout:
     @cached_property
     def datasets(self) -> dict[str, DatasetParts]:
         """Return folder -> recipe parts (server, dataset, options, data) of all datasets, the trainings' included."""
-        plan, found = self.plan, dict[str, DatasetParts]()
-        for variant in plan.study.variants:
-            for workload in plan.study.workloads:
-                name = plan.study.entries["workloads"][workload]["dataset"]
-                found[self.dataset(variant, workload)] = (
-                    plan.study.variants[variant]["server"],
-                    name,
-                    plan.options(variant),
-                    plan.data(variant),
-                )
-        for server, training, _ in self.profiles.values():
-            for folder, parts in self.training_datasets(server, training).items():
-                found.setdefault(folder, parts)
-        return found
+        study = self.plan.study
+        of_variants = {
+            self.dataset(variant, workload): self.plan.dataset_parts(variant, workload)
+            for variant in study.arms
+            for workload in study.workloads
+        }
+        trained = [self.training_datasets(server, training) for server, training, _ in self.profiles.values()]
+        of_trainings = {folder: parts for datasets in trained for folder, parts in datasets.items()}
+        return {**of_variants, **{folder: of_trainings[folder] for folder in of_trainings if folder not in of_variants}}
 
     def training_datasets(self, server: str, training: str) -> dict[str, DatasetParts]:
         """Return folder -> recipe parts of the datasets that a training runs on."""
-        entries = self.plan.study.entries
-        names = {entries["workloads"][name]["dataset"] for name in entries["trainings"][training]["workloads"]}
-        parts = [self.plan.training_data(server, training, name) for name in sorted(names)]
-        return {f"results/datasets/{server}/{made[1]}-{self.plan.dataset(*made).digest}": made for made in parts}
+        declared = self.plan.study.declared
+        names = {declared.workloads[name].dataset for name in declared.trainings[training].workloads}
+        trained_on = [self.plan.training_data(server, training, name) for name in sorted(names)]
+        return {self._dataset_of(parts): parts for parts in trained_on}
 
     @cached_property
     def tolerated(self) -> list[str]:
@@ -162,5 +150,5 @@ class PathLayout:
     def _needed(self) -> Iterator[BuildPair]:
         """Yield server and name of every build and stage whose failure stops the study."""
         for server, build in self.builds.values():
-            if not self.plan.study.entries["builds"].get(build, {}).get("may_fail"):
+            if not self.plan.may_fail(build):
                 yield from ((server, name) for name in (build, *self.plan.stages.behind(build)))

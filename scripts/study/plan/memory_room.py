@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.host import machine_facts
+from scripts.lib.recipe_models import Scalar
 from scripts.measure.loadgen import slice_gate
 from scripts.measure.servers import families
 from scripts.measure.servers.families.family import Family
@@ -23,12 +23,12 @@ FEWEST_ARMS = 3
 OWN_PROCESSES = 100
 
 
-def in_mib(value: Any, unit_bytes: int) -> float:
+def in_mib(value: Scalar, unit_bytes: int) -> float:
     """Return a size option such as 4096M, 128MB or a number of bare units in MiB; 0 for what the server will refuse."""
-    if not (found := SIZE_TEXT.fullmatch(str(value))):
+    if not (size := SIZE_TEXT.fullmatch(str(value))):
         return 0
-    factor = 1024 ** " KMGT".index(found[2].upper()) if found[2] else unit_bytes
-    return int(found[1]) * factor / MIB
+    factor = 1024 ** " KMGT".index(size[2].upper()) if size[2] else unit_bytes
+    return int(size[1]) * factor / MIB
 
 
 def amount_text(mib: float) -> str:
@@ -36,7 +36,7 @@ def amount_text(mib: float) -> str:
     return f"{mib:.0f} MiB" if mib < 10 * 1024 else f"{mib / 1024:.0f} GiB"
 
 
-def options_of(plan: Plan, variant: str, memory_mib: float) -> dict[str, Any]:
+def options_of(plan: Plan, variant: str, memory_mib: float) -> dict[str, Scalar]:
     """Return a variant's server options laid over its family's defaults, names written with `_`."""
     defaults = families.of(plan.variant(variant).family).default_options(round(memory_mib))
     return {**defaults, **{name.replace("-", "_"): value for name, value in plan.options(variant).items()}}
@@ -54,11 +54,11 @@ def arm_mib(plan: Plan, variant: str, workload: str, clients: int, memory_mib: f
     Of a server that already runs these are its clients alone.
     """
     family = families.of(plan.variant(variant).family)
-    if plan.is_running(plan.study.variants[variant]["server"]):
+    parts = plan.dataset_parts(variant, workload)
+    if plan.is_running(parts.server):
         return clients * CLIENT_MIB + slice_gate.file_bytes(clients) / MIB
     pool_mib = in_mib(options_of(plan, variant, memory_mib)[family.POOL_OPTION], family.POOL_UNIT_BYTES)
-    dataset = plan.loads.tables(plan.study.entries["workloads"][workload]["dataset"], plan.data(variant))
-    if rows := rows_of(dataset.dump()):
+    if rows := rows_of(plan.loads.tables(parts.dataset, parts.data)):
         pool_mib = min(pool_mib, family.EMPTY_MIB + rows * family.ROW_BYTES / MIB)
     return pool_mib + fixed_mib(family, clients)
 
@@ -77,12 +77,12 @@ def arms_by_processes(plan: Plan, workload: str, clients: int, most: int | None)
     """
     if most is None:
         return None
-    load = plan.study.entries["workloads"][workload]
+    load = plan.study.declared.workloads[workload]
     return max(most - OWN_PROCESSES, 0) // (clients * (1 + connections_each(load)))
 
 
 def fitting_arms(plan: Plan, workload: str, clients: int, memory_mib: float) -> int:
     """Return how many arms of a block fit into `memory_mib` at the same time, each as large as the largest."""
     machine_mib = memory_mib / USABLE_SHARE
-    largest_mib = max(arm_mib(plan, name, workload, clients, machine_mib) for name in plan.study.variants)
+    largest_mib = max(arm_mib(plan, name, workload, clients, machine_mib) for name in plan.study.arms)
     return int(memory_mib // largest_mib)

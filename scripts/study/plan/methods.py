@@ -4,15 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from scripts.measure.engine.disk_load import TURN_S
 from scripts.measure.engine.planned import SLICES, STATEMENTS, TURNS
 from scripts.measure.loadgen import lua
 from scripts.study.plan.memory_room import FEWEST_ARMS, arms_by_processes, fitting_arms
 from scripts.study.plan.order import is_ladder
 from scripts.study.plan.recipes import Plan
-
-# Arms of a block, reference and A/A among them, whose servers are up at the same time.
-TOGETHER = 6
 
 
 @dataclass(frozen=True)
@@ -34,13 +30,13 @@ class Methods:
 
     def _of(self, workload: str, clients: int) -> Method:
         """Return the method of the blocks of a workload with a number of clients."""
-        fitting = self._fitting(workload, clients)
+        declared = self.plan.study.declared
+        most_arms = min(declared.together, self._fitting(workload, clients))
         if has_running_server(self.plan):
-            return Method(SLICES, "", max(min(self._together, fitting), FEWEST_ARMS))
+            return Method(SLICES, "", max(most_arms, FEWEST_ARMS))
         if why := self._why_by_turns(workload, clients):
-            return Method(TURNS, why, len(self.plan.study.variants))
-        timed = "sql" in self.plan.study.entries["workloads"][workload]
-        return Method(STATEMENTS if timed else SLICES, "", min(self._together, fitting))
+            return Method(TURNS, why, len(self.plan.study.arms))
+        return Method(STATEMENTS if declared.workloads[workload].sql else SLICES, "", most_arms)
 
     def turn_s(self, workload: str, clients: int) -> int | None:
         """Return the seconds of a window by turns, planned or should the load prove to be bound by a disk.
@@ -48,29 +44,27 @@ class Methods:
         None for blocks without such windows: of timed SQL, of a ladder on one start, in slices of a study that says
         how many servers are up `together`, and of servers that already run.
         """
-        study, name = self.plan.study, self.of(workload, clients).name
-        stays = "together" in study.config or has_running_server(self.plan)
-        has_windows = name == TURNS and not is_ladder(study) and "sql" not in study.entries["workloads"][workload]
+        study, declared, name = self.plan.study, self.plan.study.declared, self.of(workload, clients).name
+        stays = "together" in declared.model_fields_set or has_running_server(self.plan)
+        has_windows = name == TURNS and not is_ladder(study) and not declared.workloads[workload].sql
         if not has_windows and (name != SLICES or stays):
             return None
-        return int(max(study.config.get("turn_s", TURN_S), study.config["measure_s"]))
+        return max(declared.turn_s, declared.measure_s)
 
     def _fitting(self, workload: str, clients: int) -> int:
         by_memory = fitting_arms(self.plan, workload, clients, self.memory_mib)
         by_processes = arms_by_processes(self.plan, workload, clients, self.processes)
         return by_memory if by_processes is None else min(by_memory, by_processes)
 
-    @property
-    def _together(self) -> int:
-        return int(self.plan.study.config.get("together", TOGETHER))
-
     def _why_by_turns(self, workload: str, clients: int) -> str:
-        config, load = self.plan.study.config, self.plan.study.entries["workloads"][workload]
-        if self._together == 1:
+        declared = self.plan.study.declared
+        load = declared.workloads[workload]
+        if declared.together == 1:
             return "together: 1"
         if is_ladder(self.plan.study):
             return "restart: never, so one server at a time goes through all client counts"
-        if "script" in load and (why := lua.why_no_gate({**load, "client": config.get("client")})):
+        facts = {"script": load.script, "options": load.options, "client": declared.client}
+        if load.script and (why := lua.why_no_gate(facts)):
             return why
         if fitting_arms(self.plan, workload, clients, self.memory_mib) < FEWEST_ARMS:
             return f"{FEWEST_ARMS} servers at the same time do not fit into {self.memory_mib / 1024:.1f} GiB of memory"
@@ -81,4 +75,4 @@ class Methods:
 
 def has_running_server(plan: Plan) -> bool:
     """Return whether the servers of a study already run; then all of them do."""
-    return any(plan.is_running(variant["server"]) for variant in plan.study.variants.values())
+    return any(plan.is_running(arm.server) for arm in plan.study.arms.values())

@@ -27,12 +27,10 @@ class Builds(Protocol):
 def wanted(paths: Builds) -> dict[str, int]:
     """Return folder -> number of relinks of the study's reference, and of BOLT's input behind it."""
     declared = paths.plan.study.declared
-    if not (variant := paths.plan.study.variants.get(RELINKED)):
+    if not (arm := paths.plan.study.arms.get(RELINKED)):
         return {}
-    server, build = variant["server"], variant["build"]
-    before = paths.plan.stages.input(build)
     count = min(max(LEAST, declared.repetitions), MOST)
-    return {paths.build(server, name): count for name in (build, before) if name}
+    return {paths.build(arm.server, name): count for name in (arm.build, paths.plan.stages.input(arm.build)) if name}
 
 
 def may_be_there(paths: Builds) -> bool:
@@ -41,5 +39,5 @@ def may_be_there(paths: Builds) -> bool:
     if not folders:
         return False
     due = not paths.listing.has(f"{folders[0]}/identity.json")
-    found = paths.listing.record(f"{folders[0]}/relinked.json") or {}
-    return due or any(not one["refused"] for one in found.get("relinks", []))
+    record = paths.listing.record(f"{folders[0]}/relinked.json") or {}
+    return due or any(not relink["refused"] for relink in record.get("relinks", []))

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from scripts.lib.host.process_limits import read_processes
+from scripts.lib.vocabulary import RELINKED
 from scripts.measure.engine.planned import PlannedArm, PlannedBlock
 from scripts.study.plan import block_layout, precision_rule, relink_choice
 from scripts.study.plan.block_layout import Block
@@ -65,7 +66,7 @@ class Schedule(PathLayout):
         if self._decided is not None:
             return self._decided
         study = self.plan.study
-        arms = block_layout.ordered_arms(list(study.variants), study.config["reference"])
+        arms = block_layout.ordered_arms(list(study.arms), study.declared.reference)
         relinkable = relink_choice.may_be_there(self)
         return [
             block
@@ -151,8 +152,7 @@ class Schedule(PathLayout):
         )
 
     def _planned_arm(self, block: Block, name: str) -> PlannedArm:
-        variant, workload = self.plan.study.variants[name], block.key.workload
-        build = variant["server"], variant["build"]
+        build, workload = self.plan.study.arms[name].built, block.key.workload
         return PlannedArm(
             name=name,
             digest=self.arm_digest(name, workload),
@@ -160,13 +160,12 @@ class Schedule(PathLayout):
             place={**self.context(block, name), "judged": self.judged(*build)},
             identity=f"{self.build(*build)}/identity.json",
             dataset=f"{self.dataset(name, workload)}/dataset.json",
-            answers=self.answers(*build) if variant.get("relinked") else None,
+            answers=self.answers(*build) if name == RELINKED else None,
         )
 
     def inputs(self, block: Block) -> list[str]:
         """Return the records of builds and datasets that a block needs."""
-        variants = [self.plan.study.variants[name] for name in block.arms]
-        builds = [f"{self.build(each['server'], each['build'])}/identity.json" for each in variants]
+        builds = [f"{self.build(*self.plan.study.arms[name].built)}/identity.json" for name in block.arms]
         datasets = [f"{self.dataset(name, block.key.workload)}/dataset.json" for name in block.arms]
         return list(dict.fromkeys([*builds, *datasets]))
 
@@ -174,7 +173,8 @@ class Schedule(PathLayout):
         """Return what does not affect the result of an arm: its place in the study, its storage's folder."""
         study, path, key = self.plan.study, self.run(block, variant), block.key
         number = self.numbers.get(path, 0)
-        storage, last = study.variants[variant].get("storage"), max if is_ladder(study) else min
+        storage, last = study.arms[variant].storage, max if is_ladder(study) else min
+        sql = study.declared.workloads[key.workload].sql
         return {
             "study": study.name,
             "variant": variant,
@@ -185,10 +185,10 @@ class Schedule(PathLayout):
             "position": block.arms.index(variant) + 1,
             "run_number": number,
             "runs_total": len(self.numbers),
-            **({"sql": load["sql"]} if "sql" in (load := study.entries["workloads"][key.workload]) else {}),
-            "storage": study.config["storage"][storage] if storage else None,
+            **({"sql": sql} if sql else {}),
+            "storage": study.declared.storage[storage] if storage else None,
             # One run per variant and workload logs, after its window, the statements of an event: the last of a start.
-            "log_statements": key.repetition == 1 and key.clients == last(study.config["clients"]),
+            "log_statements": key.repetition == 1 and key.clients == last(study.declared.clients),
         }
 
     def run(self, block: Block, variant: str) -> str:

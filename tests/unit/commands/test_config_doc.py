@@ -135,7 +135,7 @@ def test_page_begins_with_a_whole_study_of_ten_lines_that_plans():
     assert len(text.splitlines()) == 10
     paths = Schedule(Plan(load(yaml.safe_load(text), CHECKOUT, "first.yaml"), CHECKOUT))
     assert len(paths.blocks) == 5
-    assert {variant["build"] for variant in paths.plan.study.variants.values()} == {"baseline", "o3"}
+    assert {arm.build for arm in paths.plan.study.arms.values()} == {"baseline", "o3"}
 
 
 def test_page_and_schema_are_written_where_the_checkout_is(tmp_path):

@@ -7,11 +7,12 @@ from typing import Any
 
 from scripts.build.compilation import foreign_flags
 from scripts.build.sources import local
-from scripts.build.sources.kinds import kind_of, source_path, with_version
+from scripts.build.sources.kinds import source_path, with_version
 from scripts.lib import json_record
 from scripts.lib.host import machine_facts, outcome
 from scripts.measure.loadgen import lua, sysbench
 from scripts.measure.servers import process_environment
+from scripts.study.config.declared_servers import FileSource, ServerDeclaration
 from scripts.study.config.mistakes import Mistake, nearest, suggestion
 from scripts.study.config.yaml_lines import ConfigError, KeyPath
 from scripts.study.plan.preview.compilers import refused_keys
@@ -33,7 +34,7 @@ def demand(due: Due) -> list[str]:
     """Return the notes of a plan. Raises ConfigError with all mistakes, one per line, with file and line."""
     found, study = MachineChecks(), due.paths.plan.study
     for thing in due.of("source"):
-        check_archives(thing.server, study.entries["servers"][thing.server], found)
+        check_archives(thing.server, study.declared.servers[thing.server], found)
     if due.runs:
         check_options(due, found)
         found.mistakes += [*preload_mistakes(due), *report_mistakes(due)]
@@ -97,18 +98,18 @@ def _preload_mistakes(key: KeyPath, given: Mapping[str, str]) -> Iterator[Mistak
             yield Mistake((*key, process_environment.PRELOAD), text)
 
 
-def check_archives(server: str, entry: dict[str, Any], found: MachineChecks) -> None:
+def check_archives(server: str, declared: ServerDeclaration, found: MachineChecks) -> None:
     """Find declared archives that do not exist or are no files: a mistake, unless another source may serve instead.
 
     One that would only have stood in for another source is not mentioned.
     """
     missing, problems = {}, {}
-    for place, source in enumerate(entry["sources"]):
-        if kind_of(source) == "file":
-            path = source_path(with_version(source["file"], entry["version"]))
+    for place, source in enumerate(declared.sources):
+        if isinstance(source, FileSource):
+            path = source_path(with_version(source.file, declared.version))
             if problem := local.problem(path):
                 missing[place], problems[place] = path, problem
-    others = {place: kind_of(source) for place, source in enumerate(entry["sources"]) if place not in missing}
+    others = {place: source.kind for place, source in enumerate(declared.sources) if place not in missing}
     for place, path in missing.items():
         key = ("servers", server, "sources", place, "file")
         text = f"{str(path)!r} {problems[place]}"

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from scripts.build.compilation.stages import DEFAULT_BOLT, DEFAULT_TOOLCHAIN, PREBUILT, Declared, split_flags
+from scripts.build.compilation.stages import PREBUILT
 from scripts.build.compilation.toolchain import Toolchain
 from scripts.build.compilation.trials import FAILURES, Keys, one_line, try_flags, try_keys
 from scripts.lib.host.cache import cache_path
 from scripts.lib.host.storage import file_system_of
+from scripts.study.config.declared_builds import BuildDeclaration
 from scripts.study.config.mistakes import Mistake
 from scripts.study.plan.preview.due import Due
 
@@ -18,7 +19,7 @@ class RequestedKeys:
     """What a build asks of its compiler."""
 
     build: str
-    declared: Declared
+    declared: BuildDeclaration
     compiler: Toolchain
     keys: Keys
 
@@ -32,7 +33,9 @@ class RequestedKeys:
         """Yield the keys that fail alone, else all of them if they fail together."""
         alone = {key: why for key, keys in self.single.items() if (why := failure_of(self.compiler, keys))}
         for key, why in alone.items():
-            yield self.mistake((key,), repr(self.declared[key]), why, self.keys.bolt if key == "bolt" else None)
+            yield self.mistake(
+                (key,), repr(getattr(self.declared, key)), why, self.keys.bolt if key == "bolt" else None
+            )
         if not alone and (why := failure_of(self.compiler, self.keys)):
             yield self.mistake((), f"{' and '.join(self.single)} together", why, self.keys.bolt)
 
@@ -62,11 +65,11 @@ def refused_keys(due: Due) -> Iterator[ImpossibleKey]:
     failing = {compiler for compiler, keys in all_keys(builds) if failure_of(compiler, keys)}
     for build in builds:
         mistakes = list(build.mistakes()) if build.compiler in failing else []
-        flags = tuple(split_flags(build.declared.get("flags", [])))
+        flags = build.declared.compiled.flags
         if flags and (why := failure_of(build.compiler, flags)):
             mistakes.append(build.mistake(("flags",), repr(" ".join(flags)), why))
         for mistake in mistakes:
-            yield ImpossibleKey(mistake, bool(build.declared.get("may_fail")))
+            yield ImpossibleKey(mistake, build.declared.may_fail)
 
 
 def asked(due: Due) -> Iterator[RequestedKeys]:
@@ -74,12 +77,11 @@ def asked(due: Due) -> Iterator[RequestedKeys]:
     plan, making = due.paths.plan, {thing.name for thing in due.of("build")}
     for build in sorted({build for _, build in due.paths.builds.values()} - {PREBUILT}):
         if making & {build, *plan.stages.behind(build)}:
-            declared = plan.study.entries["builds"][build]
-            tool = plan.toolchain(declared.get("bolt_toolchain", DEFAULT_BOLT)) if "bolt" in declared else None
+            declared = plan.study.declared.builds[build]
+            tool = plan.toolchain(declared.bolt_toolchain) if declared.bolt else None
             # The published recipe has flags of its own, which every gcc knows.
-            profile = "profile" in declared and not declared.get("published")
-            compiler = plan.toolchain(declared.get("toolchain", DEFAULT_TOOLCHAIN))
-            yield RequestedKeys(build, declared, compiler, Keys(profile, bool(declared.get("lto")), tool))
+            profile = bool(declared.profile) and not declared.published
+            yield RequestedKeys(build, declared, plan.toolchain(declared.toolchain), Keys(profile, declared.lto, tool))
 
 
 def all_keys(builds: list[RequestedKeys]) -> Iterator[tuple[Toolchain, Keys]]:

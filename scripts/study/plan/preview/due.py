@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from scripts.build.sources import kinds
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.order import PlannedRun
@@ -78,7 +77,9 @@ class Due:
             "source": [self.source(server) for server in sorted({thing.server for thing in builds.values()})],
             "build": list(builds.values()),
             "profile": profiles,
-            "dataset": [Thing("dataset", parts[0], parts[1], folder) for folder, parts in paths.datasets.items()],
+            "dataset": [
+                Thing("dataset", parts.server, parts.dataset, folder) for folder, parts in paths.datasets.items()
+            ],
         }
 
     def source(self, server: str) -> Thing:
@@ -110,7 +111,7 @@ class Due:
     def source_changes(self, server: str) -> dict[str, Values]:
         """Return key -> (fetched last, declared) of the values in which a server's sources differ."""
         plan = self.paths.plan
-        kind = kinds.kind_of(plan.study.entries["servers"][server]["sources"][0])
+        kind = plan.study.declared.servers[server].sources[0].kind
         records = [self.listing.record(f"{folder}/source.json") for folder in self.listing.versions(SOURCES, server)]
         known = next(filter(None, records), None)
         return source_changes(plan.source(server).dump(), kind, known) if known else {}
@@ -146,9 +147,8 @@ class Due:
 
     def behind(self, variant: str, workload: str) -> Thing | None:
         """Return the root that makes all runs of a variant under a workload due, None without one."""
-        used = self.paths.plan.study.variants[variant]
         folder = self.paths.dataset(variant, workload)
-        needs = [self.build(used["server"], used["build"])]
+        needs = [self.build(*self.paths.plan.study.arms[variant].built)]
         needs += [thing for thing in self.things["dataset"] if thing.folder == folder]
         return next(filter(None, map(self.root, needs)), None)
 

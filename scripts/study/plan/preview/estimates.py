@@ -2,21 +2,30 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scripts.build.sources import kinds
-from scripts.lib.recipe_models import CompileRecipe, StageKind
+from scripts.build.sources.kinds import source_path, with_version
+from scripts.lib.parts import Part
+from scripts.lib.recipe_models import CompileRecipe, Options, StageKind, TablesRecipe
 from scripts.measure.engine.pace import working_s
 from scripts.measure.engine.planned import TURNS
 from scripts.measure.servers import families
 from scripts.measure.servers.families.family import Family
-from scripts.study.config.run_time import OVERHEAD_S, ROWS_PER_S, kept_rows, load_s, rows_of, stated_s
+from scripts.study.config.declared_servers import DirectorySource, FileSource
+from scripts.study.config.run_time import (
+    OVERHEAD_S,
+    ROWS_PER_S,
+    StatedTimes,
+    load_s,
+    rows_of,
+    snapshot_rows,
+    stated_s,
+)
 from scripts.study.plan import relink_choice
 from scripts.study.plan.diagnosis_plan import Diagnoses
-from scripts.study.plan.layout import DatasetParts
 from scripts.study.plan.preview.due import Due, Thing
 from scripts.study.plan.preview.pools import filling_s
 from scripts.study.plan.preview.rerun_reasons import RunReasons
@@ -42,6 +51,26 @@ class DurationEstimate:
     seconds: float
     measured: bool
     by_size: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedDataset(Part):
+    """The record of a dataset: what it was loaded from, the seconds that took, and the size of its snapshot."""
+
+    tables: int | None = None
+    rows: int | None = None
+    script: str | None = None
+    options: Options = field(default_factory=dict)
+    fresh: bool = False
+    load_s: float = 0
+    bytes: int = 0
+
+    @property
+    def rows_kept(self) -> int:
+        """The rows in its snapshot."""
+        return snapshot_rows(
+            TablesRecipe(tables=self.tables, rows=self.rows, script=self.script, options=self.options, fresh=self.fresh)
+        )
 
 
 def total(parts: Iterable[DurationEstimate]) -> DurationEstimate:
@@ -82,22 +111,21 @@ class Durations:
         factor = INSTRUMENTED_COST if kind.is_instrumented else 1
         if compiled_s := [one["cpu_s"] for one in facts if one["stage"] not in QUICK_S]:
             return DurationEstimate(min(compiled_s) * factor / self.cores, measured=True)
-        stated = self.study.entries["servers"][thing.server].get("compile_cpu_minutes")
+        stated = self.study.declared.servers[thing.server].compile_cpu_minutes
         minutes = self.source_mib(thing.server) * CPU_MINUTES_PER_MIB if stated is None else stated
         return DurationEstimate(minutes * 60 * factor / self.cores, measured=False, by_size=stated is None)
 
     def source_mib(self, server: str) -> float:
         """Return MiB of a server's unpacked sources with their archive: a file's or working tree's, else as stated."""
-        entry = self.study.entries["servers"][server]
-        source = entry["sources"][0]
-        match kinds.kind_of(source):
-            case "file" if (file := kinds.source_path(kinds.with_version(source["file"], entry["version"]))).is_file():
+        declared = self.study.declared.servers[server]
+        match declared.sources[0]:
+            case FileSource(file=path) if (file := source_path(with_version(path, declared.version))).is_file():
                 return file.stat().st_size / MIB * UNPACKED_TIMES
-            case "directory" if (folder := kinds.source_path(source["directory"])).is_dir():
+            case DirectorySource(directory=path) if (folder := source_path(path)).is_dir():
                 return sum(file.lstat().st_size for file in folder.rglob("*")) / MIB
-        if "archive_mib" in entry:
-            return float(entry["archive_mib"]) * UNPACKED_TIMES
-        return families.of(entry["family"]).SOURCE_MIB
+        if declared.archive_mib is not None:
+            return declared.archive_mib * UNPACKED_TIMES
+        return families.of(declared.family).SOURCE_MIB
 
     def facts(self, server: str) -> list[dict[str, Any]]:
         """Return the facts of a server's successful builds on this machine, the latest first."""
@@ -115,26 +143,22 @@ class Durations:
 
     def training(self, thing: Thing) -> DurationEstimate:
         """Return the estimate of a training: its workloads, a server's start and stop for each, and what it loads."""
-        declared = self.study.entries["trainings"][thing.name]
-        loads_s = len(declared["workloads"]) * (declared["seconds"] + OVERHEAD_S)
-        tables = [self.due.paths.plan.loads.tables(name, data).dump() for _, name, _, data in self.trained_on(thing)]
-        fill_s = sum(rows_of(each) - kept_rows(each) for each in tables) / ROWS_PER_S
+        declared, paths = self.study.declared.trainings[thing.name], self.due.paths
+        loads_s = len(declared.workloads) * (declared.seconds + OVERHEAD_S)
+        datasets = paths.training_datasets(thing.server, thing.name).values()
+        tables = [paths.plan.loads.tables(parts.dataset, parts.data) for parts in datasets]
+        fill_s = sum(rows_of(dataset) - snapshot_rows(dataset) for dataset in tables) / ROWS_PER_S
         return DurationEstimate(loads_s + fill_s, measured=False)
-
-    def trained_on(self, thing: Thing) -> Iterable[DatasetParts]:
-        """Return the recipe parts of the datasets that a training runs on."""
-        return self.due.paths.training_datasets(thing.server, thing.name).values()
 
     def loading(self, thing: Thing) -> DurationEstimate:
         """Return the estimate of loading a dataset: as the server's nearest one took for its rows, else as stated."""
-        _, name, _, data = self.due.paths.datasets[thing.folder]
-        rows = kept_rows(self.due.paths.plan.loads.tables(name, data).dump())
-        folder = f"results/datasets/{thing.server}"
-        others = [self.listing.record(f"{folder}/{name}/dataset.json") for name in self.listing.names(folder)]
-        if known := [other for other in others if other]:
-            nearest = min(known, key=lambda other: abs(kept_rows(other) - rows))
-            more_rows = max(0, rows - kept_rows(nearest))
-            return DurationEstimate(nearest["load_s"] + more_rows / ROWS_PER_S, measured=more_rows == 0)
+        parts, folder = self.due.paths.datasets[thing.folder], f"results/datasets/{thing.server}"
+        rows = snapshot_rows(self.due.paths.plan.loads.tables(parts.dataset, parts.data))
+        records = [self.listing.record(f"{folder}/{name}/dataset.json") for name in self.listing.names(folder)]
+        if loaded := [LoadedDataset.of(record) for record in records if record]:
+            nearest = min(loaded, key=lambda other: abs(other.rows_kept - rows))
+            more_rows = max(0, rows - nearest.rows_kept)
+            return DurationEstimate(nearest.load_s + more_rows / ROWS_PER_S, measured=more_rows == 0)
         return DurationEstimate(EMPTY_S + rows / ROWS_PER_S, measured=False)
 
     @cached_property
@@ -145,13 +169,13 @@ class Durations:
         known = (self.listing.record(sample) if sample else None) or {}
         load = (known.get("recipe") or {}).get("load") or {}
         if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
-            spent_s = working_s(known["phases_s"])
-            return DurationEstimate(load_s(self.study.config) + spent_s - load_s(load) + BETWEEN_S, measured=True)
+            spent_s = working_s(known["phases_s"]) - StatedTimes.of(load).load_s
+            return DurationEstimate(load_s(self.study) + spent_s + BETWEEN_S, measured=True)
         return DurationEstimate(stated_s(self.study) + filling_s(self.due) + self._longer_s(), measured=False)
 
     def _longer_s(self) -> float:
         """Return the seconds by which windows by turns are longer than stated, the mean over all blocks."""
-        paths, stated = self.due.paths, self.study.config.get("measure_s", 0)
+        paths, stated = self.due.paths, self.study.declared.measure_s
         by_turns = [paths.turn_s(block.key) for block in self.due.blocks if paths.method(block.key).name == TURNS]
         return float(sum(turn_s - stated for turn_s in by_turns if turn_s)) / max(len(self.due.blocks), 1)
 
@@ -170,7 +194,7 @@ PHASES = {"compile": "build", "train": "profile", "load": "dataset"}
 
 
 MIB = 2**20
-LOCAL = ("file", "directory", "installed")
+LOCAL = ("file", "directory", "installed", "running")
 RUN_KIB = 50
 
 
@@ -213,11 +237,11 @@ class Sizes:
         """Return the size that fetching a server's sources transfers: 0 when they are on disk, else as the catalog
         states, else that of an earlier fetch.
         """
-        entry = self.plan.study.entries["servers"][thing.server]
-        if kinds.kind_of(entry["sources"][0]) in (*LOCAL, kinds.RUNNING):
+        declared = self.plan.study.declared.servers[thing.server]
+        if declared.sources[0].kind in LOCAL:
             return Size(0, measured=True)
-        if "archive_mib" in entry:
-            return Size(entry["archive_mib"], measured=False)
+        if declared.archive_mib is not None:
+            return Size(declared.archive_mib, measured=False)
         names = [file["name"] for file in (self.listing.record(thing.record) or {}).get("files", [])]
         files = [Path(thing.folder, "downloads", name) for name in names]
         if files and all(file.is_file() for file in files):
@@ -226,14 +250,13 @@ class Sizes:
 
     def snapshot(self, folder: str) -> Size:
         """Return the size of a dataset's snapshot: as recorded, else that of its rows and an empty data directory."""
-        server, name, _, data = self.due.paths.datasets[folder]
-        if self.plan.is_running(server):
+        parts = self.due.paths.datasets[folder]
+        if self.plan.is_running(parts.server):
             return NOTHING
-        known = self.listing.record(f"{folder}/dataset.json")
-        if known:
-            return Size(known["bytes"] / MIB, measured=True)
-        stated = self.stated(server)
-        rows = kept_rows(self.plan.loads.tables(name, data).dump())
+        if record := self.listing.record(f"{folder}/dataset.json"):
+            return Size(LoadedDataset.of(record).bytes / MIB, measured=True)
+        stated = self.stated(parts.server)
+        rows = snapshot_rows(self.plan.loads.tables(parts.dataset, parts.data))
         return Size(stated.EMPTY_MIB + rows * stated.ROW_BYTES / MIB, measured=False)
 
     def installed(self, thing: Thing) -> Size:
@@ -272,21 +295,18 @@ class Sizes:
 
     def clone_mib(self, variant: str, workload: str) -> tuple[float, float]:
         """Return the least and the most a run's data directory takes: a snapshot; with the server's longest logs."""
-        paths = self.due.paths
-        size, study = self.snapshot(paths.dataset(variant, workload)), paths.plan.study
-        if self.plan.is_running(study.variants[variant]["server"]):
+        parts = self.plan.dataset_parts(variant, workload)
+        if self.plan.is_running(parts.server):
             return 0.0, 0.0
-        stated = self.stated(study.variants[variant]["server"])
-        name = study.entries["workloads"][workload]["dataset"]
-        dataset = self.plan.loads.tables(name, self.plan.data(variant)).dump()
-        loaded_mib = (rows_of(dataset) - kept_rows(dataset)) * stated.ROW_BYTES / MIB
+        size, stated = self.snapshot(self.due.paths.dataset(variant, workload)), self.stated(parts.server)
+        dataset = self.plan.loads.tables(parts.dataset, parts.data)
+        loaded_mib = (rows_of(dataset) - snapshot_rows(dataset)) * stated.ROW_BYTES / MIB
         return size.least_mib + loaded_mib / 2, (size.mib or 0) + loaded_mib + stated.LOGS_MIB
 
     def storage(self, variant: str) -> str | None:
         """Return the folder of a variant's storage, None for the cache."""
-        study = self.due.paths.plan.study
-        name = study.variants[variant].get("storage")
-        return study.config["storage"][name] if name else None
+        name = self.plan.study.arms[variant].storage
+        return self.plan.study.declared.storage[name] if name else None
 
     def kept(self) -> dict[str, Size]:
         """Return the sizes that stay under results/, by kind."""
@@ -309,6 +329,6 @@ def diagnosis_paths(due: Due) -> list[str]:
 
 def diagnosis_estimate(due: Due, durations: Durations) -> DurationEstimate:
     """Return the estimate of all diagnoses to make: runs with a window of their own length."""
-    settings = Diagnoses(due.paths).settings or {"seconds": 0}
-    longer_s = settings["seconds"] - due.paths.plan.study.declared.measure_s
+    settings = Diagnoses(due.paths).settings
+    longer_s = (settings.seconds if settings else 0) - due.paths.plan.study.declared.measure_s
     return DurationEstimate(len(diagnosis_paths(due)) * (durations.run.seconds + longer_s), durations.run.measured)

@@ -3,14 +3,13 @@
 Nothing runs from a data directory: sysbench and servers read what they find there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation.stages import PREBUILT
-from scripts.build.sources.kinds import kind_of
 from scripts.lib.host import storage, workplace
 from scripts.lib.host.workplace import SERVER_USER
+from scripts.study.config.declared_servers import ServerDeclaration
 from scripts.study.plan.preview.due import Due
 from scripts.study.plan.preview.limit import FileSystemOf, MachineLimit
 
@@ -41,9 +40,9 @@ def programs(compiling: bool, serving: bool, results: Path = Path(RESULTS)) -> d
     return {name: what for name, what in running.items() if what}
 
 
-def runs_from_here(servers: Iterable[Mapping[str, Any]]) -> bool:
-    """Return whether the program of any of these servers' entries lies in an install tree of ours."""
-    return any(kind_of(entry["sources"][0]) not in ELSEWHERE for entry in servers)
+def runs_from_here(servers: Iterable[ServerDeclaration]) -> bool:
+    """Return whether the program of any of these servers lies in an install tree of ours."""
+    return any(server.sources[0].kind not in ELSEWHERE for server in servers)
 
 
 def noexec_limits(due: Due, cache: str, system: FileSystemOf = storage.file_system_of) -> Iterator[MachineLimit]:
@@ -51,11 +50,12 @@ def noexec_limits(due: Due, cache: str, system: FileSystemOf = storage.file_syst
 
     `system` returns the file system of a path.
     """
-    entries = due.paths.plan.study.entries["servers"]
+    study = due.paths.plan.study
     compiling = any(thing.name != PREBUILT for thing in due.of("build"))
     starting = {thing.server for kind in ("build", "profile", "dataset") for thing in due.of(kind)}
-    starting |= {due.paths.plan.study.variants[run.variant]["server"] for run in due.runs.values()}
-    for name, what in programs(compiling, runs_from_here(entries[server] for server in starting)).items():
+    starting |= {study.arms[run.variant].server for run in due.runs.values()}
+    from_here = runs_from_here(study.declared.servers[server] for server in starting)
+    for name, what in programs(compiling, from_here).items():
         folder = cache if name == "cache" else name
         if (file_system := system(folder)).noexec:
             text = f"noexec: {folder} is on a file system ({file_system.name}) that runs no programs, expected one for"

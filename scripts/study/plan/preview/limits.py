@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.host import machine_facts, machine_supplies, storage
 from scripts.lib.host.process_limits import FILE_SYSTEM_ROOT, bounded, number_in, read_processes
+from scripts.lib.recipe_models import Scalar
 from scripts.measure.engine.planned import TURNS
 from scripts.measure.loadgen import processes
 from scripts.measure.servers import families
@@ -165,12 +165,12 @@ class Demands:
     @cached_property
     def connected(self) -> int:
         """Return the most connections that its clients have at a time."""
-        workloads = self.due.paths.plan.study.entries["workloads"]
+        workloads = self.due.paths.plan.study.declared.workloads
         runs = [run for run in self.due.runs.values() if run.variant == self.variant]
         return max(run.clients * connections_each(workloads[run.workload]) for run in runs)
 
     @cached_property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Scalar]:
         """Return its server options laid over its family's defaults, names written with `_`."""
         return options_of(self.due.paths.plan, self.variant, self.headroom.total_mib)
 
@@ -191,7 +191,7 @@ class Demands:
     def asking(self) -> Asking:
         """Return what it asks of supplies that servers share."""
         plan, pool_mib = self.due.paths.plan, in_mib(self.options[self.family.POOL_OPTION], self.family.POOL_UNIT_BYTES)
-        running = plan.is_running(plan.study.variants[self.variant]["server"])
+        running = plan.is_running(plan.study.arms[self.variant].server)
         asked = SupplyDemand() if running else self.family.supplies(self.options)
         return Asking(self.variant, asked, pool_mib, self.family.HUGE_PAGES_OPTION)
 

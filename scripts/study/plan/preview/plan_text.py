@@ -97,8 +97,8 @@ def estimate_text(estimate: DurationEstimate) -> str:
 
 def untimed_text(due: Due, measuring: DurationEstimate) -> str:
     """Return what an estimate leaves out: timed statements, whose time no study states, until a run has shown it."""
-    workloads = due.paths.plan.study.entries["workloads"]
-    timed = any("sql" in workloads[run.workload] for run in due.runs.values())
+    workloads = due.paths.plan.study.declared.workloads
+    timed = any(workloads[run.workload].sql for run in due.runs.values())
     return ", without the time of the statements" if timed and not measuring.measured else ""
 
 
@@ -171,7 +171,7 @@ def measured_lines(runs: RunReasons) -> list[str]:
         whole.setdefault(merged_reason(reason), (reason, Counter()))[1].update(counted)
     study = runs.paths.plan.study
     return shortened_lines(
-        f"{plural(counted.total(), 'run')}{groups_text(counted, list(study.variants), study.workloads)}: "
+        f"{plural(counted.total(), 'run')}{groups_text(counted, list(study.arms), study.workloads)}: "
         f"{reason_text(reason)}"
         for reason, counted in whole.values()
     )
@@ -316,7 +316,7 @@ def machine_line(paths: Schedule, durations: Durations) -> list[str]:
     if methods.has_running_server(paths.plan):
         return [f"  machine   {cores}, all for the load generator; the servers already run, and nothing restarts"]
     try:
-        found = client_host.placement_of_study(paths.plan.study.config)
+        found = client_host.placement_of_study(paths.plan.study.hosts)
     except ValueError:
         return [f"  machine   {cores}"]
     server = f"server on CPU {format_cpus(found.server_cpus or ())}"
@@ -328,7 +328,7 @@ def machine_line(paths: Schedule, durations: Durations) -> list[str]:
 def misplaced(paths: Schedule) -> list[MachineLimit]:
     """Return a limit if this machine cannot satisfy the placement."""
     try:
-        client_host.placement_of_study(paths.plan.study.config)
+        client_host.placement_of_study(paths.plan.study.hosts)
     except ValueError as error:
         return [MachineLimit(str(error), "choose CPUs that are there, or automatic", certain=True)]
     return []

@@ -35,12 +35,12 @@ def need(plan: Plan, variant: str, workload: str, total_mib: float) -> Need | No
     `total_mib` is the machine's memory, from which families derive the default of their pool. Rows that are not
     declared count as none.
     """
-    load, family = plan.study.entries["workloads"][workload], families.of(plan.variant(variant).family)
-    if "sql" in load or plan.load(variant, workload).fill == NEVER:
+    parts, family = plan.dataset_parts(variant, workload), families.of(plan.variant(variant).family)
+    if plan.study.declared.workloads[workload].sql or plan.load(variant, workload).fill == NEVER:
         return None
-    tables = plan.loads.tables(load["dataset"], plan.data(variant))
+    tables = plan.loads.tables(parts.dataset, parts.data)
     pool_mib = in_mib(options_of(plan, variant, total_mib)[family.POOL_OPTION], family.POOL_UNIT_BYTES)
-    return Need((rows_of(tables.dump()) or 0) * family.ROW_BYTES / MIB, pool_mib)
+    return Need(rows_of(tables) * family.ROW_BYTES / MIB, pool_mib)
 
 
 def needs(due: Due, total_mib: float | None = None) -> dict[tuple[str, str], Need]:
@@ -58,7 +58,7 @@ def beyond_pool(due: Due, total_mib: float | None = None) -> list[str]:
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for (variant, workload), one in needs(due, total_mib).items():
         if not one.fits:
-            dataset = due.paths.plan.study.entries["workloads"][workload]["dataset"]
+            dataset = due.paths.plan.study.declared.workloads[workload].dataset
             found[dataset, amount_text(one.tables_mib), amount_text(one.pool_mib)].append(variant)
     return [
         f"{dataset} takes about {needed}, the buffer pool of {', '.join(dict.fromkeys(names))} holds {pool}: "

@@ -2,7 +2,8 @@
 
 import pytest
 
-from scripts.build.compilation.stages import COMPILED, Profiled, Stages, instrumented
+from scripts.build.compilation.stages import COMPILED, BuildKeys, Profiled, Stages, instrumented
+from scripts.study.config.declared_builds import BuildDeclaration
 
 BUILDS = {
     "baseline": {},
@@ -16,7 +17,13 @@ BUILDS = {
     "pgo_lto_bolt": {"profile": "mixed", "lto": True, "bolt": "read"},
     "as_published": {"profile": "mixed", "published": True},
 }
-STAGES = Stages(BUILDS)
+
+
+def stages_of(builds):
+    return Stages({name: BuildDeclaration(**declared).compiled for name, declared in builds.items()})
+
+
+STAGES = stages_of(BUILDS)
 
 
 def test_plain_builds_need_no_stage():
@@ -36,21 +43,22 @@ def test_flags_compiler_and_recipe_have_instrumented_stages_of_their_own():
 
 
 def test_flags_as_text_and_as_list_have_the_same_stage():
-    assert instrumented({"flags": "-O3 -g"}) == instrumented({"flags": ["-O3", "-g"]})
+    assert instrumented(BuildDeclaration(flags="-O3 -g").compiled) == instrumented(BuildKeys(flags=("-O3", "-g")))
 
 
 def test_bolt_takes_a_relocatable_stage_and_trains_one_it_instrumented():
     first, *rest = STAGES.behind("pgo_lto_bolt")
     assert first == STAGES.input("pgo_lto_bolt")
     assert STAGES.of(first).kind == "relocatable"
-    assert STAGES.of(first).declared == {"profile": "mixed", "lto": True}
+    declared = STAGES.of(first).declared
+    assert (declared.profile, declared.lto, declared.bolt) == ("mixed", True, None)
     assert [STAGES.of(name).kind for name in rest] == ["instrumented", "bolt_instrumented"]
     assert STAGES.profile("pgo_lto_bolt") == Profiled("read", rest[1])
     assert STAGES.input(rest[1]) == first
 
 
 def test_being_allowed_to_fail_makes_no_other_stage():
-    allowed = Stages({name: {**declared, "may_fail": True} for name, declared in BUILDS.items()})
+    allowed = stages_of({name: {**declared, "may_fail": True} for name, declared in BUILDS.items()})
     assert {name: allowed.behind(name) for name in BUILDS} == {name: STAGES.behind(name) for name in BUILDS}
     assert {name: allowed.of(name).kind for name in BUILDS} == {name: STAGES.of(name).kind for name in BUILDS}
 
@@ -62,7 +70,7 @@ def test_bolt_on_a_build_without_a_profile_needs_no_compilers_training():
 
 
 def test_two_bolt_trainings_share_what_they_train():
-    both = Stages({"a": {"lto": True, "bolt": "mixed"}, "b": {"lto": True, "bolt": "read"}})
+    both = stages_of({"a": {"lto": True, "bolt": "mixed"}, "b": {"lto": True, "bolt": "read"}})
     assert both.behind("a") == both.behind("b")
 
 

@@ -12,6 +12,7 @@ import zlib
 import numpy as np
 import pytest
 
+from scripts.lib.recipe_models import TablesRecipe
 from scripts.measure.loadgen import output
 from scripts.report.analysis import run_tables
 from scripts.study.config import run_time
@@ -305,6 +306,6 @@ def test_rows_are_those_of_the_record():
 
 def test_estimates_count_four_rows_for_an_id_of_the_graph():
     graph = {"script": "linkbench.lua", "options": {"ids": 1000}}
-    assert run_time.kept_rows(graph) == 4000
-    assert run_time.kept_rows({**graph, "fresh": True}) == 0
-    assert run_time.rows_of({"script": "other.lua", "options": {"ids": 1000}}) == 0
+    assert run_time.snapshot_rows(TablesRecipe(**graph)) == 4000
+    assert run_time.snapshot_rows(TablesRecipe(**graph, fresh=True)) == 0
+    assert run_time.rows_of(TablesRecipe(script="other.lua", options={"ids": 1000})) == 0

@@ -9,7 +9,10 @@ import pytest
 import yaml
 
 from scripts.build.compilation import stages
+from scripts.study.config.declared_builds import BuildDeclaration
+from scripts.study.config.declared_study import ENTRIES
 from scripts.study.config.loading import load
+from scripts.study.config.scalars import as_written
 from scripts.study.config.yaml_lines import ConfigError
 from tests.made.studies import CHECKOUT, SMALL, config
 
@@ -72,9 +75,11 @@ def test_meaning_of_the_key_ends_the_line(tmp_path):
 
 def test_small_study_itself_is_accepted(tmp_path):
     (tmp_path / "study.yaml").write_text(TEXT)
-    assert load(yaml.safe_load(TEXT), CHECKOUT, "study.yaml", [tmp_path / "study.yaml"]).config == {
-        **SMALL,
-        "slice_s": 0.2,
+    declared = load(yaml.safe_load(TEXT), CHECKOUT, "study.yaml", [tmp_path / "study.yaml"]).declared
+    expected = {**SMALL, "slice_s": 0.2}
+    assert declared.model_fields_set - ENTRIES.keys() == expected.keys() - ENTRIES.keys()
+    assert {key: as_written(getattr(declared, key)) for key in expected.keys() - {"workloads"}} == {
+        key: value for key, value in expected.items() if key != "workloads"
     }
 
 
@@ -255,4 +260,5 @@ def test_catalog_that_is_no_yaml_is_told_with_its_line(checkout_copy):
 
 def test_build_that_loads_datasets_is_the_one_that_is_kept_plain():
     builds = yaml.safe_load((CHECKOUT / "catalog" / "builds.yaml").read_text(encoding="utf-8"))["builds"]
-    assert stages.Stages(builds).of(stages.LOADER) == stages.Stage("plain", {})
+    declared = {name: BuildDeclaration(**keys).compiled for name, keys in builds.items()}
+    assert stages.Stages(declared).of(stages.LOADER) == stages.Stage("plain", stages.BuildKeys())

@@ -22,8 +22,8 @@ def mistakes(changed, root=CHECKOUT):
 
 def test_timed_sql_alone_has_no_window_and_any_load_of_sysbench_has_the_default_one():
     windows = {"alone": TIMED, "beside": {"workloads": {"queries": QUERIES, "oltp": None}, "clients": [1]}}
-    read = {name: load(without_window(**changes), CHECKOUT, "small.yaml").config for name, changes in windows.items()}
-    assert {name: (config["warmup_s"], config["measure_s"]) for name, config in read.items()} == {
+    read = {name: load(without_window(**changes), CHECKOUT, "small.yaml").declared for name, changes in windows.items()}
+    assert {name: (declared.warmup_s, declared.measure_s) for name, declared in read.items()} == {
         "alone": (0, 0),
         "beside": (1, 3),
     }

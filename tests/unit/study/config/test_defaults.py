@@ -29,25 +29,25 @@ def test_a_key_at_its_default_can_be_left_out(file):
         for scale in sizes(file):
             ways = [load({**one, "scale": scale}, CHECKOUT, file.name) for one in (written, shorter)]
             assert len({tuple(known_lines(Schedule(Plan(study, CHECKOUT)))) for study in ways}) == 1
-            assert ways[0].config == ways[1].config
+            assert ways[0].declared.model_dump() == ways[1].declared.model_dump()
             assert ways[0].scaled == ways[1].scaled
 
 
 def test_a_study_without_title_and_question_gets_those_that_its_arms_say():
     short = {key: value for key, value in SMALL.items() if key not in ("title", "question")}
-    read = load(short, CHECKOUT, "small.yaml").config
-    assert (read["title"], read["question"]) == ("small", "How does pgo compare with baseline?")
+    read = load(short, CHECKOUT, "small.yaml").declared
+    assert (read.title, read.question) == ("small", "How does pgo compare with baseline?")
 
 
 def test_the_question_of_many_arms_counts_them():
     arms = {f"v{number}": SMALL["variants"]["pgo"] for number in range(100)}
     short = config(variants={"baseline": SMALL["variants"]["baseline"], **arms})
     del short["question"]
-    read = load(short, CHECKOUT, "small.yaml").config
-    assert read["question"] == "How do the other 100 variants compare with baseline?"
+    read = load(short, CHECKOUT, "small.yaml").declared
+    assert read.question == "How do the other 100 variants compare with baseline?"
 
 
 def test_a_study_of_its_reference_alone_asks_about_the_second_one():
     short = config(variants={"baseline": SMALL["variants"]["baseline"]})
     del short["question"]
-    assert load(short, CHECKOUT, "small.yaml").config["question"] == "How does aa compare with baseline?"
+    assert load(short, CHECKOUT, "small.yaml").declared.question == "How does aa compare with baseline?"

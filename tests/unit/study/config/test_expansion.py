@@ -31,38 +31,36 @@ def study(reference="sync_on.plain", variants=None, **changes):
 
 
 def test_every_combination_is_a_variant_named_by_its_levels():
-    variants = load(study(), CHECKOUT, "study.yaml").variants
+    variants = load(study(), CHECKOUT, "study.yaml").arms
     names = ["lz4", "plain", "pglz"]
     assert list(variants) == [*(f"sync_on.{name}" for name in names), *(f"sync_off.{name}" for name in names), "aa"]
-    assert variants["sync_off.plain"] == {
+    assert variants["sync_off.plain"].written() == {
         "server": "postgresql-15", "build": "baseline", "options": {"jit": False, "synchronous_commit": False},
     }  # fmt: skip
     assert variants["aa"] == variants["sync_on.plain"]
 
 
 def test_option_of_a_level_lies_over_that_of_the_matrix():
-    variants = load(study(), CHECKOUT, "study.yaml").variants
-    assert variants["sync_on.pglz"]["options"]["jit"] is True
+    variants = load(study(), CHECKOUT, "study.yaml").arms
+    assert variants["sync_on.pglz"].options["jit"] is True
 
 
 def test_matrix_stands_beside_variants():
     own = {"tuned": {"server": "postgresql-15", "build": "pgo"}}
-    variants = load(study("tuned", own), CHECKOUT, "study.yaml").variants
+    variants = load(study("tuned", own), CHECKOUT, "study.yaml").arms
     assert next(iter(variants)) == "tuned"
     assert len(variants) == 8
 
 
 def test_written_out_by_hand_it_is_the_same_study():
-    expanded = load(study(), CHECKOUT, "study.yaml").variants
-    del expanded["aa"]
-    by_hand = paths(variants=expanded, reference="sync_on.plain")
+    expanded = load(study(), CHECKOUT, "study.yaml").declared.variants
+    by_hand = paths(variants={name: variant.written() for name, variant in expanded.items()}, reference="sync_on.plain")
     by_matrix = paths(**{key: value for key, value in study().items() if key in ("matrix", "reference")}, variants={})
     assert list(by_hand.runs) == list(by_matrix.runs)
 
 
 def test_levels_of_each_variant_stay_known():
-    arms = expansion.matrix_levels(load(study(), CHECKOUT, "study.yaml").config)
-    assert arms["sync_off.lz4"] == {"sync": "sync_off", "wal": "lz4"}
+    assert expansion.matrix_levels(study())["sync_off.lz4"] == {"sync": "sync_off", "wal": "lz4"}
     assert expansion.matrix_levels(config()) == {}
 
 

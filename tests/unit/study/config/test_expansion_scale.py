@@ -26,14 +26,14 @@ def small(**changes):
 
 def test_mappings_merge_and_other_values_replace():
     study = small(clients=[8, 16])
-    assert (study.config["measure_s"], study.config["warmup_s"], study.config["clients"]) == (3, 2, [2])
-    assert study.entries["datasets"]["sbtest"] == {"tables": 4, "rows": 10}
-    assert study.variants["pgo"] == {"server": "postgresql-15", "build": "lto"}
+    assert (study.declared.measure_s, study.declared.warmup_s, study.declared.clients) == (3, 2, [2])
+    assert study.declared.datasets["sbtest"].written() == {"tables": 4, "rows": 10}
+    assert study.arms["pgo"].written() == {"server": "postgresql-15", "build": "lto"}
 
 
 def test_results_of_the_small_scale_have_a_place_of_their_own():
     assert small().name == "small-small"
-    assert Plan(small(), CHECKOUT).study.config["study"] == "small-small"
+    assert Plan(small(), CHECKOUT).study.name == "small-small"
 
 
 def test_section_without_a_scale_changes_nothing():
@@ -57,7 +57,7 @@ def test_what_the_command_line_gives_stays(tmp_path):
     file = tmp_path / "study.yaml"
     file.write_text(yaml.safe_dump(config(small=SMALLER)))
     study = read(file, CHECKOUT, scale="small", measure_s=9)
-    assert (study.config["measure_s"], study.config["clients"]) == (9, [2])
+    assert (study.declared.measure_s, study.declared.clients) == (9, [2])
 
 
 def refused(tmp_path, text, **overrides):
@@ -83,7 +83,7 @@ def test_what_only_the_full_size_asks_for_does_not_stop_the_small_one(tmp_path):
     large = {**config(together=2), "small": {"together": 3}}
     (line,) = refused(tmp_path, yaml.safe_dump(large))
     assert "together: 2, expected 1 or at least 3" in line
-    assert read(tmp_path / "study.yaml", CHECKOUT, scale="small").config["together"] == 3
+    assert read(tmp_path / "study.yaml", CHECKOUT, scale="small").declared.together == 3
 
 
 def test_small_scale_of_a_study_without_one_is_an_error_that_names_the_key(tmp_path):

@@ -19,27 +19,27 @@ def test_small_study_is_accepted():
 
 
 def test_reference_is_added_a_second_time_as_aa_and_comes_last():
-    variants = load(config(reference="pgo"), CHECKOUT, "small.yaml").variants
+    variants = load(config(reference="pgo"), CHECKOUT, "small.yaml").arms
     assert list(variants) == ["baseline", "pgo", "aa"]
-    assert variants["aa"] == VARIANTS["pgo"]
+    assert variants["aa"].written() == VARIANTS["pgo"]
 
 
 def test_study_that_compares_builds_has_its_reference_relinked_as_the_last_variant():
-    variants = load(config(relinked=True), CHECKOUT, "small.yaml").variants
+    variants = load(config(relinked=True), CHECKOUT, "small.yaml").arms
     assert list(variants) == ["baseline", "pgo", "aa", "relinked"]
-    assert variants["relinked"] == {**VARIANTS["baseline"], "relinked": True}
+    assert variants["relinked"].written() == VARIANTS["baseline"]
 
 
 def test_checked_study_does_not_change_with_the_config_it_came_from():
     given = config()
     study = load(given, CHECKOUT, "small.yaml")
     given["variants"]["pgo"]["build"] = "other"
-    assert study.variants["pgo"]["build"] == "pgo"
+    assert study.arms["pgo"].build == "pgo"
 
 
 def test_own_entry_is_laid_over_the_catalogs_key_by_key():
     study = load(config(builds={"pgo": {"flags": "-O3"}}), CHECKOUT, "small.yaml")
-    assert study.entries["builds"]["pgo"] == {"profile": "mixed", "flags": "-O3"}
+    assert study.declared.builds["pgo"].written() == {"profile": "mixed", "flags": "-O3"}
 
 
 def test_single_keys_of_workload_dataset_and_training_can_be_overridden():
@@ -52,9 +52,9 @@ def test_single_keys_of_workload_dataset_and_training_can_be_overridden():
         CHECKOUT,
         "small.yaml",
     )
-    assert study.entries["workloads"]["oltp"]["script"] == "oltp_read_write"
-    assert study.entries["datasets"]["sbtest"] == {"tables": 4, "rows": 10}
-    assert study.entries["trainings"]["mixed"]["clients"] == 4
+    assert study.declared.workloads["oltp"].script == "oltp_read_write"
+    assert study.declared.datasets["sbtest"].written() == {"tables": 4, "rows": 10}
+    assert study.declared.trainings["mixed"].clients == 4
 
 
 @pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)

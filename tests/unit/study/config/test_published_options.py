@@ -37,7 +37,7 @@ def comparable(value):
 def options_of(study, variant):
     """Return name without `loose_` -> value of one variant at full size."""
     found = read(CHECKOUT / "studies" / f"{study}.yaml", CHECKOUT)
-    options = found.config.get("options", {}) | found.variants[variant].get("options", {})
+    options = found.declared.options | found.arms[variant].options
     return {name.replace("-", "_").removeprefix("loose_"): comparable(value) for name, value in options.items()}
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from scripts.study.config import run_time
+from scripts.study.config.declared_loads import DatasetDeclaration
 from scripts.study.config.loading import load
 from tests.made.studies import CHECKOUT, config
 
@@ -35,4 +36,5 @@ def test_stated_seconds_of_a_run(changes, seconds):
     ],
 )
 def test_rows_of_a_dataset_and_of_its_snapshot(dataset, rows, kept):
-    assert (run_time.rows_of(dataset), run_time.kept_rows(dataset)) == (rows, kept)
+    declared = DatasetDeclaration(**dataset)
+    assert (run_time.rows_of(declared), run_time.snapshot_rows(declared)) == (rows, kept)

@@ -11,13 +11,13 @@ from tests.made.studies import CHECKOUT, config
 @pytest.mark.parametrize(("written", "share"), [("2 %", 0.02), ("2%", 0.02), ("0.5 %", 0.005), (0.02, 0.02), (1, 1)])
 def test_share(written, share):
     assert share_of(written) == pytest.approx(share)
-    assert load(config(matters=written, precision=written), CHECKOUT, "study.yaml").config["matters"] == written
+    assert load(config(matters=written, precision=written), CHECKOUT, "study.yaml").declared.matters == written
 
 
 @pytest.mark.parametrize(("written", "seconds"), [("90 s", 90), ("20 min", 1200), ("1.5 h", 5400), ("2h", 7200)])
 def test_seconds(written, seconds):
     assert seconds_of(written) == seconds
-    assert load(config(precision=0.02, at_most=written), CHECKOUT, "study.yaml").config["at_most"] == written
+    assert load(config(precision=0.02, at_most=written), CHECKOUT, "study.yaml").declared.at_most == written
 
 
 @pytest.mark.parametrize("change", [{"matters": each} for each in ("0 %", "0.0 %", "101 %", "-1 %", "2", 0, 1.5)])

@@ -38,7 +38,7 @@ def planned(changed):
 
 
 def test_two_variants_on_a_server_that_already_runs_are_a_study():
-    assert list(load(running(), CHECKOUT, "small.yaml").variants) == ["one", "two", "aa"]
+    assert list(load(running(), CHECKOUT, "small.yaml").arms) == ["one", "two", "aa"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from scripts.commands import retry
 from scripts.commands.prune import unused_results
 from scripts.lib import json_record
 from scripts.lib.host import outcome
+from scripts.study.config.declared_loads import WorkloadDeclaration
 from scripts.study.config.loading import load
 from scripts.study.plan.diagnosis_plan import TOOLS, Diagnoses, settings
 from tests.made.studies import CHECKOUT, config, paths
@@ -82,8 +83,8 @@ def test_diagnosis_is_told_its_number_and_what_it_must_not_stand_on():
 
 def test_timed_sql_is_left_out():
     study = load(config(diagnose={}), CHECKOUT, "small.yaml")
-    study.entries["workloads"]["oltp"] = RAW
-    assert settings(study)["workloads"] == ["simple_select"]
+    study.declared.workloads["oltp"] = WorkloadDeclaration(**RAW)
+    assert settings(study).workloads == ["simple_select"]
 
 
 def test_tool_that_could_not_be_used_is_tried_again_when_asked_for(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ def _here(tmp_path, monkeypatch):
 
 def report(made, **more):
     """Write what a report of a study leaves, as the next command finds it."""
-    facts = {"repetitions": made.plan.study.config["repetitions"], "blocks": [block.name for block in made.blocks]}
+    facts = {"repetitions": made.plan.study.declared.repetitions, "blocks": [block.name for block in made.blocks]}
     write(Path(made.study) / "verdict.json", {**facts, **more})
     looks.keep(Path(made.study))
 

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from scripts.measure.engine import rounds
+from scripts.study.config.declared_loads import DatasetDeclaration
 from scripts.study.plan.order import BlockKey, keys_in_order, turns
 from tests.made.studies import CHECKOUT, SMALL, plan
 
@@ -20,14 +21,14 @@ CATALOG_GCC = yaml.safe_load((CHECKOUT / "catalog" / "builds.yaml").read_text())
 def digests(root=CHECKOUT, **changes):
     """Return every digest of the small study by kind."""
     made = plan(root, **changes)
-    loads = {f"load {name} {work}": made.load(name, work) for name in made.study.variants for work in ("oltp",)}
+    loads = {f"load {name} {work}": made.load(name, work) for name in made.study.arms for work in ("oltp",)}
     recipes = {
         "baseline": made.build(SERVER, "baseline"),
         "pgo": made.build(SERVER, "pgo"),
         "instrumented": made.build(SERVER, made.stages.profile("pgo").stage),
         "profile": made.profile(SERVER, "mixed", made.stages.profile("pgo").stage),
         "dataset": made.dataset(SERVER, "sbtest", made.options("pgo")),
-        **{f"variant {name}": made.variant(name) for name in made.study.variants},
+        **{f"variant {name}": made.variant(name) for name in made.study.arms},
         **loads,
     }
     return {name: recipe.digest for name, recipe in recipes.items()}
@@ -147,7 +148,7 @@ def test_training_that_loads_runs_on_an_empty_snapshot_of_its_own():
     made = plan(trainings={"mixed": declared}, options={"data_checksums": False})
     profile = made.profile(SERVER, "mixed", made.stages.profile("pgo").stage)
     parts = made.training_data(SERVER, "mixed", "sbtest")
-    assert parts == (SERVER, "sbtest", {"data_checksums": False}, {"fresh": True})
+    assert parts == (SERVER, "sbtest", {"data_checksums": False}, DatasetDeclaration(fresh=True))
     assert profile.workloads[0].tables.fresh
     assert profile.workloads[0].dataset_digest == made.dataset(*parts).digest
     assert made.dataset(*parts).digest != made.dataset(SERVER, "sbtest", {"data_checksums": False}).digest

@@ -7,6 +7,7 @@ import pytest
 
 from scripts.lib.host import process_limits
 from scripts.lib.host.storage import FileSystem, can_reflink
+from scripts.study.config.declared_servers import ServerDeclaration
 from scripts.study.plan.preview import limits
 from scripts.study.plan.preview.due import Due
 from scripts.study.plan.preview.estimates import Durations, Size, Sizes
@@ -181,9 +182,10 @@ def test_relinks_of_the_reference_take_a_program_each():
 def test_bytes_to_fetch_are_the_catalogs_else_those_fetched_before_else_unknown():
     def fetched_mib(**entry):
         asked = sizes()
-        known = asked.plan.study.entries["servers"]["postgresql-15"]
-        known.pop("archive_mib", None)
-        known.update(entry)
+        servers = asked.plan.study.declared.servers
+        stated = {**servers["postgresql-15"].written(), "archive_mib": None, **entry}
+        written = {key: value for key, value in stated.items() if value is not None}
+        servers["postgresql-15"] = ServerDeclaration.model_validate(written)
         return asked.fetched(asked.due.source("postgresql-15")).mib
 
     assert fetched_mib() is None
