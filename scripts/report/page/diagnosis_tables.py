@@ -14,7 +14,7 @@ from scripts.measure.engine.run_record import Diagnosis
 from scripts.measure.loadgen.output import value_at_rank
 from scripts.measure.servers import families
 from scripts.report.page.document import Cell, Fold, Head, Prose, Table, TableRow, table_row, variant_heads
-from scripts.report.page.figures.flames import Samples, change_text, profile_difference, samples_of
+from scripts.report.page.figures.flames import SampledStacks, Samples, change_text, profile_difference, samples_of
 
 DIAGNOSIS_TOOLS = {
     "perf": "perf, call stacks",
@@ -55,7 +55,9 @@ class DiagnosedCell:
     def samples(self) -> dict[str, Samples]:
         """Return variant -> perf's samples."""
         found = self.of("perf")
-        return {name: samples_of(made.diagnosis, self.cpu_us(name, made)) for name, made in found.items()}
+        return {
+            name: samples_of(SampledStacks.of(made.diagnosis), self.cpu_us(name, made)) for name, made in found.items()
+        }
 
     def reference_samples(self, variant: str) -> Samples | None:
         """Return the reference's samples with its CPU time over the blocks of a variant; None for itself."""

@@ -60,30 +60,29 @@ class Placed:
         return len(set(self.cells_in)) == len(self.cells_in)
 
 
-def answer_chart(found: Results, look: Palette, layout: Layout, name: str) -> str:
+def answer_chart(results: Results, look: Palette, layout: Layout, name: str) -> str:
     """Return the figure of all rows as an <svg> element; a narrow one has the columns below the names."""
-    placed = list(_placed(found, layout))
+    placed = list(_placed(results, layout))
     plot_in = placed[-1].end_in if placed else PITCH_IN
     top_in, below_in = (0.3 if layout.stacked else 0.46), 0.58
     height_in = top_in + plot_in + below_in
     with mpl.rc_context({**STYLE, "font.size": layout.small, "svg.hashsalt": name}):
         figure = Figure(figsize=(layout.width_in, height_in))
-        place = (layout.label_in, below_in, layout.plot_in, plot_in)
-        sizes = (layout.width_in, height_in, layout.width_in, height_in)
-        axes = figure.add_axes([part / whole for part, whole in zip(place, sizes, strict=True)])
+        left_edge, width = layout.label_in / layout.width_in, layout.plot_in / layout.width_in
+        axes = figure.add_axes((left_edge, below_in / height_in, width, plot_in / height_in))
         axes.set_ylim(plot_in, 0)
-        _scale(axes, found)
+        _scale(axes, results)
         _lines(axes, placed, layout)
         _marks(axes, placed, look)
         _names(axes, placed, layout)
-        _direction(axes, found, layout)
-        _columns(axes, found, placed, layout)
+        _direction(axes, results, layout)
+        _columns(axes, results, placed, layout)
         return svg(figure, name)
 
 
-def _placed(found: Results, layout: Layout) -> Iterator[Placed]:
-    at, most = 0.0, MOST_LINES if sum(len(row.cells) for row in found.rows) <= MOST_IN_ALL else 1
-    for row in found.rows:
+def _placed(results: Results, layout: Layout) -> Iterator[Placed]:
+    at, most = 0.0, MOST_LINES if sum(len(row.cells) for row in results.rows) <= MOST_IN_ALL else 1
+    for row in results.rows:
         head = PITCH_IN * 1.9 if layout.stacked else 0.0
         mean = at + head + PITCH_IN / 2
         several = len(row.cells) > 1 or row.variant == RELINKED
@@ -94,13 +93,13 @@ def _placed(found: Results, layout: Layout) -> Iterator[Placed]:
         at = end
 
 
-def _spans(found: Results) -> list[Span]:
-    return [span for row in found.rows for span in (row.mean, *row.cells) if span]
+def _spans(results: Results) -> list[Span]:
+    return [span for row in results.rows for span in (row.mean, *row.cells) if span]
 
 
-def _scale(axes: Axes, found: Results) -> None:
+def _scale(axes: Axes, results: Results) -> None:
     """Set a logarithmic axis that shows every ratio, 1, and the intervals as far as BEYOND from the outermost ratio."""
-    spans = _spans(found)
+    spans = _spans(results)
     ratios = [1.0, *(span.ratio for span in spans if span.ratio)]
     bounds = [edge for span in spans for edge in (span.low, span.high) if np.isfinite(edge)]
     low, high = max(min([*ratios, *bounds]), min(ratios) / BEYOND), min(max([*ratios, *bounds]), max(ratios) * BEYOND)
@@ -118,24 +117,24 @@ def _lines(axes: Axes, placed: list[Placed], layout: Layout) -> None:
         grid(axes, "x")
         axes.axvline(1, color=INK_COLOUR, linewidth=0.9)
         return
-    for each in placed:
-        ends = (each.mean_in - PITCH_IN / 2, each.end_in - BETWEEN_IN / 2)
+    for arm in placed:
+        ends = (arm.mean_in - PITCH_IN / 2, arm.end_in - BETWEEN_IN / 2)
         axes.vlines(axes.get_xticks(), *ends, color=INK_COLOUR, alpha=0.13, linewidth=0.6, zorder=0)
         axes.vlines(1, *ends, color=INK_COLOUR, linewidth=0.9, zorder=0)
 
 
 def _marks(axes: Axes, placed: list[Placed], look: Palette) -> None:
     points = []
-    for each in placed:
-        colour = look.colours.get(each.row.variant, INK_COLOUR)
-        shown = [(each.row.mean, each.mean_in, "mean")] if each.row.mean else []
-        shown += [(cell, place, "cell") for cell, place in zip(each.row.cells, each.cells_in, strict=False)]
-        for span, place, kind in shown:
-            if np.isfinite([span.low, span.high]).all() and (kind == "mean" or each.apart):
+    for arm in placed:
+        colour = look.colours.get(arm.row.variant, INK_COLOUR)
+        shown = [(arm.row.mean, arm.mean_in, "mean")] if arm.row.mean else []
+        shown += [(cell, y, "cell") for cell, y in zip(arm.row.cells, arm.cells_in, strict=False)]
+        for span, y, kind in shown:
+            if np.isfinite([span.low, span.high]).all() and (kind == "mean" or arm.apart):
                 width = 3.6 if kind == "mean" else 1.1
-                axes.plot((span.low, span.high), (place, place), color=colour, linewidth=width, solid_capstyle="butt")
+                axes.plot((span.low, span.high), (y, y), color=colour, linewidth=width, solid_capstyle="butt")
             if span.ratio:
-                points.append((span.ratio, place, each.row.variant, kind))
+                points.append((span.ratio, y, arm.row.variant, kind))
     if points:
         table = pd.DataFrame(points, columns=["ratio", "place", "variant", "kind"])
         sns.scatterplot(
@@ -148,17 +147,17 @@ def _marks(axes: Axes, placed: list[Placed], look: Palette) -> None:
 
 def _names(axes: Axes, placed: list[Placed], layout: Layout) -> None:
     """Write the name of every arm, and small the names of its cells, left of the plot."""
-    left, margin = -0.1 / layout.plot_in, -layout.label_in / layout.plot_in
+    right_edge, margin = -0.1 / layout.plot_in, -layout.label_in / layout.plot_in
     letters = int((layout.label_in - 0.1) * 72 / (WIDTH * CELL_SIZE))
-    for each in placed:
-        text = _arm_label(each.row.label, layout.letters)
+    for arm in placed:
+        text = _arm_label(arm.row.label, layout.letters)
         if layout.stacked:
-            _write(axes, margin, each.top_in + PITCH_IN * 0.6, text, layout.size, weight="bold")
+            _write(axes, margin, arm.top_in + PITCH_IN * 0.6, text, layout.size, weight="bold")
         else:
             fitting = (layout.label_in - 0.1) * 72 / (BOLD_WIDTH * len(text))
-            _write(axes, left, each.mean_in, text, min(layout.size, fitting), ha="right", weight="bold")
-        for place, label in _cell_names(each):
-            _write(axes, left, place, shortened(label, letters), CELL_SIZE, QUIET, ha="right")
+            _write(axes, right_edge, arm.mean_in, text, min(layout.size, fitting), ha="right", weight="bold")
+        for y, label in _cell_names(arm):
+            _write(axes, right_edge, y, shortened(label, letters), CELL_SIZE, QUIET, ha="right")
 
 
 def _arm_label(label: str, letters: int) -> str:
@@ -167,10 +166,10 @@ def _arm_label(label: str, letters: int) -> str:
     return shortened(label.removesuffix(end), letters - len(end)) + end
 
 
-def _cell_names(each: Placed) -> list[tuple[float, str]]:
-    if not each.apart:
-        return [(each.cells_in[0], f"{len(each.row.cells)} cells")]
-    return [(place, cell.label) for place, cell in zip(each.cells_in, each.row.cells, strict=False)]
+def _cell_names(arm: Placed) -> list[tuple[float, str]]:
+    if not arm.apart:
+        return [(arm.cells_in[0], f"{len(arm.row.cells)} cells")]
+    return [(y, cell.label) for y, cell in zip(arm.cells_in, arm.row.cells, strict=False)]
 
 
 def _write(
@@ -178,32 +177,36 @@ def _write(
 ) -> None:
     """Write at a share of the plot's width and inches below its top; a state other than plain becomes an id."""
     gid = f"{state}-{len(axes.texts)}" if state in (GOOD, BAD, QUIET) else None
-    style = {"ha": ha, "va": "center_baseline", "fontsize": size, "fontweight": weight, "gid": gid, "clip_on": False}
-    axes.text(x, y, text, transform=axes.get_yaxis_transform(), **style)
+    axes.text(
+        x, y, text, transform=axes.get_yaxis_transform(), ha=ha, va="center_baseline", fontsize=size,
+        fontweight=weight, gid=gid, clip_on=False,
+    )  # fmt: skip
 
 
-def _direction(axes: Axes, found: Results, layout: Layout) -> None:
+def _direction(axes: Axes, results: Results, layout: Layout) -> None:
     """Write the reference's name at 1 with the words for both sides, and what the axis shows."""
-    metric, name = found.metrics[0], shortened(found.reference, 24)
-    style = {"textcoords": "offset points", "ha": "center", "fontsize": layout.small, "annotation_clip": False}
+    metric, name = results.metrics[0], shortened(results.reference, 24)
     axes.annotate(
-        direction(metric, name), (1, 0), xytext=(0, -25), xycoords=axes.get_xaxis_transform(), weight="bold", **style
-    )
-    text = f"{metric.label}, ratio to {name} (log scale)"
-    axes.annotate(text, (0.5, 0), xytext=(0, -39), xycoords="axes fraction", gid=f"{QUIET}-axis", **style)
+        direction(metric, name), (1, 0), xytext=(0, -25), xycoords=axes.get_xaxis_transform(), weight="bold",
+        textcoords="offset points", ha="center", fontsize=layout.small, annotation_clip=False,
+    )  # fmt: skip
+    axes.annotate(
+        f"{metric.label}, ratio to {name} (log scale)", (0.5, 0), xytext=(0, -39), xycoords="axes fraction",
+        gid=f"{QUIET}-axis", textcoords="offset points", ha="center", fontsize=layout.small, annotation_clip=False,
+    )  # fmt: skip
 
 
-def _columns(axes: Axes, found: Results, placed: list[Placed], layout: Layout) -> None:
+def _columns(axes: Axes, results: Results, placed: list[Placed], layout: Layout) -> None:
     """Write the figures of all metrics: right of the plot, in a narrow figure above the marks of each arm."""
     first = -layout.label_in if layout.stacked else layout.plot_in + 0.3
-    step = (layout.width_in - layout.label_in - first) / max(len(found.metrics), 1)
-    for column, (metric, head) in enumerate(zip(found.metrics, found.heads, strict=True)):
+    step = (layout.width_in - layout.label_in - first) / max(len(results.metrics), 1)
+    for column, (metric, head) in enumerate(zip(results.metrics, results.heads, strict=True)):
         x = (first + column * step) / layout.plot_in
         _write(axes, x, -0.16 if layout.stacked else -0.33, head, layout.small + 0.5, weight="bold")
         if not layout.stacked:
             _write(axes, x, -0.14, _better(metric), CELL_SIZE, QUIET)
-        for each in placed:
-            y, field = each.top_in + PITCH_IN * 1.45 if layout.stacked else each.mean_in, each.row.fields[column]
+        for arm in placed:
+            y, field = arm.top_in + PITCH_IN * 1.45 if layout.stacked else arm.mean_in, arm.row.fields[column]
             _field(axes, x, y, field, layout)
 
 

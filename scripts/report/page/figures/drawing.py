@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from scripts.lib.visible import visible
 from scripts.lib.wording import number, shortened
+from scripts.report.analysis.stats import Array
 
 INK_COLOUR = "#010203"  # stands for the reader's text colour until the SVG is written
 SVG_TAG = re.compile(r"<[^>]+>")
@@ -37,7 +38,7 @@ def compact(text: str, name: str) -> str:
 
 def _smaller(tag: str, prefix: str) -> str:
     tag = FONTS.sub("sans-serif", UNUSED_ID.sub("", UNTURNED.sub("", tag))).replace(INK_COLOUR, "currentColor")
-    tag = COORDINATES.sub(lambda found: MANY_DIGITS.sub(_rounded, found[0]).replace(" \n", " "), tag)
+    tag = COORDINATES.sub(lambda coordinates: MANY_DIGITS.sub(_rounded, coordinates[0]).replace(" \n", " "), tag)
     tag = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}.\1"', tag)
     return re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{prefix}.", tag)
 
@@ -75,7 +76,7 @@ STYLE = {
 }
 
 
-def grid(axes: Axes, axis: str) -> None:
+def grid(axes: Axes, axis: Literal["x", "y"]) -> None:
     """Draw faint lines across one axis."""
     axes.grid(axis=axis, color=INK_COLOUR, alpha=0.13, linewidth=0.6)
     axes.tick_params(length=3 if axis == "y" else 0)
@@ -109,7 +110,7 @@ def thinned(runs: pd.DataFrame, metric: str, notes: list[str]) -> pd.DataFrame:
     return runs.sort_values(["variant", "clients", metric], kind="stable").iloc[chosen]
 
 
-def dots(axes: Axes, x: np.ndarray, y: np.ndarray, colour: str, size: float = 3.2) -> None:
+def dots(axes: Axes, x: Array, y: Array, colour: str, size: float = 3.2) -> None:
     """Draw faint dots as one path of zero-length lines with round ends: a tenth of the bytes of markers."""
     gap = np.full(len(y), np.nan)
     places = [np.column_stack([values, values, gap]).ravel() for values in (x, y)]
@@ -133,13 +134,17 @@ def note(axes: Axes, notes: Sequence[str]) -> None:
         axes.set_xlabel("\n".join(filter(None, [axes.get_xlabel(), *notes])), fontsize=8.5)
 
 
-def published_line(variant: str, place: int, colours: Mapping[str, str]) -> dict[str, Any]:
-    """Return how the line of a published variant looks: dashed, in the colour of the study's variant of its name.
+def published_line(
+    axes: Axes, variant: str, number: int, clients: pd.Series, values: pd.Series, colours: Mapping[str, str]
+) -> None:
+    """Draw the line of a published variant: dashed, in the colour of the study's variant of its name.
 
-    `place` numbers the published variants of a figure: their dashes lie further apart from one to the next.
+    `number` counts the published variants of a figure: their dashes lie further apart from one to the next.
     """
-    colour, dashes = colours.get(variant, PUBLISHED_COLOUR), (4, 1 + 2 * place)
-    return {"color": colour, "dashes": dashes, "linewidth": 1.0, "zorder": 1, "label": f"{PUBLISHED_BY}{variant}"}
+    axes.plot(
+        clients, values, color=colours.get(variant, PUBLISHED_COLOUR), dashes=(4, 1 + 2 * number), linewidth=1.0,
+        zorder=1, label=f"{PUBLISHED_BY}{variant}",
+    )  # fmt: skip
 
 
 def line_label(variant: str) -> str:
@@ -154,9 +159,11 @@ def legend(figure: Figure, axes: Axes, variants: Sequence[str]) -> None:
     handles |= {name: line for name, line in labelled.items() if name.startswith(PUBLISHED_BY)}
     entries = list(handles)
     if entries:
-        style = {"frameon": False, "fontsize": 8.5, "handlelength": 1.4, "columnspacing": 1.2}
         columns = -(-len(entries) // legend_lines(entries))
-        figure.legend([handles[name] for name in entries], entries, loc="outside lower center", ncols=columns, **style)
+        figure.legend(
+            list(handles.values()), entries, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5,
+            handlelength=1.4, columnspacing=1.2,
+        )  # fmt: skip
 
 
 def legend_lines(entries: Sequence[str]) -> int:

@@ -3,13 +3,13 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from markupsafe import Markup, escape
 
+from scripts.lib.parts import Part
 from scripts.lib.wording import count, percent
 
 # Of a normal distribution, for a count of samples.
@@ -58,20 +58,27 @@ class Samples:
         """Return the CPU time of a transaction that a number of samples stands for."""
         return self.cpu_us * self.share(count)
 
-    def _counted(self, names: Callable[[Stack], Any]) -> Counter[str]:
-        found: Counter[str] = Counter()
+    def _counted(self, names: Callable[[Stack], Iterable[str]]) -> Counter[str]:
+        counts: Counter[str] = Counter()
         for stack, samples in self.stacks:
             for name in names(stack):
-                found[name] += samples
-        return found
+                counts[name] += samples
+        return counts
 
 
-def samples_of(diagnosis: dict[str, Any], cpu_us: float) -> Samples:
+@dataclass(frozen=True, slots=True)
+class SampledStacks(Part):
+    """The stacks of a diagnosis: numbers of their frames, outermost first, and how often each was sampled."""
+
+    frames: list[Frame] = field(default_factory=list)
+    stacks: dict[str, int] = field(default_factory=dict)
+
+
+def samples_of(sampled: SampledStacks, cpu_us: float) -> Samples:
     """Return the samples of a diagnosis (`scripts.measure.engine.tracer.stack_facts`), without suffixes of clones."""
-    frames = [(CLONE_SUFFIX.sub("", name), module) for name, module in diagnosis["frames"]]
+    frames = [(CLONE_SUFFIX.sub("", name), module) for name, module in sampled.frames]
     stacks = [
-        (tuple(frames[int(number)] for number in numbers.split()), count)
-        for numbers, count in diagnosis["stacks"].items()
+        (tuple(frames[int(number)] for number in numbers.split()), count) for numbers, count in sampled.stacks.items()
     ]
     return Samples(tuple(stacks), cpu_us)
 
@@ -92,11 +99,13 @@ class ProfileDifference:
         return abs(self.us) > self.half_us
 
 
-def profile_difference(ours: Samples, our_count: int, theirs: Samples, their_count: int) -> ProfileDifference:
+def profile_difference(samples: Samples, number: int, reference: Samples, in_reference: int) -> ProfileDifference:
     """Return the difference of two counts of samples as time; the standard error of a count is its square root."""
-    each = [(ours.cpu_us / ours.total, our_count), (theirs.cpu_us / theirs.total, their_count)]
-    spread = math.sqrt(sum(us * us * count for us, count in each))
-    return ProfileDifference(ours.microseconds(our_count) - theirs.microseconds(their_count), SIGNIFICANT_Z * spread)
+    counts = [(samples.cpu_us / samples.total, number), (reference.cpu_us / reference.total, in_reference)]
+    spread = math.sqrt(sum(us * us * count for us, count in counts))
+    return ProfileDifference(
+        samples.microseconds(number) - reference.microseconds(in_reference), SIGNIFICANT_Z * spread
+    )
 
 
 GRAPH_WIDTH, ROW_HEIGHT = 1000, 16
@@ -123,7 +132,7 @@ class FlameBox:
 
     node: Node
     depth: int
-    left: float
+    x: float
     width: float
 
 
@@ -154,18 +163,18 @@ def _tree(samples: Samples) -> Node:
 
 def _boxes(root: Node, total: int) -> list[FlameBox]:
     """Yield the boxes of the tree, depth first; without recursion, since stacks may be deeper than Python's limit."""
-    found, waiting = [], [FlameBox(root, 0, 0.0, GRAPH_WIDTH)]
+    boxes, waiting = [], [FlameBox(root, 0, 0.0, GRAPH_WIDTH)]
     while waiting:
         box = waiting.pop()
-        found.append(box)
-        left = box.left
+        boxes.append(box)
+        left_edge = box.x
         for frame in sorted(box.node.callees):
             callee = box.node.callees[frame]
             width = GRAPH_WIDTH * callee.count / total
             if width >= NARROWEST:
-                waiting.append(FlameBox(callee, box.depth + 1, left, width))
-            left += width
-    return found
+                waiting.append(FlameBox(callee, box.depth + 1, left_edge, width))
+            left_edge += width
+    return boxes
 
 
 def _drawn(box: FlameBox, height: int, samples: Samples, kind: tuple[str, str]) -> str:
@@ -173,11 +182,11 @@ def _drawn(box: FlameBox, height: int, samples: Samples, kind: tuple[str, str]) 
     share = f"{percent(samples.share(box.node.count))}, {count(samples.microseconds(box.node.count))} µs a transaction"
     tooltip = f"{name}{f' ({module})' if module else ''}: {share}{kind[1]}"
     top = height - (box.depth + 1) * ROW_HEIGHT
-    place = f'x="{box.left:.1f}" y="{top}" width="{box.width:.1f}" height="{ROW_HEIGHT - 1}"'
+    corner = f'x="{box.x:.1f}" y="{top}" width="{box.width:.1f}" height="{ROW_HEIGHT - 1}"'
     letters = int((box.width - MARGIN) / LETTER_WIDTH)
-    text = f'<text x="{box.left + 3:.1f}" y="{top + ROW_HEIGHT - 5}">{escape(_cut(name, letters))}</text>'
+    text = f'<text x="{box.x + 3:.1f}" y="{top + ROW_HEIGHT - 5}">{escape(_cut(name, letters))}</text>'
     written = text if letters >= LEAST_LETTERS else ""
-    return f'<g class="{kind[0]}"><title>{escape(tooltip)}</title><rect {place}/>{written}</g>'
+    return f'<g class="{kind[0]}"><title>{escape(tooltip)}</title><rect {corner}/>{written}</g>'
 
 
 def _cut(name: str, letters: int) -> str:
@@ -199,20 +208,20 @@ def _by_module(program: str) -> Callable[[Node], tuple[str, str]]:
     return kind
 
 
-def _by_change(ours: Samples, theirs: Samples) -> Callable[[Node], tuple[str, str]]:
+def _by_change(samples: Samples, reference: Samples) -> Callable[[Node], tuple[str, str]]:
     """Return the class of a node by the difference in its function's time, and the difference in words."""
 
     def kind(node: Node) -> tuple[str, str]:
         name = node.frame[0]
         if not node.frame[1]:
             return "thread", ""
-        found = profile_difference(ours, ours.whole[name], theirs, theirs.whole[name])
-        most = max(ours.microseconds(ours.whole[name]), theirs.microseconds(theirs.whole[name]))
-        words = f"; {change_text(found.us)} ± {count(found.half_us)} µs against the reference"
-        if not found.shown:
+        difference = profile_difference(samples, samples.whole[name], reference, reference.whole[name])
+        most = max(samples.microseconds(samples.whole[name]), reference.microseconds(reference.whole[name]))
+        words = f"; {change_text(difference.us)} ± {count(difference.half_us)} µs against the reference"
+        if not difference.shown:
             return "same", words
-        step = sum(abs(found.us) >= share * most for share in SHADE_STEPS)
-        return f"{'more' if found.us > 0 else 'less'}{step}", words
+        step = sum(abs(difference.us) >= share * most for share in SHADE_STEPS)
+        return f"{'more' if difference.us > 0 else 'less'}{step}", words
 
     return kind
 

@@ -37,8 +37,8 @@ def look_of(variants: Sequence[str], reference: str) -> Palette:
     """
     others = [name for name in variants if name not in (reference, *CONTROLS)]
     greys = {name: AA_COLOUR if name in CONTROLS else REFERENCE_COLOUR for name in variants}
-    colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(others)}
-    markers = {name: MARKERS[(place + place // len(COLOURS)) % len(MARKERS)] for place, name in enumerate(others)}
+    colours = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(others)}
+    markers = {name: MARKERS[(number + number // len(COLOURS)) % len(MARKERS)] for number, name in enumerate(others)}
     return Palette(tuple(variants), reference, greys | colours, dict.fromkeys(variants, "o") | markers)
 
 

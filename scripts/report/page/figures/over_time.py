@@ -29,8 +29,8 @@ def runs_over_time(runs: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     means = logs.groupby([ok["variant"], ok["workload"], ok["clients"]]).transform("mean")
     codes = ok["warning_codes"].astype(object).fillna("").map(warning_set)
     minutes = (ok["started_at"] - ok["started_at"].min()) / 60
-    found = ok[["workload"]].assign(minutes=minutes, level=np.exp(logs - means), disturbed=codes.map(bool))
-    return found.sort_values("minutes", kind="stable")
+    levels = ok[["workload"]].assign(minutes=minutes, level=np.exp(logs - means), disturbed=codes.map(bool))
+    return levels.sort_values("minutes", kind="stable")
 
 
 def machine_chart(runs: pd.DataFrame, metric: Metric, name: str) -> str:
@@ -53,8 +53,8 @@ def _dots(figure: Figure, axes: Axes, shown: pd.DataFrame) -> None:
     names = list(dict.fromkeys(shown["workload"]))
     several = 1 < len(names) <= MOST_WORKLOADS
     colours = dict(zip(names, COLOURS, strict=False)) if several else dict.fromkeys(names, COLOURS[0])
-    for disturbed, own in shown.groupby("disturbed"):
-        for workload, part in own.groupby("workload", sort=False):
+    for disturbed, rows in shown.groupby("disturbed"):
+        for workload, part in rows.groupby("workload", sort=False):
             style = {"facecolors": "none", "linewidth": 1.1, "edgecolors": colours[workload]} if disturbed else {}
             sns.scatterplot(
                 part, x="minutes", y="level", color=colours[workload], s=26, legend=False, ax=axes,

@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
@@ -18,6 +18,7 @@ from matplotlib.ticker import FuncFormatter, Locator, NullLocator
 from scripts.lib.vocabulary import AA, MIN_BLOCKS, Verdict
 from scripts.lib.wording import missing, number, plural
 from scripts.report.analysis.metrics import Metric
+from scripts.report.analysis.table_rows import CellRow
 from scripts.report.page.figures.drawing import (
     INK_COLOUR,
     LEGEND_LINE_IN,
@@ -54,7 +55,7 @@ class HeatGrid:
     """Rows and columns of a heat map; the columns are client counts of `variant`, or variants when that is None."""
 
     workloads: Sequence[str]
-    columns: Sequence[Any]
+    columns: Sequence[str] | Sequence[int]
     variant: str | None = None
 
     @property
@@ -73,7 +74,7 @@ class HeatCell:
     mark: str
 
 
-def mark_of(row: Any) -> str:
+def mark_of(row: CellRow | None) -> str:
     """Return how a row of cells.csv is marked: framed with a difference, hatched with too few blocks, else plain.
 
     Without a ratio, or a row, it is crossed.
@@ -91,7 +92,7 @@ def heat_chart(cells: pd.DataFrame, grid: HeatGrid, metric: Metric, full: float,
     `cells` holds the rows of cells.csv to show, at most one per field; `full` is the |log ratio| of full colour.
     """
     with mpl.rc_context({**STYLE, "hatch.linewidth": 0.6, "svg.hashsalt": name}):
-        heads = 0 if grid.variant else max(map(len, grid.columns))
+        heads = 0 if grid.variant else max(len(str(column)) for column in grid.columns)
         height = 0.75 + ROW_IN * len(grid.workloads) + 0.045 * heads
         figure = Figure(figsize=(WIDTH_IN, height), layout="constrained")
         axes = figure.subplots()
@@ -113,12 +114,11 @@ def scale_chart(metric: Metric, full: float, look: Palette, name: str) -> str:
         axes.set(xlim=(-1.7, 9.3), ylim=(2.9, -0.5))
         axes.axis("off")
         ratios = np.exp(np.linspace(-full, full, 7))
-        shown = [HeatCell(place, 0, ratio, PLAIN) for place, ratio in enumerate(ratios)]
-        samples = (FRAMED, f"{metric.above} or {metric.below}"), (PLAIN, "the same, or open")
-        samples += (HATCHED, UNDECIDED_WORDS[Verdict.TOO_FEW_BLOCKS]), (CROSSED, "no ratio")
-        for place, (mark, text) in enumerate(samples):
-            x, y = (-1.15, 4.1)[place % 2], 1.15 + place // 2 * 1.1
-            ratio = None if mark == CROSSED else ratios[(4, 3, 3)[place]] if place else ratios[5]
+        shown = [HeatCell(x, 0, ratio, PLAIN) for x, ratio in enumerate(ratios)]
+        samples = {FRAMED: f"{metric.above} or {metric.below}", PLAIN: "the same, or open",
+                   HATCHED: UNDECIDED_WORDS[Verdict.TOO_FEW_BLOCKS], CROSSED: "no ratio"}  # fmt: skip
+        for (number, (mark, text)), ratio in zip(enumerate(samples.items()), (*ratios[[5, 3, 3]], None), strict=True):
+            x, y = (-1.15, 4.1)[number % 2], 1.15 + number // 2 * 1.1
             shown.append(HeatCell(x, y, ratio, mark))
             axes.text(x + 0.65, y, text, va="center", fontsize=8.5)
         _fill(axes, shown, metric, full, 8)
@@ -137,10 +137,10 @@ def shade(ratio: float, metric: Metric, full: float) -> tuple[str, float]:
 
 
 def _placed(cells: pd.DataFrame, grid: HeatGrid) -> Iterable[HeatCell]:
-    found = {(row.workload, getattr(row, grid.by)): row for row in cells.itertuples()}
+    rows = {(row.workload, getattr(row, grid.by)): row for row in cells.itertuples()}
     for y, workload in enumerate(grid.workloads):
         for x, column in enumerate(grid.columns):
-            row = found.get((workload, column))
+            row = rows.get((workload, column))
             ratio = None if row is None or missing(row.ratio) else row.ratio
             yield HeatCell(x, y, ratio, mark_of(row))
 
@@ -149,24 +149,26 @@ def _fill(axes: Axes, cells: list[HeatCell], metric: Metric, full: float, size: 
     shades, marked = defaultdict(list), defaultdict(list)
     for cell in cells:
         marked[cell.mark].append(cell)
-        if cell.mark in (PLAIN, FRAMED):
+        if cell.mark in (PLAIN, FRAMED) and cell.ratio is not None:
             shades[shade(cell.ratio, metric, full)].append(cell)
     for (hue, opacity), alike in sorted(shades.items()):
         _boxes(axes, alike, facecolor=hue, alpha=opacity, linewidth=0, gid=f"shade-{hue[1:]}-{opacity:.3f}")
     _boxes(axes, marked[HATCHED], facecolor="none", edgecolor=FAINT, hatch="////", linewidth=0, gid=HATCHED)
     _boxes(axes, marked[FRAMED], facecolor="none", edgecolor=INK_COLOUR, linewidth=1.0, gid=FRAMED)
     _boxes(axes, marked[CROSSED], True, facecolor="none", edgecolor=FAINT, linewidth=0.7, gid=CROSSED)
-    for cell in (each for each in cells if each.ratio is not None):
-        weight = "bold" if cell.mark == FRAMED else "normal"
-        place = {"ha": "center", "va": "center_baseline", "in_layout": False}
-        axes.text(cell.x, cell.y, _digits(cell.ratio), fontsize=size, fontweight=weight, **place)
+    for cell in cells:
+        if cell.ratio is not None:
+            axes.text(
+                cell.x, cell.y, _digits(cell.ratio), fontsize=size, ha="center", va="center_baseline", in_layout=False,
+                fontweight="bold" if cell.mark == FRAMED else "normal",
+            )  # fmt: skip
 
 
 def _digits(ratio: float) -> str:
     return f"{ratio:.{2 if ratio < 9.995 else 1 if ratio < 99.95 else 0}f}"
 
 
-def _boxes(axes: Axes, cells: list[HeatCell], cross: bool = False, **style: Any) -> None:
+def _boxes(axes: Axes, cells: list[HeatCell], cross: bool = False, **style: str | float) -> None:
     """Draw all boxes that look the same as one path."""
     if not cells:
         return
@@ -187,8 +189,10 @@ def _label(axes: Axes, grid: HeatGrid) -> None:
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
     if grid.variant:
-        place = {"xytext": (-5, -3.5), "textcoords": "offset points", "ha": "right", "va": "top"}
-        axes.annotate("clients", (0, 0), xycoords="axes fraction", fontsize=8.5, alpha=0.75, **place)
+        axes.annotate(
+            "clients", (0, 0), xycoords="axes fraction", xytext=(-5, -3.5), textcoords="offset points", fontsize=8.5,
+            alpha=0.75, ha="right", va="top",
+        )  # fmt: skip
         return
     axes.xaxis.tick_top()
     for label in axes.get_xticklabels():
@@ -197,8 +201,10 @@ def _label(axes: Axes, grid: HeatGrid) -> None:
 
 def _variant_title(figure: Figure, look: Palette, variant: str, text: str) -> None:
     handle = Line2D([], [], color=look.colours[variant], marker=look.markers[variant], linewidth=0, markersize=6, mew=0)
-    style = {"frameon": False, "fontsize": 10, "handlelength": 0.8, "handletextpad": 0.5, "borderpad": 0}
-    figure.legend([handle], [f"{label_text(variant)}: {text}"], loc="outside upper left", borderaxespad=0.2, **style)
+    figure.legend(
+        [handle], [f"{label_text(variant)}: {text}"], loc="outside upper left", borderaxespad=0.2, frameon=False,
+        fontsize=10, handlelength=0.8, handletextpad=0.5, borderpad=0,
+    )  # fmt: skip
 
 
 INTERACTION_COLOUR = "#8a8f98"
@@ -211,8 +217,8 @@ def forest_chart(cells: pd.DataFrame, metric: Metric, look: Palette, name: str) 
     `cells` holds the rows of cells.csv of one metric, in the order to show. Of more than MOST_ROWS ratios, only the
     lowest and the highest get a row, and the figure says so.
     """
-    every = cells[cells["ratio"].notna()]
-    shown = every if len(every) <= MOST_ROWS else _extremes(every)
+    with_ratio = cells[cells["ratio"].notna()]
+    shown = with_ratio if len(with_ratio) <= MOST_ROWS else _extremes(with_ratio)
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         rows = max(len(shown) + shown["workload"].nunique(), 1)
         figure = _figure(0.9 + 0.2 * rows)
@@ -222,9 +228,9 @@ def forest_chart(cells: pd.DataFrame, metric: Metric, look: Palette, name: str) 
         _ratio_axis(axes, shown)
         _direction_label(axes, direction(metric, look.reference))
         title(figure, f"{metric.label}, ratio to {look.reference}")
-        if shown is not every:
+        if shown is not with_ratio:
             half = number(MOST_ROWS // 2)
-            note(axes, [f"The {half} lowest and the {half} highest of {number(len(every))} ratios"])
+            note(axes, [f"The {half} lowest and the {half} highest of {number(len(with_ratio))} ratios"])
         return svg(figure, name)
 
 
@@ -233,9 +239,8 @@ def _figure(height_in: float) -> Figure:
 
     The number of ticks follows from the axis' length and so from the layout: a last number may come after it.
     """
-    figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
-    figure.get_layout_engine().set(rect=(0, 0, 1 - HALF_NUMBER_IN / WIDTH_IN, 1))
-    return figure
+    layout = ConstrainedLayoutEngine(rect=(0, 0, 1 - HALF_NUMBER_IN / WIDTH_IN, 1))
+    return Figure(figsize=(WIDTH_IN, height_in), layout=layout)
 
 
 def _extremes(cells: pd.DataFrame) -> pd.DataFrame:
@@ -245,25 +250,25 @@ def _extremes(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _forest_rows(axes: Axes, shown: pd.DataFrame, look: Palette) -> None:
     several = shown["clients"].nunique() > 1
-    place, labels, before = -1, [], (None, None)
+    y, labels, before = -1, [], (None, None)
     for cell in shown.itertuples():
         if cell.workload != before[0]:
-            place += 1
-            labels.append((place, cell.workload, "bold"))
-        place += 1
+            y += 1
+            labels.append((y, cell.workload, "bold"))
+        y += 1
         colour = look.colours[cell.variant]
         if np.isfinite([cell.ratio_low, cell.ratio_high]).all():
-            axes.plot((cell.ratio_low, cell.ratio_high), (place, place), color=colour, linewidth=1.4)
-        axes.plot(cell.ratio, place, look.markers[cell.variant], color=colour, markersize=5)
+            axes.plot((cell.ratio_low, cell.ratio_high), (y, y), color=colour, linewidth=1.4)
+        axes.plot(cell.ratio, y, look.markers[cell.variant], color=colour, markersize=5)
         first = several and (cell.workload, cell.clients) != before
         labels.append(
-            (place, f"{plural(int(cell.clients), 'client')}   {cell.variant}" if first else cell.variant, "normal")
+            (y, f"{plural(int(cell.clients), 'client')}   {cell.variant}" if first else cell.variant, "normal")
         )
         before = (cell.workload, cell.clients)
-    axes.set_yticks([place for place, _, _ in labels], [text for _, text, _ in labels], fontsize=8.5)
+    axes.set_yticks([y for y, _, _ in labels], [text for _, text, _ in labels], fontsize=8.5)
     for tick, (_, _, weight) in zip(axes.get_yticklabels(), labels, strict=True):
         tick.set_fontweight(weight)
-    axes.set_ylim(place + 0.6, -0.6)
+    axes.set_ylim(y + 0.6, -0.6)
 
 
 def _ratio_axis(axes: Axes, shown: pd.DataFrame) -> None:
@@ -295,7 +300,9 @@ class RatioLocator(Locator):
 
     def __call__(self) -> list[float]:
         """Return the ratios that get a tick, at most eight."""
-        return ratio_ticks(*self.axis.get_view_interval(), most=min(self.axis.get_tick_space(), 8))
+        assert self.axis is not None  # matplotlib calls a locator of an axis
+        low, high = self.axis.get_view_interval()
+        return ratio_ticks(low, high, min(self.axis.get_tick_space(), 8))
 
 
 def ratio_ticks(low: float, high: float, most: int = 8) -> list[float]:
@@ -303,7 +310,7 @@ def ratio_ticks(low: float, high: float, most: int = 8) -> list[float]:
     for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
         first, last = int(np.ceil(round((low - 1) / step, 6))), int(np.floor(round((high - 1) / step, 6)))
         if last - first < most:
-            return [round(1 + place * step, 6) for place in range(first, last + 1)]
+            return [round(1 + number * step, 6) for number in range(first, last + 1)]
     return [1.0]
 
 
@@ -318,11 +325,11 @@ def factor_chart(factors: pd.DataFrame, metric: Metric, name: str) -> str:
         figure = _figure(0.9 + 0.26 * max(len(shown), 1))
         axes = figure.subplots()
         axes.axvline(1, color=INK_COLOUR, linewidth=0.8)
-        for place, row in enumerate(shown.itertuples()):
+        for y, row in enumerate(shown.itertuples()):
             colour = INTERACTION_COLOUR if row.interaction else INK_COLOUR
             if np.isfinite([row.ratio_low, row.ratio_high]).all():
-                axes.plot((row.ratio_low, row.ratio_high), (place, place), color=colour, linewidth=1.4)
-            axes.plot(row.ratio, place, "o", color=colour, markersize=5)
+                axes.plot((row.ratio_low, row.ratio_high), (y, y), color=colour, linewidth=1.4)
+            axes.plot(row.ratio, y, "o", color=colour, markersize=5)
         axes.set_yticks(range(len(shown)), shown["factor"], fontsize=8.5)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         _ratio_axis(axes, shown)
@@ -340,20 +347,20 @@ def published_chart(cells: pd.DataFrame, published: pd.DataFrame, metric: Metric
     within = published[published["clients"].between(shown["clients"].min(), shown["clients"].max())]
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         present = [name for name in look.variants if name in set(shown["variant"])]
-        theirs = [f"{PUBLISHED_BY}{name}" for name in within["variant"].unique()]
-        height = 2.4 + LEGEND_LINE_IN * legend_lines([*present, *theirs, ""])
+        published_names = [f"{PUBLISHED_BY}{name}" for name in within["variant"].unique()]
+        height = 2.4 + LEGEND_LINE_IN * legend_lines([*present, *published_names, ""])
         figure = Figure(figsize=(WIDTH_IN, height), layout="constrained")
         axes = figure.subplots()
         axes.axhline(1, color=INK_COLOUR, linewidth=0.8)
-        for place, (variant, rows) in enumerate(within.groupby("variant", sort=False)):
-            axes.plot(rows["clients"], rows["ratio"], **published_line(variant, place, look.colours))
+        for number, (variant, rows) in enumerate(within.groupby("variant", sort=False)):
+            published_line(axes, variant, number, rows["clients"], rows["ratio"], look.colours)
         for variant in present:
             rows = shown[shown["variant"] == variant].sort_values("clients")
             half = np.abs(rows[["ratio_low", "ratio_high"]].to_numpy().T - rows["ratio"].to_numpy())
-            style = {"color": look.colours[variant], "marker": look.markers[variant], "ms": 5, "lw": 1.4}
             axes.errorbar(
-                rows["clients"], rows["ratio"], half, **style, elinewidth=1.1, mew=0, label=line_label(variant)
-            )
+                rows["clients"], rows["ratio"], half, color=look.colours[variant], marker=look.markers[variant], ms=5,
+                lw=1.4, elinewidth=1.1, mew=0, label=line_label(variant),
+            )  # fmt: skip
         title(figure, f"{metric.label}, ratio to {look.reference}", next(iter(cells["workload"]), ""))
         grid(axes, "y")
         if len(shown):

@@ -48,7 +48,7 @@ def values_chart(
     present = [variant for variant in look.variants if variant in set(measured["variant"])]
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(WIDTH_IN, 3.3), layout="constrained")
-        axes, notes = figure.subplots(), []
+        axes, notes = figure.subplots(), list[str]()
         drawn = thinned(measured, metric.name, notes)
         _by_clients(axes, (measured, drawn), metric, present, look)
         _beside(axes, measured, metric, published, look.colours)
@@ -79,23 +79,17 @@ def _by_clients(axes: Axes, runs: tuple[pd.DataFrame, ...], metric: Metric, vari
     step = np.log2(counts[1:] / counts[:-1]).min(initial=1.0)
     below_first = sorted(variants, key=lambda name: (name not in CONTROLS, name != look.reference))
     for variant in below_first:
-        beside = 2 ** (step * SPREAD * ((variants.index(variant) + 0.5) / len(variants) - 0.5))
-        own = drawn[drawn["variant"] == variant]
-        dots(axes, own["clients"].to_numpy() * beside, own[metric.name].to_numpy(), look.colours[variant], 2.6)
+        shift = 2 ** (step * SPREAD * ((variants.index(variant) + 0.5) / len(variants) - 0.5))
+        dots_of = drawn[drawn["variant"] == variant]
+        dots(axes, dots_of["clients"].to_numpy() * shift, dots_of[metric.name].to_numpy(), look.colours[variant], 2.6)
         values = measured[measured["variant"] == variant]
         groups = [values.loc[values["clients"] == clients, metric.name] for clients in counts]
         middles = np.array([geometric_mean(group) for group in groups])
         half = np.abs(np.array([value_interval(group) for group in groups]).T - middles)
-        style = {"color": look.colours[variant], "marker": look.markers[variant], "ms": 5, "mew": 0, "lw": 1.3}
         axes.errorbar(
-            counts * beside,
-            middles,
-            half,
-            **style,
-            elinewidth=1.3,
-            ls=":" if variant in CONTROLS else "-",
-            label=line_label(variant),
-        )
+            counts * shift, middles, half, color=look.colours[variant], marker=look.markers[variant], ms=5, mew=0,
+            lw=1.3, elinewidth=1.3, ls=":" if variant in CONTROLS else "-", label=line_label(variant),
+        )  # fmt: skip
 
 
 def _beside(
@@ -107,8 +101,8 @@ def _beside(
     shown = published[published["clients"].between(runs["clients"].min(), runs["clients"].max())]
     if not 1 / MOST_SCALE <= shown["value"].max() / runs[metric.name].max() <= MOST_SCALE:
         return
-    for place, (variant, rows) in enumerate(shown.groupby("variant", sort=False)):
-        axes.plot(rows["clients"], rows["value"], **published_line(variant, place, colours))
+    for number, (variant, rows) in enumerate(shown.groupby("variant", sort=False)):
+        published_line(axes, variant, number, rows["clients"], rows["value"], colours)
 
 
 def _holes(runs: pd.DataFrame, measured: pd.DataFrame) -> list[str]:
@@ -117,9 +111,9 @@ def _holes(runs: pd.DataFrame, measured: pd.DataFrame) -> list[str]:
     empty = planned[~planned.apply(tuple, axis=1).isin(set(map(tuple, measured[keys].to_numpy())))]
     if empty.empty:
         return []
-    each = [f"{name} at {plural(int(count), 'client')}" for name, count in empty.to_numpy()]
-    more = [f"{len(each) - MOST_HOLES} more"] if len(each) > MOST_HOLES else []
-    return [f"No value: {', '.join([*each[:MOST_HOLES], *more])}"]
+    holes = [f"{name} at {plural(int(count), 'client')}" for name, count in empty.to_numpy()]
+    more = [f"{len(holes) - MOST_HOLES} more"] if len(holes) > MOST_HOLES else []
+    return [f"No value: {', '.join([*holes[:MOST_HOLES], *more])}"]
 
 
 MOST_POINTS = 150  # of one line; more are drawn as means of as many stretches
@@ -163,18 +157,20 @@ def _tps(series: pd.DataFrame) -> pd.DataFrame:
 
 def _each(samples: pd.DataFrame, panel: Panel) -> pd.DataFrame:
     runs = samples.groupby(["variant", "repetition"], sort=False)
-    found = [panel.of(own).assign(variant=key[0], repetition=key[1]) for key, own in runs]
-    return pd.concat(found) if found else pd.DataFrame(columns=["variant", "repetition", "second", "value"])
+    lines = [panel.of(samples_of_run).assign(variant=key[0], repetition=key[1]) for key, samples_of_run in runs]
+    return pd.concat(lines) if lines else pd.DataFrame(columns=["variant", "repetition", "second", "value"])
 
 
 def _lines(axes: Axes, values: pd.DataFrame, look: Palette) -> None:
-    for variant, own in values.groupby("variant", sort=False):
-        first = sorted(own["repetition"].unique())[:MOST_RUNS]
-        for place, repetition in enumerate(first):
-            line = thinned_series(own[own["repetition"] == repetition])
-            style = {"color": look.colours[variant], "linewidth": 1.0, "alpha": 0.85}
-            axes.plot(line["second"], line["value"], **style, label=line_label(variant) if place == 0 else "_")
-    axes.set_ylim(0, 1.1 * max(line.get_ydata().max() for line in axes.lines))
+    for variant, rows in values.groupby("variant", sort=False):
+        first = sorted(rows["repetition"].unique())[:MOST_RUNS]
+        for number, repetition in enumerate(first):
+            line = thinned_series(rows[rows["repetition"] == repetition])
+            label = line_label(variant) if number == 0 else "_"
+            axes.plot(
+                line["second"], line["value"], color=look.colours[variant], linewidth=1.0, alpha=0.85, label=label
+            )
+    axes.set_ylim(0, 1.1 * max(np.max(np.asarray(line.get_ydata())) for line in axes.lines))
     axes.yaxis.set_major_locator(MaxNLocator(3))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}".replace(",", NARROW)))
     axes.tick_params(labelsize=8.5)
@@ -208,14 +204,15 @@ def statements_chart(rows: pd.DataFrame, variants: Sequence[str], name: str) -> 
     with mpl.rc_context({**STYLE, "svg.hashsalt": name, "hatch.linewidth": 0.5}):
         figure = Figure(figsize=(STATEMENTS_WIDTH_IN, 1.5 + 0.27 * len(bars)), layout="constrained")
         axes = figure.subplots()
-        places = [place + (GROUP_GAP if cache == WARM else 0) for place, (cache, _) in enumerate(bars)]
+        places = [y + (GROUP_GAP if cache == WARM else 0) for y, (cache, _) in enumerate(bars)]
         for number, statement in enumerate(dict.fromkeys(rows["statement"])):
             _pieces(axes, table, bars, places, number, statement)
         _labels(axes, bars, places)
         title(figure, "Seconds of the statements", next(iter(rows["workload"]), ""))
         if bars:
-            style = {"frameon": False, "fontsize": 8.5, "handlelength": 1.1, "columnspacing": 1.3}
-            figure.legend(loc="outside lower center", ncols=3, **style)
+            figure.legend(
+                loc="outside lower center", ncols=3, frameon=False, fontsize=8.5, handlelength=1.1, columnspacing=1.3
+            )
         return svg(figure, name)
 
 
@@ -226,8 +223,10 @@ def _pieces(
     widths = [table.get((*bar, statement), 0.0) for bar in bars]
     starts = [patch.get_x() + patch.get_width() for patch in axes.containers[-1]] if axes.containers else 0.0
     hatch = HATCHES[number // len(COLOURS) % len(HATCHES)]
-    style = {"color": COLOURS[number % len(COLOURS)], "linewidth": 0, "height": BAR_WIDTH, "hatch": hatch}
-    axes.barh(places, widths, left=starts, label=label_text(statement), **style)
+    axes.barh(
+        places, widths, left=starts, label=label_text(statement), color=COLOURS[number % len(COLOURS)], linewidth=0,
+        height=BAR_WIDTH, hatch=hatch,
+    )  # fmt: skip
 
 
 def _labels(axes: Axes, bars: list[tuple[str, str]], places: list[float]) -> None:
@@ -244,9 +243,9 @@ def draw_sync_chart(durations: dict[str, dict[str, list[int]]], look: Palette, n
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(WIDTH_IN, 2.7), layout="constrained")
         axes = figure.subplots()
-        for variant, found in durations.items():
-            shares = np.cumsum(found["count"]) / sum(found["count"])
-            values_ms = np.array(found["duration_us"]) / 1000
+        for variant, counts in durations.items():
+            shares = np.cumsum(counts["count"]) / sum(counts["count"])
+            values_ms = np.array(counts["duration_us"]) / 1000
             axes.step(values_ms, shares, where="post", color=look.colours[variant], linewidth=1.3, label=variant)
         axes.set_xscale("log")
         axes.set_ylim(0, 1.02)

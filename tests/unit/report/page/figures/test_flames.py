@@ -11,6 +11,7 @@ from scripts.measure.engine import tracer
 from scripts.report.page.figures.flames import (
     GRAPH_WIDTH,
     NARROWEST,
+    SampledStacks,
     Samples,
     draw_flame_graph,
     profile_difference,
@@ -22,7 +23,7 @@ ODD = "operator<<<a&b>\"'</svg><script>"
 
 
 def samples(counts, cpu_us=100.0):
-    return samples_of(tracer.stack_facts(Counter(counts), "cpu-clock"), cpu_us)
+    return samples_of(SampledStacks.of(tracer.stack_facts(Counter(counts), "cpu-clock")), cpu_us)
 
 
 def graph(*arguments):
@@ -76,13 +77,13 @@ def test_function_that_calls_itself_counts_once_for_each_stack():
 )
 def test_copies_that_a_compiler_makes_of_a_function_are_one_function(name):
     stack = (("thread", ""), (name, "m"))
-    one = samples_of({"frames": list(stack), "stacks": {"0 1": 1}}, 1.0)
+    one = samples_of(SampledStacks(list(stack), {"0 1": 1}), 1.0)
     assert list(one.own) == ["f"]
 
 
 @pytest.mark.parametrize("name", ["f.o", "ns::f", "operator/", "a.b"])
 def test_names_that_only_look_like_copies_stay(name):
-    assert list(samples_of({"frames": [["t", ""], [name, "m"]], "stacks": {"0 1": 1}}, 1.0).own) == [name]
+    assert list(samples_of(SampledStacks([("t", ""), (name, "m")], {"0 1": 1}), 1.0).own) == [name]
 
 
 def test_difference_is_time_with_the_interval_of_two_counts():
