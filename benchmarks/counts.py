@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from scripts.lib.host import machine_facts
+from scripts.lib.recipe_models import TablesRecipe
 from scripts.measure.loadgen import gated, lua, output, run_sysbench, sysbench
 from scripts.measure.servers.server import Server, running
 from tests.endtoend.installed import initialised
@@ -54,7 +55,7 @@ def compared(server: Server, name: str, folder: Path) -> Row:
     sizes = (None, None) if options else (2, 10_000)
     text, seen = folder / f"{name}.txt", []
     tables = {"script": script, "options": options} if options else {"script": script, "tables": 2, "rows": 10_000}
-    run_sysbench.fill(tables, flags, 2, folder / f"{name}.load.txt")
+    run_sysbench.fill(TablesRecipe(**tables), flags, 2, folder / f"{name}.load.txt")
     call = sysbench.measuring_call(generator, script, flags, *sizes, options, CLIENTS, MEASURED_S, seed=1)
     follow = run_sysbench.follow
     run_sysbench.follow = lambda process, log, _: follow(

@@ -43,7 +43,7 @@ def pss_mib(process: psutil.Process) -> float:
 def found(ready: Ready, clients: int) -> dict[str, float]:
     """Return the MiB of a server and of sysbench under so many clients, the server's pool taken off."""
     own = OPTIONS if ready.entry["family"] != "postgresql" else {"shared_buffers": f"{POOL_MIB}MB"}
-    options = servers_options.server_options(ready.family, {"options": own})
+    options = servers_options.server_options(ready.family, own)
     log = ready.folder / "server.log"
     with (
         data_directory.cloned(ready.folder / "set" / "snapshot", None) as data,

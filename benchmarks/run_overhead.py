@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -20,9 +20,8 @@ import yaml
 from benchmarks.table import ROOT, Row, run
 from scripts.build.compilation.stages import LOADER
 from scripts.lib import json_record
-from scripts.lib.vocabulary import BLOCK_FILE
+from scripts.lib.vocabulary import BLOCK_FILE, TURNS
 from scripts.measure.engine import planned
-from scripts.measure.engine.planned import TURNS
 from scripts.study.config.loading import load
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.recipes import Plan
@@ -69,14 +68,14 @@ class Bench:
 
         Raises ValueError when the run failed.
         """
-        described, home = self.paths.planned(block).facts(), self.folder / "block"
-        (arm,) = [arm for arm in described["arms"] if arm["name"] == block.arms[0]]
-        place = {key: value for key, value in arm["place"].items() if key != "judged"}
-        alone = {**arm, "place": place, "identity": str(self.identity), "dataset": str(self.dataset)}
-        changes = {"folder": str(home), "method": TURNS, "turns": [arm["name"]], "arms": [alone]}
-        planned.write(self.folder / "plan.json", [], [{**described, **changes}], None)
+        described, home = self.paths.planned(block), self.folder / "block"
+        (arm,) = [arm for arm in described.arms if arm.name == block.arms[0]]
+        context = replace(arm.context, judged=[])
+        alone = replace(arm, context=context, identity=str(self.identity), dataset=str(self.dataset))
+        described = replace(described, folder=str(home), method=TURNS, turns=[arm.name], arms=[alone])
+        planned.write(self.folder / "plan.json", [], [described.facts()], None)
         self.script("measure_block", plan=self.folder / "plan.json", block=home / BLOCK_FILE)
-        facts = json_record.read(home / f"{arm['name']}.json")
+        facts = json_record.read(home / f"{arm.name}.json")
         if facts["outcome"] != "ok":
             raise ValueError(f"{block.name}: the run failed: {facts['reason']}")
         return facts["phases_s"]

@@ -14,9 +14,8 @@ import pandas as pd
 
 from scripts.lib import json_record
 from scripts.lib.host.machine_facts import read_host
-from scripts.lib.vocabulary import AA, RELINKED
+from scripts.lib.vocabulary import AA, RELINKED, SLICES
 from scripts.measure.engine.machine_parts import HostFacts
-from scripts.measure.engine.planned import SLICES
 from scripts.measure.engine.slice_facts import log_standard_error
 from scripts.report.analysis.intervals import pooled_variance
 

@@ -29,14 +29,14 @@ def main(recipe: DatasetRecipe, loader: Path, snapshot_folder: Path, dataset: Pa
             reached_servers.load(recipe, json_record.read(built), snapshot_folder, dataset, threads, log)
         return
     install = workplace.installed(built)
-    options = server_options(family, recipe.dump())
+    options = server_options(family, recipe.options)
     with shared(say_waiting), data_directory.workspace(None) as folder:
         data = initialise(family, install, folder, options, log)
-        data_directory.demand_page_compression(recipe.tables.dump(), data)
+        data_directory.demand_page_compression(recipe.tables, data)
         with started(family, install, data, options, log) as server:
             if not recipe.tables.fresh:
                 text = log.with_suffix(".load.txt")
-                run_sysbench.fill(recipe.tables.dump(), family.sysbench_flags(server.sockets), threads, text)
+                run_sysbench.fill(recipe.tables, family.sysbench_flags(server.sockets), threads, text)
             server.stop(keep_data=True)
         sha256, size = data_directory.pack(data, snapshot_folder)
     shown = {"server": recipe.server, "dataset": recipe.dataset, **recipe.tables.dump()}

@@ -19,19 +19,19 @@ def main(plan: Path, block: Path, log: Path) -> None:
     share its starts of the servers are written before it. Prints one line per arm and the time left.
     """
     priority.go_first()
-    described = [with_programs(level) for level in planned.read(plan, block.parent)]
-    runs = [run_record.read(path) for path in measured_block.measure(described, log)]
-    place = planned.place(plan, block.parent)
-    for number, run in enumerate(runs, start=place.before + 1):
-        say(line(run, number, place.total))
-    if left_s := measuring_left_s(runs, place):
-        say(f"about {duration(left_s)} of measuring left, at the pace of this block")
+    levels = [with_programs(level) for level in planned.read(plan, block.parent)]
+    runs = [run_record.read(path) for path in measured_block.measure(levels, log)]
+    in_plan = planned.place(plan, block.parent)
+    for number, run in enumerate(runs, start=in_plan.before + 1):
+        say(line(run, number, in_plan.total))
+    if remaining_s := measuring_left_s(runs, in_plan):
+        say(f"about {duration(remaining_s)} of measuring left, at the pace of this block")
 
 
-def measuring_left_s(runs: list[run_record.Run], place: planned.PlaceInPlan) -> float:
+def measuring_left_s(runs: list[run_record.Run], in_plan: planned.PlaceInPlan) -> float:
     """Return the seconds that the runs to measure after these take at the pace of these, waiting left out."""
     pace_s = sum(working_s(run.phases_s) for run in runs) / len(runs)
-    return pace_s * (place.total - place.before - len(runs))
+    return pace_s * (in_plan.total - in_plan.before - len(runs))
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def train_on(
             family,
             workplace.installed(identity),
             data,
-            server_options(family, recipe.dump()),
+            server_options(family, recipe.options),
             log,
             cpus=cpus.server_cpus,
             environment=environment,
@@ -105,7 +105,7 @@ def train_on(
     ):
         with server.blamed():
             loadgen_run.fill_anew(
-                workloads[0].tables.dump(), family.sysbench_flags(server.sockets), log.with_suffix(".load.txt")
+                workloads[0].tables, family.sysbench_flags(server.sockets), log.with_suffix(".load.txt")
             )
             runs = [run_workload(recipe, workload, server, cpus.client_cpus, log) for workload in workloads]
         server.stop(keep_data=False)
@@ -116,12 +116,13 @@ def run_workload(
     recipe: ProfileRecipe, workload: TrainedWorkload, server: Server, cpus: tuple[int, ...], log: Path
 ) -> dict[str, Any]:
     """Run one workload of the training; return its name, clients, seconds and tps."""
-    generator, load = sysbench.read_capabilities(), workload.dump()
-    sysbench.demand_options(generator, script_path(load["script"]), workload.options)
+    generator = sysbench.read_capabilities()
+    script = workload.script or ""
+    sysbench.demand_options(generator, script_path(script), workload.options)
     flags = server.family.sysbench_flags(server.sockets)
-    call = loadgen_run.call_of_load(generator, load, flags, recipe.clients, recipe.seconds, seed=1)
+    call = loadgen_run.call_of_load(generator, workload, flags, recipe.clients, recipe.seconds, seed=1)
     text = log.with_name(f"{log.stem}-{workload.name}.txt")
-    if why_no_gate(load):
+    if why_no_gate(script, workload.options):
         finished = loadgen_run.run(call, text, timeout_s=recipe.seconds * TIMEOUT_FACTOR + 60, cpus=cpus)
         tps = finished.output.totals.transactions / finished.output.totals.duration_s
     else:

@@ -104,6 +104,32 @@ def read_part(kind: type[RecordPart], path: Path) -> RecordPart:
         raise ValueError(str(error)) from error
 
 
+def dump(record: Part) -> dict[str, Json]:
+    """Return a part of a record as a JSON object, without the empty fields that it does not write.
+
+    Raises TypeError for a value that JSON does not have.
+    """
+    also = record.written_empty()
+    return {name: _json(value) for name, value in record.values().items() if name in also or not _is_empty(value)}
+
+
+def _json(value: object) -> Json:
+    match value:
+        case Part():
+            return dict(dump(value))
+        case dict():
+            return {str(key): _json(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_json(inner) for inner in value]
+        case None | bool() | int() | float() | str():
+            return value
+    raise TypeError(f"{value!r}: expected a part of a record, or what JSON has")
+
+
+def _is_empty(value: object) -> bool:
+    return not value if isinstance(value, Part) else value is None or value in ({}, [], ())
+
+
 def part(facts: dict[str, Any], name: str) -> dict[str, Any]:
     """Return an object inside a record, empty when the record has none or null."""
     return facts.get(name) or {}

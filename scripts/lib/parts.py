@@ -1,7 +1,7 @@
 """JSON objects as frozen dataclasses: a misspelt name is an error, a missing value is None."""
 
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Self, TypeVar
@@ -31,6 +31,10 @@ class Part:
     def values(self) -> dict[str, Any]:
         """Return field name -> value, in the order of declaration."""
         return {name: getattr(self, name) for name in _names(type(self))}
+
+    def written_empty(self) -> Collection[str]:
+        """Return the names of the fields that are written without a value as well; the default: all."""
+        return _names(type(self))
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], where: str = "record") -> Self:

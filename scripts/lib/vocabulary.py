@@ -9,6 +9,8 @@ SLOW = "slow"
 # The length of slices is chosen by the load: value of `slice_s`; they are no shorter than this.
 AUTOMATIC = "automatic"
 SHORTEST_SLICE_S = 0.1
+# How a block is measured: side by side in slices, timed SQL statement by statement, or one server after the other.
+SLICES, STATEMENTS, TURNS = "slices", "statements", "turns"
 AA = "aa"
 # The reference's own objects linked in another order, one order per repetition.
 RELINKED = "relinked"

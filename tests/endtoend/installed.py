@@ -52,6 +52,6 @@ def initialised(prefix: str, name: str) -> Iterator[Prepared]:
 def initialised_as(family: families.Family, install: Path, options: dict[str, Any], folder: Path) -> Iterator[Prepared]:
     """Lend a server with an empty data directory, made with these options."""
     with data_directory.workspace(None) as place:
-        chosen = servers_options.server_options(family, {"options": options})
+        chosen = servers_options.server_options(family, options)
         data = data_directory.initialise(family, install, place, chosen, folder / "init.log")
         yield Prepared(family, install, chosen, data, folder)

@@ -1,6 +1,7 @@
 """The distribution's MariaDB server laid out as a build of ours, and the entry scripts run on it by hand."""
 
 import contextlib
+import json
 import re
 import subprocess
 import sys
@@ -121,9 +122,9 @@ class Place:
         """Return the command line of measure_block for the first planned block; its files lie in a folder of this name.
 
         Without `turn_s` a block in slices is measured in slices whatever its load. `edits` replace parts of the arms:
-        `variant`, `load` and `place` are laid over those planned.
+        `variant`, `load` and `context` are laid over those planned.
         """
-        block = self.paths.planned(next(iter(self.paths.to_measure.values()))).facts()
+        block = json.loads(json.dumps(self.paths.planned(next(iter(self.paths.to_measure.values()))).facts()))
         chosen = [self._arm(arm, edits) for arm in block["arms"] if arm["name"] in arms]
         home = self.run(name).parent
         how = {"method": method, "turns": list(arms), "turn_s": turn_s}
@@ -138,9 +139,9 @@ class Place:
 
     def _arm(self, arm: dict[str, Any], edits: dict[str, Any]) -> dict[str, Any]:
         recipe = {part: {**arm["recipe"][part], **edits.get(part, {})} for part in ("variant", "load")}
-        place = {**arm["place"], **edits.get("place", {})}
-        place.pop("judged")
-        return {**arm, "recipe": recipe, "place": place, "identity": str(self.identity), "dataset": str(self.dataset)}
+        context = {**arm["context"], "judged": [], **edits.get("context", {})}
+        files = {"identity": str(self.identity), "dataset": str(self.dataset)}
+        return {**arm, "recipe": recipe, "context": context, **files}
 
     def run(self, name: str, arm: str = "baseline") -> Path:
         return self.folder / "blocks" / name / f"{arm}.json"

@@ -89,7 +89,7 @@ class Ready:
     def served(self):
         """Have the server run on a clone of its data with a small pool."""
         own = OPTIONS if self.entry["family"] != "postgresql" else {}
-        options = servers_options.server_options(self.family, {"options": own})
+        options = servers_options.server_options(self.family, own)
         with data_directory.cloned(self.folder / "set" / "snapshot", None) as data:
             with running(self.family, self.install, data, options, self.folder / "server.log") as server:
                 yield server
@@ -110,8 +110,8 @@ class Ready:
             script, options = script_path(load["script"]), load.get("options", {})
             call = sysbench.measuring_call(known, script, flags, *TABLES.values(), options, 1, 1, seed=1)
             logged = statements_of_one_event(server, connection, call, self.folder / "event.txt")
-            assert len(logged["sent"]) == min(logged["total"], MOST_STATEMENTS)
-            found[name] = [statement_form(text) for text in logged["sent"]]
+            assert len(logged.sent) == min(logged.total, MOST_STATEMENTS)
+            found[name] = [statement_form(text) for text in logged.sent]
         return found
 
     def _must(self, script: str, *arguments: object) -> None:

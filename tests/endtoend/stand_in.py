@@ -124,8 +124,8 @@ def stand_in(name: str, folder: Path) -> Iterator[StandIn]:
     INSTALLED[name].lay_out(build)
     own = {option: str(keys.folder / file) for option, file in TLS[name].items()} | SMALL[name]
     switched_on = {"ssl": True} if name == "postgresql" else {}
-    options = servers_options.server_options(family, {"options": own})
-    options |= {**family.network_options("127.0.0.1", port), **switched_on}
+    chosen = {**own, **family.network_options("127.0.0.1", port), **switched_on}
+    options = servers_options.server_options(family, chosen)
     log = folder / "server.log"
     data_folder = folder / "place"
     data_folder.mkdir()

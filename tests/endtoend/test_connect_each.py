@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from scripts.lib.recipe_models import TablesRecipe
 from scripts.measure.loadgen import output, sysbench
 from scripts.measure.loadgen import run_sysbench as loadgen_run
 from scripts.measure.loadgen.lua import script_path
@@ -15,7 +16,7 @@ from tests.endtoend import installed
 pytestmark = pytest.mark.real
 # The client library tries for up to a second by itself; only what the script waits after that is counted.
 CLIENTS, SECONDS, DONE_WITHIN_S, LIBRARY_S, STOPPED_S = 16, 4, 60, 1, 2.2
-TABLES = {"tables": 1, "rows": 1000}
+TABLES = TablesRecipe(tables=1, rows=1000)
 
 
 def test_clients_wait_for_a_place_in_a_full_queue_and_say_how_often():
@@ -33,7 +34,7 @@ def test_clients_wait_for_a_place_in_a_full_queue_and_say_how_often():
                     os.kill(pid, signal.SIGCONT)
 
             call = sysbench.measuring_call(
-                sysbench.read_capabilities(), script, flags, *TABLES.values(), {}, CLIENTS, SECONDS, seed=1
+                sysbench.read_capabilities(), script, flags, TABLES.tables, TABLES.rows, {}, CLIENTS, SECONDS, seed=1
             )
             log = ready.folder / "run.txt"
             done = loadgen_run.run(call, log, timeout_s=DONE_WITHIN_S, on_report=fill_the_queue_once)

@@ -12,6 +12,10 @@ from tests.endtoend.looked_into import STUDY
 from tests.workflow.running import CHECKOUT, environment
 
 pytestmark = pytest.mark.real
+RUN_IN_STUDY = (
+    *("study", "variant", "workload", "clients", "repetition"),
+    *("block", "position", "run_number", "runs_total"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +85,7 @@ def test_performance_schema_is_on_only_where_it_was_needed(found, study_looked_i
 def test_missing_program_is_a_notice_and_no_run(study_looked_into, tmp_path):
     recipe = next(study_looked_into.glob("results/studies/*/diagnoses/*/*/2/perf.json"))
     facts = json.loads(recipe.read_text())
-    place = {key: facts[key] for key in ("study", "variant", "workload", "clients", "run_number", "runs_total")}
+    place = {key: facts[key] for key in RUN_IN_STUDY}
     files = {"--diagnosis": tmp_path / "perf.json", "--text": tmp_path / "perf.txt", "--log": tmp_path / "perf.log"}
     texts = {"--recipe": json.dumps(facts["recipe"]), "--place": json.dumps(place), "--identity": "-", "--dataset": "-"}
     arguments = [str(part) for pair in {**texts, **files}.items() for part in pair]

@@ -35,7 +35,7 @@ def command_of(place, name, **edits):
     for clients, folder in zip(CLIENTS, folders, strict=True):
         level = json.loads(json.dumps({**block, "clients": clients, "folder": folder, "levels": folders}))
         for arm in level["arms"]:
-            arm["place"] |= {"clients": clients, "log_statements": clients == CLIENTS[-1]}
+            arm["context"] |= {"clients": clients, "log_statements": clients == CLIENTS[-1]}
         levels.append(level)
     json_record.write(plan, {"blocks": levels})
     return command, [Path(folder) for folder in folders]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.lib.recipe_models import TablesRecipe
 from scripts.measure.loadgen import gated, output, sysbench
 from scripts.measure.loadgen import run_sysbench as loadgen_run
 from scripts.measure.loadgen.lua import script_path
@@ -30,7 +31,7 @@ def loaded(request):
     with installed.initialised("linkbench-", request.param) as ready:
         log = ready.folder / "server.log"
         with running(ready.family, ready.install, ready.data, ready.options, log) as server:
-            tables = {"script": "linkbench.lua", "options": {"ids": IDS}}
+            tables = TablesRecipe(script="linkbench.lua", options={"ids": IDS})
             loadgen_run.fill(tables, ready.family.sysbench_flags(server.sockets), 2, ready.folder / "load.log")
             with contextlib.closing(server.connect()) as connection:
                 yield server, connection, ready.folder, request.param
@@ -160,7 +161,10 @@ def test_pages_are_compressed_as_published():
     with installed.initialised("linkbench-", "mariadb") as ready:
         chosen = {**ready.options, "innodb_compression_algorithm": "zlib"}
         with running(ready.family, ready.install, ready.data, chosen, ready.folder / "server.log") as server:
-            tables, flags = {"script": "linkbench.lua", "options": options}, ready.family.sysbench_flags(server.sockets)
+            tables, flags = (
+                TablesRecipe(script="linkbench.lua", options=options),
+                ready.family.sysbench_flags(server.sockets),
+            )
             loadgen_run.fill(tables, flags, 2, ready.folder / "load.log")
         found = {table: compressed(ready.data, table) for table in ("nodetable", "linktable")}
     assert found == {"nodetable": pytest.approx(0.708, abs=0.05), "linktable": pytest.approx(0.413, abs=0.05)}

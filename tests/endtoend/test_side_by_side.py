@@ -129,7 +129,7 @@ def test_counters_are_read_once_per_second_of_each_servers_own_open_time(measure
 
 
 def test_more_clients_than_one_sysbench_can_have_are_held_by_one_gate(place):
-    status, said = finish(place.run_command("many", "slices", ARMS, place={"clients": 1030}, load=POINT_SELECT))
+    status, said = finish(place.run_command("many", "slices", ARMS, context={"clients": 1030}, load=POINT_SELECT))
     assert status == 0, said
     for arm in ARMS:
         facts = json_record.read(place.run("many", arm))

@@ -11,8 +11,11 @@ import psutil
 import pytest
 
 from scripts.lib import json_record
+from scripts.lib.host import machine_facts
 from scripts.lib.host.entry import started_s
+from scripts.lib.recipe_models import LoadRecipe, MadeFrom, RunRecipe, TablesRecipe, VariantRecipe
 from scripts.measure.engine import by_turns, observe
+from scripts.measure.engine.planned import RunContext
 from scripts.measure.engine.setting import Phases, setting_of
 from scripts.measure.loadgen import client_host
 from tests.endtoend import namespaces
@@ -27,7 +30,7 @@ SERVERS = {"mariadb-installed": "mariadb", "postgresql-installed": "postgresql"}
 PROGRAMS = {"mariadbd", "postgres"}
 PASSWORD = "a-password_that-would_be-seen"
 OPTIONS = {"mariadb": {"innodb_buffer_pool_size": "64M", "innodb_log_file_size": "16M"}, "postgresql": {}}
-TABLES = {"tables": 2, "rows": 1000}
+TABLES = TablesRecipe(tables=2, rows=1000)
 # What the folders hold that a run has here and over there.
 OURS = ("client.json", "scripts/measure/loadgen/client_agent.py")
 
@@ -54,26 +57,33 @@ def ready(request):
 @pytest.fixture(scope="module")
 def measured(ready, away):
     """The facts of one run, the listeners of the server while it ran, and where the password was seen."""
-    recipe = {
-        "variant": {"server": ready.name, "family": SERVERS[ready.name], "options": OPTIONS[SERVERS[ready.name]]},
-        "load": {
-            "script": "oltp_read_write",
-            "tables": TABLES,
-            "warmup_s": 1,
-            "measure_s": 3,
-            "client": away.client,
-            "placement": {"server": str(min(os.sched_getaffinity(0))), "client": str(max(os.sched_getaffinity(0)))},
-        },
-    }
-    place = {"storage": None, "clients": 2, "repetition": 1, "log_statements": True}
-    files = (ready.folder / "run.txt", ready.folder / "logs" / "run.log")
+    cpus = {"server": str(min(os.sched_getaffinity(0))), "client": str(max(os.sched_getaffinity(0)))}
+    family = SERVERS[ready.name]
+    variant = VariantRecipe(
+        server=ready.name, family=family, build="prebuilt", build_digest="-", options=OPTIONS[family]
+    )
+    load = LoadRecipe(
+        recipe=1, campaign=1, script="oltp_read_write", tables=TABLES, dataset=MadeFrom(name="small", digest="-"),
+        warmup_s=1, measure_s=3, client=away.client, placement=cpus,
+    )  # fmt: skip
+    context = RunContext(
+        study="two-hosts", variant=ready.name, workload="oltp", clients=2, repetition=1, block="-", position=1,
+        run_number=1, runs_total=1, log_statements=True,
+    )  # fmt: skip
+    files = (
+        ready.identity,
+        ready.folder / "set" / "dataset.json",
+        ready.folder / "run.txt",
+        ready.folder / "logs" / "run.log",
+    )
     listened = set()
     with pytest.MonkeyPatch.context() as patch, namespaces.told_anywhere(PASSWORD) as seen:
         patch.setattr(client_host, "new_password", lambda: PASSWORD)
         real = observe.read_edge
         patch.setattr(observe, "read_edge", lambda *what: listened.update(listeners()) or real(*what))
-        setting = setting_of(recipe, place, ready.identity, ready.folder / "set" / "dataset.json", *files)
-        (facts,) = by_turns.facts_of_levels([setting], Phases(started_s()), None)
+        setting = setting_of(RunRecipe(variant=variant, load=load), context, *files, machine_facts.read_host())
+        (measured_run,) = by_turns.runs_of_levels([setting], Phases(started_s()), None)
+    facts = json_record.dump(measured_run.run)
     json_record.write(ready.folder / "run.json", facts)
     return facts, listened, seen, [folder for folder in leftovers() if any((folder / name).exists() for name in OURS)]
 
@@ -115,7 +125,7 @@ def test_both_hosts_and_the_way_between_them_are_in_the_record(measured, away):
     there = facts["client_host"]
     assert there["reached_by"] == {"command": away.client["command"]}
     assert there["host"]["boot_id"] == facts["host"]["boot_id"]
-    assert there["cpus"] == (max(os.sched_getaffinity(0)),)
+    assert there["cpus"] == [max(os.sched_getaffinity(0))]
     assert 0 < there["cpu"]["user_s"] + there["cpu"]["system_s"] <= 1.1 * there["cpu"]["duration_s"]
     sides = there["network"]
     assert (sides["server"]["interface"][:4], sides["client"]["interface"][:4]) == ("here", "away")

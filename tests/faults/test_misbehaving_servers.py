@@ -43,7 +43,7 @@ def loaded():
 def measured(loaded, name, options, clients, **tables):
     """Measure one run with other server options, clients and tables than planned; returns its record."""
     before, load = leftovers(), loaded.paths.plan.load("baseline", "oltp").dump()
-    edits = {"load": {"tables": {**load["tables"], **tables}}, "place": {"clients": clients}}
+    edits = {"load": {"tables": {**load["tables"], **tables}}, "context": {"clients": clients}}
     status, said = finish(loaded.run_command(name, variant=loaded.with_options(**options), **edits))
     assert status == 0, said
     assert leftovers() == before

@@ -60,7 +60,7 @@ def quota(cpus_allowed: float | None, cpus: int) -> CheckResult:
 def placement(topology: Topology, config: Mapping[str, Any]) -> CheckResult:
     """Judge the CPUs that server and load generator would get."""
     try:
-        placed = place_on_hosts(topology, config)
+        placed = place_on_hosts(topology, config["placement"], config.get("client"))
     except ValueError as error:
         return CheckResult("problem", "placement", str(error), "no run can start", "change `placement` in the study")
     client = "" if placed.mode == "remote" else f", load generator {format_cpus(placed.client_cpus or ())}"

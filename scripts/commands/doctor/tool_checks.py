@@ -116,15 +116,15 @@ def load_generator(drivers: set[str], read: Callable[[], sysbench.Capabilities])
 
 def check_client(needs: Needs) -> CheckResults:
     """Ask the client host, if the study has one, as a run does."""
-    declared = needs.study.declared.client
+    hosts = needs.study.hosts
     try:
-        client = client_host.client_host_of(needs.study.hosts)
+        client = client_host.client_host_of(hosts["client"], hosts["placement"])
     except ValueError as error:
         change = "`client` in the study, or the host itself: its keys, its packages, the address"
         yield CheckResult("problem", "client host", str(error), "no run can start", change)
         return
-    if declared is None or client is None:
+    if client is None:
         return
-    name, listens = client_host.client_name(declared.written()), f"{client.address} port {client.port}"
+    name, listens = client.entry.name, f"{client.address} port {client.port}"
     generator = f"sysbench {client.generator.version} on CPU {format_cpus(client.cpus)}"
     yield ok("client host", f"{name}: {generator}; the server listens on {listens}")

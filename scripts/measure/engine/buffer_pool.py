@@ -2,42 +2,34 @@
 
 import time
 from collections.abc import Mapping
-from typing import Any
 
+from scripts.measure.engine.run_parts import FileSizes, Pool
 from scripts.measure.servers.families import Family
+from scripts.measure.servers.families.connection import Connection, execute
 
 ALWAYS, NEVER = "always", "never"
 
 
-def fill(load: Mapping[str, Any], family: Family, connection: Any, files: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the tables into the pool if the load asks for it, or leaves it open and the pool can hold them.
+def fill(fill_when: str | None, family: Family, connection: Connection, files: Mapping[str, FileSizes]) -> Pool:
+    """Read the tables into the pool if the load asks for it, or leaves it open (None) and the pool can hold them.
 
-    `files` are the sizes of the data directory's files by part. Returns the facts of `pool`, empty for a family that
-    does not report its pool.
+    `files` are the sizes of the data directory's files by part. Returns a pool without values for a family that does
+    not report it.
     """
     pool_bytes, _ = family.pool(connection)
     if pool_bytes is None:
-        return {}
-    table_bytes = sum(part["apparent_bytes"] for part in files.values() if part["kind"] == "table")
-    asked = load.get("fill")
-    begin_s, read = time.monotonic(), asked == ALWAYS or (asked != NEVER and table_bytes <= pool_bytes)
+        return Pool()
+    table_bytes = sum(part.apparent_bytes or 0 for part in files.values() if part.kind == "table")
+    begin_s, read = time.monotonic(), fill_when == ALWAYS or (fill_when != NEVER and table_bytes <= pool_bytes)
     statements = family.reading_statements(connection) if read else []
     before = family.read_bytes(connection) if read else None
     for statement in statements:
-        cursor = connection.cursor()
-        cursor.execute(statement)
-        cursor.close()
+        execute(connection, statement)
     fill_s = time.monotonic() - begin_s if read else None
-    return {
-        "pool_bytes": pool_bytes,
-        "table_bytes": table_bytes,
-        "fill_s": fill_s,
-        "used_bytes": _used_bytes(family, connection, before),
-        "statements": statements,
-    }
+    return Pool(pool_bytes, table_bytes, fill_s, _used_bytes(family, connection, before), statements)
 
 
-def _used_bytes(family: Family, connection: Any, before: int | None) -> int | None:
+def _used_bytes(family: Family, connection: Connection, before: int | None) -> int | None:
     """Return the bytes of the pool in use, or those read into it since `before`, as far as the server reports them.
 
     What was read is still there as long as it fits; pages of the catalog that were there before are not counted.

@@ -1,111 +1,111 @@
 """Measure by turns: each arm alone, in a group of one server, at all its numbers of clients."""
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from scripts.lib import json_record
-from scripts.lib.host import machine_facts, outcome
 from scripts.lib.wording import plural
 from scripts.measure.engine import passes, run_load, warnings
 from scripts.measure.engine.group import Group, Ready, held_machine, rest, started, stop
 from scripts.measure.engine.one_event import logged_statements
-from scripts.measure.engine.run_facts import planned_facts
-from scripts.measure.engine.run_failures import facts_of_failure
-from scripts.measure.engine.run_record import Run
-from scripts.measure.engine.setting import Phases, Setting
+from scripts.measure.engine.own_server import Sizes
+from scripts.measure.engine.run_facts import failed_run, refused_run
+from scripts.measure.engine.run_record import OK, MeasuredRun, Run
+from scripts.measure.engine.setting import Phases, Setting, with_context
 from scripts.measure.loadgen import processes
 
 ARM = "turn"
 
 
-def facts_of_levels(settings: Sequence[Setting], phases: Phases, refusal: str | None) -> list[dict[str, Any]]:
-    """Measure runs in one start of a server; returns the facts of each level, with their times and warnings.
+def runs_of_levels(settings: Sequence[Setting], phases: Phases, refusal: str | None) -> list[MeasuredRun]:
+    """Measure runs in one start of a server; returns the run of each level, with its times and warnings.
 
     A `refusal` is why nothing is measured. A failure of the server or of sysbench is a result; a failure of the host or
     of the workflow is raised. Raises ValueError when the snapshot or the server program is not the one described.
     """
-    machine, built = machine_facts.read_host(), json_record.read(settings[0].identity)
-    planned = [planned_facts(setting, machine, built) for setting in settings]
-    runs = [outcome.failure_facts(refusal)] * len(settings) if refusal else measure(settings, phases)
-    whole = [{**known, **run} for known, run in zip(planned, runs, strict=True)]
-    for setting, facts in zip(settings, whole, strict=True):
-        if outcome.has_failed(facts):
+    if refusal:
+        levels = [MeasuredRun(refused_run(setting.planned, refusal)) for setting in settings]
+    else:
+        levels = measure(settings, phases)
+    for setting, level in zip(settings, levels, strict=True):
+        if level.run.failed:
             setting.text.touch()
-        else:
-            facts["warnings"] = [warning.values() for warning in warnings.warnings_of(Run.of(facts))]
-    return timed(whole, phases)
+    warned = [replace(level, run=warnings.with_warnings(level.run)) for level in levels]
+    return timed(warned, phases)
 
 
-def timed(runs: Sequence[dict[str, Any]], phases: Phases) -> list[dict[str, Any]]:
-    """Return facts with their times, one run behind the other, and an equal share of the phases of their start."""
-    share = {name: seconds / len(runs) for name, seconds in phases.seconds.items()}
-    begin_s, now_s, made = phases.started_at, time.time(), []
-    for number, facts in enumerate(runs, start=1):
-        times = facts.get("times", {})
-        # The last level has the stop of the server; the first one that failed has all the time left.
-        end_s = times["window_ended_at"] if times and number < len(runs) else now_s
-        made.append({**facts, "times": {"started_at": begin_s, **times, "ended_at": end_s}, "phases_s": share})
+def timed(levels: Sequence[MeasuredRun], phases: Phases) -> list[MeasuredRun]:
+    """Return runs with their times, one behind the other, and an equal share of the phases of their start."""
+    share = {name: seconds / len(levels) for name, seconds in phases.seconds.items()}
+    begin_s, now_s, runs = phases.started_at, time.time(), []
+    for number, level in enumerate(levels, start=1):
+        times = level.run.times
+        # The last level has the stop of the server; the first one that failed has all the time that remains.
+        end_s = times.window_ended_at if times.window_ended_at and number < len(levels) else now_s
+        times = replace(times, started_at=begin_s, ended_at=end_s)
+        runs.append(replace(level, run=replace(level.run, times=times, phases_s=share)))
         begin_s = end_s
-    return made
+    return runs
 
 
-def measure(settings: Sequence[Setting], phases: Phases) -> list[dict[str, Any]]:
-    """Measure one arm at all levels, its numbers of clients, in one start of its server; returns the facts of each.
+def measure(settings: Sequence[Setting], phases: Phases) -> list[MeasuredRun]:
+    """Measure one arm at all levels, its numbers of clients, in one start of its server; returns the run of each.
 
     The first level that fails ends the start of the server, and those behind it.
     """
     first = settings[0]
     with held_machine(first, phases), started({ARM: first}, phases) as (group, ready):
-        if "sql" in first.load:
-            facts, _ = passes.measure(group, ready, [ARM], "", phases, alone=True)
-            runs = list(facts.values())
+        if first.load.sql:
+            runs_by_arm, _ = passes.measure(group, ready, [ARM], "", phases, alone=True)
+            runs = list(runs_by_arm.values())
         else:
             runs = [run for state in ready.values() for run in _levels(group, state, settings, phases)]
-    ok = [{"outcome": "ok", "reason": None, **run} for run in runs]
     if not (failure := group.failures.get(ARM)):
-        return ok
+        return runs
     # A server that does not stop cleanly takes its last level with it.
-    ok = ok[: len(settings) - 1]
-    return [*ok, *failures(settings[len(ok) :], facts_of_failure(failure))]
+    runs = runs[: len(settings) - 1]
+    behind = [setting.planned for setting in settings[len(runs) :]]
+    return [*runs, *failures(behind, failed_run(behind[0], failure))]
 
 
-def _levels(group: Group, ready: Ready, settings: Sequence[Setting], phases: Phases) -> list[dict[str, Any]]:
-    """Measure all levels, then stop the server; returns the facts of those that were measured."""
-    runs: list[dict[str, Any]] = []
+def _levels(group: Group, ready: Ready, settings: Sequence[Setting], phases: Phases) -> list[MeasuredRun]:
+    """Measure all levels, then stop the server; returns the runs of those that were measured."""
+    runs: list[Run] = []
     for setting in settings:
         if runs:
             rest(setting, phases)
-        sizes = runs[-1]["files"]["after"] if runs else ready.sizes
+        sizes = runs[-1].files.after if runs else ready.sizes
         measured = group.attempt(lambda arm, at: _level(ready, *at, phases), ARM, (setting, sizes))
         if not measured:
-            return runs
+            return [MeasuredRun(run, ready.shared) for run in runs]
         runs += measured
-    stopped = stop(group, {ARM: ready.server}, {}, "", phases)
-    # After a ladder, the stop follows its last level.
-    return [*runs[:-1], {**runs[-1], **stopped.get(ARM, {})}]
+    for took_s in stop(group, {ARM: ready.server}, {}, "", phases).values():
+        # After a ladder, the stop follows its last level.
+        runs[-1] = replace(runs[-1], slow_stop_s=took_s)
+    return [MeasuredRun(run, ready.shared) for run in runs]
 
 
-def _level(ready: Ready, setting: Setting, sizes: Mapping[str, Any], phases: Phases) -> dict[str, Any]:
-    """Warm up and measure with one number of clients; returns the facts."""
-    own = ready.own
-    with own.server.blamed():
-        warmup = run_load.warm_up(setting, own.server)
+def _level(ready: Ready, setting: Setting, sizes: Sizes, phases: Phases) -> Run:
+    """Warm up and measure with one number of clients; returns the run."""
+    server = ready.own.server
+    planned = with_context(replace(ready.run, outcome=OK), setting.context)
+    with server.blamed():
+        warmup = run_load.warm_up(setting, server)
         phases.end("warmup")
-        calls = run_load.measuring_calls(setting, own.server)
-        facts = run_load.measure_sysbench(setting, own.server, own.connection, calls)
-        files = own.file_facts(sizes)
+        calls = run_load.measuring_calls(setting, server)
+        run = run_load.measure_sysbench(planned, setting, server, ready.own.connection, calls)
+        files = ready.own.files(sizes)
         phases.end("measure")
-        logged = logged_statements(setting, own.server, own.connection, calls[0])
-        if logged:
+        statements = logged_statements(setting, server, ready.own.connection, calls[0])
+        if statements:
             phases.end("log_statements")
-    commands = {**ready.commands, "warmup": warmup, **processes.named_commands(calls)}
-    return {**ready.facts, **facts, **files, **logged, "commands": commands}
+    commands = {**run.commands, "warmup": warmup, **processes.named_commands(calls)}
+    return replace(run, files=files, statements=statements, commands=commands)
 
 
-def failures(settings: Sequence[Setting], first: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the facts of levels of which the first one failed, with the facts `first`."""
-    failed, *behind = settings
-    clients = plural(failed.place["clients"], "client")
-    after = f"not measured: with {clients}, before this in the same start, {first['reason']}"
-    return [dict(first), *({**first, "reason": after} for _ in behind)]
+def failures(planned: Sequence[Run], failed: Run) -> list[MeasuredRun]:
+    """Return the runs of levels of which the first one `failed`, from those `planned`."""
+    clients = plural(failed.cell[2], "client")
+    reason = f"not measured: with {clients}, before this in the same start, {failed.reason}"
+    behind = [replace(refused_run(run, reason), failure=failed.failure) for run in planned[1:]]
+    return [MeasuredRun(run) for run in (failed, *behind)]

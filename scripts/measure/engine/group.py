@@ -8,17 +8,19 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from scripts.lib.host import pausing
 from scripts.lib.host.causes import of_host
 from scripts.lib.host.leftovers import hold_machine
 from scripts.measure.engine import own_server, reached_server
 from scripts.measure.engine.held import GateAlone, Held, waiting
-from scripts.measure.engine.own_server import OwnServer
+from scripts.measure.engine.own_server import OwnServer, Sizes
 from scripts.measure.engine.reached_server import ReachedServer
+from scripts.measure.engine.run_parts import Pool
+from scripts.measure.engine.run_record import OK, MeasuredRun, Run
 from scripts.measure.engine.setting import Phases, Setting
 from scripts.measure.loadgen import sysbench
 from scripts.measure.loadgen.lua import script_path
@@ -52,12 +54,12 @@ class Group:
     def together(self, step: Callable[[str, A], B], states: Mapping[str, A]) -> dict[str, B]:
         """Take a step with all sound arms at the same time; returns what it made of those that are still sound."""
         sound = self.sound(states)
-        made = list(self._threads.map(partial(self.attempt, step), sound, sound.values()))
-        return self.sound({arm: result for arm, results in zip(sound, made, strict=True) for result in results})
+        results = list(self._threads.map(partial(self.attempt, step), sound, sound.values()))
+        return self.sound({arm: result for arm, several in zip(sound, results, strict=True) for result in several})
 
     def in_turn(self, step: Callable[[str, A], B], states: Mapping[str, A]) -> dict[str, B]:
         """Take a step with one sound arm after the other; returns what it made of those that are still sound."""
-        return {arm: made for arm, state in self.sound(states).items() for made in self.attempt(step, arm, state)}
+        return {arm: result for arm, state in self.sound(states).items() for result in self.attempt(step, arm, state)}
 
     def attempt(self, step: Callable[[str, A], B], arm: str, state: A) -> list[B]:
         """Take a step with an arm; returns what it made, nothing if it fails. A failure of the host is raised."""
@@ -74,17 +76,15 @@ class Group:
 
 @dataclass(frozen=True)
 class Ready:
-    """A server with its tables in memory; `facts` are those of a run whatever its load, `sizes` those of its files."""
+    """A server with its tables in memory: `run` is its record so far, `sizes` are those of its files.
+
+    `shared` are the server's variables that do not differ between runs of its variant.
+    """
 
     server: ServerUnderTest
-    sizes: dict[str, Any]
-    fill_command: list[str]
-    facts: dict[str, Any]
-
-    @property
-    def commands(self) -> dict[str, list[str]]:
-        """The commands that a run's record has whatever its load."""
-        return self.server.commands(self.fill_command)
+    sizes: Sizes
+    run: Run
+    shared: Mapping[str, str]
 
     @property
     def own(self) -> OwnServer:
@@ -100,9 +100,8 @@ def held_machine(setting: Setting, phases: Phases) -> Iterator[None]:
 
     Raises ValueError naming an option whose value the load's script would misread.
     """
-    if "script" in setting.load:
-        script = script_path(setting.load["script"])
-        sysbench.demand_options(setting.generator, script, setting.load.get("options", {}))
+    if setting.load.script:
+        sysbench.demand_options(setting.generator, script_path(setting.load.script), setting.load.options)
     with hold_machine() as waited_s:
         phases.end("startup", less_s=waited_s, less_name="wait_lock")
         rest(setting, phases)
@@ -112,7 +111,7 @@ def held_machine(setting: Setting, phases: Phases) -> Iterator[None]:
 
 def rest(setting: Setting, phases: Phases) -> None:
     """Leave the host idle for the study's `rest_s`."""
-    if seconds := setting.load.get("rest_s"):
+    if seconds := setting.load.rest_s:
         time.sleep(seconds)
         phases.end("rest")
 
@@ -162,10 +161,22 @@ def _filled(group: Group, servers: Mapping[str, ServerUnderTest], phases: Phases
 
 
 def _ready(server: ServerUnderTest, command: list[str]) -> Ready:
-    variables, sizes = server.variable_facts(), server.file_sizes()
+    variables, sizes = server.variables(), server.file_sizes()
     # The first pass of timed SQL is cold.
-    pool = {} if "sql" in server.setting.load else server.fill_pool(sizes)
-    return Ready(server, sizes, command, {**server.facts, **variables, **({"pool": pool} if pool else {})})
+    pool = Pool() if server.setting.load.sql else server.fill_pool(sizes)
+    run = replace(server.run, variables=variables.of_run, pool=pool, commands=server.commands(command))
+    return Ready(server, sizes, run, variables.shared)
+
+
+def measured_runs(
+    runs: Mapping[str, Run], stops: Mapping[str, float | None], ready: Mapping[str, Ready]
+) -> dict[str, MeasuredRun]:
+    """Return the runs of the arms that were measured and stopped cleanly; `stops` has the seconds of each stop."""
+    return {
+        arm: MeasuredRun(replace(runs[arm], outcome=OK, slow_stop_s=took_s), ready[arm].shared)
+        for arm, took_s in stops.items()
+        if arm in runs
+    }
 
 
 def stop(
@@ -174,28 +185,28 @@ def stop(
     holds: Mapping[str, Held | GateAlone],
     seed: str,
     phases: Phases,
-) -> dict[str, dict[str, Any]]:
-    """Stop the servers cleanly; returns the facts of each stop.
+) -> dict[str, float | None]:
+    """Stop the servers cleanly; returns the seconds that each took, None where no slow stop was asked for.
 
     Servers that finish what they put off stop one after the other in a drawn order: those that wait cannot work on it.
     """
     phases.announce("stop the servers")
     sound = group.sound(servers)
     if len(sound) < 2 or not next(iter(sound.values())).setting.stops_slowly:
-        facts = group.together(lambda arm, server: server.stop(), sound)
+        took_s = group.together(lambda arm, server: server.stop(), sound)
     else:
         mixed = random.Random(f"{seed}/stops").sample(list(sound), len(sound))
         with waiting([holds[arm] for arm in mixed]):
-            facts = {
-                arm: made
+            took_s = {
+                arm: seconds
                 for arm in mixed
-                for made in group.attempt(lambda arm, server: _released(holds[arm], server), arm, sound[arm])
+                for seconds in group.attempt(lambda arm, server: _released(holds[arm], server), arm, sound[arm])
             }
     phases.end("stop")
-    return facts
+    return took_s
 
 
-def _released(hold: Held | GateAlone, server: ServerUnderTest) -> dict[str, Any]:
+def _released(hold: Held | GateAlone, server: ServerUnderTest) -> float | None:
     hold.release()
     return server.stop()
 

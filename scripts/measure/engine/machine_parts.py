@@ -1,5 +1,6 @@
 """The parts of a run's record about the machine: what it is, where the run was placed, what it was short of."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from scripts.lib.parts import Part
@@ -28,6 +29,10 @@ class HostFacts(Part):
     governor: str | None = None
     thp: str | None = None
     clocksource: str | None = None
+
+    def written_empty(self) -> Collection[str]:
+        """Return none where nothing is known of the machine."""
+        return self.values().keys() if self else ()
 
     @property
     def cpu(self) -> str | None:

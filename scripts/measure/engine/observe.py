@@ -5,15 +5,16 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from scripts.lib.host.machine_supplies import got_by
+from scripts.lib.host import usage
+from scripts.measure.engine.run_parts import Edges, EngineReports, FileSizes
 from scripts.measure.servers.families import Family
+from scripts.measure.servers.families.connection import Connection
 
-EVERY_S = 1.0
+EVERY_S, EVERY_NS = 1.0, 10**9
 # A server that has just failed under load may never answer.
 GIVE_UP_S = 2.0
 Counters = dict[str, float]
@@ -65,71 +66,125 @@ def _sample(
         failed.append(error)
 
 
-def sample_columns(samples: list[CounterSample], begin_s: float) -> dict[str, list]:
-    """Return samples as columns; `second` counts from `begin_s` of the monotonic clock, as the run's `series` does.
+def sample_columns(samples: list[CounterSample], begin_s: float) -> dict[str, list[float | None]]:
+    """Return samples as `counter_columns`; seconds count from `begin_s` of the monotonic clock, as in `series`."""
+    seconds = [round(sample.monotonic_s - begin_s, 3) for sample in samples]
+    return counter_columns(seconds, [sample.counters for sample in samples])
 
-    A counter that a sample lacks is None. Empty without samples.
-    """
-    if not samples:
+
+def counter_columns(seconds: Sequence[float], readings: Sequence[Counters]) -> dict[str, list[float | None]]:
+    """Return readings as columns, `second` first; a counter that a reading lacks is None. Empty without readings."""
+    if not readings:
         return {}
-    names = dict.fromkeys(name for sample in samples for name in sample.counters)
-    return {
-        "second": [round(sample.monotonic_s - begin_s, 3) for sample in samples],
-        **{name: [sample.counters.get(name) for sample in samples] for name in names},
-    }
+    names = dict.fromkeys(name for counters in readings for name in counters)
+    return {"second": list(seconds), **{name: [counters.get(name) for counters in readings] for name in names}}
+
+
+def with_switches(counters: Counters, pid: int) -> Counters:
+    """Return a server's counters with its context switches, where the system lets us read them."""
+    switches = usage.context_switches(pid)
+    return counters if switches is None else {**counters, "context_switches": float(switches)}
+
+
+def with_machine(counters: Counters, pid: int) -> Counters:
+    """Return a server's counters with its context switches, and the interrupts of the whole machine since boot."""
+    interrupts = usage.interrupts()
+    of_server = with_switches(counters, pid)
+    return of_server if interrupts is None else {**of_server, "interrupts": float(interrupts)}
+
+
+@dataclass
+class CounterSeries:
+    """Readings of counters over a server's open time: after each slice that completes a second of it.
+
+    `seconds` are those of the open time; no reading lies within a slice.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    readings: list[Counters] = field(default_factory=list)
+    _open_ns: int = 0
+    _interrupts: int | None = 0
+    _at_opening: int | None = None
+
+    def before_slice(self) -> None:
+        """Note the machine's interrupts so far: those of other servers' slices are not this one's."""
+        self._at_opening = usage.interrupts()
+
+    def after_slice_of(self, read: Callable[[], Counters]) -> Callable[[int], None]:
+        """Return what to call after each slice with its nanoseconds; it calls `read` when a second is complete."""
+
+        def after_slice(open_ns: int) -> None:
+            self._add_interrupts()
+            before_ns, self._open_ns = self._open_ns, self._open_ns + open_ns
+            if before_ns // EVERY_NS < self._open_ns // EVERY_NS:
+                interrupts = {} if self._interrupts is None else {"interrupts": float(self._interrupts)}
+                self.readings.append({**read(), **interrupts})
+                self.seconds.append(round(self._open_ns / 1e9, 3))
+
+        return after_slice
+
+    def _add_interrupts(self) -> None:
+        now = usage.interrupts()
+        if now is None or self._at_opening is None or self._interrupts is None:
+            self._interrupts = None
+        else:
+            self._interrupts += now - self._at_opening
 
 
 @dataclass(frozen=True)
 class Edge:
     """A server at one moment: its counters, and its engine's own report, empty for a family without one."""
 
-    counters: dict[str, float]
+    counters: Counters
     report: str
 
 
-def read_edge(family: Family, connection: Any) -> Edge:
+def read_edge(family: Family, connection: Connection) -> Edge:
     """Read a server's counters and its engine's report."""
     return Edge(family.counters(connection), family.engine_report(connection))
 
 
-def edge_facts(before: Edge, after: Edge) -> dict[str, Any]:
-    """Return the parts of a run's record with both edges: `counters`, and `engine_report` if the family has one."""
-    known = [name for name in before.counters if name in after.counters]
-    counters = {name: {"before": before.counters[name], "after": after.counters[name]} for name in known}
-    reports = {"before": before.report, "after": after.report}
-    return {"counters": counters, **({"engine_report": reports} if any(reports.values()) else {})}
+def counter_edges(before: Edge, after: Edge) -> dict[str, Edges]:
+    """Return the counters that a server has at both edges."""
+    names = [name for name in before.counters if name in after.counters]
+    return {name: Edges(before.counters[name], after.counters[name]) for name in names}
 
 
-def supply_facts(pid: int) -> dict[str, Any]:
-    """Return the part `supplies` of a run's record: what a server has got that others on the machine may lack."""
-    return {"supplies": asdict(got_by(pid))}
+def reports(before: Edge, after: Edge) -> EngineReports:
+    """Return the engine's report at both edges, without values for a family that has none."""
+    return EngineReports(before.report, after.report) if before.report or after.report else EngineReports()
 
 
-def variable_facts(family: Family, connection: Any, *private: Path) -> dict[str, dict[str, str]]:
-    """Return the server's variables: `own_variables` name one of the run's `private` folders, `variables` do not.
+@dataclass(frozen=True)
+class Variables:
+    """A server's variables: those of a run name one of its private folders, the others all runs of a variant share."""
 
-    So `variables` are the same in every run of a variant.
-    """
-    every = family.variables(connection)
+    of_run: dict[str, str]
+    shared: dict[str, str]
+
+
+def read_variables(family: Family, connection: Connection, *private: Path) -> Variables:
+    """Return the server's variables, apart by whether they name one of the run's `private` folders."""
+    variables = family.variables(connection)
     folders = {str(path) for folder in private for path in (folder, folder.resolve())}
-    own = {name: value for name, value in every.items() if any(folder in str(value) for folder in folders)}
-    return {"variables": {name: every[name] for name in every if name not in own}, "own_variables": own}
+    of_run = {name: value for name, value in variables.items() if any(folder in str(value) for folder in folders)}
+    return Variables(of_run, {name: value for name, value in variables.items() if name not in of_run})
 
 
-def file_sizes(family: Family, data: Path, connection: Any) -> dict[str, dict[str, Any]]:
-    """Return the sizes of a data directory's files per part: its kind, apparent_bytes and allocated_bytes.
+def file_sizes(family: Family, data: Path, connection: Connection) -> dict[str, FileSizes]:
+    """Return the sizes of a data directory's files per part.
 
     A part is a table with its indexes, named `database.table` or `schema.table`, a partition of one, named
     `database.table#partition`, or all files of a kind, named as the kind. A file that is removed meanwhile is left out.
     """
-    found: dict[str, dict[str, Any]] = {}
-    named = family.table_files(connection)
+    sizes: dict[str, FileSizes] = {}
+    tables = family.table_files(connection)
     for file, status in _files(data):
-        kind, name = file_kind(family, file, named)
-        taken = found.setdefault(name, {"kind": kind, "apparent_bytes": 0, "allocated_bytes": 0})
-        taken["apparent_bytes"] += status.st_size
-        taken["allocated_bytes"] += status.st_blocks * 512
-    return dict(sorted(found.items()))
+        kind, name = file_kind(family, file, tables)
+        before = sizes.get(name, FileSizes(kind, 0, 0))
+        apparent_bytes = (before.apparent_bytes or 0) + status.st_size
+        sizes[name] = FileSizes(before.kind, apparent_bytes, (before.allocated_bytes or 0) + status.st_blocks * 512)
+    return dict(sorted(sizes.items()))
 
 
 def _files(data: Path) -> Iterator[tuple[str, os.stat_result]]:
@@ -147,19 +202,19 @@ def _unless_gone(error: OSError) -> None:
         raise error
 
 
-def file_kind(family: Family, file: str, named: dict[str, str]) -> tuple[str, str]:
-    """Return (kind, part) of a file by its path below the data directory; `named` maps files to their tables."""
+def file_kind(family: Family, file: str, tables: dict[str, str]) -> tuple[str, str]:
+    """Return (kind, part) of a file by its path below the data directory; `tables` maps files to their tables."""
     for pattern, kind in family.FILE_KINDS:
         if match := pattern.fullmatch(file):
             if kind != "table":
                 return kind, kind
-            if name := _table(match.groupdict(), named):
+            if name := _table(match.groupdict(), tables):
                 return kind, name
     return "other", "other"
 
 
-def _table(found: dict[str, str], named: dict[str, str]) -> str | None:
-    if "table" not in found:
-        return named.get(found["stem"])
-    partition = found.get("partition")
-    return f"{found['schema']}.{found['table']}{f'#{partition}' if partition else ''}"
+def _table(groups: dict[str, str], tables: dict[str, str]) -> str | None:
+    if "table" not in groups:
+        return tables.get(groups["stem"])
+    partition = groups.get("partition")
+    return f"{groups['schema']}.{groups['table']}{f'#{partition}' if partition else ''}"

@@ -10,17 +10,21 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any
 
 from scripts.lib import json_record
 from scripts.lib.host import storage, usage
 from scripts.measure.engine import observe, rounds, slice_facts, statement_passes
-from scripts.measure.engine.group import Group, Ready, stop
+from scripts.measure.engine.group import Group, Ready, measured_runs, stop
 from scripts.measure.engine.held import Held, waiting
 from scripts.measure.engine.own_server import OwnServer
+from scripts.measure.engine.run_facts import used_between
+from scripts.measure.engine.run_parts import ShownAnswer, Sliced, TimedSql, TimesFacts, WindowFacts
+from scripts.measure.engine.run_record import MeasuredRun, Run
 from scripts.measure.engine.setting import Phases
 from scripts.measure.engine.slices import Taken
+from scripts.measure.servers.families.connection import Connection
 from scripts.measure.sql import statement_files
+from scripts.measure.sql.times import Execution
 
 COLD_PASS = 1
 
@@ -29,11 +33,11 @@ COLD_PASS = 1
 class AskedArm:
     """An arm before its first pass: its statements by name, those it is not sent, its counters and resources.
 
-    `held` is how it waits while others are asked, None by turns.
+    `hold` is how it waits while others are asked, None by turns.
     """
 
     ready: Ready
-    held: Held | None
+    hold: Held | None
     statements: Mapping[str, statement_files.Timed]
     skipped: list[str]
     edge: observe.Edge
@@ -47,12 +51,12 @@ class AskedArm:
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
         """Let the server go on while the body runs; it stays so after an error, which ends it."""
-        if self.held:
-            self.held.go_on()
+        if self.hold:
+            self.hold.go_on()
         with self.server.server.blamed():
             yield
-        if self.held:
-            self.held.stop()
+        if self.hold:
+            self.hold.stop()
 
 
 @dataclass(frozen=True)
@@ -72,8 +76,8 @@ class Answered:
     """A statement that an arm answered: its executions, the answers that are shown, and what it took; None by turns."""
 
     arm: str
-    executions: list[dict[str, Any]]
-    shown: list[dict[str, Any]]
+    executions: list[Execution]
+    shown: list[ShownAnswer]
     spent: StatementCost | None
 
 
@@ -87,22 +91,22 @@ class PassTimes:
 
 def measure(
     group: Group, ready: Mapping[str, Ready], names: Sequence[str], seed: str, phases: Phases, *, alone: bool
-) -> tuple[dict[str, dict[str, Any]], Taken]:
-    """Send all statements of all passes and stop the servers; returns the facts of the sound arms, and the orders.
+) -> tuple[dict[str, MeasuredRun], Taken]:
+    """Send all statements of all passes and stop the servers; returns the runs of the sound arms, and the orders.
 
     `names` are those of the arms, the reference first. `alone`: one arm by turns. Raises ValueError when the file of
     the statements is not the one of the recipe.
     """
     ordered = {arm: ready[arm] for arm in names if arm in ready}
     phases.announce("send the statements")
-    asked = group.in_turn(lambda arm, state: _begin(arm, state, alone=alone), ordered)
-    answers, orders, times = _take_passes(group, asked, seed)
+    arms = group.in_turn(lambda arm, state: _begin(arm, state, alone=alone), ordered)
+    answers, orders, times = _take_passes(group, arms, seed)
     phases.end("measure")
-    facts = group.in_turn(lambda arm, state: _end(state, [one for one in answers if one.arm == arm], times), asked)
-    held = {arm: state.held for arm, state in asked.items() if state.held}
-    stops = stop(group, {arm: state.server for arm, state in ready.items()}, held, seed, phases)
-    open_s = sum(one.spent.open_ns for one in answers if one.spent) / 1e9
-    return {arm: {**facts[arm], **stopped} for arm, stopped in stops.items() if arm in facts}, Taken((), orders, open_s)
+    runs = group.in_turn(lambda arm, state: _end(state, [reply for reply in answers if reply.arm == arm], times), arms)
+    holds = {arm: state.hold for arm, state in arms.items() if state.hold}
+    stops = stop(group, {arm: state.server for arm, state in ready.items()}, holds, seed, phases)
+    open_s = sum(reply.spent.open_ns for reply in answers if reply.spent) / 1e9
+    return measured_runs(runs, stops, ready), Taken((), orders, open_s)
 
 
 def _begin(arm: str, ready: Ready, *, alone: bool) -> AskedArm:
@@ -111,113 +115,112 @@ def _begin(arm: str, ready: Ready, *, alone: bool) -> AskedArm:
     with server.server.blamed():
         edge = server.edge()
     used = statement_passes.sample(server.server.process.pid)
-    held = None if alone else server.hold()
-    return AskedArm(ready, held, {one.name: one for one in chosen}, skipped, edge, used)
+    hold = None if alone else server.hold()
+    return AskedArm(ready, hold, {statement.name: statement for statement in chosen}, skipped, edge, used)
 
 
 def _take_passes(
-    group: Group, asked: Mapping[str, AskedArm], seed: str
+    group: Group, arms: Mapping[str, AskedArm], seed: str
 ) -> tuple[list[Answered], list[list[str]], PassTimes]:
     """Return the answers in their order, the orders of the arms, one per statement, and when they were sent."""
-    if not asked:
+    if not arms:
         return [], [], PassTimes(time.time(), time.time())
-    setting, answers = next(iter(asked.values())).server.setting, []
-    names = list(dict.fromkeys(one.name for one in statement_passes.every_statement(setting)))
-    orders = list(rounds.orders(list(asked), setting.load["passes"] * len(names), seed))
+    setting, answers = next(iter(arms.values())).server.setting, list[Answered]()
+    names, passes = statement_passes.names_of_statements(setting), setting.load.passes or 0
+    orders = list(rounds.orders(list(arms), passes * len(names), seed))
     began_at, drawn = time.time(), iter(orders)
     with (
         statement_passes.pinned(setting.cpus.client_cpus),
-        waiting([state.held for state in asked.values() if state.held]),
+        waiting([state.hold for state in arms.values() if state.hold]),
     ):
-        for number in range(1, setting.load["passes"] + 1):
-            connections = group.in_turn(lambda arm, state: _open(group, arm, state), asked)
+        for number in range(1, passes + 1):
+            connections = group.in_turn(lambda arm, state: _open(group, arm, state), arms)
             for name in names:
                 for arm in next(drawn):
-                    if arm not in group.failures and name in asked[arm].statements:
+                    if arm not in group.failures and name in arms[arm].statements:
                         at = (number, name, connections[arm][1])
-                        answers += group.attempt(lambda arm, at: _ask(arm, asked[arm], *at), arm, at)
-            group.in_turn(lambda arm, opened: _close(asked[arm], opened[0]), connections)
+                        answers += group.attempt(lambda arm, at: _ask(arm, arms[arm], *at), arm, at)
+            group.in_turn(lambda arm, opened: _close(arms[arm], opened[0]), connections)
     return answers, orders, PassTimes(began_at, time.time())
 
 
-def _open(group: Group, arm: str, asked: AskedArm) -> tuple[ExitStack, Any]:
+def _open(group: Group, arm: str, asked_arm: AskedArm) -> tuple[ExitStack, Connection]:
     """Open the connection of a pass."""
-    with asked.working():
+    with asked_arm.working():
         stack = group.stack(arm).enter_context(ExitStack())
-        return stack, stack.enter_context(statement_passes.connected(asked.server.setting, asked.server.server))
+        return stack, stack.enter_context(statement_passes.connected(asked_arm.server.setting, asked_arm.server.server))
 
 
-def _close(asked: AskedArm, stack: ExitStack) -> None:
+def _close(asked_arm: AskedArm, stack: ExitStack) -> None:
     """Close the connection of a pass."""
-    with asked.working():
+    with asked_arm.working():
         stack.close()
 
 
-def _ask(arm: str, asked: AskedArm, number: int, name: str, connection: Any) -> Answered:
+def _ask(arm: str, asked_arm: AskedArm, number: int, name: str, connection: Connection) -> Answered:
     """Send a statement in a pass. Raises ServerFailed naming it."""
-    statement = asked.statements[name]
+    statement = asked_arm.statements[name]
     spent: list[StatementCost] = []
-    if number == COLD_PASS and asked.held:
-        storage.drop_files(asked.server.data)
-    with asked.working(), _counted(asked.held, spent):
-        answers = [{"pass": number, **one} for one in statement_passes.send(asked.server.server, connection, statement)]
-    executions, shown = (answers, []) if statement.kind == statement_files.TIMED else ([], answers)
+    if number == COLD_PASS and asked_arm.hold:
+        storage.drop_files(asked_arm.server.data)
+    with asked_arm.working(), _counted(asked_arm.hold, spent):
+        executions, shown = statement_passes.send(asked_arm.server.server, connection, statement, number)
     return Answered(arm, executions, shown, spent[0] if spent else None)
 
 
 @contextlib.contextmanager
-def _counted(held: Held | None, spent: list[StatementCost]) -> Iterator[None]:
+def _counted(hold: Held | None, spent: list[StatementCost]) -> Iterator[None]:
     """Add to `spent` what the body took; by turns the passes are counted as a whole."""
-    if held is None:
+    if hold is None:
         yield
         return
-    own, cpu_ns, host, pressure_s = os.times(), held.cpu_ns(), usage.cpu_times(), usage.pressures_s()
+    client, cpu_ns, host, pressure_s = os.times(), hold.cpu_ns(), usage.cpu_times(), usage.pressures_s()
     begin_ns = time.monotonic_ns()
     yield
     open_ns, after = time.monotonic_ns() - begin_ns, os.times()
-    used_ns, used = held.cpu_ns() - cpu_ns, usage.cpu_between(host, usage.cpu_times())
+    used_ns, used = hold.cpu_ns() - cpu_ns, usage.cpu_between(host, usage.cpu_times())
     waited_s = usage.pressure_between(pressure_s, usage.pressures_s())
-    spent.append(StatementCost(open_ns, used_ns, used, waited_s, after.user - own.user, after.system - own.system))
+    user_s, system_s = after.user - client.user, after.system - client.system
+    spent.append(StatementCost(open_ns, used_ns, used, waited_s, user_s, system_s))
 
 
-def _end(asked: AskedArm, answers: Sequence[Answered], times: PassTimes) -> dict[str, Any]:
-    """Return the facts of all passes of an arm, and write the times as text."""
-    server = asked.server
+def _end(asked_arm: AskedArm, answers: Sequence[Answered], times: PassTimes) -> Run:
+    """Return the run with all passes of an arm, and write the times as text."""
+    server = asked_arm.server
     with server.server.blamed():
         after = statement_passes.sample(server.server.process.pid)
-        edges = observe.edge_facts(asked.edge, server.edge())
-        sizes = server.file_facts(asked.ready.sizes)
-    executions = [one for each in answers for one in each.executions]
+        edge = server.edge()
+        files = server.files(asked_arm.ready.sizes)
+    executions = [execution for reply in answers for execution in reply.executions]
     json_record.write_text(server.setting.text, "".join(map(statement_passes.line, executions)))
-    return {
-        **asked.ready.facts,
-        "commands": asked.ready.commands,
-        "times": {"window_started_at": times.began_at, "window_ended_at": times.ended_at},
-        **(_facts_beside(asked, asked.held, answers, after) if asked.held else _facts_alone(asked.used, after)),
-        **edges,
-        **sizes,
-        "timed_sql": {
-            "statements": statement_passes.sent(list(asked.statements.values())),
-            "skipped": asked.skipped,
-            "executions": executions,
-            "shown": [one for each in answers for one in each.shown],
-        },
-    }
+    run = replace(
+        asked_arm.ready.run,
+        times=TimesFacts(window_started_at=times.began_at, window_ended_at=times.ended_at),
+        counters=observe.counter_edges(asked_arm.edge, edge),
+        engine_report=observe.reports(asked_arm.edge, edge),
+        files=files,
+        timed_sql=TimedSql(
+            statements=statement_passes.sent(list(asked_arm.statements.values())),
+            skipped=asked_arm.skipped,
+            executions=executions,
+            shown=[answer for reply in answers for answer in reply.shown],
+        ),
+    )
+    if asked_arm.hold:
+        return _beside_others(run, asked_arm.used, asked_arm.hold, answers, after)
+    # The window of a turn is from the first connection to the last answer.
+    duration_s = after.monotonic_s - asked_arm.used.monotonic_s
+    used = used_between(asked_arm.used, after)
+    return replace(run, window=WindowFacts(duration_s=duration_s), **used.values())
 
 
-def _facts_alone(before: usage.Sample, after: usage.Sample) -> dict[str, Any]:
-    """Return the window of a turn: from the first connection to the last answer."""
-    return {"window": {"duration_s": after.monotonic_s - before.monotonic_s}, **usage.usage_between(before, after)}
-
-
-def _facts_beside(asked: AskedArm, held: Held, answers: Sequence[Answered], after: usage.Sample) -> dict[str, Any]:
-    """Return the window of an arm beside others: the time in which it was asked."""
-    spent, client = [one.spent for one in answers if one.spent], asked.used.client
-    open_s = sum(each.open_ns for each in spent) / 1e9
-    # This process is the load generator of all arms; of its CPU time the arm has its own part.
-    user_s = client.user_s + sum(each.client_user_s for each in spent)
-    system_s = client.system_s + sum(each.client_system_s for each in spent)
-    own = replace(after, client=replace(client, user_s=user_s, system_s=system_s))
-    waiting_s = held.waiting_cpu_s
-    sliced = {"rounds": len(spent), "open_s": open_s, "held_by": held.held_by, "waiting_cpu_s": waiting_s}
-    return {"window": {"duration_s": open_s}, **slice_facts.usage_facts(spent, asked.used, own), "sliced": sliced}
+def _beside_others(run: Run, before: usage.Sample, hold: Held, answers: Sequence[Answered], after: usage.Sample) -> Run:
+    """Return the run of an arm beside others, with the time in which it was asked as its window."""
+    spent, client = [reply.spent for reply in answers if reply.spent], before.client
+    open_s = sum(cost.open_ns for cost in spent) / 1e9
+    # This process is the load generator of all arms; of its CPU time the arm has its part.
+    user_s = client.user_s + sum(cost.client_user_s for cost in spent)
+    system_s = client.system_s + sum(cost.client_system_s for cost in spent)
+    used = slice_facts.used_in(spent, before, replace(after, client=replace(client, user_s=user_s, system_s=system_s)))
+    sliced = Sliced(rounds=len(spent), open_s=open_s, held_by=hold.held_by, waiting_cpu_s=hold.waiting_cpu_s)
+    return replace(run, window=WindowFacts(duration_s=open_s), sliced=sliced, **used.values())

@@ -1,18 +1,41 @@
 """A block as the main process planned it: what a job needs to measure it, read from the study's plan.json."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from scripts.lib import json_record
+from scripts.lib.json_record import Json
 from scripts.lib.parts import Part
+from scripts.lib.recipe_models import RunRecipe
 
-SLICES, STATEMENTS, TURNS = "slices", "statements", "turns"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext(Part):
+    """What does not affect the result of a run: its place in the study, and the folder of its storage.
+
+    `judged` are the records that must not have failed, which no run keeps.
+    """
+
+    study: str
+    variant: str
+    workload: str
+    clients: int
+    repetition: int
+    block: str
+    position: int
+    run_number: int
+    runs_total: int
+    sql: str | None = None
+    storage: str | None = None
+    log_statements: bool = False
+    judged: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlannedArm(Part):
-    """An arm: its recipe, its context, the records of its build and dataset, and those that must not have failed.
+    """An arm: its recipe, its context, and the records of its build and dataset.
 
     `answers` is the folder of the build's answers for the arm that measures its relinks, else None. `refused` is why
     that has none to measure; the job finds that out.
@@ -20,12 +43,23 @@ class PlannedArm(Part):
 
     name: str
     digest: str
-    recipe: dict[str, Any]
-    place: dict[str, Any]
+    recipe: RunRecipe
+    context: RunContext
     identity: str
     dataset: str
     answers: str | None = None
     refused: str | None = None
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any], where: str = "record") -> Self:
+        """Return the arm that plan.json holds. Raises ValueError or TypeError naming a key at fault."""
+        return super().of({**facts, "recipe": RunRecipe.of(facts["recipe"], f"{where}.recipe")}, where)
+
+    def facts(self) -> dict[str, Json]:
+        """Return the arm as plan.json holds it."""
+        files: dict[str, Json] = {"identity": self.identity, "dataset": self.dataset, "answers": self.answers}
+        named: dict[str, Json] = {"name": self.name, "digest": self.digest, "recipe": self.recipe.dump()}
+        return {**named, "context": json_record.dump(self.context), **files}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +84,12 @@ class PlannedBlock(Part):
     levels: list[str] = field(default_factory=list)
     arms: list[PlannedArm] = field(default_factory=list)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Json]:
         """Return the block as plan.json holds it."""
-        arms = [{name: value for name, value in arm.values().items() if name != "refused"} for arm in self.arms]
-        return {**self.values(), "arms": arms}
+        return {**self.values(), "arms": [arm.facts() for arm in self.arms]}
 
 
-Facts = dict[str, Any]
+Facts = dict[str, Json]
 
 
 def write(path: Path, decided: list[Facts], blocks: list[Facts], stopping: Facts | None) -> None:

@@ -1,9 +1,8 @@
 """A server under test that already runs: it is connected to, and waits by its clients' gate alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, fields, replace
 
 from scripts.build.sources.kinds import RUNNING
 from scripts.lib import json_record
@@ -12,15 +11,21 @@ from scripts.lib.host import priority, usage, workplace
 from scripts.measure.engine import buffer_pool, observe
 from scripts.measure.engine.disk_load import WarmUp
 from scripts.measure.engine.held import GateAlone
-from scripts.measure.engine.own_server import UsageFacts, drop_connection
+from scripts.measure.engine.machine_parts import HostFacts
+from scripts.measure.engine.observe import Counters
+from scripts.measure.engine.own_server import Sizes, UsageSince, drop_connection
+from scripts.measure.engine.run_parts import ClientCpu, ClientHostFacts, FileFacts, Pool, RunningFacts, Statements
+from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.setting import Setting
 from scripts.measure.engine.side_by_side import Slice
+from scripts.measure.engine.slice_facts import open_s
 from scripts.measure.loadgen import encryption
 from scripts.measure.loadgen.gated import GatedLoad, connected
 from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers import own_database
 from scripts.measure.servers.endpoint import endpoint_of
 from scripts.measure.servers.families import Family
+from scripts.measure.servers.families.connection import Connection
 from scripts.measure.servers.running_server import RunningServer
 
 # What the record of a run of a server that already runs cannot have.
@@ -32,7 +37,7 @@ class FoundTables:
     """The tables that were loaded into a database of ours, and how their server is reached."""
 
     server: RunningServer
-    facts: dict[str, Any]
+    facts: RunningFacts
 
 
 def find_tables(setting: Setting, stack: ExitStack) -> FoundTables:
@@ -45,7 +50,7 @@ def find_tables(setting: Setting, stack: ExitStack) -> FoundTables:
     server = RunningServer(family, endpoint, stack.enter_context(workplace.temporary_directory()))
     with server.blamed("before the block"):
         own_database.demand_mark(family, outside, loaded["database"], loaded["mark"], str(setting.dataset))
-    return FoundTables(server, {"address": identity[RUNNING], "database": loaded["database"], "mark": loaded["mark"]})
+    return FoundTables(server, RunningFacts(identity[RUNNING], loaded["database"], loaded["mark"]))
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,8 @@ class ReachedServer:
 
     setting: Setting
     server: RunningServer
-    connection: Any
-    facts: dict[str, Any]
+    connection: Connection
+    run: Run
 
     def commands(self, fill: list[str]) -> dict[str, list[str]]:
         """Return no commands: nothing was started."""
@@ -70,25 +75,25 @@ class ReachedServer:
         """Return no command: its tables are loaded once."""
         return []
 
-    def variable_facts(self) -> dict[str, dict[str, str]]:
+    def variables(self) -> observe.Variables:
         """Return the server's variables."""
         with self.server.blamed("before the block"):
-            return observe.variable_facts(self.family, self.connection)
+            return observe.read_variables(self.family, self.connection)
 
-    def file_sizes(self) -> dict[str, dict[str, Any]]:
+    def file_sizes(self) -> Sizes:
         """Return no sizes: the server's files are unknown."""
         return {}
 
-    def file_facts(self, before: Mapping[str, Any]) -> dict[str, Any]:
-        """Return nothing: the server's files are unknown."""
-        return {}
+    def files(self, before: Sizes) -> FileFacts:
+        """Return no sizes: the server's files are unknown."""
+        return FileFacts()
 
-    def fill_pool(self, sizes: dict[str, Any]) -> dict[str, Any]:
+    def fill_pool(self, sizes: Sizes) -> Pool:
         """Read the tables into the server's pool only if the load asks for it: whether they fit is unknown."""
-        if self.setting.load.get("fill") != buffer_pool.ALWAYS:
-            return {}
+        if (fill := self.setting.load.fill) != buffer_pool.ALWAYS:
+            return Pool()
         with self.server.blamed("while its tables were read"):
-            return {**buffer_pool.fill(self.setting.load, self.family, self.connection, {}), "table_bytes": None}
+            return replace(buffer_pool.fill(fill, self.family, self.connection, {}), table_bytes=None)
 
     def calls(self, seconds: int, seed: int) -> list[SysbenchCall]:
         """Return the calls that run the load for `seconds`."""
@@ -98,10 +103,10 @@ class ReachedServer:
         """Run the calls with all clients connected and held at their gate."""
         return connected(calls, self.setting.text, self.setting.cpus.client_cpus, self.server.environment)
 
-    def client_facts(self, load: GatedLoad) -> dict[str, Any]:
-        """Return nothing: no study gives environments here; give sysbench this process's priority."""
+    def with_clients(self, run: Run, load: GatedLoad) -> Run:
+        """Return the run as it is: no study gives environments here; give sysbench this process's priority."""
         priority.carry_over(*load.pids)
-        return {}
+        return run
 
     def hold(self) -> GateAlone:
         """Return how the server waits: nothing stops it, its clients' gate is closed."""
@@ -111,7 +116,7 @@ class ReachedServer:
         """Return nothing to watch: no turn can start this server, whatever it asks of its disk."""
         return []
 
-    def counters(self) -> dict[str, float]:
+    def counters(self) -> Counters:
         """Return the server's counters."""
         return self.family.counters(self.connection)
 
@@ -119,34 +124,34 @@ class ReachedServer:
         """Read the server's counters; the engine's report is left out, for it names users."""
         return observe.Edge(self.counters(), "")
 
-    def meter(self, load: GatedLoad) -> UsageFacts:
-        """Return what gives the facts of the resources used in an arm's slices from now on."""
+    def meter(self, load: GatedLoad) -> UsageSince:
+        """Return what adds the resources used in an arm's slices from now on to a run."""
         before = _used(load)
-        return lambda slices: self._usage_facts(slices, before, _used(load))
+        return lambda run, slices: replace(run, client_host=self._client_host(slices, before, _used(load)))
 
-    def statement_facts(self, call: SysbenchCall) -> dict[str, Any]:
-        """Return nothing: this server's log is not ours."""
-        return {}
+    def statements(self, call: SysbenchCall) -> Statements:
+        """Return none: this server's log is not ours."""
+        return Statements()
 
-    def _usage_facts(
+    def _client_host(
         self, slices: Sequence[Slice], before: usage.ProcessTimes, after: usage.ProcessTimes
-    ) -> dict[str, Any]:
-        """Return `client_host`: this machine, the CPU time of sysbench on it, and of all programs in the open time."""
-        host = {each.name: sum(getattr(one.host, each.name) for one in slices) for each in fields(usage.CpuTimes)}
-        cpu = {
-            "duration_s": sum(one.open_ns for one in slices) / 1e9,
-            "user_s": after.user_s - before.user_s,
-            "system_s": after.system_s - before.system_s,
-            "host_busy_s": host["user_s"] + host["system_s"] + host["irq_s"],
-            "host_steal_s": host["steal_s"],
-        }
-        machine = asdict(host_facts.read_host())
-        return {"client_host": {"host": machine, "cpus": list(self.setting.cpus.client_cpus), "cpu": cpu}}
+    ) -> ClientHostFacts:
+        """Return this machine, the CPU time of sysbench on it, and of all programs in the open time."""
+        host = {name.name: sum(getattr(part.host, name.name) for part in slices) for name in fields(usage.CpuTimes)}
+        cpu = ClientCpu(
+            duration_s=open_s(slices),
+            user_s=after.user_s - before.user_s,
+            system_s=after.system_s - before.system_s,
+            host_busy_s=host["user_s"] + host["system_s"] + host["irq_s"],
+            host_steal_s=host["steal_s"],
+        )
+        machine = HostFacts(**asdict(host_facts.read_host()))
+        return ClientHostFacts(host=machine, cpus=list(self.setting.cpus.client_cpus), cpu=cpu)
 
-    def stop(self) -> dict[str, float | None]:
+    def stop(self) -> float | None:
         """Close our own connection; the server goes on."""
         drop_connection(self.connection)
-        return {}
+        return None
 
 
 def _used(load: GatedLoad) -> usage.ProcessTimes:
@@ -165,7 +170,7 @@ def reach(setting: Setting, found: FoundTables, stack: ExitStack) -> ReachedServ
                 f"loaded; remove {setting.identity.parent} to measure the other release as another server"
             )
         cipher = encryption.cipher(found.server, setting.generator)
-    about = {"release": release, "cipher": cipher, "tls": cipher is not None, "restarted": False}
-    return ReachedServer(
-        setting, found.server, connection, {RUNNING: {**found.facts, **about, "unknown": list(UNKNOWN)}}
+    about = replace(
+        found.facts, release=release, cipher=cipher, tls=cipher is not None, restarted=False, unknown=list(UNKNOWN)
     )
+    return ReachedServer(setting, found.server, connection, replace(setting.planned, running=about))

@@ -1,43 +1,60 @@
-"""The facts of a run: those planned, and those measured in its window."""
+"""The parts of a run's record that are measured in its window, and the run that failed."""
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from scripts.build.sources.kinds import RUNNING
-from scripts.lib.host import priority, usage
-from scripts.lib.host.machine_facts import Host
+from scripts.lib.host import usage
+from scripts.lib.parts import Part
 from scripts.lib.vocabulary import CountedBy
-from scripts.measure.engine.run_record import NOT_MEASURED, Run
-from scripts.measure.loadgen.output import SysbenchFailed, percentile, window
+from scripts.measure.engine.machine_parts import Memory, Pressure
+from scripts.measure.engine.run_parts import (
+    CpuFacts,
+    FailureFacts,
+    Generators,
+    HistogramFacts,
+    Io,
+    Operation,
+    Series,
+    TimesFacts,
+    WindowFacts,
+)
+from scripts.measure.engine.run_record import FAILED, NOT_MEASURED, Run
+from scripts.measure.loadgen.output import Histogram, SysbenchFailed, percentile, read_operations, window
 from scripts.measure.loadgen.run_sysbench import FinishedLoad, Moment
+from scripts.measure.servers.server import ServerFailed
 from scripts.measure.sql.times import totals_s
 
 SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
 
 
-def planned_facts(setting: Any, machine: Host, identity: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts known before anything is started."""
-    generator = setting.remote.generator if setting.remote else setting.generator
-    names = ("family", "release", "build", "build_id", "sha256")  # a failed build has no program
-    return {
-        **setting.place,
-        "recipe": setting.recipe,
-        "server": {"name": identity["server"], **{name: identity.get(name) for name in names}},
-        "sysbench": {
-            "version": generator.version,
-            "path": generator.path,
-            "sha256": generator.sha256,
-            "text_file": setting.text.name,
-        },
-        # The host of a server that already runs is unknown; this machine has the load generator only.
-        "host": {} if identity.get(RUNNING) else asdict(machine),
-        "placement": asdict(setting.cpus),
-        "nice": priority.nice(),
-    }
+@dataclass(frozen=True, slots=True)
+class Used(Part):
+    """The resources that server, load generator and machine used in a window."""
+
+    cpu: CpuFacts = field(default_factory=CpuFacts)
+    pressure: Pressure = field(default_factory=Pressure)
+    memory: Memory = field(default_factory=Memory)
+    io: Io = field(default_factory=Io)
 
 
-def measured(finished: FinishedLoad, samples: list[tuple[Moment, usage.Sample]]) -> dict[str, Any]:
-    """Return the facts of the window, which lies between the two sampled per-second reports.
+def used_between(before: usage.Sample, after: usage.Sample) -> Used:
+    """Return the resources used between two samples."""
+    return Used.of(usage.usage_between(before, after))
+
+
+def failed_run(planned: Run, failure: ServerFailed | SysbenchFailed) -> Run:
+    """Return the run that ended by a failure, with the code of its cause and what the server said of it."""
+    cause = FailureFacts(failure.cause.code, failure.cause.text)
+    return replace(planned, outcome=FAILED, reason=str(failure), failure=cause)
+
+
+def refused_run(planned: Run, reason: str) -> Run:
+    """Return the run that is not measured for a reason."""
+    return replace(planned, outcome=FAILED, reason=reason)
+
+
+def printed_run(run: Run, finished: FinishedLoad, samples: list[tuple[Moment, usage.Sample]]) -> Run:
+    """Return a run with its window, which lies between the two sampled per-second reports.
 
     Percentiles are those of the whole measuring call, from its histogram. Raises SysbenchFailed when a sample is
     missing.
@@ -49,44 +66,53 @@ def measured(finished: FinishedLoad, samples: list[tuple[Moment, usage.Sample]])
         )
     (first, before), (last, after) = samples
     output = finished.output
-    if output.histogram is None:
+    if (histogram := output.histogram) is None:
         raise SysbenchFailed("sysbench printed no histogram of its latencies, expected one: each call asks for it")
     stamps_s = [moment.monotonic_s for moment in finished.moments]
     stretch = window(output.reports, stamps_s, first.number - 1, last.number - 1)
-    return {
-        "counted_by": CountedBy.SYSBENCH,
-        "times": {"window_started_at": first.epoch_s, "window_ended_at": last.epoch_s},
-        "window": {
-            **asdict(stretch),
-            "latency_mean_ms": output.latency.mean_ms,
-            **{name: percentile(output.histogram, share) for name, share in SHARES.items()},
-            "errors": output.totals.errors,
-            "reconnects": output.totals.reconnects,
-        },
-        "series": series(finished),
-        **generators(finished),
-        "histogram": asdict(output.histogram),
-        **usage.usage_between(before, after),
-    }
+    return replace(
+        run,
+        counted_by=CountedBy.SYSBENCH,
+        times=TimesFacts(window_started_at=first.epoch_s, window_ended_at=last.epoch_s),
+        window=WindowFacts(
+            *(stretch.duration_s, stretch.transactions, stretch.tps, output.latency.mean_ms),
+            *percentiles_ms(histogram),
+            errors=output.totals.errors,
+            reconnects=output.totals.reconnects,
+        ),
+        series=series(finished),
+        generators=generators(finished),
+        histogram=HistogramFacts(list(histogram.latency_ms), list(histogram.count)),
+        **used_between(before, after).values(),
+    )
 
 
-def generators(finished: FinishedLoad) -> dict[str, dict[str, float]]:
-    """Return `generators`, the number of sysbench processes and how far their reports lay apart; empty for one."""
-    if finished.processes == 1:
-        return {}
-    return {"generators": {"processes": finished.processes, "apart_s": round(finished.apart_s, 3)}}
+def percentiles_ms(histogram: Histogram) -> tuple[float, float, float]:
+    """Return the latencies of SHARES. Raises ValueError for a histogram without transactions."""
+    p50_ms, p95_ms, p99_ms = (percentile(histogram, share) for share in SHARES.values())
+    return p50_ms, p95_ms, p99_ms
 
 
-def series(finished: FinishedLoad) -> dict[str, list]:
+def operations(text: Path) -> dict[str, Operation]:
+    """Return the operations of a load by name, from its output; empty for a script without them."""
+    return {name: Operation.of(figures) for name, figures in read_operations(text).items()}
+
+
+def generators(finished: FinishedLoad) -> Generators:
+    """Return the number of sysbench processes and how far their reports lay apart, without values for one process."""
+    return Generators(finished.processes, round(finished.apart_s, 3)) if finished.processes > 1 else Generators()
+
+
+def series(finished: FinishedLoad) -> Series:
     """Return the per-second reports as columns."""
     reports = finished.output.reports
-    return {
-        "second": [report.second for report in reports],
-        "tps": [report.tps for report in reports],
-        "qps": [report.qps for report in reports],
-        "p95_ms": [report.percentile_ms for report in reports],
-        "errors_per_s": [report.errors_per_s for report in reports],
-    }
+    return Series(
+        second=[report.second for report in reports],
+        tps=[report.tps for report in reports],
+        qps=[report.qps for report in reports],
+        p95_ms=[report.percentile_ms for report in reports],
+        errors_per_s=[report.errors_per_s for report in reports],
+    )
 
 
 def line(run: Run, number: int, total: int) -> str:

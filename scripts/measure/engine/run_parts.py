@@ -3,10 +3,13 @@
 Units end the names. A value that was not measured, or that the release which wrote the record did not have, is None.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
+from scripts.lib.json_record import Json
 from scripts.lib.parts import Part
+from scripts.lib.vocabulary import TURNS
 from scripts.measure.engine.machine_parts import HostFacts
 from scripts.measure.sql.times import Execution
 
@@ -61,10 +64,17 @@ class TimesFacts(Part):
     window_ended_at: float | None = None
     ended_at: float | None = None
 
+    def written_empty(self) -> Collection[str]:
+        """Return none: a run that failed has no window."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class WindowFacts(Part):
-    """The measured window; the percentiles are those of the whole measuring call."""
+    """The measured window; the percentiles are those of the whole measuring call.
+
+    Timed SQL has a duration only, and sysbench's own counts have no `queries`.
+    """
 
     duration_s: float | None = None
     transactions: int | None = None
@@ -73,16 +83,20 @@ class WindowFacts(Part):
     p50_ms: float | None = None
     p95_ms: float | None = None
     p99_ms: float | None = None
+    queries: int | None = None
     errors: int | None = None
     reconnects: int | None = None
-    queries: int | None = None
+
+    def written_empty(self) -> Collection[str]:
+        """Return the fields of a window with transactions."""
+        return () if self.tps is None else self.values().keys() - {"queries"}
 
 
 @dataclass(frozen=True, slots=True)
 class Series(Part):
-    """The per-second reports of sysbench, one list entry per report."""
+    """The per-second reports of sysbench, or the slices of an arm, one list entry each."""
 
-    second: list[int] | None = None
+    second: list[float] | None = None
     tps: list[float] | None = None
     qps: list[float | None] | None = None
     p95_ms: list[float | None] | None = None
@@ -187,7 +201,7 @@ class ClientCpu(Part):
 class ClientHostFacts(Part):
     """The host sysbench ran on when it was another one; `address` and `port` are those the server listened on."""
 
-    reached_by: dict[str, Any] = field(default_factory=dict)
+    reached_by: dict[str, Json] = field(default_factory=dict)
     address: str | None = None
     port: int | None = None
     cpus: list[int] | None = None
@@ -196,6 +210,10 @@ class ClientHostFacts(Part):
     sysbench_path: str | None = None
     cpu: ClientCpu = field(default_factory=ClientCpu)
     network: Network = field(default_factory=Network)
+
+    def written_empty(self) -> Collection[str]:
+        """Return none: of this machine, as the host of sysbench alone, less is written."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +228,8 @@ class RunningFacts(Part):
     database: str | None = None
     mark: str | None = None
     release: str | None = None
-    tls: bool | None = None
     cipher: str | None = None
+    tls: bool | None = None
     restarted: bool | None = None
     unknown: list[str] | None = None
 
@@ -266,8 +284,8 @@ class Pool(Part):
 
     pool_bytes: int | None = None
     table_bytes: int | None = None
-    used_bytes: int | None = None
     fill_s: float | None = None
+    used_bytes: int | None = None
     statements: list[str] | None = None
 
 
@@ -303,16 +321,22 @@ class Sliced(Part):
     rounds: int | None = None
     slice_s: float | None = None
     skip_s: float | None = None
-    held_by: str | None = None
     open_s: float | None = None
-    tps_log_sd: float | None = None
     tps_trimmed: float | None = None
-    drift: float | None = None
-    drift_error: float | None = None
-    waiting_cpu_s: float | None = None
     cpu_tick_s: float | None = None
     positions: list[int] | None = None
     places: list[int] | None = None
+    tps_log_sd: float | None = None
+    drift: float | None = None
+    drift_error: float | None = None
+    held_by: str | None = None
+    waiting_cpu_s: float | None = None
+
+    def written_empty(self) -> Collection[str]:
+        """Return what an arm has that waited for the others, and that was compared with them."""
+        waited = ("held_by", "waiting_cpu_s") if self.rounds is not None else ()
+        compared = ("tps_log_sd", "drift") if self.drift_error is not None else ()
+        return ("why" if self.method == TURNS else "disk_per_s", *waited, *compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,14 +347,27 @@ class Statements(Part):
     total: int | None = None
 
 
+class SentStatement(TypedDict):
+    """A statement of timed SQL that a server was sent."""
+
+    kind: str
+    name: str
+    text: str
+    against: str
+
+
+# The rows that answered a statement to be shown, in a pass.
+ShownAnswer = TypedDict("ShownAnswer", {"pass": int, "name": str, "columns": list[str], "rows": list[list[str | None]]})
+
+
 @dataclass(frozen=True, slots=True)
 class TimedSql(Part):
     """Timed SQL: the statements sent, the names of those left out, their executions, the answers that are shown."""
 
-    statements: list[dict[str, Any]] | None = None
+    statements: list[SentStatement] | None = None
     skipped: list[str] | None = None
     executions: list[Execution] | None = None
-    shown: list[dict[str, Any]] | None = None
+    shown: list[ShownAnswer] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,5 +376,5 @@ class RunWarning(Part):
 
     code: str | None = None
     text: str | None = None
-    value: Any = None
+    value: float | str | list[str] | None = None
     threshold: float | str | None = None

@@ -1,18 +1,18 @@
 """The records of runs and diagnoses: the files `{arm}.json` and `{tool}.json` as values, read and written."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from scripts.lib import json_record
+from scripts.lib.json_record import Json
 from scripts.lib.parts import Part
-from scripts.lib.vocabulary import CountedBy, FailureKind
+from scripts.lib.vocabulary import SLICES, CountedBy, FailureKind
 from scripts.measure.engine import machine_parts, run_parts
-from scripts.measure.engine.planned import SLICES
 
-FAILED = "failed"
+OK, FAILED = "ok", "failed"
 NOT_MEASURED = "not_measured"  # the code of the warning that names what this machine does not report
 VARIABLES_FOLDER = "variables"
 RECORD_FOLDERS = ("blocks", "runs", "diagnoses")
@@ -44,56 +44,56 @@ class Run(Part):
     run_number: int | None = None
     runs_total: int | None = None
     left_s: float | None = None
-    storage: str | None = None
     sql: str | None = None
+    storage: str | None = None
     log_statements: bool | None = None
-    outcome: str | None = None
-    reason: str | None = None
-    failure: run_parts.FailureFacts = field(default_factory=run_parts.FailureFacts)
-    imported: Any = None
-    counted_by: str | None = None
-    recipe: dict[str, Any] = field(default_factory=dict)
+    imported: dict[str, Json] | None = None
+    recipe: dict[str, Json] = field(default_factory=dict)
     server: run_parts.ServerFacts = field(default_factory=run_parts.ServerFacts)
     sysbench: run_parts.Sysbench = field(default_factory=run_parts.Sysbench)
     host: machine_parts.HostFacts = field(default_factory=machine_parts.HostFacts)
     placement: machine_parts.PlacementFacts = field(default_factory=machine_parts.PlacementFacts)
     nice: int | None = None
-    running: run_parts.RunningFacts = field(default_factory=run_parts.RunningFacts)
-    client_host: run_parts.ClientHostFacts = field(default_factory=run_parts.ClientHostFacts)
-    times: run_parts.TimesFacts = field(default_factory=run_parts.TimesFacts)
-    phases_s: dict[str, float] = field(default_factory=dict)
-    window: run_parts.WindowFacts = field(default_factory=run_parts.WindowFacts)
-    series: run_parts.Series = field(default_factory=run_parts.Series)
-    sliced: run_parts.Sliced = field(default_factory=run_parts.Sliced)
-    pool: run_parts.Pool = field(default_factory=run_parts.Pool)
-    generators: run_parts.Generators = field(default_factory=run_parts.Generators)
-    histogram: run_parts.HistogramFacts = field(default_factory=run_parts.HistogramFacts)
-    operations: dict[str, run_parts.Operation] = field(default_factory=dict)
-    statements: run_parts.Statements = field(default_factory=run_parts.Statements)
-    timed_sql: run_parts.TimedSql = field(default_factory=run_parts.TimedSql)
-    cpu: run_parts.CpuFacts = field(default_factory=run_parts.CpuFacts)
-    pressure: machine_parts.Pressure = field(default_factory=machine_parts.Pressure)
-    memory: machine_parts.Memory = field(default_factory=machine_parts.Memory)
-    supplies: machine_parts.SuppliesFacts = field(default_factory=machine_parts.SuppliesFacts)
-    io: run_parts.Io = field(default_factory=run_parts.Io)
+    outcome: str | None = None
+    reason: str | None = None
+    failure: run_parts.FailureFacts = field(default_factory=run_parts.FailureFacts)
     fsync_ms: run_parts.FsyncTimes = field(default_factory=run_parts.FsyncTimes)
     medium: run_parts.Medium = field(default_factory=run_parts.Medium)
     page_cache: run_parts.PageCache = field(default_factory=run_parts.PageCache)
-    counters: dict[str, run_parts.Edges] = field(default_factory=dict)
-    counter_series: dict[str, list] = field(default_factory=dict)
-    engine_report: run_parts.EngineReports = field(default_factory=run_parts.EngineReports)
-    files: run_parts.FileFacts = field(default_factory=run_parts.FileFacts)
-    commands: dict[str, list[str]] = field(default_factory=dict)
-    slow_stop_s: float | None = None
-    option_file: str | None = None
-    options_unread: list[str] = field(default_factory=list)
+    running: run_parts.RunningFacts = field(default_factory=run_parts.RunningFacts)
     environment: dict[str, str] = field(default_factory=dict)
     preloaded: dict[str, str] = field(default_factory=dict)
+    options_unread: list[str] = field(default_factory=list)
+    supplies: machine_parts.SuppliesFacts = field(default_factory=machine_parts.SuppliesFacts)
+    option_file: str | None = None
+    variables: dict[str, str] = field(default_factory=dict)
+    pool: run_parts.Pool = field(default_factory=run_parts.Pool)
     client_environment: dict[str, str] = field(default_factory=dict)
     client_preloaded: dict[str, str] = field(default_factory=dict)
-    variables: dict[str, str] = field(default_factory=dict)
-    shared_variables: str | None = None
+    commands: dict[str, list[str]] = field(default_factory=dict)
+    counted_by: str | None = None
+    times: run_parts.TimesFacts = field(default_factory=run_parts.TimesFacts)
+    window: run_parts.WindowFacts = field(default_factory=run_parts.WindowFacts)
+    series: run_parts.Series = field(default_factory=run_parts.Series)
+    generators: run_parts.Generators = field(default_factory=run_parts.Generators)
+    histogram: run_parts.HistogramFacts = field(default_factory=run_parts.HistogramFacts)
+    cpu: run_parts.CpuFacts = field(default_factory=run_parts.CpuFacts)
+    pressure: machine_parts.Pressure = field(default_factory=machine_parts.Pressure)
+    memory: machine_parts.Memory = field(default_factory=machine_parts.Memory)
+    io: run_parts.Io = field(default_factory=run_parts.Io)
+    client_host: run_parts.ClientHostFacts = field(default_factory=run_parts.ClientHostFacts)
+    sliced: run_parts.Sliced = field(default_factory=run_parts.Sliced)
+    counters: dict[str, run_parts.Edges] = field(default_factory=dict)
+    engine_report: run_parts.EngineReports = field(default_factory=run_parts.EngineReports)
+    files: run_parts.FileFacts = field(default_factory=run_parts.FileFacts)
+    statements: run_parts.Statements = field(default_factory=run_parts.Statements)
+    operations: dict[str, run_parts.Operation] = field(default_factory=dict)
+    timed_sql: run_parts.TimedSql = field(default_factory=run_parts.TimedSql)
+    counter_series: dict[str, list[float | None]] = field(default_factory=dict)
+    slow_stop_s: float | None = None
     warnings: list[run_parts.RunWarning] = field(default_factory=list)
+    phases_s: dict[str, float] = field(default_factory=dict)
+    shared_variables: str | None = None
 
     @property
     def failed(self) -> bool:
@@ -168,6 +168,16 @@ class Run(Part):
         """Identity of the boot of the host that sysbench ran on."""
         return (self.client_host.host if self.client_host else self.host).boot_id
 
+    def written_empty(self) -> Collection[str]:
+        """Return what every run has, and what a measured one has whatever its load."""
+        if self.failed:
+            return ("storage", "host", "reason")
+        of_server = () if self.running else ("pressure", "io", "files", "slow_stop_s")
+        given = (("preloaded", self.environment), ("client_preloaded", self.client_environment))
+        series = () if self.timed_sql else ("counter_series",)
+        always = ("storage", "host", "reason", "commands", "counters", "warnings")
+        return (*always, *of_server, *series, *(name for name, environment in given if environment))
+
     def server_variables(self) -> dict[str, str]:
         """Return every variable of the server with its value, those in the shared file included.
 
@@ -226,22 +236,22 @@ def _read(kind: type[R], path: Path, without: Collection[str]) -> R:
         ) from None
 
 
-def write(path: Path, facts: Mapping[str, Any], kind: type[Run] = Run) -> None:
-    """Write the record of a run, or of another `kind`, and the shared file of its variables, if there is none yet.
+@dataclass(frozen=True)
+class MeasuredRun:
+    """A run, and the server's variables that it shares with all runs of its variant."""
 
-    `facts` has the variables that differ from run to run under `own_variables`, all others under `variables`. Raises
-    ValueError naming every key that a `kind` does not have, TypeError naming one that has another shape.
-    """
-    shared, own = facts.get("variables"), facts.get("own_variables", {})
-    written = {key: value for key, value in facts.items() if key != "own_variables"}
+    run: Run
+    shared: Mapping[str, str] = field(default_factory=dict)
+
+
+def write(path: Path, measured: MeasuredRun) -> None:
+    """Write the record of a run, and the file of the variables that it shares with others, if there is none yet."""
+    run, shared = measured.run, measured.shared
     if shared:
-        written |= {"variables": own, "shared_variables": json_record.sha256(shared)}
-    if unknown := list(kind.unknown_keys(written)):
-        raise ValueError(f"{path}: {', '.join(unknown)} unknown; declare it in {__name__}.{kind.__name__}")
-    kind.of(written)
-    if shared and not (file := shared_file(path, written["shared_variables"])).exists():
+        run = replace(run, shared_variables=json_record.sha256(shared))
+    if run.shared_variables and not (file := shared_file(path, run.shared_variables)).exists():
         json_record.write(file, {"variables": shared})
-    json_record.write_signed(path, written)
+    json_record.write_signed(path, json_record.dump(run))
 
 
 def shared_file(path: Path, sha256: str) -> Path:

@@ -1,17 +1,19 @@
 """The facts of an arm measured in slices, from what its gate and the kernel counted."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, fields, replace
+from typing import Protocol
 
 import numpy as np
 
 from scripts.lib.host import usage
-from scripts.lib.vocabulary import CountedBy
-from scripts.measure.engine.run_facts import SHARES
+from scripts.lib.vocabulary import SLICES, CountedBy
+from scripts.measure.engine.run_facts import Used, percentiles_ms, used_between
+from scripts.measure.engine.run_parts import HistogramFacts, Series, Sliced, TimesFacts, WindowFacts
+from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.side_by_side import Slice
-from scripts.measure.loadgen.output import Histogram, percentile
-from scripts.measure.loadgen.slice_gate import SliceGate
+from scripts.measure.loadgen.output import Histogram
+from scripts.measure.loadgen.slice_gate import Sent, SliceGate
 
 TRIMMED_SHARE = 0.1
 
@@ -31,15 +33,15 @@ def total_tps(slices: Sequence[Slice]) -> float:
 
     A client is busy from its first start to its last completion in each slice, so that no wait at the gate counts.
     """
-    counted = np.sum([one.counted for one in slices], axis=0)
-    busy_ns = np.sum([np.where(one.counted > 0, one.busy_ns, 0) for one in slices], axis=0)
+    counted = np.sum([part.counted for part in slices], axis=0)
+    busy_ns = np.sum([np.where(part.counted > 0, part.busy_ns, 0) for part in slices], axis=0)
     active = busy_ns > 0
     return float((counted[active] / busy_ns[active]).sum() * 1e9)
 
 
 def trimmed_tps(slices: Sequence[Slice]) -> float:
     """Return the mean of the slices' TPS without the tenth of them at each end."""
-    values = np.sort([one.tps for one in slices])
+    values = np.sort([part.tps for part in slices])
     cut = int(len(values) * TRIMMED_SHARE)
     return float(values[cut : len(values) - cut].mean())
 
@@ -72,44 +74,58 @@ def beside_others(tps: Sequence[Sequence[float]]) -> np.ndarray:
 
 def by_round(slices: Sequence[Slice], arms: Sequence[str]) -> list[list[float]]:
     """Return TPS of shape (rounds, arms) of the rounds in which each of the arms has a slice."""
-    found: dict[int, dict[str, float]] = {}
-    for one in slices:
-        found.setdefault(one.round, {})[one.arm] = one.tps
-    return [[each[arm] for arm in arms] for each in found.values() if each.keys() >= set(arms)]
+    rounds: dict[int, dict[str, float]] = {}
+    for part in slices:
+        rounds.setdefault(part.round, {})[part.arm] = part.tps
+    return [[tps[arm] for arm in arms] for tps in rounds.values() if tps.keys() >= set(arms)]
 
 
-def latency_facts(gate: SliceGate) -> tuple[dict[str, float | None], Histogram]:
-    """Return the mean and the percentiles of latency that a gate counted, None without transactions; the histogram."""
+@dataclass(frozen=True)
+class GateLatency:
+    """The mean and the percentiles of latency that a gate counted, None without transactions; and the histogram."""
+
+    mean_ms: float | None
+    percentiles_ms: tuple[float | None, float | None, float | None]
+    histogram: HistogramFacts
+
+    def window(self, duration_s: float, transactions: int, tps: float, sent: Sent) -> WindowFacts:
+        """Return the window with this latency; `sent` is what sysbench counted in it."""
+        return WindowFacts(duration_s, transactions, tps, self.mean_ms, *self.percentiles_ms, *sent)
+
+
+def latency_of(gate: SliceGate) -> GateLatency:
+    """Return the latency that a gate counted."""
     latency_ms, count = gate.latencies()
     histogram = Histogram(tuple(latency_ms), tuple(count))
-    mean_ms = float(np.average(latency_ms, weights=count)) if count else None
-    shares = {name: percentile(histogram, share) if count else None for name, share in SHARES.items()}
-    return {"latency_mean_ms": mean_ms, **shares}, histogram
+    if not count:
+        return GateLatency(None, (None, None, None), HistogramFacts(latency_ms, count))
+    mean_ms = float(np.average(latency_ms, weights=count))
+    return GateLatency(mean_ms, percentiles_ms(histogram), HistogramFacts(latency_ms, count))
 
 
-def window_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> dict[str, Any]:
-    """Return `times`, `window`, `series` and `histogram` of an arm; percentiles are those of its open time."""
-    latency, histogram = latency_facts(gate)
-    duration_s = sum(one.open_ns for one in slices) / 1e9
-    elapsed_s = np.cumsum([one.open_ns for one in slices]) / 1e9
-    return {
-        "counted_by": CountedBy.GATE,
-        "times": {"window_started_at": rounds.begin_s, "window_ended_at": rounds.end_s},
-        "window": {
-            "duration_s": duration_s,
-            "transactions": sum(one.completed for one in slices),
-            "tps": total_tps(slices),
-            **latency,
-        },
-        "series": {
-            "second": [round(float(second), 3) for second in elapsed_s],
-            "tps": [round(one.tps, 3) for one in slices],
-            "qps": [None] * len(slices),
-            "p95_ms": [None] * len(slices),
-            "errors_per_s": [None] * len(slices),
-        },
-        "histogram": asdict(histogram),
-    }
+def sliced_run(run: Run, slices: Sequence[Slice], latency: GateLatency, rounds: Rounds, sent: Sent) -> Run:
+    """Return a run with its window in slices; percentiles are those of its open time."""
+    unknown: list[float | None] = [None] * len(slices)
+    elapsed_s = np.cumsum([part.open_ns for part in slices]) / 1e9
+    return replace(
+        run,
+        counted_by=CountedBy.GATE,
+        times=TimesFacts(window_started_at=rounds.begin_s, window_ended_at=rounds.end_s),
+        window=latency.window(open_s(slices), sum(part.completed for part in slices), total_tps(slices), sent),
+        series=Series(
+            second=[round(float(second), 3) for second in elapsed_s],
+            tps=[round(part.tps, 3) for part in slices],
+            qps=unknown,
+            p95_ms=unknown,
+            errors_per_s=unknown,
+        ),
+        histogram=latency.histogram,
+    )
+
+
+def open_s(slices: Sequence[Slice]) -> float:
+    """Return the seconds in which the gate was open."""
+    return sum(part.open_ns for part in slices) / 1e9
 
 
 class Spent(Protocol):
@@ -128,44 +144,46 @@ class Spent(Protocol):
         """The seconds in which something of the host waited."""
 
 
-def usage_facts(slices: Sequence[Spent], before: usage.Sample, after: usage.Sample) -> dict[str, Any]:
-    """Return the parts `cpu`, `pressure`, `memory` and `io` of an arm: of its open time, not of the whole rounds.
+def used_in(slices: Sequence[Spent], before: usage.Sample, after: usage.Sample) -> Used:
+    """Return the resources used in an arm's open time, not in the whole rounds.
 
     The server's total CPU time is exact; its split into user and system has the kernel's tick.
     """
     host = usage.CpuTimes(
         **{
-            each.name: getattr(before.host, each.name) + sum(getattr(one.host, each.name) for one in slices)
-            for each in fields(usage.CpuTimes)
+            member.name: getattr(before.host, member.name) + sum(getattr(part.host, member.name) for part in slices)
+            for member in fields(usage.CpuTimes)
         }
     )
     pressure_s = {
-        name: _total([before.pressure_s[name], *(one.pressure_s[name] for one in slices)]) for name in usage.PRESSURES
+        name: _total([before.pressure_s[name], *(part.pressure_s[name] for part in slices)]) for name in usage.PRESSURES
     }
-    found = usage.usage_between(before, replace(after, host=host, pressure_s=pressure_s))
-    cpu, exact_s = found["cpu"], sum(one.cpu_ns or 0 for one in slices) / 1e9
-    ticks_s = cpu["server_user_s"] + cpu["server_system_s"]
-    for name in ("server_user_s", "server_system_s"):
-        cpu[name] = round(cpu[name] * exact_s / ticks_s, 6) if ticks_s else exact_s / 2
-    return found
+    used = used_between(before, replace(after, host=host, pressure_s=pressure_s))
+    exact_s = sum(part.cpu_ns or 0 for part in slices) / 1e9
+    user_s, system_s = used.cpu.server_user_s or 0.0, used.cpu.server_system_s or 0.0
+    if ticks_s := user_s + system_s:
+        user_s, system_s = round(user_s * exact_s / ticks_s, 6), round(system_s * exact_s / ticks_s, 6)
+    else:
+        user_s = system_s = exact_s / 2
+    return replace(used, cpu=replace(used.cpu, server_user_s=user_s, server_system_s=system_s))
 
 
-def _total(parts: Sequence[float | None]) -> float | None:
+def _total(values: Sequence[float | None]) -> float | None:
     """Return the sum of values, None where one is unknown."""
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
+    known_values = [value for value in values if value is not None]
+    return sum(known_values) if len(known_values) == len(values) else None
 
 
-def sliced_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> dict[str, Any]:
-    """Return `sliced` of an arm's record, but for what the whole block knows."""
-    return {
-        "method": "slices",
-        "rounds": len(slices),
-        "slice_s": rounds.slice_s,
-        "skip_s": rounds.skip_s,
-        "open_s": sum(one.open_ns for one in slices) / 1e9,
-        "tps_trimmed": trimmed_tps(slices),
-        "cpu_tick_s": 1 / usage.TICKS_PER_S,
-        "positions": [int(count) for count in gate.positions()],
-        "places": [one.place for one in slices],
-    }
+def sliced_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> Sliced:
+    """Return how an arm was measured, but for what the whole block knows."""
+    return Sliced(
+        method=SLICES,
+        rounds=len(slices),
+        slice_s=rounds.slice_s,
+        skip_s=rounds.skip_s,
+        open_s=open_s(slices),
+        tps_trimmed=trimmed_tps(slices),
+        cpu_tick_s=1 / usage.TICKS_PER_S,
+        positions=[int(count) for count in gate.positions()],
+        places=[part.place for part in slices],
+    )

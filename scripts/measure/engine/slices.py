@@ -2,23 +2,23 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from scripts.lib.vocabulary import SHORTEST_SLICE_S
-from scripts.measure.engine import disk_load, rounds, slice_facts
-from scripts.measure.engine.counter_series import CounterSeries
+from scripts.measure.engine import disk_load, observe, rounds, slice_facts
 from scripts.measure.engine.disk_load import DiskBound, WarmUp
-from scripts.measure.engine.group import Group, Ready, ServerUnderTest, stop
+from scripts.measure.engine.group import Group, Ready, ServerUnderTest, measured_runs, stop
 from scripts.measure.engine.held import waiting
-from scripts.measure.engine.observe import Edge, edge_facts
-from scripts.measure.engine.own_server import UsageFacts
+from scripts.measure.engine.observe import CounterSeries, Edge
+from scripts.measure.engine.own_server import UsageSince
+from scripts.measure.engine.run_facts import operations
+from scripts.measure.engine.run_record import MeasuredRun, Run
 from scripts.measure.engine.setting import Phases
 from scripts.measure.engine.side_by_side import Slice, SlicedArm, take_slice
 from scripts.measure.engine.slice_facts import Rounds
 from scripts.measure.engine.warnings import drift
-from scripts.measure.loadgen import output, processes
-from scripts.measure.loadgen.slice_gate import sent_between
+from scripts.measure.loadgen import processes
+from scripts.measure.loadgen.slice_gate import Sent
 from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers import data_directory
 
@@ -49,12 +49,12 @@ class Taken:
 
 @dataclass(frozen=True)
 class Connected:
-    """An arm whose clients are connected, and held at their gate."""
+    """An arm whose clients are connected, and held at their gate; `run` is its record so far."""
 
     ready: Ready
     arm: SlicedArm
     call: SysbenchCall
-    facts: dict[str, Any]
+    run: Run
 
     @property
     def server(self) -> ServerUnderTest:
@@ -66,13 +66,13 @@ class Connected:
 class WarmArm:
     """An arm after its warm-up: what its server had counted, and sysbench sent, before the first round.
 
-    `usage_facts` gives the facts of the resources used from then on.
+    `usage_since` adds the resources used from then on to a run.
     """
 
     connected: Connected
     edge: Edge
-    sent: dict[str, int] | None
-    usage_facts: UsageFacts
+    sent: Sent
+    usage_since: UsageSince
     series: CounterSeries
 
 
@@ -87,40 +87,37 @@ class WarmUpResult:
 
 def measure(
     group: Group, ready: Mapping[str, Ready], names: Sequence[str], seed: str, phases: Phases, *, may_turn: bool
-) -> tuple[dict[str, dict[str, Any]], Taken]:
-    """Warm up, measure in slices and stop the servers; returns the facts of the sound arms, and how they were measured.
+) -> tuple[dict[str, MeasuredRun], Taken]:
+    """Warm up, measure in slices and stop the servers; returns the runs of the sound arms, and how they were measured.
 
     `names` are those of the arms, the reference first. Failed arms are among the failures of the group. When the load
-    is `bound` by a disk and the block `may_turn`, warm-up is all that is done, and there are no facts.
+    is `bound` by a disk and the block `may_turn`, warm-up is all that is done, and there are no runs.
     """
     phases.announce("connect the clients")
     connected = group.together(lambda arm, state: _connect(group, arm, state), ready)
     phases.end("connect")
     ordered = {arm: connected[arm] for arm in names if arm in connected}
-    facts, taken = _measured(group, ordered, seed, phases, may_turn=may_turn)
+    runs, rounds_taken = _measured(group, ordered, seed, phases, may_turn=may_turn)
     holds = {arm: state.arm.hold for arm, state in ordered.items()}
     stops = stop(group, {arm: state.server for arm, state in ready.items()}, holds, seed, phases)
-    return {arm: {**facts[arm], **stopped} for arm, stopped in stops.items() if arm in facts}, taken
+    return measured_runs(runs, stops, ready), rounds_taken
 
 
 def _connect(group: Group, arm: str, ready: Ready) -> Connected:
     server, setting = ready.server, ready.server.setting
     with server.server.blamed():
-        calls = server.calls(setting.load["measure_s"], seed=setting.place["repetition"])
+        calls = server.calls(setting.measure_s, seed=setting.context.repetition)
         load = group.stack(arm).enter_context(server.connected(calls))
-        proven = server.client_facts(load)
-    commands = {**ready.commands, **processes.named_commands(calls)}
+        run = server.with_clients(ready.run, load)
+    commands = {**run.commands, **processes.named_commands(calls)}
     return Connected(
-        ready,
-        SlicedArm(arm, server.server, server.hold(), load),
-        calls[0],
-        {**ready.facts, **proven, "commands": commands},
+        ready, SlicedArm(arm, server.server, server.hold(), load), calls[0], replace(run, commands=commands)
     )
 
 
 def _measured(
     group: Group, connected: Mapping[str, Connected], seed: str, phases: Phases, *, may_turn: bool
-) -> tuple[dict[str, dict[str, Any]], Taken]:
+) -> tuple[dict[str, Run], Taken]:
     if not connected:
         return {}, Taken()
     if not (warm := _warm_up(group, connected, seed, phases)):
@@ -133,20 +130,19 @@ def _measured(
     phases.end("drain_warmup")
     slices, orders, about = _take_all_rounds(group, begun, warm, seed, phases)
     compared = _compared(list(group.sound(begun)), slices)
-    facts = group.in_turn(lambda arm, state: _end(arm, state, slices, about, compared.get(arm, {})), begun)
+    runs = group.in_turn(lambda arm, state: _end(arm, state, slices, about, compared.get(arm, BesideOthers())), begun)
     phases.end("end")
-    open_s = sum(one.open_ns for one in slices) / 1e9
-    return facts, Taken(slices, orders, open_s, warm.disk_per_s, warm.bound)
+    return runs, Taken(slices, orders, slice_facts.open_s(slices), warm.disk_per_s, warm.bound)
 
 
 def _warm_up(group: Group, connected: Mapping[str, Connected], seed: str, phases: Phases) -> WarmUpResult | None:
     """Let each arm work for the slices of its warm-up; returns what the first one showed, None when all failed."""
     first, state = next(iter(connected.items()))
-    warmup_s = state.server.setting.load["warmup_s"]
+    warmup_s = state.server.setting.load.warmup_s or 0
     phases.announce(f"warm up for {warmup_s:g} s each")
     number = int(-(-warmup_s // WARM_SLICE_S))
-    watches = [one for made in group.attempt(lambda arm, server: server.watch_disk(number), first, state.server)
-               for one in made]  # fmt: skip
+    watched = group.attempt(lambda arm, server: server.watch_disk(number), first, state.server)
+    watches = [watch for watches_of_server in watched for watch in watches_of_server]
     arms = {arm: state.arm for arm, state in group.sound(connected).items()}
     if not arms:
         return None
@@ -161,7 +157,7 @@ def _warm_up(group: Group, connected: Mapping[str, Connected], seed: str, phases
             _let_report(group, arms[first], watch, state.server.family.REPORTED_WITHIN_S)
     phases.end("warmup")
     per_s = watches[0].per_s if watches else {}
-    last = [one for one in slices if one.arm == next(iter(arms)) and one.tps > 0]
+    last = [part for part in slices if part.arm == next(iter(arms)) and part.tps > 0]
     transaction_s = last[-1].clients / last[-1].tps if last else WARM_SLICE_S
     return WarmUpResult(transaction_s, per_s, disk_load.bound(per_s))
 
@@ -192,7 +188,7 @@ def _begin(connected: Connected) -> WarmArm:
         edge = server.edge()
     arm.load.gate.forget()
     arm.after_slice = lambda open_ns: None
-    if server.setting.load.get("series"):
+    if server.setting.load.series:
         arm.before_slice, arm.after_slice = series.before_slice, series.after_slice_of(server.counters)
     with server.server.blamed():
         arm.load.demand_alive()
@@ -207,9 +203,10 @@ def _take_all_rounds(
     if not arms:
         phases.end("measure")
         return [], [], Rounds(0.0, SKIP_S, time.time(), time.time())
-    load = next(iter(begun.values())).connected.server.setting.load
-    slice_s = load.get("slice_s") or fitting_slice_s(warm.transaction_s)
-    number = int(load.get("rounds") or max(FEWEST_ROUNDS, -(-load["measure_s"] // slice_s)))
+    setting = next(iter(begun.values())).connected.server.setting
+    load = setting.load
+    slice_s = load.slice_s or fitting_slice_s(warm.transaction_s)
+    number = int(load.rounds or max(FEWEST_ROUNDS, -(-setting.measure_s // slice_s)))
     phases.announce(f"measure {number} rounds of {len(arms)} slices of {slice_s:.3g} s")
     orders, begin_s = list(rounds.orders(list(arms), number, seed)), time.time()
     with waiting([arm.hold for arm in arms.values()]):
@@ -224,46 +221,58 @@ def fitting_slice_s(transaction_s: float) -> float:
     return min(max(TRANSACTIONS_OF_SLICE * transaction_s, SHORTEST_SLICE_S), LONGEST_S)
 
 
-def _compared(names: list[str], slices: Sequence[Slice]) -> dict[str, dict[str, float | None]]:
-    """Return by arm the facts that rest on its rounds beside the other arms; none for an arm alone."""
+@dataclass(frozen=True)
+class BesideOthers:
+    """What rests on an arm's rounds beside the other arms, see `run_parts.Sliced`; unknown for an arm alone."""
+
+    tps_log_sd: float | None = None
+    drift: float | None = None
+    drift_error: float | None = None
+
+
+def _compared(names: list[str], slices: Sequence[Slice]) -> dict[str, BesideOthers]:
+    """Return the comparison of each arm; none for an arm alone."""
     tps = slice_facts.by_round(slices, names)
     if len(names) < 2 or not tps:
         return {}
     log_sd, drifts = slice_facts.log_standard_error(tps), map(drift, slice_facts.beside_others(tps).T.tolist())
-    return {
-        name: {"tps_log_sd": log_sd, "drift": moved, "drift_error": error}
-        for name, (moved, error) in zip(names, drifts, strict=True)
-    }
+    return {name: BesideOthers(log_sd, moved, error) for name, (moved, error) in zip(names, drifts, strict=True)}
 
 
-def _end(
-    arm: str, begun: WarmArm, slices: Sequence[Slice], about: Rounds, compared: dict[str, float | None]
-) -> dict[str, Any]:
-    """End the load of an arm; returns the facts of its rounds."""
+def _end(arm: str, begun: WarmArm, slices: Sequence[Slice], about: Rounds, compared: BesideOthers) -> Run:
+    """End the load of an arm; returns the run with its rounds."""
     connected, server = begun.connected, begun.connected.server
-    own = [one for one in slices if one.arm == arm]
-    facts = {**connected.facts, **_facts(begun, own, about, compared)}
+    slices_of_arm = [part for part in slices if part.arm == arm]
+    run = _with_usage(begun, slices_of_arm, about, compared)
+    latency = slice_facts.latency_of(connected.arm.load.gate)
     with server.server.blamed():
-        facts |= edge_facts(begun.edge, server.edge())
-        sent = sent_between(begun.sent, connected.arm.load.gate.sent)
+        edge = server.edge()
+        sent = connected.arm.load.gate.sent.since(begun.sent)
         _end_load(connected)
-        facts |= server.file_facts(connected.ready.sizes)
-        facts |= server.statement_facts(connected.call)
-    facts["window"] |= sent
-    return {**facts, **output.operation_facts(server.setting.text), "counter_series": begun.series.columns()}
+        run = replace(
+            slice_facts.sliced_run(run, slices_of_arm, latency, about, sent),
+            counters=observe.counter_edges(begun.edge, edge),
+            engine_report=observe.reports(begun.edge, edge),
+            files=server.files(connected.ready.sizes),
+            statements=server.statements(connected.call),
+        )
+    series = observe.counter_columns(begun.series.seconds, begun.series.readings)
+    return replace(run, operations=operations(server.setting.text), counter_series=series)
 
 
-def _facts(begun: WarmArm, own: Sequence[Slice], about: Rounds, compared: dict[str, float | None]) -> dict[str, Any]:
+def _with_usage(begun: WarmArm, slices: Sequence[Slice], about: Rounds, compared: BesideOthers) -> Run:
+    """Return the run with the resources that an arm used, and how it was measured."""
     arm, gate = begun.connected.arm, begun.connected.arm.load.gate
     with arm.server.blamed():
         arm.load.demand_alive()
-        used = begun.usage_facts(own)
-    sliced = {**slice_facts.sliced_facts(own, gate, about), **compared}
-    return {
-        **slice_facts.window_facts(own, gate, about),
-        **used,
-        "sliced": {**sliced, "held_by": arm.hold.held_by, "waiting_cpu_s": arm.hold.waiting_cpu_s},
-    }
+        run = begun.usage_since(begun.connected.run, slices)
+    sliced = replace(
+        slice_facts.sliced_facts(slices, gate, about),
+        **vars(compared),
+        held_by=arm.hold.held_by,
+        waiting_cpu_s=arm.hold.waiting_cpu_s,
+    )
+    return replace(run, sliced=sliced)
 
 
 def _end_load(connected: Connected) -> None:

@@ -5,53 +5,64 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 from scripts import ROOT
 from scripts.lib import json_record
 from scripts.lib.host import priority, usage
 from scripts.lib.host.causes import full_disk_in
 from scripts.lib.host.process import kill_group, watchdog
+from scripts.measure.engine.run_parts import SentStatement, ShownAnswer
 from scripts.measure.engine.setting import Setting
+from scripts.measure.servers.families.connection import Connection
 from scripts.measure.servers.server import Server, ServerFailed
 from scripts.measure.sql import server_answers, statement_files
+from scripts.measure.sql.times import Execution
 
 CHANGES = re.compile(r"(insert|update|delete|replace)\b", re.IGNORECASE)
 ANSWERED_WITHIN_S = 6 * 3600
 
 
-def sent(chosen: Sequence[statement_files.Timed]) -> list[dict[str, Any]]:
+def sent(chosen: Sequence[statement_files.Timed]) -> list[SentStatement]:
     """Return statements as a record shows them."""
-    return [{"kind": one.kind, "name": one.name, "text": one.text, "against": one.against} for one in chosen]
+    return [{"kind": timed.kind, "name": timed.name, "text": timed.text, "against": timed.against} for timed in chosen]
 
 
-def line(one: dict[str, Any]) -> str:
+def line(execution: Execution) -> str:
     """Return an execution of a statement as a line of text."""
-    return f"pass {one['pass']}  {one['seconds']:12.6f} s  {one['rows'] or 0:>10} rows  {one['statement']}\n"
+    seconds, rows = execution["seconds"], execution["rows"] or 0
+    return f"pass {execution['pass']}  {seconds:12.6f} s  {rows:>10} rows  {execution['statement']}\n"
 
 
-def every_statement(setting: Setting) -> list[statement_files.Timed]:
+def _statements_of_file(setting: Setting) -> list[statement_files.Timed]:
     """Return the statements of all releases. Raises ValueError when the file is not the one of the recipe."""
-    file = statement_files.timed_sql_path(ROOT, setting.place["sql"])
-    if (found := json_record.file_sha256(file)) != (known := setting.load["content"]):
-        raise ValueError(f"{file}: its SHA-256 is {found}, the recipe's {known}; start the workflow again")
+    file = statement_files.timed_sql_path(ROOT, setting.context.sql or "")
+    if (sha256 := json_record.file_sha256(file)) != setting.load.content:
+        raise ValueError(
+            f"{file}: its SHA-256 is {sha256}, the recipe's {setting.load.content}; start the workflow again"
+        )
     return statement_files.read_timed(file)
+
+
+def names_of_statements(setting: Setting) -> list[str]:
+    """Return the names of the statements of all releases, in the order of the file."""
+    return list(dict.fromkeys(statement.name for statement in _statements_of_file(setting)))
 
 
 def statements_of(setting: Setting) -> tuple[list[statement_files.Timed], list[str]]:
     """Return the statements for this release, and the names of the timed statements that it is not sent."""
-    described, every = json_record.read(setting.identity), every_statement(setting)
-    chosen = statement_files.suited_statements(every, described["family"], described["release"])
-    timed = dict.fromkeys(one.name for one in every if one.kind == statement_files.TIMED)
-    return chosen, [name for name in timed if name not in {one.name for one in chosen}]
+    described, statements = json_record.read(setting.identity), _statements_of_file(setting)
+    chosen = statement_files.suited_statements(statements, described["family"], described["release"])
+    sent_names = {statement.name for statement in chosen}
+    timed = dict.fromkeys(statement.name for statement in statements if statement.kind == statement_files.TIMED)
+    return chosen, [name for name in timed if name not in sent_names]
 
 
 @contextlib.contextmanager
-def connected(setting: Setting, server: Server) -> Iterator[Any]:
+def connected(setting: Setting, server: Server) -> Iterator[Connection]:
     """Have a connection for one pass, set up as the family's benchmark statements say."""
     with server_answers.connections_opened(server.connect) as connection:
         priority.carry_over(server.process.pid)
@@ -60,8 +71,10 @@ def connected(setting: Setting, server: Server) -> Iterator[Any]:
         yield connection
 
 
-def send(server: Server, connection: Any, statement: statement_files.Timed) -> Iterator[dict[str, Any]]:
-    """Send a statement; yields its part of the record, nothing for a statement that only prepares."""
+def send(
+    server: Server, connection: Connection, statement: statement_files.Timed, number: int
+) -> tuple[list[Execution], list[ShownAnswer]]:
+    """Send a statement in the pass of this number; returns what a record has of it: nothing if it only prepares."""
     before = usage.process_times(server.process.pid)
     with _awaited(server, statement.name):
         cursor = connection.cursor()
@@ -70,13 +83,17 @@ def send(server: Server, connection: Any, statement: statement_files.Timed) -> I
         rows = None if cursor.description is None else cursor.fetchall()
         seconds = time.perf_counter() - begin_s
     if statement.kind == statement_files.SHOWN:
-        texts = [[plain(value) for value in row] for row in rows or []]
-        yield {"name": statement.name, "columns": [column[0] for column in cursor.description or []], "rows": texts}
+        texts, columns = [[plain(value) for value in row] for row in rows or []], cursor.description or []
+        named: ShownAnswer = {
+            "pass": number, "name": statement.name, "columns": [column[0] for column in columns], "rows": texts,
+        }  # fmt: skip
+        return [], [named]
     if statement.kind != statement_files.TIMED:
-        return
+        return [], []
     after = usage.process_times(server.process.pid)
     changed = cursor.rowcount if CHANGES.match(statement.text) else None
-    yield {
+    execution: Execution = {
+        "pass": number,
         "statement": statement.name,
         "seconds": seconds,
         "rows": changed if rows is None else len(rows),
@@ -85,13 +102,14 @@ def send(server: Server, connection: Any, statement: statement_files.Timed) -> I
         "read_bytes": _grown(before.read_bytes, after.read_bytes),
         "write_bytes": _grown(before.write_bytes, after.write_bytes),
     }
+    return [execution], []
 
 
 def _grown(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else after - before
 
 
-def digest(rows: Any) -> str:
+def digest(rows: Iterable[Iterable[object]]) -> str:
     """Return the SHA-256 (hex) of an answer's rows, whatever their order, with values written as `plain` does."""
     found = hashlib.sha256()
     for line in sorted(json_record.canonical([plain(value) for value in row]) for row in rows):
@@ -99,7 +117,7 @@ def digest(rows: Any) -> str:
     return found.hexdigest()
 
 
-def plain(value: Any) -> str | None:
+def plain(value: object) -> str | None:
     """Return a value as text that two servers agree on: numbers without type, floats in 12 digits, bytes as UTF-8."""
     match value:
         case None:

@@ -4,10 +4,9 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
+from scripts.lib.vocabulary import TURNS
 from scripts.lib.wording import plural
-from scripts.measure.engine.planned import TURNS
 from scripts.measure.engine.run_parts import RunWarning
 from scripts.measure.engine.run_record import NOT_MEASURED, Run
 
@@ -117,6 +116,11 @@ THRESHOLDS = {
 DRIFT_ERRORS = 3.0
 
 
+def with_warnings(run: Run) -> Run:
+    """Return a run with the warnings about it, none for one that failed."""
+    return run if run.failed else replace(run, warnings=warnings_of(run))
+
+
 def warnings_of(run: Run) -> list[RunWarning]:
     """Return the warnings about a run that went well.
 
@@ -132,7 +136,7 @@ def warnings_of(run: Run) -> list[RunWarning]:
     return found
 
 
-def _warning(code: str, value: Any, what: str) -> RunWarning:
+def _warning(code: str, value: float | str, what: str) -> RunWarning:
     limit = THRESHOLDS[code]
     return RunWarning(code, f"{what}; {limit.reason}", value, limit.threshold)
 

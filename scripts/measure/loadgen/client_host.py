@@ -9,18 +9,21 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from scripts import PACKAGE
 from scripts.lib.host import cpus as host_cpus
 from scripts.lib.host import machine_facts, usage
 from scripts.lib.host.cpus import Topology, format_cpus, parse_cpus, read_topology
+from scripts.lib.json_record import Json, dump
+from scripts.lib.parts import Part
 from scripts.measure.loadgen import sysbench
-from scripts.measure.servers.families import Family
+from scripts.measure.loadgen.run_sysbench import Moment
+from scripts.measure.servers.families.connection import Connection
 from scripts.measure.servers.server import Server
 
+DEFAULT_PORT = 13306
 AGENT = ("__init__", "lib/host/machine_facts", "measure/loadgen/client_agent")
 # BatchMode: fail instead of prompting for a password. ServerAlive: notice within 15 s that the host is gone.
 SSH = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
@@ -40,64 +43,102 @@ with tempfile.TemporaryDirectory(prefix="pgobench-") as folder:
 """
 
 
-def client_name(client: Mapping[str, Any]) -> str:
-    """Return the name of a study's `client` for messages: its ssh destination, or its command."""
-    return client["ssh"] if "ssh" in client else shlex.join(client["command"])
+@dataclass(frozen=True)
+class ClientEntry:
+    """The `client` of a study: how its host is reached, by ssh or a command, and where the server listens for it.
+
+    `address` is None for the one that the host's login comes from.
+    """
+
+    ssh: str | None = None
+    command: tuple[str, ...] = ()
+    address: str | None = None
+    port: int = DEFAULT_PORT
+
+    @classmethod
+    def of(cls, entry: Json | Mapping[str, Any]) -> "ClientEntry":
+        """Return the entry that a study, or the recipe of a load, has. Raises ValueError for anything but keys."""
+        if not isinstance(entry, Mapping):
+            raise ValueError(f"client: {entry!r}, expected ssh or command, and address and port where they matter")
+        return cls(**{**entry, "command": tuple(entry.get("command", ()))})
+
+    @property
+    def name(self) -> str:
+        """Its ssh destination, or its command, for messages."""
+        return self.ssh or shlex.join(self.command)
+
+    @property
+    def reached_by(self) -> dict[str, Json]:
+        """What the record of a run has of it."""
+        return {"ssh": self.ssh} if self.ssh else {"command": list(self.command)}
+
+    def agent_command(self) -> list[str]:
+        """Return the command that runs the agent on the client host."""
+        agent = ["python3", "-c", BOOT]
+        # ssh passes its arguments to a remote shell, as one line.
+        return [*SSH, self.ssh, shlex.join(agent)] if self.ssh else [*self.command, *agent]
 
 
-def agent_command(client: Mapping[str, Any]) -> list[str]:
-    """Return the command that runs the agent on the client host."""
-    agent = ["python3", "-c", BOOT]
-    # ssh passes its arguments to a remote shell, as one line.
-    return [*SSH, client["ssh"], shlex.join(agent)] if "ssh" in client else [*client["command"], *agent]
-
-
-def wire_line(wanted: Mapping[str, Any], files: Mapping[str, str] | None = None) -> bytes:
+def wire_line(request: Mapping[str, Json], files: Mapping[str, str] | None = None) -> bytes:
     """Return the line that the agent reads first: the request, the agent's own code, and further files by name."""
     code = {f"scripts/{part}.py": (PACKAGE / f"{part}.py").read_text(encoding="utf-8") for part in AGENT}
-    return json.dumps({**wanted, "files": {**code, **(files or {})}}).encode() + b"\n"
+    return json.dumps({**request, "files": {**code, **(files or {})}}).encode() + b"\n"
 
 
-DEFAULT_PORT = 13306
 ANSWER_S = 60
 CLIENT_FILE = "client.json"
 USED = ("user_s", "system_s", "host_busy_s", "host_steal_s")
+
+
+@dataclass(frozen=True, slots=True)
+class HostDescription(Part):
+    """What the agent tells of its host: its facts, its CPUs, and its sysbench, None without one."""
+
+    host: dict[str, Json] = field(default_factory=dict)
+    cpus: list[int] = field(default_factory=list)
+    python: str | None = None
+    reached_from: str = ""
+    path: str | None = None
+    sha256: str = ""
+    version: str = ""
+    help: str = ""
+    header: str = ""
 
 
 @dataclass(frozen=True)
 class ClientHost:
     """A client host that answered.
 
-    `client` is the study's entry, `address` and `port` are where the server listens for this host, `cpus` are the CPUs
-    that sysbench may use there, `generator` is its sysbench, and `description` holds the facts that the agent returned.
+    `address` and `port` are where the server listens for this host, `cpus` are the CPUs that sysbench may use there,
+    `generator` is its sysbench.
     """
 
-    client: dict[str, Any]
+    entry: ClientEntry
     address: str
     port: int
     cpus: tuple[int, ...]
     generator: sysbench.Capabilities
-    description: dict[str, Any]
+    description: HostDescription
 
 
-def client_host_of(load: Mapping[str, Any]) -> ClientHost | None:
-    """Return the client host of a run, described by its agent; None when the load generator runs on this host.
+def client_host_of(client: Json | Mapping[str, Any], placement: Json) -> ClientHost | None:
+    """Return the client host of a study, described by its agent; None when the load generator runs on this host.
 
     Raises ValueError naming the host when it does not answer or has no sysbench, and ValueError naming the address when
     the server could not listen on it.
     """
-    if (client := load.get("client")) is None:
+    if client is None:
         return None
-    name = client_name(client)
-    description = read_description(client)
-    if description["path"] is None:
-        raise ValueError(f"client host {name}: command sysbench not found there; install the package that has it")
-    texts = (description["version"], description["help"], description["header"])
-    generator = sysbench.capabilities_from(*texts, path=description["path"], sha256=description["sha256"])
-    address, port = client.get("address") or description["reached_from"], client.get("port", DEFAULT_PORT)
-    demand_address(address, port)
-    cpus = _cpus(load["placement"], description["cpus"], name)
-    return ClientHost(client, address, port, cpus, generator, description)
+    entry = ClientEntry.of(client)
+    described = read_description(entry)
+    if described.path is None:
+        raise ValueError(f"client host {entry.name}: command sysbench not found there; install the package that has it")
+    texts = (described.version, described.help, described.header)
+    generator = sysbench.capabilities_from(*texts, path=described.path, sha256=described.sha256)
+    address = entry.address or described.reached_from
+    demand_address(address, entry.port)
+    cpus = _cpus(placement, described.cpus, entry.name)
+    return ClientHost(entry, address, entry.port, cpus, generator, described)
 
 
 def login_environment() -> dict[str, str]:
@@ -105,16 +146,15 @@ def login_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-def read_description(client: Mapping[str, Any]) -> dict[str, Any]:
+def read_description(entry: ClientEntry) -> HostDescription:
     """Return the facts of the client host that its agent writes.
 
     Raises ValueError naming the host and the last line of its standard error.
     """
-    command, name = agent_command(client), client_name(client)
     expected = "expected a host with python3 (3.8 or newer) and sysbench, and a login without a password"
     try:
         done = subprocess.run(
-            command,
+            entry.agent_command(),
             env=login_environment(),
             input=wire_line({"do": "describe"}),
             capture_output=True,
@@ -122,12 +162,12 @@ def read_description(client: Mapping[str, Any]) -> dict[str, Any]:
             timeout=ANSWER_S,
         )
         # The remote shell may have printed a greeting first.
-        return json.loads((done.stdout.splitlines() or [b""])[-1])
+        return HostDescription.of(json.loads((done.stdout.splitlines() or [b""])[-1]))
     except ValueError as error:
         lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"status {done.returncode}"]
-        raise ValueError(f"client host {name}: {lines[-1]}; {expected}") from error
+        raise ValueError(f"client host {entry.name}: {lines[-1]}; {expected}") from error
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ValueError(f"client host {name}: {error}; {expected}") from error
+        raise ValueError(f"client host {entry.name}: {error}; {expected}") from error
 
 
 def demand_address(address: str, port: int) -> None:
@@ -142,10 +182,10 @@ def demand_address(address: str, port: int) -> None:
         raise ValueError(f"client: address {address!r}, port {port}: {error.strerror}; expected {expected}") from error
 
 
-def _cpus(wanted: Any, available: Sequence[int], name: str) -> tuple[int, ...]:
-    if not isinstance(wanted, Mapping):
+def _cpus(placement: Json, available: Sequence[int], name: str) -> tuple[int, ...]:
+    if not isinstance(placement, dict):
         return tuple(available)
-    cpus = parse_cpus("placement.client", wanted["client"])
+    cpus = parse_cpus("placement.client", placement["client"])
     if missing := set(cpus) - set(available):
         raise ValueError(
             f"placement.client: client host {name} has no CPU {format_cpus(missing)}, "
@@ -154,19 +194,21 @@ def _cpus(wanted: Any, available: Sequence[int], name: str) -> tuple[int, ...]:
     return cpus
 
 
-def place_on_hosts(topology: Topology, load: Mapping[str, Any]) -> host_cpus.Placement:
+def place_on_hosts(topology: Topology, placement: Json, client: Json | Mapping[str, Any]) -> host_cpus.Placement:
     """Return the CPUs of server and load generator on this host; with a client host, the server gets all of them.
 
-    `load` has `placement`, and `client` if there is one. Raises ValueError as `cpus.place_processes` does.
+    Raises ValueError as `cpus.place_processes` does.
     """
-    if load.get("client") is None:
-        return host_cpus.place_processes(topology, load["placement"])
-    return host_cpus.server_alone(topology, load["placement"], client_name(load["client"]))
+    if not isinstance(placement, str | dict):
+        raise ValueError(f"placement: {placement!r}, expected automatic, or the CPUs of server and client")
+    if client is None:
+        return host_cpus.place_processes(topology, placement)
+    return host_cpus.server_alone(topology, placement, ClientEntry.of(client).name)
 
 
 def placement_of_study(config: Mapping[str, Any]) -> host_cpus.Placement:
     """Return the CPUs of this host for a study's server and load generator, without contacting the client host."""
-    return place_on_hosts(read_topology(), config)
+    return place_on_hosts(read_topology(), config["placement"], config.get("client"))
 
 
 def generator_of_commands(remote: ClientHost | None, local: sysbench.Capabilities) -> sysbench.Capabilities:
@@ -177,12 +219,22 @@ def generator_of_commands(remote: ClientHost | None, local: sysbench.Capabilitie
     return local if remote is None else dataclasses.replace(remote.generator, path=local.path)
 
 
-def network_options_of(remote: ClientHost | None, family: Family) -> dict[str, Any]:
-    """Return the server options that the client host needs; empty without one."""
-    return {} if remote is None else family.network_options(remote.address, remote.port)
+@dataclass(frozen=True, slots=True)
+class ProxySettings(Part):
+    """What `client_proxy` needs to know: how the client host is reached, what runs there, and where the server is.
+
+    `secrets` is the content of sysbench's --config-file.
+    """
+
+    client: dict[str, Json] = field(default_factory=dict)
+    program: str = "sysbench"
+    cpus: list[int] = field(default_factory=list)
+    address: str = ""
+    port: int = DEFAULT_PORT
+    secrets: str = ""
 
 
-def admit(remote: ClientHost | None, server: Server, connection: Any) -> None:
+def admit(remote: ClientHost | None, server: Server, connection: Connection) -> None:
     """Create the account of the client host on the server, and write the file that `client_proxy` reads.
 
     The password is new and random. It is in that file only (mode 600), in no command line and no log.
@@ -192,14 +244,12 @@ def admit(remote: ClientHost | None, server: Server, connection: Any) -> None:
     password = new_password()
     server.family.admit_client(connection, password)
     (server.sockets / "samples").mkdir()
-    settings = {
-        **{"client": remote.client, "program": remote.generator.path, "cpus": remote.cpus},
-        **{"address": remote.address, "port": remote.port},
-        "secrets": f"{server.family.PASSWORD_OPTION}={password}\n",
-    }
+    login = f"{server.family.PASSWORD_OPTION}={password}\n"
+    generator, cpus = remote.generator.path, list(remote.cpus)
+    settings = ProxySettings(remote.entry.reached_by, generator, cpus, remote.address, remote.port, login)
     file = server.sockets / CLIENT_FILE
     file.touch(mode=0o600)
-    file.write_text(json.dumps(settings), encoding="utf-8")
+    file.write_text(json.dumps(dump(settings)), encoding="utf-8")
 
 
 def new_password() -> str:
@@ -223,9 +273,22 @@ def call_there(remote: ClientHost | None, server: Server, call: sysbench.Sysbenc
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ClientSample(Part):
+    """What the agent had counted at a per-second report since its start, in seconds, and its network's counters."""
+
+    number: int = 0
+    monotonic_s: float = 0.0
+    user_s: float = 0.0
+    system_s: float = 0.0
+    host_busy_s: float = 0.0
+    host_steal_s: float = 0.0
+    network: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
 def used_on_client(
-    remote: ClientHost | None, server: Server, samples: Sequence[tuple[Any, usage.Sample]]
-) -> dict[str, Any]:
+    remote: ClientHost | None, server: Server, samples: Sequence[tuple[Moment, usage.Sample]]
+) -> dict[str, Json]:
     """Return the part `client_host` of a run's facts: the host, and its CPU seconds and network rates in the window.
 
     `samples` are the (moment, sample) pairs at the two edges of the window. Each host counts its own network traffic.
@@ -234,27 +297,26 @@ def used_on_client(
     if remote is None:
         return {}
     (first, before), (last, after) = samples
-    edges = [_sample(server, moment) for moment in (first, last)]
-    seconds = edges[1]["monotonic_s"] - edges[0]["monotonic_s"]
+    begin, end = (_sample(server, moment) for moment in (first, last))
+    seconds = end.monotonic_s - begin.monotonic_s
+    own_s = after.monotonic_s - before.monotonic_s
+    cpu: dict[str, Json] = {name: getattr(end, name) - getattr(begin, name) for name in USED}
+    network = {
+        "server": machine_facts.traffic_rates(before.network, after.network, own_s),
+        "client": machine_facts.traffic_rates(begin.network, end.network, seconds),
+    }
     return {
-        "client_host": {
-            "reached_by": {key: remote.client[key] for key in ("ssh", "command") if key in remote.client},
-            **{"address": remote.address, "port": remote.port, "cpus": remote.cpus},
-            "host": remote.description["host"],
-            "python": remote.description["python"],
-            "sysbench_path": remote.generator.path,
-            "cpu": {"duration_s": seconds, **{kind: edges[1][kind] - edges[0][kind] for kind in USED}},
-            "network": {
-                "server": machine_facts.traffic_rates(
-                    before.network, after.network, after.monotonic_s - before.monotonic_s
-                ),
-                "client": machine_facts.traffic_rates(edges[0]["network"], edges[1]["network"], seconds),
-            },
-        }
+        "reached_by": remote.entry.reached_by,
+        **{"address": remote.address, "port": remote.port, "cpus": list(remote.cpus)},
+        "host": remote.description.host,
+        "python": remote.description.python,
+        "sysbench_path": remote.generator.path,
+        "cpu": {"duration_s": seconds, **cpu},
+        "network": {name: None if rates is None else dict(rates) for name, rates in network.items()},
     }
 
 
-def _sample(server: Server, moment: Any) -> dict[str, Any]:
-    file: Path = server.sockets / "samples" / f"{moment.programs[0]}.jsonl"
-    lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-    return {line["number"]: line for line in lines}[moment.number]
+def _sample(server: Server, moment: Moment) -> ClientSample:
+    file = server.sockets / "samples" / f"{moment.programs[0]}.jsonl"
+    lines = [ClientSample.of(json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+    return {sample.number: sample for sample in lines}[moment.number]

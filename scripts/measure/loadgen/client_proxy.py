@@ -6,14 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from scripts.lib.host.entry import say
+from scripts.lib.json_record import Json
+from scripts.lib.parts import Part
 from scripts.measure.loadgen import client_host
+from scripts.measure.loadgen.client_host import ClientEntry, ProxySettings
 from scripts.measure.loadgen.run_sysbench import CLIENT_HOST_LOST
-
-FORWARDED = ("secrets", "cpus", "address", "port")
 
 
 def main(settings: Path, argv: list[str]) -> int:
@@ -22,27 +24,29 @@ def main(settings: Path, argv: list[str]) -> int:
     `settings` is the JSON file that `client_host.admit` writes. The usage of CPU and network at each
     per-second report is written to `samples/N.jsonl` beside it, where N is the id of this process.
     """
-    where = json.loads(settings.read_text(encoding="utf-8"))
+    there = ProxySettings.of(json.loads(settings.read_text(encoding="utf-8")))
+    entry = ClientEntry.of(there.client)
     samples = settings.parent / "samples" / f"{os.getpid()}.jsonl"
-    command, files = remote_command(argv, where["program"])
-    wanted = {"do": "run", "command": command, **{key: where[key] for key in FORWARDED}}
+    command, files = remote_command(argv, there.program)
+    login: dict[str, Json] = {"secrets": there.secrets, "cpus": [*there.cpus]}
+    request: dict[str, Json] = {"do": "run", "command": [*command], "address": there.address, "port": there.port}
     process = subprocess.Popen(
-        client_host.agent_command(where["client"]),
+        entry.agent_command(),
         env=client_host.login_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # In its own session, so that a signal to our group leaves it time to clean up; it ends with its standard input.
         start_new_session=True,
     )
-    with process, samples.open("wb") as kept:
+    with process, samples.open("wb") as relayed:
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(client_host.wire_line(wanted, files))
+            process.stdin.write(client_host.wire_line({**request, **login}, files))
             process.stdin.flush()
-        end = _follow(process, kept)
+        end = _follow(process, relayed)
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
-    return _judge(end, where)
+    return _judge(end, entry.name, f"{there.address}:{there.port}")
 
 
 def remote_command(argv: list[str], program: str) -> tuple[list[str], dict[str, str]]:
@@ -55,9 +59,17 @@ def remote_command(argv: list[str], program: str) -> tuple[list[str], dict[str, 
     return [program, secrets, f"./{script.name}", *argv[2:]], files
 
 
-def _follow(process: subprocess.Popen, kept: Any) -> dict[str, Any]:
-    """Relay sysbench's lines and write its samples to `kept`; return the agent's last message, empty without one."""
-    end: dict[str, Any] = {}
+@dataclass(frozen=True, slots=True)
+class AgentEnd(Part):
+    """The agent's last message: sysbench's status, or why it could not reach the server."""
+
+    status: int | None = None
+    unreachable: str | None = None
+
+
+def _follow(process: subprocess.Popen[bytes], samples: IO[bytes]) -> AgentEnd:
+    """Relay sysbench's lines and write its samples to a file; return the agent's last message, empty without one."""
+    end = AgentEnd()
     assert process.stdout is not None
     for line in process.stdout:
         match line[:1]:
@@ -65,25 +77,23 @@ def _follow(process: subprocess.Popen, kept: Any) -> dict[str, Any]:
                 sys.stdout.buffer.write(line[1:])
                 sys.stdout.buffer.flush()
             case b"s":
-                kept.write(line[1:])
-                kept.flush()
+                samples.write(line[1:])
+                samples.flush()
             case b"e":
-                end = json.loads(line[1:])
+                end = AgentEnd.of(json.loads(line[1:]))
     return end
 
 
-def _judge(end: dict[str, Any], where: dict[str, Any]) -> int:
-    name = client_host.client_name(where["client"])
-    if "unreachable" in end:
-        server = f"{where['address']}:{where['port']}"
-        say(f"client host {name}: cannot reach the server at {server} ({end['unreachable']})")
+def _judge(end: AgentEnd, name: str, server: str) -> int:
+    if end.unreachable is not None:
+        say(f"client host {name}: cannot reach the server at {server} ({end.unreachable})")
         return CLIENT_HOST_LOST
-    if "status" not in end:
+    if end.status is None:
         say(f"client host {name}: the connection ended before sysbench did")
         return CLIENT_HOST_LOST
-    if end["status"] < 0:
-        say(f"sysbench died of {signal.Signals(-end['status']).name}")
-    return abs(end["status"])
+    if end.status < 0:
+        say(f"sysbench died of {signal.Signals(-end.status).name}")
+    return abs(end.status)
 
 
 if __name__ == "__main__":

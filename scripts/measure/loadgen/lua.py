@@ -3,9 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
 
 from scripts import ROOT
 from scripts.lib.json_record import digest, file_sha256
@@ -118,15 +117,15 @@ def _words(script: str) -> set[str]:
     return {token.text for text in texts for token in tokens(text) if token.kind in ("name", "text")}
 
 
-def why_no_gate(load: Mapping[str, Any]) -> str:
+def why_no_gate(script: str, options: Collection[str], has_client_host: bool = False) -> str:
     """Return why the clients of a load cannot be held at a gate, which would count them too; empty if they can.
 
-    `load` has the script's name or path, and `options` and `client` where a study sets them.
+    `script` is a name or a path, `options` are the names of the load's options.
     """
-    if load.get("client"):
+    if has_client_host:
         return "the load generator runs on another host"
-    if "rate" in (load.get("options") or {}):
+    if "rate" in options:
         return "the load has a rate of its own"
-    if own_loop(load["script"] if is_outside(load["script"]) else script_path(load["script"])):
-        return f"{load['script']} has a loop of its own (thread_run)"
+    if own_loop(script if is_outside(script) else script_path(script)):
+        return f"{script} has a loop of its own (thread_run)"
     return ""

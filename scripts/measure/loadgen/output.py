@@ -26,11 +26,6 @@ def read_operations(text: Path) -> dict[str, dict[str, float]]:
     return {name: _summed_operation(lines) for name, lines in found.items()}
 
 
-def operation_facts(text: Path) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the part `operations` of a run's record; empty when the output has none."""
-    return {"operations": found} if (found := read_operations(text)) else {}
-
-
 def _summed_operation(lines: list[re.Match]) -> dict[str, float]:
     calls, buckets = sum(int(line[2]) for line in lines), Counter[int]()
     longest_us = max(float(line[4]) for line in lines)

@@ -75,7 +75,7 @@ def load(recipe: DatasetRecipe, identity: Facts, kept: Path, dataset: Path, thre
         try:
             with server.blamed("while its tables were loaded"):
                 mark = own_database.make(family, outside, database)
-                run_sysbench.fill(recipe.tables.dump(), server.sysbench_flags, threads, text, server.environment)
+                run_sysbench.fill(recipe.tables, server.sysbench_flags, threads, text, server.environment)
         except SysbenchFailed as failure:
             raise failure.reworded(outside.hidden(str(failure))) from None
         finally:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.host import kept
 from scripts.lib.host import process as host_process
@@ -17,6 +16,7 @@ from scripts.lib.host.causes import full_disk_in
 from scripts.lib.host.kept import Kept
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import CommandFailed, CommandKilled, die_with_parent, watchdog
+from scripts.lib.recipe_models import Scalar, TablesRecipe, WorkloadRecipe
 from scripts.lib.vocabulary import FailureKind
 from scripts.measure.loadgen import sysbench as loadgen_sysbench
 from scripts.measure.loadgen.lua import script_path, sysbench_environment
@@ -52,7 +52,7 @@ class SysbenchKilled(SysbenchFailed):
 
 
 def fill(
-    tables: Mapping[str, Any],
+    tables: TablesRecipe,
     flags: list[str],
     loaders: int,
     text: Path,
@@ -60,16 +60,15 @@ def fill(
 ) -> list[str]:
     """Create and fill the tables with at most `loaders` connections, one table per connection; return the command.
 
-    `tables` is a dataset's entry, `flags` are sysbench's connection options, `environment` is what its driver needs,
-    `text` is the file for its output. Raises SysbenchFailed, SysbenchKilled or SysbenchMisused with its last lines,
-    and ValueError naming an option whose value the script would misread.
+    `flags` are sysbench's connection options, `environment` is what its driver needs, `text` is the file for its
+    output. Raises SysbenchFailed, SysbenchKilled or SysbenchMisused with its last lines, and ValueError naming an
+    option whose value the script would misread.
     """
-    generator, script = loadgen_sysbench.read_capabilities(), script_path(tables.get("script", FILL_SCRIPT))
-    options = tables.get("options", {})
-    loadgen_sysbench.demand_options(generator, script, options)
-    clients = min(loaders, tables.get("tables", MOST_LOADERS), MOST_LOADERS)
+    generator, script = loadgen_sysbench.read_capabilities(), script_path(tables.script or FILL_SCRIPT)
+    loadgen_sysbench.demand_options(generator, script, tables.options)
+    clients = min(loaders, tables.tables or MOST_LOADERS, MOST_LOADERS)
     command = loadgen_sysbench.prepare_command(
-        generator, script, flags, tables.get("tables"), tables.get("rows"), options, clients
+        generator, script, flags, tables.tables, tables.rows, tables.options, clients
     )
     text.unlink(missing_ok=True)
     try:
@@ -86,54 +85,54 @@ def fill(
     return command
 
 
-def _variables(given: Mapping[str, str] | None) -> dict[str, str]:
-    return {**sysbench_environment(), **(given or {})}
+def _variables(environment: Mapping[str, str] | None) -> dict[str, str]:
+    return {**sysbench_environment(), **(environment or {})}
 
 
 def _log_text(text: Path) -> str:
     return text.read_text(encoding="utf-8", errors="replace") if text.exists() else ""
 
 
-def fill_anew(tables: Mapping[str, Any], flags: list[str], text: Path) -> list[str]:
+def fill_anew(tables: TablesRecipe, flags: list[str], text: Path) -> list[str]:
     """Fill a dataset with `fresh` on the server to be measured; return the command, empty if a snapshot has the tables.
 
     Raises what `fill` raises.
     """
-    return fill(tables, flags, len(os.sched_getaffinity(0)), text) if tables.get("fresh") else []
+    return fill(tables, flags, len(os.sched_getaffinity(0)), text) if tables.fresh else []
 
 
-def rows_of_load(load: Mapping[str, Any]) -> int | None:
-    """Return the number of rows per table that a load draws its keys from; None where its dataset states none."""
-    return load.get("rows") or load["tables"].get("rows")
-
-
-def options_of_load(generator: loadgen_sysbench.Capabilities, script: str, load: Mapping[str, Any]) -> dict[str, Any]:
+def options_of_load(generator: loadgen_sysbench.Capabilities, script: str, load: WorkloadRecipe) -> dict[str, Scalar]:
     """Return the options of a load: those of its dataset that its script also has, overridden by its own.
 
-    `load` has `options` and `tables`, the dataset's entry. So a scale that is set for the dataset also applies to the
-    load.
+    So a scale that is set for the dataset also applies to the load.
     """
-    own, shared = load.get("options", {}), load["tables"].get("options", {})
-    if not shared:
-        return dict(own)
-    known, named = loadgen_sysbench.options_of(generator, script), {name.replace("-", "_") for name in own}
-    wanted = known.keys() - named
-    return {**{name: value for name, value in shared.items() if name.replace("-", "_") in wanted}, **own}
+    if not load.tables.options:
+        return dict(load.options)
+    known_options = loadgen_sysbench.options_of(generator, script).keys()
+    wanted_options = known_options - {name.replace("-", "_") for name in load.options}
+    shared = {name: value for name, value in load.tables.options.items() if name.replace("-", "_") in wanted_options}
+    return {**shared, **load.options}
 
 
 def call_of_load(
     generator: loadgen_sysbench.Capabilities,
-    load: Mapping[str, Any],
+    load: WorkloadRecipe,
     flags: Sequence[str],
     clients: int,
     seconds: int,
     seed: int,
 ) -> SysbenchCall:
-    """Return the call that runs a load, as its recipe has it, for `seconds`; `flags` are those of the connection."""
-    script = script_path(load["script"])
-    rows, options = rows_of_load(load), options_of_load(generator, script, load)
-    tables = load["tables"].get("tables")
-    return loadgen_sysbench.measuring_call(generator, script, flags, tables, rows, options, clients, seconds, seed=seed)
+    """Return the call that runs a load for `seconds`; `flags` are those of the connection.
+
+    Keys are drawn from the rows of a table that the load states, or its dataset. Raises ValueError for timed SQL.
+    """
+    if load.script is None:
+        raise ValueError(f"{load.sql}: timed SQL has no script, expected a load that sysbench runs")
+    script, tables = script_path(load.script), load.tables
+    rows, options = load.rows or tables.rows, options_of_load(generator, script, load)
+    return loadgen_sysbench.measuring_call(
+        generator, script, flags, tables.tables, rows, options, clients, seconds, seed=seed
+    )
 
 
 @dataclass(frozen=True)

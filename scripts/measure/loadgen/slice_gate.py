@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,23 @@ HEAD = np.dtype(
         ("bucket_step", "<f8"),
     ]
 )
-SENT = ("queries", "errors", "reconnects")
-COUNTS = [(name, "<i8") for name in ("held_at", "completed", "counted", "first_ns", "last_ns", *SENT, "events")]
+
+
+class Sent(NamedTuple):
+    """Queries, ignored errors and reconnects as sysbench counts them, None where it shows no script its counters."""
+
+    queries: int | None = None
+    errors: int | None = None
+    reconnects: int | None = None
+
+    def since(self, before: "Sent") -> "Sent":
+        """Return the counts since an earlier reading, None where unknown."""
+        return Sent(
+            *(None if now is None or then is None else now - then for now, then in zip(self, before, strict=True))
+        )
+
+
+COUNTS = [(name, "<i8") for name in ("held_at", "completed", "counted", "first_ns", "last_ns", *Sent._fields, "events")]
 COUNTS_BYTES = -(-8 * len(COUNTS) // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
 SLOT_BYTES = -(-(COUNTS_BYTES + 4 * (POSITIONS + BUCKETS)) // CACHE_LINE_BYTES) * CACHE_LINE_BYTES
 SLOT = np.dtype(
@@ -201,15 +217,12 @@ class SliceGate:
         return int(self._slots["completed"].sum())
 
     @property
-    def sent(self) -> dict[str, int] | None:
-        """Queries, ignored errors and reconnects since the start, as sysbench counts them, of clients that are parked.
-
-        Of clients at work, as of the last time they were asked. None where sysbench shows its counters to no script.
-        """
-        counts = {name: self._slots[name] for name in SENT}
-        if any((each < 0).any() for each in counts.values()):
-            return None
-        return {name: int(each.sum()) for name, each in counts.items()}
+    def sent(self) -> Sent:
+        """What clients that are parked have sent since the start; of clients at work, as of the last time asked."""
+        counts = [self._slots[name] for name in Sent._fields]
+        return (
+            Sent() if any((column < 0).any() for column in counts) else Sent(*(int(column.sum()) for column in counts))
+        )
 
     def forget(self) -> None:
         """Begin the histogram and the positions anew, after warm-up. Clients must be parked."""
@@ -238,13 +251,6 @@ class SliceGate:
         self._head["word"] = word
         everyone = ctypes.c_int(2**31 - 1)
         self._libc.syscall(FUTEX, ctypes.c_void_p(self._address), WAKE, everyone, None, None, 0)
-
-
-def sent_between(before: dict[str, int] | None, after: dict[str, int] | None) -> dict[str, int | None]:
-    """Return the queries, ignored errors and reconnects between two readings of `sent`, None where unknown."""
-    if before is None or after is None:
-        return dict.fromkeys(SENT)
-    return {name: after[name] - before[name] for name in SENT}
 
 
 def _sleep_until(moment_s: float) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.host import kept, workplace
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import watchdog
 from scripts.lib.json_record import file_sha256
+from scripts.lib.recipe_models import Options, Scalar
 from scripts.lib.wording import option_value
 from scripts.measure.loadgen import script_options
 from scripts.measure.loadgen.lua import OUR_SCRIPTS, script_files
@@ -103,7 +103,7 @@ def prepare_command(
     driver_flags: Sequence[str],
     tables: int | None,
     rows: int | None,
-    options: Mapping[str, Any],
+    options: Options,
     clients: int = 1,
 ) -> list[str]:
     """Return the command that creates and fills the tables; each client fills one table at a time.
@@ -175,7 +175,7 @@ def measuring_call(
     driver_flags: Sequence[str],
     tables: int | None,
     rows: int | None,
-    options: Mapping[str, Any],
+    options: Options,
     clients: int,
     seconds: int,
     *,
@@ -215,12 +215,12 @@ def _head(
     return [capabilities.path, script, *flags, *size_flags]
 
 
-def _defaults_for(options: Mapping[str, Any]) -> dict[str, Any]:
+def _defaults_for(options: Options) -> dict[str, Scalar]:
     named = {name.replace("_", "-") for name in options}
     return {name: value for name, value in DEFAULTS.items() if name not in named}
 
 
-def _flags(options: Mapping[str, Any]) -> list[str]:
+def _flags(options: Options) -> list[str]:
     for name in options:
         owner = OWNED.get(name.replace("_", "-"))
         if owner:
@@ -301,7 +301,7 @@ def _copied(script: Path, folder: Path) -> str:
     return str(folder / script.name)
 
 
-def demand_options(capabilities: Capabilities, script: str, options: Mapping[str, Any]) -> None:
+def demand_options(capabilities: Capabilities, script: str, options: Options) -> None:
     """Raise ValueError naming the script and each option whose value sysbench would misread."""
     try:
         known = options_of(capabilities, script)
@@ -311,7 +311,7 @@ def demand_options(capabilities: Capabilities, script: str, options: Mapping[str
         raise ValueError("\n".join(f"options of {script}: {line}" for line in wrong))
 
 
-def option_mistakes(known: Mapping[str, str], options: Mapping[str, Any]) -> list[str]:
+def option_mistakes(known: Mapping[str, str], options: Options) -> list[str]:
     """Return one line per option whose value does not have the option's form: name, value, expected form."""
     found = []
     for name, value in options.items():

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from scripts.build.sources.tree import tree_sha256
@@ -15,14 +15,15 @@ from scripts.lib import json_record
 from scripts.lib.host import process, workplace
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.storage import TABLE_OPTION, compressed_page_options, no_holes_text, punches_holes
+from scripts.lib.recipe_models import TablesRecipe
 from scripts.measure.servers.families.family import Family
 from scripts.measure.servers.families.option_rules import Options
 from scripts.measure.servers.server import write_options
 
 
-def demand_page_compression(tables: Mapping[str, object], folder: Path) -> None:
+def demand_page_compression(tables: TablesRecipe, folder: Path) -> None:
     """Raise ValueError naming option and folder if tables have compressed pages and `folder` cannot punch holes."""
-    if (option := compressed_page_options(tables)) and not punches_holes(folder):
+    if (option := compressed_page_options(tables.dump())) and not punches_holes(folder):
         raise ValueError(f"{TABLE_OPTION}: {option!r} {no_holes_text(folder)}")
 
 

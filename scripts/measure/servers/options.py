@@ -1,9 +1,7 @@
 """The options a server starts with, and the check that it runs with them: their values are read back."""
 
 import contextlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.host import machine_facts
 from scripts.lib.vocabulary import FailureKind
@@ -12,19 +10,18 @@ from scripts.measure.servers.families.option_rules import Options
 from scripts.measure.servers.server import Server, ServerFailed
 
 
-def server_options(family: Family, recipe: Mapping[str, Any]) -> Options:
-    """Return the family's default options with those of a recipe laid over them."""
-    return {**family.default_options(round(machine_facts.meminfo_mib()["MemTotal"])), **recipe.get("options", {})}
+def server_options(family: Family, chosen: Options) -> Options:
+    """Return the family's default options with the chosen ones laid over them."""
+    return {**family.default_options(round(machine_facts.meminfo_mib()["MemTotal"])), **chosen}
 
 
-def require_values(server: Server, install: Path, chosen: Options) -> dict[str, list[str]]:
-    """Raise ServerFailed if a server runs with other values than the study's options state.
+def require_values(server: Server, install: Path, chosen: Options) -> list[str]:
+    """Return the options of the study that cannot be read back.
 
-    The message names each option, the stated value and the server's. Returns those that cannot be read back under
-    `options_unread`, nothing if there are none.
+    Raises ServerFailed if the server runs with other values than they state, naming each option and both values.
     """
     if not chosen:
-        return {}
+        return []
     family = server.family
     with contextlib.closing(server.connect()) as connection:
         settings = family.settings(connection)
@@ -36,8 +33,7 @@ def require_values(server: Server, install: Path, chosen: Options) -> dict[str, 
         program = Path(server.command[0]).name
         text = f"{program} did not take {changes}; write what it can take (log: {server.log})"
         raise ServerFailed(text, FailureKind.VALUE, changes)
-    unread = sorted(name for name, answer in answers.items() if answer is None)
-    return {"options_unread": unread} if unread else {}
+    return sorted(name for name, answer in answers.items() if answer is None)
 
 
 def _shown(setting: ServerSetting | None) -> str:

@@ -20,8 +20,8 @@ def preloaded(environment: Mapping[str, str]) -> list[Path]:
     return [Path(name) for name in re.split(r"[\s:]+", environment.get(PRELOAD, "")) if name]
 
 
-def require(server: Server, environment: Mapping[str, str], processes: Path = PROCESSES) -> dict[str, dict[str, str]]:
-    """Return the facts `environment`, and `preloaded`: path -> SHA-256 of each library; empty without an environment.
+def require(server: Server, environment: Mapping[str, str], processes: Path = PROCESSES) -> dict[str, str]:
+    """Return path -> SHA-256 of each library that an environment preloads; empty without an environment.
 
     Raises ServerFailed naming a variable that the server's process does not have, or a library that is not mapped into
     it: the loader goes on without one that it cannot read.
@@ -29,11 +29,10 @@ def require(server: Server, environment: Mapping[str, str], processes: Path = PR
     if not environment:
         return {}
     try:
-        libraries = demand(server.process.pid, environment, processes)
+        return demand(server.process.pid, environment, processes)
     except Lacking as error:
         program = Path(server.command[0]).name
         raise ServerFailed(f"{program} runs without environment.{error} (log: {server.log})") from error
-    return {"environment": dict(environment), "preloaded": libraries}
 
 
 def demand(pid: int, environment: Mapping[str, str], processes: Path = PROCESSES) -> dict[str, str]:

@@ -7,7 +7,19 @@ from typing import TypedDict
 from scripts.lib.vocabulary import COLD, WARM
 
 # One execution of a statement in a record: `pass` numbers the passes from 1.
-Execution = TypedDict("Execution", {"pass": int, "statement": str, "seconds": float, "answer_sha256": str | None})
+Execution = TypedDict(
+    "Execution",
+    {
+        "pass": int,
+        "statement": str,
+        "seconds": float,
+        "rows": int | None,
+        "answer_sha256": str | None,
+        "server_cpu_s": float,
+        "read_bytes": int | None,
+        "write_bytes": int | None,
+    },
+)
 
 
 def by_statement(executions: Iterable[Execution]) -> dict[tuple[str, str], list[Execution]]:

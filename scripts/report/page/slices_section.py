@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from scripts.lib.vocabulary import AA, CONTROLS
+from scripts.lib.vocabulary import AA, CONTROLS, SLICES, STATEMENTS
 from scripts.lib.wording import interval, missing, plural, ratio
 from scripts.measure.engine.disk_load import LIMITS_PER_S, WORDS, amount
-from scripts.measure.engine.planned import SLICES, STATEMENTS
 from scripts.report.analysis import stats
 from scripts.report.page.finding import Finding, Topic
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from scripts.lib.vocabulary import ABOVE, BELOW, COLD, CONTROLS, DIFFERENCES, WARM
+from scripts.lib.vocabulary import ABOVE, BELOW, COLD, CONTROLS, DIFFERENCES, STATEMENTS, WARM
 from scripts.lib.wording import (
     NOTHING,
     before_after,
@@ -22,7 +22,6 @@ from scripts.lib.wording import (
     size,
     times,
 )
-from scripts.measure.engine.planned import STATEMENTS
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis import published
 from scripts.report.analysis.metrics import COLD_TIME, SCRIPT

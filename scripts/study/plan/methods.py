@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from scripts.measure.engine.planned import SLICES, STATEMENTS, TURNS
+from scripts.lib.vocabulary import SLICES, STATEMENTS, TURNS
 from scripts.measure.loadgen import lua
 from scripts.study.plan.memory_room import FEWEST_ARMS, arms_by_processes, fitting_arms
 from scripts.study.plan.order import is_ladder
@@ -63,8 +63,7 @@ class Methods:
             return "together: 1"
         if is_ladder(self.plan.study):
             return "restart: never, so one server at a time goes through all client counts"
-        facts = {"script": load.script, "options": load.options, "client": declared.client}
-        if load.script and (why := lua.why_no_gate(facts)):
+        if load.script and (why := lua.why_no_gate(load.script, load.options, declared.client is not None)):
             return why
         if fitting_arms(self.plan, workload, clients, self.memory_mib) < FEWEST_ARMS:
             return f"{FEWEST_ARMS} servers at the same time do not fit into {self.memory_mib / 1024:.1f} GiB of memory"

@@ -6,7 +6,7 @@ from typing import Any
 
 from scripts.lib.host.process_limits import read_processes
 from scripts.lib.vocabulary import RELINKED
-from scripts.measure.engine.planned import PlannedArm, PlannedBlock
+from scripts.measure.engine.planned import PlannedArm, PlannedBlock, RunContext
 from scripts.study.plan import block_layout, precision_rule, relink_choice
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.layout import PathLayout
@@ -156,8 +156,8 @@ class Schedule(PathLayout):
         return PlannedArm(
             name=name,
             digest=self.arm_digest(name, workload),
-            recipe=self.plan.run(name, workload).dump(),
-            place={**self.context(block, name), "judged": self.judged(*build)},
+            recipe=self.plan.run(name, workload),
+            context=RunContext.of({**self.context(block, name), "judged": self.judged(*build)}),
             identity=f"{self.build(*build)}/identity.json",
             dataset=f"{self.dataset(name, workload)}/dataset.json",
             answers=self.answers(*build) if name == RELINKED else None,

@@ -21,24 +21,30 @@ from tests.made.run import SPEEDUP, Asked, failed, one_run
 FACTOR = {"baseline": 1.0, "pgo": 1.25, "other": 0.8}
 
 
-def made_up(place: dict) -> dict:
+def made_up(context: dict) -> dict:
     """Return the facts of a run, the same every time it is measured."""
-    block = [place[key] for key in ("workload", "clients", "repetition")]
+    block = [context[key] for key in ("workload", "clients", "repetition")]
     level = random.Random(f"level {block}").gauss(0, 0.05)
-    chance = random.Random(f"{place['variant']} {block}")
-    factor = FACTOR.get(place["variant"]) or math.exp(chance.gauss(0, 0.001))
-    effect = math.log(factor) / math.log(SPEEDUP[place["workload"]])
-    return one_run(Asked(place["study"], place["variant"], *block, effect, level, 0.0, 0.0), chance)
+    chance = random.Random(f"{context['variant']} {block}")
+    factor = FACTOR.get(context["variant"]) or math.exp(chance.gauss(0, 0.001))
+    effect = math.log(factor) / math.log(SPEEDUP[context["workload"]])
+    return one_run(Asked(context["study"], context["variant"], *block, effect, level, 0.0, 0.0), chance)
 
 
 def write_arm(arm: PlannedArm, block: Path) -> dict:
     """Write the record and the text of an arm; returns what block.json lists of it."""
-    started_at, place = time.time(), dict(arm.place)
-    reason = outcome.first_reason([Path(arm.identity), *map(Path, place.pop("judged"))])
+    started_at, context = time.time(), json_record.dump(arm.context)
+    reason = outcome.first_reason([Path(arm.identity), *map(Path, context.pop("judged"))])
     identity = json_record.read(Path(arm.identity))
     names = ("family", "release", "build", "build_id", "sha256")
     server = {"name": identity["server"], **{name: identity.get(name) for name in names}}
-    facts = {**made_up(place), **place, "recipe": arm.recipe, "server": server, "sliced": {"method": "turns"}}
+    facts = {
+        **made_up(context),
+        **context,
+        "recipe": arm.recipe.dump(),
+        "server": server,
+        "sliced": {"method": "turns"},
+    }
     if reason:
         facts = {**failed(facts), **outcome.failure_facts(reason)}
     edges = {"window_started_at": started_at, "window_ended_at": time.time()}

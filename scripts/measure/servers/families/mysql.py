@@ -173,7 +173,7 @@ class MySQL(InnoDB):
         Raises ValueError naming each that it lacks.
         """
         release = read_release(install)
-        return mysql_options.options_to_be_stopped(release) | mysql_options.named(options, release)
+        return {**mysql_options.options_to_be_stopped(release), **mysql_options.named(options, release)}
 
     def unknown_options(self, release: str, options: Options) -> list[str]:
         """Return one line `name: reason` per option that a release lacks or whose value cannot be read.

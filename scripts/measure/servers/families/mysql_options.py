@@ -92,7 +92,7 @@ def named(options: Options, release: str) -> Options:
     name begins with `loose_`; else refused: ValueError names each such option, its value and the first release with or
     without it.
     """
-    at, plain = number(release), plain_names(options)
+    at, plain = number(release), dict(plain_names(options))
     optional = [name for name in plain if name.startswith(LOOSE) and name not in SINCE]
     loose = {name.removeprefix(LOOSE): plain.pop(name) for name in optional}
     if wrong := _mistakes(plain, release):

@@ -9,7 +9,7 @@ from scripts.lib.wording import option_value
 from scripts.measure.servers.families.option_values import HARMLESS, KINDS_BY_NAME, OptionKind, library_names, refusal
 
 OptionValue = bool | int | float | str
-Options = dict[str, OptionValue]
+Options = Mapping[str, OptionValue]
 T = TypeVar("T")
 
 # What a study uses instead of an option of `OWNED_OPTIONS`, as the end of a sentence.

@@ -180,8 +180,7 @@ def report_mistakes(due: Due) -> Iterator[Mistake]:
         load = study.declared.workloads[name]
         if not load.script or not (hooks := lua.own_reports(load.script)):
             continue
-        facts = {"script": load.script, "options": load.options, "client": study.declared.client}
-        if why := lua.why_no_gate(facts):
+        if why := lua.why_no_gate(load.script, load.options, bool(study.declared.client)):
             text = f"{load.script!r} sets sysbench.hooks.{hooks[0]}, and {why}, so that only sysbench's own reports"
             yield Mistake(
                 ("workloads", name, "script"), f"{text} could be counted; expected a script without such hooks"

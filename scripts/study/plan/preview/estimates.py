@@ -10,8 +10,8 @@ from typing import Any
 from scripts.build.sources.kinds import source_path, with_version
 from scripts.lib.parts import Part
 from scripts.lib.recipe_models import CompileRecipe, Options, StageKind, TablesRecipe
+from scripts.lib.vocabulary import TURNS
 from scripts.measure.engine.pace import working_s
-from scripts.measure.engine.planned import TURNS
 from scripts.measure.servers import families
 from scripts.measure.servers.families.family import Family
 from scripts.study.config.declared_servers import DirectorySource, FileSource

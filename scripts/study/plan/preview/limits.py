@@ -10,7 +10,7 @@ from pathlib import Path
 from scripts.lib.host import machine_facts, machine_supplies, storage
 from scripts.lib.host.process_limits import FILE_SYSTEM_ROOT, bounded, number_in, read_processes
 from scripts.lib.recipe_models import Scalar
-from scripts.measure.engine.planned import TURNS
+from scripts.lib.vocabulary import TURNS
 from scripts.measure.loadgen import processes
 from scripts.measure.servers import families
 from scripts.measure.servers.families.family import Family

@@ -8,9 +8,9 @@ from pathlib import Path
 from scripts.lib.host import locks, outcome, storage
 from scripts.lib.host.cache import cache_path
 from scripts.lib.host.cpus import format_cpus
+from scripts.lib.vocabulary import SLICES, STATEMENTS, TURNS
 from scripts.lib.wording import plural, share
 from scripts.measure.engine import disk_load
-from scripts.measure.engine.planned import SLICES, STATEMENTS, TURNS
 from scripts.measure.loadgen import client_host
 from scripts.report.analysis.widening import widened_for
 from scripts.study.config.run_time import stated_s

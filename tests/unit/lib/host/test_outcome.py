@@ -3,6 +3,7 @@
 import errno
 import gzip
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -14,10 +15,12 @@ from scripts.lib.host import outcome
 from scripts.lib.host.process import CommandFailed, CommandKilled
 from scripts.lib.vocabulary import FailureKind
 from scripts.measure.engine import group, planned
+from scripts.measure.engine.planned import PlannedBlock
 from scripts.measure.loadgen import sysbench
 from scripts.measure.loadgen.output import SysbenchFailed
 from scripts.measure.loadgen.run_sysbench import SysbenchKilled
 from scripts.measure.servers.server import ServerFailed
+from tests.made import studies
 from tests.made.declared import compiled, trained
 
 RECIPE = compiled(family="postgresql", build="fragile")
@@ -179,20 +182,20 @@ def test_proofs_leave_failed_builds_out(tmp_path):
 @pytest.mark.parametrize("which", ["identity", "check"])
 def test_arm_of_a_build_that_failed_is_a_failed_run_at_once_and_takes_no_host(tmp_path, monkeypatch, which, method):
     identity = {"server": "tiny", "family": "postgresql", "build": "fragile", "release": "1.2"}
+    schedule = studies.paths()
+    arm = schedule.planned(next(iter(schedule.to_measure.values()))).arms[0]
     for name in ("identity", "check"):
         json_record.write(tmp_path / f"{name}.json", {**identity, "build_id": "ab", "sha256": "cd"})
     fails(tmp_path / f"{which}.json", **identity)
     generator = SimpleNamespace(version="1.0.20", path="sysbench", sha256="5b")
     monkeypatch.setattr(sysbench, "read_capabilities", lambda: generator)
     monkeypatch.setattr(group, "hold_machine", failing(AssertionError("took the host")))
-    place = {"study": "s", "variant": "fragile", "workload": "oltp", "clients": 8, "repetition": 1, "run_number": 3,
-             "runs_total": 9, "left_s": 60, "storage": None, "judged": [str(tmp_path / "check.json")]}  # fmt: skip
-    recipe = {"variant": {"family": "postgresql"}, "load": {"placement": "automatic"}}
-    arm = {"name": "fragile", "digest": "d", "recipe": recipe, "place": place}
-    arm |= {"identity": str(tmp_path / "identity.json"), "dataset": str(tmp_path / "dataset.json")}
+    arm = replace(arm, name="fragile", context=replace(arm.context, judged=[str(tmp_path / "check.json")]),
+                  identity=str(tmp_path / "identity.json"), dataset=str(tmp_path / "dataset.json"))  # fmt: skip
     block = tmp_path / "blocks" / "oltp" / "block.json"
     about = {"folder": str(block.parent), "workload": "oltp", "clients": 8, "repetition": 1, "seed": "1"}
-    planned.write(tmp_path / "plan.json", [], [{**about, "method": method, "turns": ["fragile"], "arms": [arm]}], None)
+    how = PlannedBlock(**about, method=method, turns=["fragile"], arms=[arm])
+    planned.write(tmp_path / "plan.json", [], [how.facts()], None)
     measure_block.main(tmp_path / "plan.json", block, tmp_path / "logs" / "log")
     facts = json_record.read(block.with_name("fragile.json"))
     assert facts["outcome"] == "failed"

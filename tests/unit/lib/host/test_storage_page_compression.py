@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from scripts.lib.host import storage
+from scripts.lib.recipe_models import TablesRecipe
 from scripts.lib.wording import NOTHING
 from scripts.measure.servers import data_directory
 from scripts.report.analysis.run_columns import FILES
@@ -35,14 +36,14 @@ def test_dataset_without_options_asks_for_nothing():
 def test_folder_of_tests_takes_holes_and_is_accepted(tmp_path):
     if not storage.punches_holes(tmp_path):
         pytest.skip("this file system cannot punch holes")
-    data_directory.demand_page_compression(ZLIB, tmp_path)
+    data_directory.demand_page_compression(TablesRecipe(**ZLIB), tmp_path)
 
 
 def test_folder_without_holes_is_refused_by_option_folder_and_file_system(tmp_path, monkeypatch):
     monkeypatch.setattr(data_directory, "punches_holes", lambda folder: False)
-    data_directory.demand_page_compression({"options": {}}, tmp_path)
+    data_directory.demand_page_compression(TablesRecipe(), tmp_path)
     with pytest.raises(ValueError, match=rf"^create_table_options: \"COMPRESSION='zlib'\" needs .* {tmp_path} \(\w+\)"):
-        data_directory.demand_page_compression(ZLIB, tmp_path)
+        data_directory.demand_page_compression(TablesRecipe(**ZLIB), tmp_path)
 
 
 def test_study_is_refused_before_anything_runs(monkeypatch):

@@ -3,11 +3,12 @@
 import pytest
 
 from scripts.measure.engine import buffer_pool
+from scripts.measure.engine.run_parts import FileSizes
 
 FILES = {
-    "sbtest.sbtest1": {"kind": "table", "apparent_bytes": 60, "allocated_bytes": 70},
-    "sbtest.sbtest2": {"kind": "table", "apparent_bytes": 40, "allocated_bytes": 50},
-    "redo": {"kind": "redo", "apparent_bytes": 1000, "allocated_bytes": 1000},
+    "sbtest.sbtest1": FileSizes("table", apparent_bytes=60, allocated_bytes=70),
+    "sbtest.sbtest2": FileSizes("table", apparent_bytes=40, allocated_bytes=50),
+    "redo": FileSizes("redo", apparent_bytes=1000, allocated_bytes=1000),
 }
 
 
@@ -58,7 +59,7 @@ class Reading(Family):
     [(buffer_pool.ALWAYS, 1000, 80), (buffer_pool.ALWAYS, 50, 50), (buffer_pool.NEVER, 1000, None)],
 )
 def test_bytes_read_stand_for_those_in_use_where_only_these_are_known(fill, pool_bytes, used):
-    assert buffer_pool.fill({"fill": fill}, Reading(pool_bytes), Connection(), FILES)["used_bytes"] == used
+    assert buffer_pool.fill(fill, Reading(pool_bytes), Connection(), FILES).used_bytes == used
 
 
 @pytest.mark.parametrize(
@@ -67,15 +68,15 @@ def test_bytes_read_stand_for_those_in_use_where_only_these_are_known(fill, pool
 )
 def test_tables_are_read_where_they_fit_unless_the_load_says_otherwise(fill, pool_bytes, read):
     connection = Connection()
-    facts = buffer_pool.fill({"fill": fill} if fill else {}, Family(pool_bytes), connection, FILES)
+    pool = buffer_pool.fill(fill, Family(pool_bytes), connection, FILES)
     assert connection.sent == (["SELECT 1", "SELECT 2"] if read else [])
-    assert (facts["pool_bytes"], facts["table_bytes"]) == (pool_bytes, 100)
-    assert facts["used_bytes"] == len(connection.sent)
-    assert facts["statements"] == connection.sent
-    assert (facts["fill_s"] is not None) == read
+    assert (pool.pool_bytes, pool.table_bytes) == (pool_bytes, 100)
+    assert pool.used_bytes == len(connection.sent)
+    assert pool.statements == connection.sent
+    assert (pool.fill_s is not None) == read
 
 
 def test_nothing_is_read_or_recorded_where_the_pool_is_unknown():
     connection = Connection()
-    assert buffer_pool.fill({}, Family(None), connection, FILES) == {}
+    assert not buffer_pool.fill(None, Family(None), connection, FILES)
     assert connection.sent == []

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from scripts.lib.json_record import file_sha256
-from scripts.measure.engine.client_environment import proven
+from scripts.measure.engine.setting import Setting
 from scripts.measure.loadgen.output import SysbenchFailed
 from tests.unit.measure.servers.test_process_environment import library
 
@@ -17,8 +17,10 @@ __all__ = ["library"]
 STARTED_WITHIN_S = 10
 
 
-def setting(given, tmp_path):
-    return SimpleNamespace(client_environment=given, text=tmp_path / "sysbench.txt")
+def preloaded_by(environment, pids, tmp_path):
+    """Return what a setting with this environment of its clients proves of processes."""
+    load = SimpleNamespace(client_environment=environment)
+    return Setting.preloaded_by(SimpleNamespace(load=load, text=tmp_path / "sysbench.txt"), pids)
 
 
 @pytest.fixture
@@ -44,15 +46,15 @@ def sleeping():
 
 def test_variables_and_libraries_of_every_process_are_recorded(tmp_path, sleeping, library):
     given = {"LD_PRELOAD": str(library), "MALLOC_ARENA_MAX": "2"}
-    facts = proven(setting(given, tmp_path), [sleeping(**given), sleeping(**given)])
-    assert facts == {"client_environment": given, "client_preloaded": {str(library): file_sha256(library)}}
+    libraries = preloaded_by(given, [sleeping(**given), sleeping(**given)], tmp_path)
+    assert libraries == {str(library): file_sha256(library)}
 
 
 def test_one_process_without_the_variable_is_a_failure_that_names_it(tmp_path, sleeping):
     pids = [sleeping(MALLOC_ARENA_MAX="2"), sleeping()]
     with pytest.raises(SysbenchFailed, match=r"without client_environment.MALLOC_ARENA_MAX=2 \(log: .*sysbench.txt\)"):
-        proven(setting({"MALLOC_ARENA_MAX": "2"}, tmp_path), pids)
+        preloaded_by({"MALLOC_ARENA_MAX": "2"}, pids, tmp_path)
 
 
 def test_study_without_the_key_has_no_facts(tmp_path):
-    assert proven(setting({}, tmp_path), [os.getpid()]) == {}
+    assert preloaded_by({}, [os.getpid()], tmp_path) == {}

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from scripts.measure.engine import observe
+from scripts.measure.engine.run_parts import Edges, EngineReports, FileSizes
 from scripts.measure.servers import families
 
 INNODB = {
@@ -76,9 +77,9 @@ def test_sizes_are_summed_by_part_and_holes_count_in_one_of_them_only(tmp_path):
     (tmp_path / "ibdata1").write_bytes(os.urandom(2**16))
     found = observe.file_sizes(Made, tmp_path, None)
     assert list(found) == ["sbtest.t", "system"]
-    assert found["sbtest.t"]["apparent_bytes"] == 8 * 2**20 + 100
-    assert found["sbtest.t"]["allocated_bytes"] < 2**16
-    assert found["system"] == {"kind": "system", "apparent_bytes": 2**16, "allocated_bytes": 2**16}
+    assert found["sbtest.t"].apparent_bytes == 8 * 2**20 + 100
+    assert found["sbtest.t"].allocated_bytes < 2**16
+    assert found["system"] == FileSizes("system", apparent_bytes=2**16, allocated_bytes=2**16)
 
 
 def test_both_edges_are_kept_of_what_both_tell():
@@ -86,8 +87,6 @@ def test_both_edges_are_kept_of_what_both_tell():
         observe.Edge({"commits": 1.0, "gone": 2.0}, "one"),
         observe.Edge({"commits": 5.0, "new": 1.0}, "two"),
     )
-    assert observe.edge_facts(before, after) == {
-        "counters": {"commits": {"before": 1.0, "after": 5.0}},
-        "engine_report": {"before": "one", "after": "two"},
-    }
-    assert "engine_report" not in observe.edge_facts(observe.Edge({}, ""), observe.Edge({}, ""))
+    assert observe.counter_edges(before, after) == {"commits": Edges(1.0, 5.0)}
+    assert observe.reports(before, after) == EngineReports("one", "two")
+    assert not observe.reports(observe.Edge({}, ""), observe.Edge({}, ""))

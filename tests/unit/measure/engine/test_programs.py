@@ -12,7 +12,7 @@ def arms(tmp_path):
     """The reference and its relinks, of a build that is not relinked yet."""
     identity = tmp_path / "build" / "identity.json"
     json_record.write(identity, {"sha256": "a"})
-    build = {"digest": "d", "recipe": {}, "place": {}, "identity": str(identity), "dataset": "dataset.json"}
+    build = {"digest": "d", "recipe": None, "context": None, "identity": str(identity), "dataset": "dataset.json"}
     relinked = PlannedArm(name="relinked", answers=str(tmp_path / "checks"), **build)
     return [PlannedArm(name="baseline", **build), relinked]
 

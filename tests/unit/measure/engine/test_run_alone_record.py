@@ -1,7 +1,8 @@
 """The record of a run is a value: a misspelt name is an error, a missing value is None, variables are kept once."""
 
 import json
-from dataclasses import fields
+import tarfile
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from scripts.lib.host import machine_facts
 from scripts.lib.host.cpus import Placement
 from scripts.lib.vocabulary import RUN
 from scripts.measure.engine import machine_parts, run_parts, run_record
-from scripts.measure.engine.run_record import Run
+from scripts.measure.engine.run_record import Diagnosis, MeasuredRun, Run
+from tests.conftest import CHECKOUT
 from tests.made import diagnoses, synthetic
 
+FORMATS = CHECKOUT / "tests" / "data" / "formats"
 SHARED = {"version": "10.11.18", "innodb_purge_threads": "4"}
 
 
@@ -27,8 +30,8 @@ def path_of(folder, variant="pgo", repetition=1, kind="runs"):
 
 
 def measured(facts, private):
-    own = {key: value for key, value in facts.items() if key not in ("format", "variables")}
-    return {**own, "variables": SHARED, "own_variables": {"datadir": private}}
+    """Return the run of such facts, which shares all variables but one."""
+    return MeasuredRun(replace(Run.of(facts), format=None, variables={"datadir": private}), SHARED)
 
 
 def test_values_are_attributes_and_a_misspelt_one_is_an_error(facts):
@@ -70,11 +73,28 @@ def test_written_record_is_read_back_with_the_release_that_wrote_it(facts, tmp_p
     assert run.workflow.values() == version.workflow()
 
 
-@pytest.mark.parametrize("changes", [{"tsp": 1}, {"window": {"tsp": 1}}, {"counters": {"commits": {"befor": 1}}}])
-def test_a_key_without_a_field_is_not_written(facts, tmp_path, changes):
-    with pytest.raises(ValueError, match=r"1\.json: record\.(tsp|window\.tsp|counters\.commits\.befor) unknown"):
-        run_record.write(path_of(tmp_path), {**facts, **changes})
+def test_a_value_that_json_lacks_is_not_written(facts, tmp_path):
+    run = measured(facts, "/tmp/a")
+    with pytest.raises(TypeError, match="expected a part of a record, or what JSON has"):
+        run_record.write(path_of(tmp_path), replace(run, run=replace(run.run, recipe={"path": tmp_path})))
     assert not path_of(tmp_path).exists()
+
+
+def recorded():
+    """Yield the records of runs that release 1.0.0 wrote, failed ones among them."""
+    with tarfile.open(FORMATS / "1.0.0.tar.xz") as archive:
+        for member in archive:
+            if "/blocks/" in member.name and member.name.endswith(".json") and not member.name.endswith("/block.json"):
+                yield json.load(archive.extractfile(member))
+
+
+def test_recorded_runs_are_written_as_they_were_key_by_key_and_in_the_same_order_within():
+    read = [{name: json.dumps(fact) for name, fact in facts.items()} for facts in recorded()]
+    written = [
+        {name: json.dumps(fact) for name, fact in json_record.dump(Run.of(facts)).items()} for facts in recorded()
+    ]
+    assert {facts["outcome"] for facts in read} == {'"ok"', '"failed"'}
+    assert written == read
 
 
 def test_variables_of_a_variant_are_stored_once_and_read_whole(facts, tmp_path):
@@ -82,7 +102,8 @@ def test_variables_of_a_variant_are_stored_once_and_read_whole(facts, tmp_path):
     for place in places:
         run_record.write(place, measured(facts, f"/tmp/{place.stem}"))
     diagnosis = path_of(tmp_path, kind="diagnoses")
-    run_record.write(diagnosis, {**measured(facts, "/tmp/3"), "tool": "perf"}, run_record.Diagnosis)
+    run = Diagnosis(**{**measured(facts, "/tmp/3").run.values(), "tool": "perf"})
+    run_record.write(diagnosis, MeasuredRun(run, SHARED))
     (shared,) = (tmp_path / "study" / "variables").iterdir()
     assert "innodb_purge_threads" not in places[0].read_text()
     assert run_record.read(places[1]).server_variables() == {**SHARED, "datadir": "/tmp/2"}
@@ -137,8 +158,7 @@ def test_parts_have_the_fields_of_what_they_are_made_from(part, source):
 def test_diagnosis_has_its_tool_and_what_it_found(tmp_path):
     place = {"study": "s", "variant": "baseline", "workload": "oltp", "clients": 8}
     path = path_of(tmp_path, kind="diagnoses")
-    made = {key: value for key, value in diagnoses.diagnosed(place, "waits").items() if key != "format"}
-    run_record.write(path, made, run_record.Diagnosis)
+    run_record.write(path, MeasuredRun(Diagnosis.of(diagnoses.diagnosed(place, "waits"))))
     found = run_record.read_diagnosis(path)
     assert (found.tool, found.diagnosis["samples"], found.engine_report.before) == (
         "waits",

@@ -109,6 +109,6 @@ def test_no_more_of_an_event_is_kept_than_a_page_can_use(amount, monkeypatch, tm
     calls, measuring = [], SysbenchCall(("sysbench",), "cpu", (), clients=64, seconds=60)
     kept = one_event.statements_of_one_event(Known, None, measuring, tmp_path / "event.txt")
     assert calls == [measuring.of_one_event()]
-    assert kept["total"] == amount
-    assert len(kept["sent"]) == min(amount, one_event.MOST_STATEMENTS)
-    assert {len(text) for text in kept["sent"]} == {one_event.MOST_CHARACTERS}
+    assert kept.total == amount
+    assert len(kept.sent) == min(amount, one_event.MOST_STATEMENTS)
+    assert {len(text) for text in kept.sent} == {one_event.MOST_CHARACTERS}

@@ -22,6 +22,7 @@ from scripts.lib.host.machine_facts import read_host
 from scripts.measure.engine import run_load as load
 from scripts.measure.engine.warnings import warnings_of
 from scripts.measure.loadgen import client_host
+from scripts.measure.loadgen.client_host import ClientEntry
 from scripts.measure.loadgen.run_sysbench import ClientHostFailed, reject_failed
 from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers import families
@@ -83,11 +84,11 @@ def altered(told, **facts):
 
 
 def test_ssh_is_given_one_line_that_a_shell_reads_as_the_command():
-    command = client_host.agent_command({"ssh": "bench@loadgen"})
+    command = ClientEntry(ssh="bench@loadgen").agent_command()
     assert (command[0], command[-2]) == ("ssh", "bench@loadgen")
     assert "BatchMode=yes" in command
     assert shlex.split(command[-1]) == ["python3", "-c", client_host.BOOT]
-    assert client_host.agent_command({"command": ["ip", "netns", "exec", "x"]})[:5] == [
+    assert ClientEntry(command=("ip", "netns", "exec", "x")).agent_command()[:5] == [
         "ip",
         "netns",
         "exec",
@@ -97,25 +98,24 @@ def test_ssh_is_given_one_line_that_a_shell_reads_as_the_command():
 
 
 def test_client_host_tells_what_it_is():
-    said = client_host.read_description(HERE)
-    assert said["host"] == vars(read_host())
-    assert said["cpus"] == sorted(os.sched_getaffinity(0))
-    assert said["version"].startswith("sysbench 1.")
+    said = client_host.read_description(ClientEntry.of(HERE))
+    assert said.host == vars(read_host())
+    assert said.cpus == sorted(os.sched_getaffinity(0))
+    assert said.version.startswith("sysbench 1.")
 
 
 def test_greeting_of_a_shell_over_there_does_no_harm():
     said = client_host.read_description(
-        {"command": ["sh", "-c", 'echo "Welcome!"; exec "$@"', "sh"], "address": "10.0.0.1"}
+        ClientEntry(command=("sh", "-c", 'echo "Welcome!"; exec "$@"', "sh"), address="10.0.0.1")
     )
-    assert said["host"] == vars(read_host())
+    assert said.host == vars(read_host())
 
 
 def test_client_host_is_known_by_its_sysbench_address_and_cpus(port):
-    load = {"client": {**HERE, "port": port + 1 if port < 65535 else port - 1}, "placement": "automatic"}
-    there = client_host.client_host_of(load)
+    there = client_host.client_host_of({**HERE, "port": port + 1 if port < 65535 else port - 1}, "automatic")
     assert (there.address, there.cpus) == ("127.0.0.1", tuple(sorted(os.sched_getaffinity(0))))
     assert there.generator.drivers
-    assert client_host.client_host_of({"placement": "automatic"}) is None
+    assert client_host.client_host_of(None, "automatic") is None
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_client_host_is_known_by_its_sysbench_address_and_cpus(port):
 )
 def test_client_host_that_does_not_answer_is_named_with_its_last_words(command, why):
     with pytest.raises(ValueError, match=f"client host {command[0]}.*: .*{why}"):
-        client_host.read_description({"command": command, "address": "10.0.0.1"})
+        client_host.read_description(ClientEntry(command=tuple(command), address="10.0.0.1"))
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,9 @@ def test_password_is_in_no_argument_and_its_file_is_ours_alone(tmp_path, monkeyp
     monkeypatch.setattr(client_host, "new_password", lambda: "not_to_be_seen")
     asked, there = (
         [],
-        SimpleNamespace(client=HERE, cpus=(0,), address="10.0.0.1", port=1, generator=SimpleNamespace(path="s")),
+        SimpleNamespace(
+            entry=ClientEntry.of(HERE), cpus=(0,), address="10.0.0.1", port=1, generator=SimpleNamespace(path="s")
+        ),
     )
     family = SimpleNamespace(
         admit_client=lambda connection, password: asked.append(password),
@@ -290,13 +292,13 @@ FOUR = Topology(tuple(Cpu(0, 0, number, number) for number in range(4)))
 
 
 def test_server_has_the_machine_for_itself_when_the_load_generator_is_elsewhere():
-    load = {"placement": "automatic", "client": {"ssh": "loadgen"}}
-    found = client_host.place_on_hosts(FOUR, load)
+    client = {"ssh": "loadgen"}
+    found = client_host.place_on_hosts(FOUR, "automatic", client)
     assert (found.mode, found.server_cpus) == ("remote", (0, 1, 2, 3))
     assert found.note.endswith("for the server, the load generator is on loadgen")
-    stated = client_host.place_on_hosts(FOUR, {**load, "placement": {"server": "1-2", "client": "0-9"}})
+    stated = client_host.place_on_hosts(FOUR, {"server": "1-2", "client": "0-9"}, client)
     assert (stated.mode, stated.server_cpus) == ("remote", (1, 2))
-    assert client_host.place_on_hosts(FOUR, {"placement": "automatic"}) == cpus.place_processes(FOUR)
+    assert client_host.place_on_hosts(FOUR, "automatic", None) == cpus.place_processes(FOUR)
 
 
 def elsewhere(facts):
@@ -358,7 +360,10 @@ def test_agent_ends_when_nobody_listens(told):
     wanted = {"do": "run", "command": [json.loads(told.read_text())["program"]], "secrets": "", "cpus": [0]}
     wanted |= {key: json.loads(told.read_text())[key] for key in ("address", "port")}
     with subprocess.Popen(
-        client_host.agent_command(HERE), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PACE": "30"}
+        ClientEntry.of(HERE).agent_command(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PACE": "30"},
     ) as agent:
         agent.stdin.write(client_host.wire_line(wanted))
         agent.stdin.flush()
@@ -373,6 +378,8 @@ def test_only_the_command_that_reaches_a_client_host_has_the_users_environment(m
     monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
     given = {}
     monkeypatch.setattr(load.processes, "run_processes", lambda calls, text, **how: given.update(how))
-    setting = SimpleNamespace(cpus=SimpleNamespace(client_cpus=(1,)), client_environment={}, remote=remote)
+    setting = SimpleNamespace(
+        cpus=SimpleNamespace(client_cpus=(1,)), load=SimpleNamespace(client_environment={}), remote=remote
+    )
     load.run_load(setting, [], Path("text"), timeout_s=1)
     assert ("SSH_AUTH_SOCK" in given["environment"]) is inherited

@@ -294,7 +294,7 @@ def test_latency_lines_of_two_processes_are_added(tmp_path):
 @pytest.mark.parametrize("text", ["", "operation x: 0 calls, sum 0 us, longest 0 us, up to us:", "operation x: soon"])
 def test_other_texts_tell_no_operations(tmp_path, text):
     (tmp_path / "text").write_text(text)
-    assert output.operation_facts(tmp_path / "text") == {}
+    assert output.read_operations(tmp_path / "text") == {}
 
 
 def test_rows_are_those_of_the_record():

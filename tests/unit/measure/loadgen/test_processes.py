@@ -6,11 +6,13 @@ import shlex
 import shutil
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from scripts.lib.host import usage
 from scripts.measure.engine import run_facts, warnings
+from scripts.measure.engine.run_parts import Generators
 from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.setting import Setting
 from scripts.measure.loadgen import client_host, run_sysbench
@@ -48,8 +50,9 @@ def test_processes_of_one_load_draw_other_keys_and_a_client_host_has_one(there, 
     told = []
     monkeypatch.setattr(client_host, "generator_of_commands", lambda *_: None)
     monkeypatch.setattr(run_sysbench, "call_of_load", lambda *given: told.append((given[-1], given[-3])))
-    names = ("identity", "dataset", "text", "log", "generator", "cpus")
-    Setting({"load": {}}, {"clients": 2500}, **dict.fromkeys(names), remote=there).calls_by([], 5, seed=3)
+    names = ("identity", "dataset", "text", "log", "generator", "cpus", "machine")
+    recipe, context = SimpleNamespace(load=None), SimpleNamespace(clients=2500)
+    Setting(recipe, context, **dict.fromkeys(names), remote=there).calls_by([], 5, seed=3)
     assert [clients for _, clients in told] == threads
     assert len({seed for seed, _ in told}) == len(threads)
     assert told[0][0] == 3
@@ -91,12 +94,12 @@ def test_processes_begin_together_though_one_is_slow_to_connect(load, tmp_path):
     assert seen.tps == pytest.approx(500, rel=0.4)
     assert sum(finished.output.histogram.count) == finished.output.totals.transactions
     assert len(re.findall("Threads started!", log.read_text())) == 2
-    assert run_facts.generators(finished) == {"generators": {"processes": 2, "apart_s": round(finished.apart_s, 3)}}
+    assert run_facts.generators(finished) == Generators(2, round(finished.apart_s, 3))
 
 
 def test_one_command_is_run_as_ever(load, tmp_path):
     finished = run_processes([load(seconds=2)], tmp_path / "log.txt", timeout_s=60)
-    assert (finished.processes, finished.apart_s, run_facts.generators(finished)) == (1, 0.0, {})
+    assert (finished.processes, finished.apart_s, run_facts.generators(finished)) == (1, 0.0, Generators())
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@ import pytest
 
 from scripts.lib.host import process
 from scripts.lib.host.process import CommandFailed
+from scripts.lib.recipe_models import TablesRecipe, WorkloadRecipe
 from scripts.measure.loadgen import run_sysbench, sysbench
 from scripts.measure.loadgen.output import SysbenchFailed, SysbenchMisused
 
 GENERATOR = sysbench.Capabilities("/usr/bin/sysbench", "1.0.20", "", "ab", ("mysql",), frozenset())
 FLAGS = ["--db-driver=mysql"]
+FRESH = TablesRecipe(tables=1, rows=10, fresh=True)
 HELP = {"oltp_write_only": {"secondary": "[=on|off]"}, "tpcc.lua": {"scale": "=N", "use_fk": "=N"}, "quiet.lua": {}}
 
 
@@ -46,12 +48,12 @@ def commands(monkeypatch):
     ids=["default", "options", "scale", "no size"],
 )
 def test_script_is_told_what_the_dataset_says_and_nothing_else(commands, tmp_path, tables, told):
-    command = run_sysbench.fill(tables, FLAGS, 8, tmp_path / "log")
+    command = run_sysbench.fill(TablesRecipe(**tables), FLAGS, 8, tmp_path / "log")
     assert commands == [command] == [["/usr/bin/sysbench", *told, "prepare"]]
 
 
 def test_value_the_script_would_misread_is_refused(commands, tmp_path):
-    tables = {"script": "tpcc.lua", "options": {"scale": "ten"}}
+    tables = TablesRecipe(script="tpcc.lua", options={"scale": "ten"})
     with pytest.raises(ValueError, match=r"options of tpcc\.lua: scale: 'ten', expected N as its script declares"):
         run_sysbench.fill(tables, FLAGS, 1, tmp_path / "log")
     assert commands == []
@@ -70,20 +72,21 @@ def test_value_the_script_would_misread_is_refused(commands, tmp_path):
     ids=["nothing shared", "both", "own wins", "own wins in another spelling", "unknown to it", "no help"],
 )
 def test_load_is_told_the_datasets_options_that_its_script_has(script, own, shared, told):
-    load = {"script": script, "options": own, "tables": {"tables": 1, "options": shared}}
+    load = WorkloadRecipe(script=script, options=own, tables=TablesRecipe(tables=1, options=shared))
     assert run_sysbench.options_of_load(GENERATOR, script, load) == told
 
 
-def test_load_draws_its_keys_from_its_own_rows_or_all_of_its_tables():
-    tables = {"tables": 1, "rows": 100}
-    assert [run_sysbench.rows_of_load({"tables": tables, **own}) for own in ({}, {"rows": 10})] == [100, 10]
-    assert run_sysbench.rows_of_load({"tables": {}}) is None
+@pytest.mark.parametrize(("rows", "rows_of_table", "told"), [(None, 100, 100), (10, 100, 10), (None, None, None)])
+def test_load_draws_its_keys_from_its_own_rows_or_all_of_its_tables(rows, rows_of_table, told):
+    load = WorkloadRecipe(script="oltp_write_only", rows=rows, tables=TablesRecipe(tables=1, rows=rows_of_table))
+    options = run_sysbench.call_of_load(GENERATOR, load, FLAGS, clients=1, seconds=1, seed=1).options
+    assert [text for text in options if "table_size" in text] == ([f"--table_size={told}"] if told else [])
 
 
 def test_only_a_fresh_dataset_is_filled_on_the_measured_server(commands, tmp_path):
-    assert run_sysbench.fill_anew({"tables": 1, "rows": 10}, FLAGS, tmp_path / "log") == []
+    assert run_sysbench.fill_anew(TablesRecipe(tables=1, rows=10), FLAGS, tmp_path / "log") == []
     assert commands == []
-    assert run_sysbench.fill_anew({"tables": 1, "rows": 10, "fresh": True}, FLAGS, tmp_path / "log") == commands[0]
+    assert run_sysbench.fill_anew(FRESH, FLAGS, tmp_path / "log") == commands[0]
 
 
 @pytest.mark.parametrize("status", [0, 1])
@@ -102,14 +105,14 @@ def test_failure_is_told_whatever_the_status_and_misuse_is_no_result(monkeypatch
 
     monkeypatch.setattr(process, "run", failing)
     with pytest.raises(kind, match=r"the tables could not be loaded: (?s:.*)\n\(log: .*/log\)") as caught:
-        run_sysbench.fill_anew({"tables": 1, "rows": 10, "fresh": True}, FLAGS, tmp_path / "log")
+        run_sysbench.fill_anew(FRESH, FLAGS, tmp_path / "log")
     assert said in str(caught.value)
 
 
 def test_loader_that_is_killed_is_told_apart_from_one_that_failed(monkeypatch, tmp_path):
     monkeypatch.setattr(sysbench, "prepare_command", lambda *_: ["sh", "-c", "kill -KILL $$"])
     with pytest.raises(run_sysbench.SysbenchKilled, match=r"the tables could not be loaded: .* was killed by SIGKILL"):
-        run_sysbench.fill({"tables": 1, "rows": 10}, FLAGS, 1, tmp_path / "log")
+        run_sysbench.fill(TablesRecipe(tables=1, rows=10), FLAGS, 1, tmp_path / "log")
 
 
 @pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
@@ -120,7 +123,7 @@ def test_what_loading_tables_leaves_behind_ends_with_it(tmp_path):
         f'function prepare() os.execute("setsid sleep 987 & echo $! >{tmp_path}/pid") end\n'
         "function event() end\n"
     )
-    run_sysbench.fill({"script": str(script)}, FLAGS, 1, tmp_path / "log.txt")
+    run_sysbench.fill(TablesRecipe(script=str(script)), FLAGS, 1, tmp_path / "log.txt")
     assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
     assert (tmp_path / "log.txt").read_text().startswith("$ ")
     assert "keeper" not in (tmp_path / "log.txt").read_text()

@@ -53,7 +53,7 @@ def test_clients_wait_at_a_closed_gate_and_all_counts_are_those_of_sysbench(load
         assert held.gate.completed == between  # nobody works while the gate is closed
         held.end()
         assert printed(tmp_path) == held.gate.events == held.gate.completed == held.gate.positions().sum()
-        assert held.gate.sent == dict.fromkeys(slice_gate.SENT, 0)
+        assert held.gate.sent == slice_gate.Sent(0, 0, 0)
     counted = sum(one.transactions for one in slices)
     assert counted == held.gate.histogram().sum() < held.gate.completed
     assert all(0 <= one.clients <= CLIENTS for one in slices)

@@ -28,8 +28,8 @@ def started(tmp_path, place, given):
 def test_preloaded_library_is_mapped_and_recorded(tmp_path, place, library):
     given = {"LD_PRELOAD": str(library), "MALLOC_CONF": "stats_print:false"}
     with started(tmp_path, place, given) as one:
-        facts = process_environment.require(one, given)
-    assert facts == {"environment": given, "preloaded": {str(library): file_sha256(library)}}
+        libraries = process_environment.require(one, given)
+    assert libraries == {str(library): file_sha256(library)}
 
 
 def test_library_that_the_loader_left_out_is_named(tmp_path, place):

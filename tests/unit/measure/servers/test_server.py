@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from scripts.lib import json_record
 from scripts.lib.host import usage, workplace
 from scripts.lib.vocabulary import FailureKind
-from scripts.measure.engine.run_failures import facts_of_failure
+from scripts.measure.engine.run_facts import failed_run
 from scripts.measure.engine.run_record import Run
 from scripts.measure.servers import server
 from scripts.measure.servers.families.innodb import InnoDB
@@ -107,11 +108,11 @@ def test_server_that_ends_at_once_has_a_kind_of_failure_and_its_own_words(tmp_pa
             pytest.fail("a dead server was called ready")
     assert failed.value.cause.code is kind
     assert failed.value.cause.text in line
-    facts = facts_of_failure(failed.value)
+    run = failed_run(Run(), failed.value)
+    facts = json_record.dump(run)
     assert facts["failure"] == {"kind": kind, "cause": failed.value.cause.text}
-    assert list(Run.unknown_keys(facts)) == []
-    assert Run.of(facts).failure.kind == kind
-    assert Run.of(facts).comes_again
+    assert Run.of(facts) == run
+    assert run.comes_again
 
 
 def test_server_that_was_killed_as_it_started_may_start_next_time(tmp_path, place):
@@ -119,8 +120,9 @@ def test_server_that_was_killed_as_it_started_may_start_next_time(tmp_path, plac
         with started(tmp_path, place, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"):
             pytest.fail("a dead server was called ready")
     assert failed.value.cause.code is FailureKind.SERVER
-    assert facts_of_failure(failed.value)["failure"] == {"kind": "server", "cause": ""}
-    assert not Run.of(facts_of_failure(failed.value)).comes_again
+    run = failed_run(Run(), failed.value)
+    assert json_record.dump(run)["failure"] == {"kind": "server", "cause": ""}
+    assert not run.comes_again
 
 
 def test_server_whose_log_tells_of_a_full_disk_has_the_cause_of_the_host(tmp_path, place):

@@ -3,7 +3,7 @@
 import pytest
 
 from scripts.lib import json_record
-from scripts.measure.engine.planned import SLICES
+from scripts.lib.vocabulary import SLICES
 from scripts.study.config.loading import load
 from scripts.study.config.yaml_lines import ConfigError
 from scripts.study.plan.methods import Methods

@@ -45,8 +45,8 @@ def test_job_finds_the_client_counts_in_ascending_order_with_the_turns_of_the_la
     assert len({tuple(level.turns) for level in levels}) == 1
     assert {level.method for level in levels} == {"turns"}
     assert "restart: never" in levels[0].why
-    assert {arm.place["log_statements"] for arm in levels[0].arms} == {False}
-    assert {arm.place["log_statements"] for arm in levels[-1].arms} == {True}
+    assert {arm.context.log_statements for arm in levels[0].arms} == {False}
+    assert {arm.context.log_statements for arm in levels[-1].arms} == {True}
 
 
 def test_finished_study_measures_nothing():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.measure.engine.planned import SLICES, TURNS
+from scripts.lib.vocabulary import SLICES, TURNS
 from scripts.study.plan.methods import Method, Methods
 from tests.made.studies import SMALL, plan
 

@@ -83,7 +83,7 @@ def test_server_is_initialised_started_asked_and_stopped(tiny, install, tmp_path
         with running(tiny, install, data, options, log) as server:
             with contextlib.closing(server.connect()) as connection:
                 assert tiny.variables(connection) == {"pool": "2M", "max_connections": "100"}
-            assert server_options.require_values(server, install, {"pool": "2M"}) == {}
+            assert server_options.require_values(server, install, {"pool": "2M"}) == []
             with pytest.raises(ServerFailed, match=r"did not take options\.pool: '3M'"):
                 server_options.require_values(server, install, {"pool": "3M"})
             server.stop(keep_data=True)
