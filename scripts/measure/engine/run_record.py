@@ -47,7 +47,7 @@ class Run(Part):
     sql: str | None = None
     storage: str | None = None
     log_statements: bool | None = None
-    imported: dict[str, Json] | None = None
+    imported: dict[str, str] | None = None
     recipe: dict[str, Json] = field(default_factory=dict)
     server: run_parts.ServerFacts = field(default_factory=run_parts.ServerFacts)
     sysbench: run_parts.Sysbench = field(default_factory=run_parts.Sysbench)
