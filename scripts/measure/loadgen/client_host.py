@@ -60,7 +60,8 @@ class ClientEntry:
         """Return the entry that a study, or the recipe of a load, has. Raises ValueError for anything but keys."""
         if not isinstance(entry, Mapping):
             raise ValueError(f"client: {entry!r}, expected ssh or command, and address and port where they matter")
-        return cls(**{**entry, "command": tuple(entry.get("command", ()))})
+        keys: Mapping[str, Any] = entry
+        return cls(**{**keys, "command": tuple(keys.get("command", ()))})
 
     @property
     def name(self) -> str:
