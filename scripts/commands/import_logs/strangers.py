@@ -34,8 +34,7 @@ BY_PROGRAM = {
     name: re.compile(f"^(?:{beginning})", re.MULTILINE | re.IGNORECASE) for name, beginning in PROGRAMS.items()
 }
 RUN_LINES = re.compile(
-    r"^Running the test with following options:|^Threads started!|^ +execution time \(avg/stddev\):",
-    re.MULTILINE,
+    r"^Running the test with following options:|^Threads started!|^ +execution time \(avg/stddev\):", re.MULTILINE
 )
 COMMANDS = {
     "prepare": r"Creating (?:a )?(?:table|secondary|index|\d+ files)|Inserting \d+ rec|loading tables|Loading wareh",

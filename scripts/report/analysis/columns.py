@@ -13,17 +13,11 @@ Row = dict[str, Field]
 
 # Units of columns that hold no decimal number; the unit of any other column is the unit of its numbers.
 TEXT, COUNT, NUMBER, BOOLEAN = "text", "count", "number", "true or false"
-SECONDS, MINUTES, MILLISECONDS, MICROSECONDS_PER_TX, UNIX_TIME = (
-    "s",
-    "min",
-    "ms",
-    "µs per transaction",
-    "s since 1970, UTC",
-)
+SECONDS, MINUTES, MILLISECONDS, MICROSECONDS_PER_TX = "s", "min", "ms", "µs per transaction"
+UNIX_TIME = "s since 1970, UTC"
 BYTES, BYTES_PER_SECOND, PER_SECOND = "bytes", "bytes/s", "1/s"
-SHARE, BUSY, RATIO, LOG_RATIO, PROBABILITY = (
-    "share, 0 to 1", "share", "ratio", "natural logarithm of a ratio", "probability",
-)  # fmt: skip
+SHARE, BUSY, RATIO = "share, 0 to 1", "share", "ratio"
+LOG_RATIO, PROBABILITY = "natural logarithm of a ratio", "probability"
 OF_METRIC = "that of the metric"
 
 

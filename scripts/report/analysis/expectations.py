@@ -60,10 +60,7 @@ def whole_verdict(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dic
 def word_of(judged: Sequence[Judged]) -> Judgement | None:
     """Return broken if an expectation is, else open if one is, else held; None without expectations."""
     states = [each.state for each in judged]
-    return next(
-        (state for state in (Judgement.BROKEN, Judgement.OPEN, Judgement.HELD) if state in states),
-        None,
-    )
+    return next((state for state in (Judgement.BROKEN, Judgement.OPEN, Judgement.HELD) if state in states), None)
 
 
 def _answers(overall: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -112,10 +109,7 @@ def _judged(
             f"{int(row['n_cells'])} of {plural(int(row['n_cells_planned']), 'cell')} could be compared",
         )
     if row["n_blocks_least"] < MIN_BLOCKS:
-        return (
-            Judgement.OPEN,
-            f"a cell has {plural(int(row['n_blocks_least']), 'block')}, {MIN_BLOCKS} are needed",
-        )
+        return (Judgement.OPEN, f"a cell has {plural(int(row['n_blocks_least']), 'block')}, {MIN_BLOCKS} are needed")
     return _by_interval(expected, row["ratio_low"], row["ratio_high"]), ""
 
 

@@ -9,10 +9,7 @@ from scripts.lib.vocabulary import CELL
 from scripts.lib.wording import listing, missing
 from scripts.report.analysis.printed_digits import LatencyLimit, Limits, limits
 
-LIMIT_TEXTS = {
-    LatencyLimit.CAPPED: "at least 100 s",
-    LatencyLimit.ROUNDED: "printed as 0.00 ms",
-}
+LIMIT_TEXTS = {LatencyLimit.CAPPED: "at least 100 s", LatencyLimit.ROUNDED: "printed as 0.00 ms"}
 NOT_PRINTED = "not in its logs"
 Lacks = dict[tuple[str, str, int, str], str]
 

@@ -69,14 +69,14 @@ class Panel:
 
     def of(self, samples: pd.DataFrame) -> pd.DataFrame:
         """Return `second` and `value` of one run's samples, without those that lack the counters."""
-        known = [name for name in self.names if name in samples and samples[name].notna().any()]
-        if not known:
+        names = [name for name in self.names if name in samples and samples[name].notna().any()]
+        if not names:
             return pd.DataFrame(columns=["second", "value"])
-        own = samples[["second", *known]].dropna().sort_values("second")
-        value = own[known].sum(axis=1) / self.per
-        if not set(known) <= LEVELS.keys():
-            value = value.diff() / own["second"].diff()
-        return pd.DataFrame({"second": own["second"], "value": value}).dropna()
+        counted = samples[["second", *names]].dropna().sort_values("second")
+        value = counted[names].sum(axis=1) / self.per
+        if not set(names) <= LEVELS.keys():
+            value = value.diff() / counted["second"].diff()
+        return pd.DataFrame({"second": counted["second"], "value": value}).dropna()
 
 
 PANELS = (
@@ -128,102 +128,54 @@ class Metric:
         return f"{self.label}, {self.unit}" if self.unit else self.label
 
 
-TPS = Metric(
-    "tps",
-    "Transactions per second",
-    "",
-    "faster",
-    "slower",
-    Verdict.BELOW,
-    "transactions between the first and the last per-second report of sysbench, over the time between them",
-)
-
-
 def _lower_is_better(name: str, label: str, unit: str, meaning: str) -> Metric:
     return Metric(name, label, unit, "higher", "lower", Verdict.ABOVE, meaning)
-
-
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        TPS,
-        _lower_is_better("p50_ms", "Median latency", "ms", "50th percentile of latency, from sysbench's histogram"),
-        _lower_is_better("p95_ms", "p95 latency", "ms", "95th percentile of latency, from sysbench's histogram"),
-        _lower_is_better("p99_ms", "p99 latency", "ms", "99th percentile of latency, from sysbench's histogram"),
-        _lower_is_better(
-            "cpu_us_per_tx",
-            "Server CPU per transaction",
-            "µs",
-            "user and system CPU time of the server's processes in the window, divided by its transactions",
-        ),
-        _lower_is_better(
-            "cpu_user_us_per_tx",
-            "User CPU per transaction",
-            "µs",
-            "user CPU time of the server's processes in the window, divided by its transactions",
-        ),
-        _lower_is_better(
-            "cpu_system_us_per_tx",
-            "System CPU per transaction",
-            "µs",
-            "system CPU time of the server's processes in the window, divided by its transactions",
-        ),
-        _lower_is_better(
-            "host_cpu_us_per_tx",
-            "Host CPU per transaction, without the client",
-            "µs",
-            "user, system and interrupt CPU time of the whole host minus sysbench's, divided by the transactions; "
-            "holds the kernel's work for the server",
-        ),
-    )
-}
 
 
 def _time(name: str, label: str, meaning: str) -> Metric:
     return Metric(name, label, "s", "slower", "faster", Verdict.ABOVE, meaning)
 
 
-# Of a run of timed SQL, which has none of the others.
-SCRIPT: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        _time(
-            "cold_s",
-            "Cold time of the statements",
-            "seconds of timed SQL in the first pass after the server's start, over the statements that every variant "
-            "was sent",
-        ),
-        _time(
-            "warm_s",
-            "Warm time of the statements",
-            "the same in the passes after the first, their mean",
-        ),
-    )
-}
-SLOW_STOP = _time(
-    "slow_stop_s",
-    "Time of the slow stop",
-    "seconds from the request to stop until the server has finished what it put off, written all pages, and ended",
+def _by_name(*metrics: Metric) -> dict[str, Metric]:
+    return {metric.name: metric for metric in metrics}
+
+
+TPS = Metric("tps", "Transactions per second", "", "faster", "slower", Verdict.BELOW,
+             "transactions between the first and the last per-second report of sysbench, over the time between "
+             "them")  # fmt: skip
+FROM_HISTOGRAM = "percentile of latency, from sysbench's histogram"
+OF_SERVER = "CPU time of the server's processes in the window, divided by its transactions"
+METRICS = _by_name(
+    TPS,
+    _lower_is_better("p50_ms", "Median latency", "ms", f"50th {FROM_HISTOGRAM}"),
+    _lower_is_better("p95_ms", "p95 latency", "ms", f"95th {FROM_HISTOGRAM}"),
+    _lower_is_better("p99_ms", "p99 latency", "ms", f"99th {FROM_HISTOGRAM}"),
+    _lower_is_better("cpu_us_per_tx", "Server CPU per transaction", "µs", f"user and system {OF_SERVER}"),
+    _lower_is_better("cpu_user_us_per_tx", "User CPU per transaction", "µs", f"user {OF_SERVER}"),
+    _lower_is_better("cpu_system_us_per_tx", "System CPU per transaction", "µs", f"system {OF_SERVER}"),
+    _lower_is_better(
+        "host_cpu_us_per_tx",
+        "Host CPU per transaction, without the client",
+        "µs",
+        "user, system and interrupt CPU time of the whole host minus sysbench's, divided by the transactions; "
+        "holds the kernel's work for the server",
+    ),
 )
+COLD_TIME = _time("cold_s", "Cold time of the statements", "seconds of timed SQL in the first pass after the server's "
+                  "start, over the statements that every variant was sent")  # fmt: skip
+WARM_TIME = _time("warm_s", "Warm time of the statements", "the same in the passes after the first, their mean")
+# Of a run of timed SQL, which has none of the others.
+SCRIPT = _by_name(COLD_TIME, WARM_TIME)
+SLOW_STOP = _time("slow_stop_s", "Time of the slow stop", "seconds from the request to stop until the server has "
+                  "finished what it put off, written all pages, and ended")  # fmt: skip
 # Compared in reports of imported logs alone: measured studies count transactions, and have percentiles of every run.
-OF_LOGS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric(
-            "qps",
-            "Queries per second",
-            "",
-            "faster",
-            "slower",
-            Verdict.BELOW,
-            "queries in the window, over its length; one statement of a transaction is a query",
-        ),
-        _lower_is_better("latency_mean_ms", "Mean latency", "ms", "mean latency, milliseconds"),
-    )
-}
-MEASURED = METRICS | SCRIPT | {SLOW_STOP.name: SLOW_STOP}
+OF_LOGS = _by_name(
+    Metric("qps", "Queries per second", "", "faster", "slower", Verdict.BELOW,
+           "queries in the window, over its length; one statement of a transaction is a query"),
+    _lower_is_better("latency_mean_ms", "Mean latency", "ms", "mean latency, milliseconds"),
+)  # fmt: skip
+MEASURED = METRICS | SCRIPT | _by_name(SLOW_STOP)
 EVERY = MEASURED | OF_LOGS
-COLD_TIME, WARM_TIME = SCRIPT["cold_s"], SCRIPT["warm_s"]
 
 
 def of_study(study: dict[str, Any]) -> list[str]:

@@ -175,184 +175,155 @@ REPETITION = _of("repetition", "number of the repetition, from 1")
 BLOCK = Column("block", "the runs measured together, with a reference of their own", TEXT,
                lambda run: block_name(run.block, run.workload, run.clients, run.repetition))  # fmt: skip
 RUN_COLUMNS = (VARIANT, WORKLOAD, CLIENTS, REPETITION, BLOCK)
-RUNS = CsvTable(
-    "runs",
-    "a run",
-    (
-        _of("study", "name of the study"),
-        *RUN_COLUMNS,
-        _of("position", "place in the block's drawn order, from 1"),
-        _of("run_number", "place in the whole planned order, from 1"),
-        _of("outcome", "ok, failed (the server failed), or missing (planned, no file)"),
-        _of("reason", "why the run failed"),
-        Column(
-            "failure",
-            "option: the server refuses an option; value: it runs with another value of one; not_started: it ends "
-            "before it is ready; empty for other failures",
-            TEXT,
-            lambda run: run.failure.kind if run.comes_again else None,
-        ),
-        Column("cause", "what the server said of such a failure", TEXT,
-               lambda run: run.failure.cause if run.comes_again else None),
-        _of("server.name", "server that was measured", name="server"),
-        _of("server.family", "mysql, mariadb or postgresql"),
-        _of("server.release", "release of the server"),
-        _of("server.build", "way it was compiled"),
-        _of("server.build_id", "GNU build id of the server's program"),
-        _of("server.sha256", "SHA-256 of the server's program", name="server_sha256"),
-        _of("sysbench.version", "version of sysbench", name="sysbench_version"),
-        _of("sysbench.sha256", "SHA-256 of the sysbench program", name="sysbench_sha256"),
-        _of("host.machine_id", "identity of the host"),
-        _of("host.boot_id", "identity of the boot of the host"),
-        _of("host.virtualisation", "kind of virtual machine the host is, empty for none"),
-        _of("times.started_at", "start of the run's process, seconds since 1970", UNIX_TIME),
-        _of("times.window_started_at", "start of the measured window, seconds since 1970", UNIX_TIME),
-        _of("times.window_ended_at", "end of the measured window, seconds since 1970", UNIX_TIME),
-        _of("times.ended_at", "end of the run, seconds since 1970", UNIX_TIME),
-        _of("window.duration_s", "length of the measured window, seconds"),
-        _of("window.transactions", "transactions in the window"),
-        _metric("window.tps", PER_SECOND),
-        _computed_metric("qps", PER_SECOND, _queries_per_s),
-        _metric("window.latency_mean_ms"),
-        _metric("window.p50_ms"),
-        _metric("window.p95_ms"),
-        _metric("window.p99_ms"),
-        _of("window.errors", "errors sysbench ignored, in the window"),
-        _of("window.reconnects", "reconnects in the window"),
-        _of("counts_of", "whose counts of transactions and latency: gate or sysbench", TEXT, name="counted_by"),
-        _of("cpu.cpus", "CPUs of the host"),
-        _of("cpu.server_user_s", "user CPU time of the server in the window, seconds"),
-        _of("cpu.server_system_s", "system CPU time of the server in the window, seconds"),
-        _of("cpu.client_user_s", "user CPU time of the client in the window, seconds"),
-        _of("cpu.client_system_s", "system CPU time of the client in the window, seconds"),
-        _of("cpu.host_user_s", "user CPU time of the host in the window, seconds"),
-        _of("cpu.host_system_s", "system CPU time of the host in the window, seconds"),
-        _of("cpu.host_irq_s", "irq CPU time of the host in the window, seconds"),
-        _of("cpu.host_steal_s", "steal CPU time of the host in the window, seconds"),
-        _of("cpu.host_iowait_s", "iowait CPU time of the host in the window, seconds"),
-        _of("cpu.host_idle_s", "idle CPU time of the host in the window, seconds"),
-        _of("pressure.cpu_some_s", "time something waited for cpu (PSI), seconds", name="pressure_cpu_s"),
-        _of("pressure.io_some_s", "time something waited for io (PSI), seconds", name="pressure_io_s"),
-        _of("pressure.memory_some_s", "time something waited for memory (PSI), seconds", name="pressure_memory_s"),
-        _of("io.read_bytes", "bytes the server read from storage in the window"),
-        _of("io.write_bytes", "bytes the server wrote to storage in the window"),
-        _of("io.context_switches", "context switches of the server in the window"),
-        *(Column(name, f"{what} of the server when it was up; empty where unknown", unit,
-                 attrgetter(f"supplies.{name}")) for name, (what, unit) in SUPPLIES.items()),
-        _of("medium.file_system", "type of the file system with the data directory"),
-        _fsync("min", "shortest"),
-        _fsync("p50", "median"),
-        _fsync("p95", "95th percentile"),
-        _fsync("max", "longest"),
-        *_traffic("server"),
-        *_traffic("client"),
-        *(Column(f"phase_{name}_s", f"length of the phase {name}, seconds", SECONDS,
-                 partial(_phase_s, name)) for name in PHASE_NAMES),
-        _per_transaction("cpu_us_per_tx", lambda run: _total(run.cpu.server_user_s, run.cpu.server_system_s)),
-        _per_transaction("cpu_user_us_per_tx", lambda run: run.cpu.server_user_s),
-        _per_transaction("cpu_system_us_per_tx", lambda run: run.cpu.server_system_s),
-        _per_transaction("host_cpu_us_per_tx", _kernel_s),
-        _of("n_server_cpus", "CPUs the server could run on"),
-        _of("n_client_cpus", "CPUs sysbench could run on"),
-        _of("n_shared_cpus", "CPUs both could run on"),
-        _of("generator_cpu_s", "CPU time of sysbench in the window on the host it ran on, seconds"),
-        _of("generator_boot_id", "identity of the boot of the host that sysbench ran on"),
-        _metric("slow_stop_s"),
-        _computed_metric("cold_s", SECONDS, lambda run: _statements_s(run, times.COLD)),
-        _computed_metric("warm_s", SECONDS, lambda run: _statements_s(run, times.WARM)),
-        Column("steal_share", "share of all CPU time of the window that the hypervisor gave to others", SHARE,
-               _steal_share),
-        _of("sliced.method",
-            "slices, statements: beside the other runs of its block; turns, empty: one after the other"),
-        _of("sliced.why", "why the run was measured by turns; empty in slices and where it is not recorded"),
-        _of("sliced.turned_by", f"{' or '.join(DISK)}, for which a block planned in slices went by turns"),
-        *(Column(f"disk_{name}_per_s", f"{what} per second of the block's reference while it warmed up, by its own "
-                 "counters; empty where it was not counted", unit, partial(_per_s_of_disk, name))
-          for name, (what, unit) in DISK.items()),
-        _of("sliced.rounds", "slices of the run, or statements sent to it; empty by turns"),
-        _of("sliced.slice_s", "length of a slice, seconds"),
-        _of("sliced.open_s", "time in which the run's clients were let through, seconds"),
-        _of("sliced.tps_log_sd", "standard error of log TPS that the run's slices alone account for; empty by turns",
-                LOG_RATIO),
-        _of("sliced.tps_trimmed", "10 % trimmed mean over the slices of transactions per second", PER_SECOND),
-        _of("sliced.waiting_cpu_s", "CPU time of the server while it was stopped, seconds; must be 0"),
-        *(Column(f"{half}_transactions", f"transactions completed in the {which} half of the run's slices", COUNT,
-                 partial(_in_half, half=number))
-          for number, (half, which) in enumerate((("early", "first"), ("late", "second")))),
-        Column("interval_cv", "standard deviation over mean of TPS of the run's slices, or of its seconds by turns",
-               SHARE, _interval_cv),
-        Column("rise", "log of TPS in the second half of the run's slices, or of its seconds by turns, over the first",
-               LOG_RATIO, _rise),
-        _of("pool.pool_bytes", "size of the server's buffer pool, bytes"),
-        _of("pool.table_bytes", "size of the files of all tables before the warm-up, bytes"),
-        _of("pool.used_bytes", "bytes of the pool that held data before the warm-up; empty where unknown",
-            name="pool_used_bytes"),
-        _of("pool.fill_s", "time in which tables were read into the pool, seconds; empty where they were not"),
-        Column("warnings", "number of warnings of the run", COUNT, lambda run: len(run.warnings)),
-        Column("warning_codes", "codes of the warnings, separated by ;", TEXT,
-               lambda run: ";".join(str(warning.code) for warning in run.warnings)),
-        Column("file", "the run's JSON", TEXT, lambda run: str(run.path)),
-        Column("log", "the log that was imported, below the folder of the logs", TEXT,
-               lambda run: run.imported["file"] if run.imported else None),
-    ),
-)  # fmt: skip
+RUNS = CsvTable("runs", "a run", (
+    _of("study", "name of the study"),
+    *RUN_COLUMNS,
+    _of("position", "place in the block's drawn order, from 1"),
+    _of("run_number", "place in the whole planned order, from 1"),
+    _of("outcome", "ok, failed (the server failed), or missing (planned, no file)"),
+    _of("reason", "why the run failed"),
+    Column("failure", "option: the server refuses an option; value: it runs with another value of one; not_started: it "
+           "ends before it is ready; empty for other "
+           "failures", TEXT, lambda run: run.failure.kind if run.comes_again else None),
+    Column("cause", "what the server said of such a "
+           "failure", TEXT, lambda run: run.failure.cause if run.comes_again else None),
+    _of("server.name", "server that was measured", name="server"),
+    _of("server.family", "mysql, mariadb or postgresql"),
+    _of("server.release", "release of the server"),
+    _of("server.build", "way it was compiled"),
+    _of("server.build_id", "GNU build id of the server's program"),
+    _of("server.sha256", "SHA-256 of the server's program", name="server_sha256"),
+    _of("sysbench.version", "version of sysbench", name="sysbench_version"),
+    _of("sysbench.sha256", "SHA-256 of the sysbench program", name="sysbench_sha256"),
+    _of("host.machine_id", "identity of the host"),
+    _of("host.boot_id", "identity of the boot of the host"),
+    _of("host.virtualisation", "kind of virtual machine the host is, empty for none"),
+    _of("times.started_at", "start of the run's process, seconds since 1970", UNIX_TIME),
+    _of("times.window_started_at", "start of the measured window, seconds since 1970", UNIX_TIME),
+    _of("times.window_ended_at", "end of the measured window, seconds since 1970", UNIX_TIME),
+    _of("times.ended_at", "end of the run, seconds since 1970", UNIX_TIME),
+    _of("window.duration_s", "length of the measured window, seconds"),
+    _of("window.transactions", "transactions in the window"),
+    _metric("window.tps", PER_SECOND),
+    _computed_metric("qps", PER_SECOND, _queries_per_s),
+    _metric("window.latency_mean_ms"),
+    _metric("window.p50_ms"),
+    _metric("window.p95_ms"),
+    _metric("window.p99_ms"),
+    _of("window.errors", "errors sysbench ignored, in the window"),
+    _of("window.reconnects", "reconnects in the window"),
+    _of("counts_of", "whose counts of transactions and latency: gate or sysbench", TEXT, name="counted_by"),
+    _of("cpu.cpus", "CPUs of the host"),
+    _of("cpu.server_user_s", "user CPU time of the server in the window, seconds"),
+    _of("cpu.server_system_s", "system CPU time of the server in the window, seconds"),
+    _of("cpu.client_user_s", "user CPU time of the client in the window, seconds"),
+    _of("cpu.client_system_s", "system CPU time of the client in the window, seconds"),
+    _of("cpu.host_user_s", "user CPU time of the host in the window, seconds"),
+    _of("cpu.host_system_s", "system CPU time of the host in the window, seconds"),
+    _of("cpu.host_irq_s", "irq CPU time of the host in the window, seconds"),
+    _of("cpu.host_steal_s", "steal CPU time of the host in the window, seconds"),
+    _of("cpu.host_iowait_s", "iowait CPU time of the host in the window, seconds"),
+    _of("cpu.host_idle_s", "idle CPU time of the host in the window, seconds"),
+    _of("pressure.cpu_some_s", "time something waited for cpu (PSI), seconds", name="pressure_cpu_s"),
+    _of("pressure.io_some_s", "time something waited for io (PSI), seconds", name="pressure_io_s"),
+    _of("pressure.memory_some_s", "time something waited for memory (PSI), seconds", name="pressure_memory_s"),
+    _of("io.read_bytes", "bytes the server read from storage in the window"),
+    _of("io.write_bytes", "bytes the server wrote to storage in the window"),
+    _of("io.context_switches", "context switches of the server in the window"),
+    *(Column(name, f"{what} of the server when it was up; empty where unknown", unit,
+             attrgetter(f"supplies.{name}")) for name, (what, unit) in SUPPLIES.items()),
+    _of("medium.file_system", "type of the file system with the data directory"),
+    _fsync("min", "shortest"),
+    _fsync("p50", "median"),
+    _fsync("p95", "95th percentile"),
+    _fsync("max", "longest"),
+    *_traffic("server"),
+    *_traffic("client"),
+    *(Column(f"phase_{name}_s", f"length of the phase {name}, seconds", SECONDS,
+             partial(_phase_s, name)) for name in PHASE_NAMES),
+    _per_transaction("cpu_us_per_tx", lambda run: _total(run.cpu.server_user_s, run.cpu.server_system_s)),
+    _per_transaction("cpu_user_us_per_tx", lambda run: run.cpu.server_user_s),
+    _per_transaction("cpu_system_us_per_tx", lambda run: run.cpu.server_system_s),
+    _per_transaction("host_cpu_us_per_tx", _kernel_s),
+    _of("n_server_cpus", "CPUs the server could run on"),
+    _of("n_client_cpus", "CPUs sysbench could run on"),
+    _of("n_shared_cpus", "CPUs both could run on"),
+    _of("generator_cpu_s", "CPU time of sysbench in the window on the host it ran on, seconds"),
+    _of("generator_boot_id", "identity of the boot of the host that sysbench ran on"),
+    _metric("slow_stop_s"),
+    _computed_metric("cold_s", SECONDS, lambda run: _statements_s(run, times.COLD)),
+    _computed_metric("warm_s", SECONDS, lambda run: _statements_s(run, times.WARM)),
+    Column("steal_share", "share of all CPU time of the window that the hypervisor gave to "
+           "others", SHARE, _steal_share),
+    _of("sliced.method", "slices, statements: beside the other runs of its block; turns, empty: one after the other"),
+    _of("sliced.why", "why the run was measured by turns; empty in slices and where it is not recorded"),
+    _of("sliced.turned_by", f"{' or '.join(DISK)}, for which a block planned in slices went by turns"),
+    *(Column(f"disk_{name}_per_s", f"{what} per second of the block's reference while it warmed up, by its own "
+             "counters; empty where it was not counted", unit, partial(_per_s_of_disk, name))
+      for name, (what, unit) in DISK.items()),
+    _of("sliced.rounds", "slices of the run, or statements sent to it; empty by turns"),
+    _of("sliced.slice_s", "length of a slice, seconds"),
+    _of("sliced.open_s", "time in which the run's clients were let through, seconds"),
+    _of("sliced.tps_log_sd", "standard error of log TPS that the run's slices alone account for; empty by "
+        "turns", LOG_RATIO),
+    _of("sliced.tps_trimmed", "10 % trimmed mean over the slices of transactions per second", PER_SECOND),
+    _of("sliced.waiting_cpu_s", "CPU time of the server while it was stopped, seconds; must be 0"),
+    *(Column(f"{half}_transactions", f"transactions completed in the {which} half of the run's slices", COUNT,
+             partial(_in_half, half=number))
+      for number, (half, which) in enumerate((("early", "first"), ("late", "second")))),
+    Column("interval_cv", "standard deviation over mean of TPS of the run's slices, or of its seconds by "
+           "turns", SHARE, _interval_cv),
+    Column("rise", "log of TPS in the second half of the run's slices, or of its seconds by turns, over the "
+           "first", LOG_RATIO, _rise),
+    _of("pool.pool_bytes", "size of the server's buffer pool, bytes"),
+    _of("pool.table_bytes", "size of the files of all tables before the warm-up, bytes"),
+    _of("pool.used_bytes", "bytes of the pool that held data before the warm-up; empty where unknown",
+        name="pool_used_bytes"),
+    _of("pool.fill_s", "time in which tables were read into the pool, seconds; empty where they were not"),
+    Column("warnings", "number of warnings of the run", COUNT, lambda run: len(run.warnings)),
+    Column("warning_codes", "codes of the warnings, separated by "
+           ";", TEXT, lambda run: ";".join(str(warning.code) for warning in run.warnings)),
+    Column("file", "the run's JSON", TEXT, lambda run: str(run.path)),
+    Column("log", "the log that was imported, below the folder of the "
+           "logs", TEXT, lambda run: run.imported["file"] if run.imported else None),
+))  # fmt: skip
 
-SERIES = CsvTable(
-    "series",
-    "a second of a run",
-    (
-        *RUN_COLUMNS,
-        _of("series.second", "seconds since sysbench began the measuring call", COUNT),
-        _of("series.tps", "transactions in that second", PER_SECOND),
-        _of("series.qps", "statements in that second", PER_SECOND),
-        _of("series.p95_ms", "95th percentile of latency in that second, milliseconds"),
-        _of("series.errors_per_s", "errors in that second"),
-    ),
-)  # fmt: skip
+SERIES = CsvTable("series", "a second of a run", (
+    *RUN_COLUMNS,
+    _of("series.second", "seconds since sysbench began the measuring call", COUNT),
+    _of("series.tps", "transactions in that second", PER_SECOND),
+    _of("series.qps", "statements in that second", PER_SECOND),
+    _of("series.p95_ms", "95th percentile of latency in that second, milliseconds"),
+    _of("series.errors_per_s", "errors in that second"),
+))  # fmt: skip
 
-COUNTER_SERIES = CsvTable(
-    "counters",
-    "a reading of the server's counters, in runs of a study with `series`",
-    (
-        *RUN_COLUMNS,
-        Column("second", "seconds since sysbench began the measuring call, on the clock of series.csv", SECONDS),
-        *(Column(name, what, BYTES if name.endswith("_bytes") else COUNT) for name, what in COUNTERS.items()),
-    ),
-)
+COUNTER_SERIES = CsvTable("counters", "a reading of the server's counters, in runs of a study with `series`", (
+    *RUN_COLUMNS,
+    Column("second", "seconds since sysbench began the measuring call, on the clock of series.csv", SECONDS),
+    *(Column(name, what, BYTES if name.endswith("_bytes") else COUNT) for name, what in COUNTERS.items()),
+))  # fmt: skip
 
 EDGES = {"before": "before the warm-up", "after": "after the measuring call, the server still running"}
-FILES = CsvTable(
-    "files",
-    "a part of a run's data directory",
-    (
-        *RUN_COLUMNS,
-        Column(
-            "part",
-            "a table with its indexes, as database.table or schema.table, a partition, as database.table#partition, or "
-            "all files of the kind",
-            TEXT,
-        ),
-        Column("kind", "table, system, catalog, redo, undo, doublewrite, temporary, binary_log or other", TEXT),
-        *(
-            Column(f"{edge}_{kind}_bytes", f"{kind} size of these files {when}, bytes", BYTES)
-            for kind in ("apparent", "allocated")
-            for edge, when in EDGES.items()
-        ),
+FILES = CsvTable("files", "a part of a run's data directory", (
+    *RUN_COLUMNS,
+    Column("part", "a table with its indexes, as database.table or schema.table, a partition, as "
+           "database.table#partition, or all files of the kind", TEXT),
+    Column("kind", "table, system, catalog, redo, undo, doublewrite, temporary, binary_log or other", TEXT),
+    *(
+        Column(f"{edge}_{kind}_bytes", f"{kind} size of these files {when}, bytes", BYTES)
+        for kind in ("apparent", "allocated")
+        for edge, when in EDGES.items()
     ),
-)
+))  # fmt: skip
 
-OPERATIONS = CsvTable(
-    "operations",
-    "an operation of a run, for scripts that name their operations",
-    (
-        *RUN_COLUMNS,
-        Column("operation", "its name in the load's script", TEXT),
-        Column("calls", "calls in the whole measuring call of sysbench, its first and last second included", COUNT),
-        Column("mean_ms", "mean latency, milliseconds", MILLISECONDS),
-        *(
-            Column(name, f"{name[1:3]}th percentile of latency, milliseconds; buckets are 5 % wide", MILLISECONDS)
-            for name in OPERATION_SHARES
-        ),
-        Column("max_ms", "longest latency, milliseconds", MILLISECONDS),
+OPERATIONS = CsvTable("operations", "an operation of a run, for scripts that name their operations", (
+    *RUN_COLUMNS,
+    Column("operation", "its name in the load's script", TEXT),
+    Column("calls", "calls in the whole measuring call of sysbench, its first and last second included", COUNT),
+    Column("mean_ms", "mean latency, milliseconds", MILLISECONDS),
+    *(
+        Column(name, f"{name[1:3]}th percentile of latency, milliseconds; buckets are 5 % wide", MILLISECONDS)
+        for name in OPERATION_SHARES
     ),
-)
+    Column("max_ms", "longest latency, milliseconds", MILLISECONDS),
+))  # fmt: skip
