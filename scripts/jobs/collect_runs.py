@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scripts.lib.host import entry
-from scripts.lib.json_record import read
+from scripts.lib.resolved_study import read_study
 from scripts.report.analysis import run_tables, statement_times
 from scripts.report.analysis.run_tables import LARGE, collect, demand_unaltered, listed, read_records, write_csv
 
@@ -18,7 +18,7 @@ def main(study: Path, runs_list: Path, tables: Mapping[str, Path]) -> None:
     paths = listed(runs_list)
     demand_unaltered(paths)
     records = list(read_records(paths, without=LARGE))
-    runs, series = collect(read(study), records)
+    runs, series = collect(read_study(study), records)
     write_csv(run_tables.sample_table(records), tables["counters"])
     write_csv(run_tables.file_table(records), tables["files"])
     write_csv(run_tables.operation_table(records), tables["operations"])

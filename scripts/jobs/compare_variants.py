@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scripts.lib.host import entry
-from scripts.lib.json_record import read
+from scripts.lib.resolved_study import read_study
 from scripts.lib.vocabulary import RELINKED
 from scripts.report.analysis import bounds, effects, ladder, statement_times
 from scripts.report.analysis.comparison import compare, terms_of, without_flagged
@@ -18,7 +18,7 @@ def main(study: Path, runs: Path, executions: Path, tables: Mapping[str, Path]) 
     Outputs, of which `tables` has the files: comparisons, calibration, relinked, cells, overall, overall_unflagged,
     ladder, bounds, factors, effects and statements.
     """
-    declared = read(study)
+    declared = read_study(study)
     measured = read_csv(runs)
     terms = terms_of(declared)
     found = compare(measured, terms)

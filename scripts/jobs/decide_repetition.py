@@ -1,11 +1,13 @@
 """Decide after a repetition of a study with a `precision` whether another one is measured."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from scripts.lib import json_record
 from scripts.lib.host import entry
 from scripts.lib.host.entry import say
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import BLOCK_FILE, Decision
 from scripts.lib.wording import percent, plural
 from scripts.report.analysis import precision, run_tables
@@ -27,7 +29,8 @@ def main(plan: Path, repetition: int, decision: Path, log: Path) -> None:
     facts = json_record.read(plan)["stopping"]
     goal = precision.PrecisionGoal(**facts["asked"])
     chosen = [Path(path) for path, number in facts["runs"].items() if number <= repetition]
-    half_width, spent_s = precision.widest(overall(facts["study"], chosen, repetition)), seconds_of(chosen)
+    half_width = precision.widest(overall(ResolvedStudy.of(facts["study"]), chosen, repetition))
+    spent_s = seconds_of(chosen)
     decided = precision.decide(half_width, spent_s, goal)
     known = half_width if half_width != float("inf") else None
     made = {"repetition": repetition, **facts["asked"], "half_width": known, "spent_s": spent_s, "decision": decided}
@@ -36,11 +39,11 @@ def main(plan: Path, repetition: int, decision: Path, log: Path) -> None:
     say(f"{plural(repetition, 'repetition')}: the widest interval is {reached}, {WORDS[decided]}")
 
 
-def overall(study: dict[str, Any], paths: list[Path], repetition: int) -> Any:
+def overall(study: ResolvedStudy, paths: list[Path], repetition: int) -> Any:
     """Return overall.csv of the first repetitions of a study, for the metrics that decide."""
-    names = zip(study["order"], study["blocks"], strict=True)
-    there = [(place, name) for place, name in names if place[2] <= repetition]
-    first = {**study, "order": [place for place, _ in there], "blocks": [name for _, name in there]}
+    names = zip(study.order, study.blocks, strict=True)
+    there = [(place, name) for place, name in names if place.repetition <= repetition]
+    first = replace(study, order=[place for place, _ in there], blocks=[name for _, name in there])
     table, _ = run_tables.collect(first, run_tables.read_records(paths, without=run_tables.LARGE))
     return compare(table, terms_of(first, PRIMARY)).overall
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts.lib.host import entry
-from scripts.lib.json_record import FORMAT, json_text, read, write, write_text
+from scripts.lib.json_record import FORMAT, json_text, write, write_text
+from scripts.lib.resolved_study import read_study
 from scripts.lib.visible import csv_text
 from scripts.report.analysis import dictionary
 from scripts.report.analysis.columns import BOOLEAN, COUNT, TEXT, CsvTable
@@ -65,16 +66,16 @@ def main(study: Path, tables: Mapping[str, Path], verdict: Path, meanings: Path,
 
     Outputs: `meanings`, the dictionary as text, `results`, all tables as JSON, and `verdict`, how `expect:` stands.
     """
-    declared = read(study)
+    declared = read_study(study)
     own = [name for name in dictionary.IMPORTED if name in tables]
     columns = {
         name: {column.name: {"meaning": column.meaning, "unit": column.unit} for column in _table(name)}
         for name in (*EXPORTED, *own)
     }
-    named = {key: declared.get(key) for key in ("study", "title", "question", "reference")}
+    named = {key: getattr(declared, key) for key in ("study", "title", "question", "reference")}
     found = {name: read_rows(tables[name]) for name in (*EXPORTED, *own)}
     whole = {"format": FORMAT, **named, "columns": columns, "tables": found}
-    write_text(meanings, dictionary.text(declared["study"], own))
+    write_text(meanings, dictionary.text(declared.study, own))
     write_text(results, json_text(whole, allow_nan=False) + "\n")
     judged = whole_verdict(declared, {name: read_csv(tables[name]) for name in ("runs", "overall")})
     write(verdict, judged)

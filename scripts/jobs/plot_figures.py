@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from scripts.lib.host import entry
 from scripts.lib.host.parallel import in_batches
-from scripts.lib.json_record import read, write_text
+from scripts.lib.json_record import write_text
+from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.lib.vocabulary import CONTROLS
 from scripts.report.analysis import published
 from scripts.report.analysis.effects import effect_label
@@ -37,11 +37,11 @@ from scripts.report.page.results import results
 TABLES = ("runs", "cells", "overall", "relinked", "factors", "effects")
 
 
-def in_order(cells: pd.DataFrame, study: dict[str, Any]) -> pd.DataFrame:
+def in_order(cells: pd.DataFrame, study: ResolvedStudy) -> pd.DataFrame:
     """Return cells in the order the study declares workloads, clients and variants."""
     ranks = {
-        "workload": {name: rank for rank, name in enumerate(study["workloads"])},
-        "variant": {name: rank for rank, name in enumerate(study["variants"])},
+        "workload": {name: rank for rank, name in enumerate(study.workloads)},
+        "variant": {name: rank for rank, name in enumerate(study.variants)},
     }
     keys = pd.DataFrame({name: cells[name].map(rank) for name, rank in ranks.items()}).assign(clients=cells["clients"])
     return cells.loc[keys.sort_values(["workload", "clients", "variant"], kind="stable").index]
@@ -58,7 +58,7 @@ def main(study: Path, tables: Mapping[str, Path], figures: Path, processes: int 
 
 def _draw(study: Path, tables: Mapping[str, Path], figures: Path, shares: int, parts: Sequence[int]) -> list[str]:
     """Draw the figures of some of the equal shares; returns their names."""
-    tasks = charts(read(study), tables)
+    tasks = charts(read_study(study), tables)
     names = []
     for task in (task for part in parts for task in tasks[part::shares]):
         for name, chart in task():
@@ -67,16 +67,16 @@ def _draw(study: Path, tables: Mapping[str, Path], figures: Path, shares: int, p
     return names
 
 
-def charts(declared: dict[str, Any], tables: Mapping[str, Path]) -> list[Callable[[], Iterable[tuple[str, str]]]]:
+def charts(declared: ResolvedStudy, tables: Mapping[str, Path]) -> list[Callable[[], Iterable[tuple[str, str]]]]:
     """Return functions that yield name and text of all figures of a study."""
     found = {name: read_csv(tables[name]) for name in TABLES}
     found["cells"] = in_order(found["cells"], declared)
-    look = look_of(list(declared["variants"]), declared["reference"])
+    look = look_of(list(declared.variants), declared.reference)
     metrics = [EVERY[name] for name in drawn_metrics(declared)]
     return [
         partial(answer, declared, found, look),
         partial(over_time, declared, found["runs"]),
-        *(partial(values, declared, found["runs"], look, workload) for workload in declared["workloads"]),
+        *(partial(values, declared, found["runs"], look, workload) for workload in declared.workloads),
         *(partial(ratios, found, metric, look) for metric in metrics),
         *(partial(heat, declared, found["cells"], metric, look) for metric in metrics),
         partial(beside, declared, found["cells"], look),
@@ -85,20 +85,20 @@ def charts(declared: dict[str, Any], tables: Mapping[str, Path]) -> list[Callabl
     ]
 
 
-def answer(study: dict, tables: dict[str, pd.DataFrame], look: Palette) -> Iterator[tuple[str, str]]:
+def answer(study: ResolvedStudy, tables: dict[str, pd.DataFrame], look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figure of the first screen, once for a wide and once for a narrow one."""
     found = results(study, tables)
     for name, layout in zip(answer_names(study), (WIDE, NARROW), strict=False):
         yield name, answer_chart(found, look, layout, name)
 
 
-def over_time(study: dict, runs: pd.DataFrame) -> Iterator[tuple[str, str]]:
+def over_time(study: ResolvedStudy, runs: pd.DataFrame) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figure of the machine over time."""
     if name := machine_name(study):
         yield name, machine_chart(runs, TPS, name)
 
 
-def values(study: dict, runs: pd.DataFrame, look: Palette, workload: str) -> Iterator[tuple[str, str]]:
+def values(study: ResolvedStudy, runs: pd.DataFrame, look: Palette, workload: str) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of a workload's values, one per metric."""
     shown = published.frame(study)
     for metric in value_metrics(study, workload):
@@ -120,11 +120,11 @@ def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Palette) -> It
         yield f"effects-{metric.name}", factor_chart(named, metric, f"effects-{metric.name}")
 
 
-def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Palette) -> Iterator[tuple[str, str]]:
+def heat(study: ResolvedStudy, cells: pd.DataFrame, metric: Metric, look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the heat maps of one metric and of their key."""
-    ours = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study["reference"], *CONTROLS))]
+    ours = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study.reference, *CONTROLS))]
     full, names = figures_ratios.FULL, heat_names(study, metric.name)
-    workloads, clients = list(study["workloads"]), sorted(study["clients"])
+    workloads, clients = list(study.workloads), sorted(study.clients)
     variants = [name for name in look.variants if name not in (look.reference, *CONTROLS)]
     for name in names[:1]:
         yield name, figures_ratios.scale_chart(metric, full, look, name)
@@ -136,21 +136,21 @@ def heat(study: dict, cells: pd.DataFrame, metric: Metric, look: Palette) -> Ite
         yield name, figures_ratios.heat_chart(chosen, grid, metric, full, look, name)
 
 
-def beside(study: dict, cells: pd.DataFrame, look: Palette) -> Iterator[tuple[str, str]]:
+def beside(study: ResolvedStudy, cells: pd.DataFrame, look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures that show published ratios of transactions per second beside ours."""
     theirs = published.ratios(study, published.frame(study), TPS.name)
-    for workload in (name for name in study["workloads"] if beside_published(study, name)):
+    for workload in (name for name in study.workloads if beside_published(study, name)):
         ours = cells[(cells["workload"] == workload) & (cells["metric"] == TPS.name)]
         name = f"ratio-{workload}"
         yield name, published_chart(ours, theirs[theirs["workload"] == workload], TPS, look, name)
 
 
-def by_second(study: dict, tables: Mapping[str, Path], look: Palette) -> Iterator[tuple[str, str]]:
+def by_second(study: ResolvedStudy, tables: Mapping[str, Path], look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of runs second by second, of a study that samples counters."""
-    if not study.get("series"):
+    if not study.series:
         return
     found = {name: read_csv(tables[name]) for name in ("series", "counters")}
-    for workload in study["workloads"]:
+    for workload in study.workloads:
         for clients, name in seconds_names(study, workload).items():
             series, counters = (
                 table[(table["workload"] == workload) & (table["clients"] == clients)] for table in found.values()
@@ -158,12 +158,12 @@ def by_second(study: dict, tables: Mapping[str, Path], look: Palette) -> Iterato
             yield name, seconds_chart(series, counters, look, name)
 
 
-def by_statement(study: dict, tables: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
+def by_statement(study: ResolvedStudy, tables: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of timed SQL, one per workload: the share of each statement in the time."""
-    for workload in study["workloads"]:
+    for workload in study.workloads:
         if name := statements_name(study, workload):
             statements = read_csv(tables["statements"])
-            yield name, statements_chart(statements[statements["workload"] == workload], list(study["variants"]), name)
+            yield name, statements_chart(statements[statements["workload"] == workload], list(study.variants), name)
 
 
 if __name__ == "__main__":

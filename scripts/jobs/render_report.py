@@ -5,6 +5,7 @@ from pathlib import Path
 
 from scripts.lib.host import entry
 from scripts.lib.json_record import read, write_text
+from scripts.lib.resolved_study import read_study
 from scripts.measure.engine.run_record import Run, read_diagnosis
 from scripts.report.analysis import dictionary
 from scripts.report.analysis.run_tables import LARGE, listed, read_csv, read_records
@@ -43,8 +44,8 @@ def main(
     text for a pull request, `answer` is for programs. Links to run files are relative to the folder of `output`; if
     `archive`, a path relative to it too, is given, the page links to this file instead.
     """
-    declared = read(study)
-    names = (*TABLES, *(dictionary.IMPORTED if declared.get("imported") else ()))
+    declared = read_study(study)
+    names = (*TABLES, *(dictionary.IMPORTED if declared.is_imported else ()))
     found = {name: read_csv(tables[name]) for name in names}
     evidence = Evidence(
         study=declared,

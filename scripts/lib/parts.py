@@ -1,5 +1,6 @@
 """JSON objects as frozen dataclasses: a misspelt name is an error, a missing value is None."""
 
+import types
 import typing
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -19,7 +20,7 @@ class Part:
     """An object of a record.
 
     A subclass declares its fields, each with a default for a missing or null value. The type of a field may be another
-    Part, or a list or dict of Parts. A Part without any value is false.
+    Part, a named tuple that JSON has as a list, or a list or dict of these. A Part without any value is false.
     """
 
     def __bool__(self) -> bool:
@@ -67,7 +68,13 @@ def _without_facts(part: type) -> tuple[Part, bool]:
 
 @per_class
 def _kinds(part: type) -> dict[str, Any]:
-    return typing.get_type_hints(part)
+    return {name: _without_none(kind) for name, kind in typing.get_type_hints(part).items()}
+
+
+def _without_none(kind: Any) -> Any:
+    """Return the kind of a value that may be None, of which there is only one."""
+    kinds = [inner for inner in typing.get_args(kind) if inner is not types.NoneType]
+    return kinds[0] if isinstance(kind, types.UnionType) and len(kinds) == 1 else kind
 
 
 def _has_value(value: Any) -> bool:
@@ -78,11 +85,15 @@ def _is_part(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Part)
 
 
+def _is_row(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
 @cache
 def _inner(kind: Any) -> tuple[type | None, Any]:
-    """Return (dict or list, kind of its values) of a collection that holds Parts, (None, None) of every other kind."""
+    """Return (dict or list, kind of its values) of a collection of Parts or rows, (None, None) of every other kind."""
     outer, inner = typing.get_origin(kind), (typing.get_args(kind) or (None,))[-1]
-    holds_parts = outer in (dict, list) and (_is_part(inner) or _inner(inner) != (None, None))
+    holds_parts = outer in (dict, list) and (_is_part(inner) or _is_row(inner) or _inner(inner) != (None, None))
     return (outer, inner) if holds_parts else (None, None)
 
 
@@ -90,15 +101,25 @@ def _read(kind: Any, value: Any, where: str) -> Any:
     outer, inner = _inner(kind)
     if _is_part(kind):
         outer = dict
+    if _is_row(kind):
+        outer = list
     if outer is not None and not isinstance(value, outer):
         raise TypeError(f"{where}: {value!r}, expected {'an object' if outer is dict else 'a list'}")
     if _is_part(kind):
         return kind.of(value, where)
+    if _is_row(kind):
+        return _row(kind, value, where)
     if outer is dict:
         return {key: _read(inner, inner_value, f"{where}.{key}") for key, inner_value in value.items()}
     if outer is list:
         return [_read(inner, inner_value, f"{where}.{index}") for index, inner_value in enumerate(value)]
     return value
+
+
+def _row(kind: Any, values: list[Any], where: str) -> Any:
+    if len(values) != len(kind._fields):
+        raise TypeError(f"{where}: {values!r}, expected {', '.join(kind._fields)}")
+    return kind(*values)
 
 
 def _unknown(kind: Any, value: Any, where: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Comparisons of a made-up study as frames."""
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis import run_tables
 from scripts.report.analysis.comparison import compare, terms_of
 from tests.made import synthetic
@@ -14,8 +15,8 @@ def compared(plan=PLAN, edit=None, **terms):
         if edit:
             edit(facts)
     study = {**synthetic.study(plan), **terms}
-    runs, _ = run_tables.collect(study, records_of(records))
-    return compare(runs, terms_of(study))
+    runs, _ = run_tables.collect(ResolvedStudy.of(study), records_of(records))
+    return compare(runs, terms_of(ResolvedStudy.of(study)))
 
 
 def of(table, variant="pgo", metric="tps", **more):

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
 from scripts.lib.json_record import read, write_text
+from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.report.analysis import dictionary, held_out, run_tables
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import build_findings, findings, verdict
@@ -61,7 +62,7 @@ def exported(tree):
 def empty_figures(study, tables, figures):
     """Write an empty figure under each name."""
     factors = len(read_csv(tables["factors"])) > 0
-    for name in naming.figure_names(read(study), factors):
+    for name in naming.figure_names(read_study(study), factors):
         write_text(figures / f"{name}.svg", EMPTY)
 
 
@@ -89,8 +90,12 @@ def answer_of(tree, variant="pgo"):
         name: read_csv(tree.tables / f"{name}.csv") for name in ("runs", "overall", "cells", "comparisons", "relinked")
     }
     study = read(tree.study)
-    doubts = build_findings.lost_profiles(study, built(tree)) | build_findings.failure_reasons(study, built(tree))
-    answers = verdict.study_answer(study, tables, doubts, held_out.splits(study, tables))
+    doubts = build_findings.lost_profiles(ResolvedStudy.of(study), built(tree)) | build_findings.failure_reasons(
+        ResolvedStudy.of(study), built(tree)
+    )
+    answers = verdict.study_answer(
+        ResolvedStudy.of(study), tables, doubts, held_out.splits(ResolvedStudy.of(study), tables)
+    )
     return next(each for each in answers if each.variant == variant)
 
 
@@ -103,4 +108,4 @@ def findings_of(tree):
     names = ("comparisons", "cells", "overall", "overall_unflagged", "calibration", "statements", "relinked")
     found = {name: read_csv(tree.tables / f"{name}.csv") for name in names}
     runs = read_csv(tree.tables / "runs.csv")
-    return {finding.code: finding for finding in findings.findings(read(tree.study), runs, found, built(tree))}
+    return {finding.code: finding for finding in findings.findings(read_study(tree.study), runs, found, built(tree))}

@@ -13,6 +13,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
+from scripts.lib.resolved_study import MATTERS
 from scripts.lib.vocabulary import AA, DIFFERENCES, MIN_BLOCKS
 from scripts.report.analysis import calibration, intervals, stats, verdicts
 from scripts.report.analysis.intervals import Array, Interval
@@ -108,7 +109,7 @@ class Judged:
     overall_verdicts: Array
 
 
-def judged(y: Array, matters: float = verdicts.MATTERS) -> Judged:
+def judged(y: Array, matters: float = MATTERS) -> Judged:
     """Judge studies of the shape (studies, cells, blocks, arms) as `comparison.compare` judges one."""
     contrasts = intervals.against_reference(y, np.full_like(y, np.nan))
     every = intervals.cell_intervals(y, contrasts)

@@ -15,6 +15,7 @@ from scripts.commands.answers.measured import (
     together,
     with_most_clients,
 )
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import AA, COLD
 from scripts.lib.wording import interval, plural, ratio
 from scripts.measure.sql.statement_files import read_timed, timed_sql_path
@@ -67,7 +68,7 @@ def published_text(root: Path, config: dict[str, Any]) -> str:
     if not config.get("published"):
         return ""
     figures = published.read(root / config["published"])
-    study = {"reference": config["reference"], "published": figures}
+    study = ResolvedStudy.of({"reference": config["reference"], "published": figures})
     rows = published.frame(study)
     for metric in KEPT[:3]:
         ratios = published.ratios(study, rows, metric) if len(rows) else rows

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.lib import json_record
+from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.lib.visible import csv_cell, csv_text
 from scripts.lib.vocabulary import AA, COLD, CONTROLS, RELINKED
 from scripts.lib.wording import missing
@@ -18,7 +19,6 @@ from scripts.measure.engine import run_record
 from scripts.measure.engine.run_parts import ServerFacts
 from scripts.report.analysis import ladder, published
 from scripts.report.analysis.run_tables import read_csv
-from scripts.report.analysis.verdicts import MATTERS
 from scripts.study.plan.listing import Listing
 
 MEASURED = Path("studies/measured.csv")
@@ -77,11 +77,11 @@ def of_study(folder: Path, answered: str = "") -> list[MeasuredAnswer]:
     for name in ("study.json", "tables/overall.csv", "tables/runs.csv", "tables/against.csv", "tables/ladder.csv"):
         if not (folder / name).is_file():
             raise ValueError(f"{folder / name}: missing, expected the folder of a finished study: results/studies/x")
-    study, table = json_record.read(folder / "study.json"), read_csv(folder / "tables" / "overall.csv")
+    study, table = read_study(folder / "study.json"), read_csv(folder / "tables" / "overall.csv")
     runs = read_csv(folder / "tables" / "runs.csv").query("outcome == 'ok'")
     chosen = table[table["metric"].isin(KEPT) & (table["variant"] != RELINKED)].dropna(subset="ratio")
     about = {str(variant): _about(folder, rows["file"]) for variant, rows in runs.groupby("variant")}
-    name, matters = answered or study["study"], _number(study.get("matters", MATTERS))
+    name, matters = answered or study.study, _number(study.matters)
     over_cells = [
         _answer(name, row, "n_blocks_least", about, "" if missing(row["verdict"]) else row["verdict"], matters)
         for row in chosen.to_dict("records")
@@ -103,7 +103,7 @@ def _answer(
     return MeasuredAnswer(*names, ratio, low, high, verdict, matters, _number(row[blocks]), **about[row["variant"]])
 
 
-def _within(study: dict[str, Any], tables: Path) -> pd.DataFrame:
+def _within(study: ResolvedStudy, tables: Path) -> pd.DataFrame:
     """Return what compares a variant with itself: pairs of statements, and the ladder if that was published."""
     pairs = read_csv(tables / "against.csv")
     parts = [pairs.assign(metric=PAIR + pairs["statement"].astype(str) + " / " + pairs["against"].astype(str))]
@@ -113,7 +113,7 @@ def _within(study: dict[str, Any], tables: Path) -> pd.DataFrame:
     return joined[~joined["variant"].isin(CONTROLS)]
 
 
-def published_ladder(study: dict[str, Any]) -> pd.DataFrame:
+def published_ladder(study: ResolvedStudy) -> pd.DataFrame:
     """Return the published ladders of a study that has no published ratio between variants."""
     rows = published.frame(study)
     return ladder.published_table(rows[:0] if len(published.ratios(study, rows, "tps")) else rows)

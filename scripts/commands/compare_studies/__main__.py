@@ -133,9 +133,9 @@ def page_of(compared: ComparedStudies) -> Page:
 def _side_text(letter: str, study: FinishedStudy) -> Prose:
     source = " from imported logs" if study.imported else ""
     text = (
-        f", {study.study['title']}. {len(study.records)} runs{source}, measured {studies.date_changes(study)}. "
-        f"Reference {study.study['reference']}; variants {', '.join(study.variants)}; workloads "
-        f"{', '.join(study.study['workloads'])}; clients {', '.join(map(str, study.study['clients']))}."
+        f", {study.study.title}. {len(study.records)} runs{source}, measured {studies.date_changes(study)}. "
+        f"Reference {study.study.reference}; variants {', '.join(study.variants)}; workloads "
+        f"{', '.join(study.study.workloads)}; clients {', '.join(map(str, study.study.clients))}."
     )
     return Prose(Markup("<b>{}: {}</b>{}").format(letter, study.name, text), "quiet")
 

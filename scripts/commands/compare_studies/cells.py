@@ -36,7 +36,7 @@ class Compared:
 
 def shared_cells(a: FinishedStudy, b: FinishedStudy, variant: str) -> list[tuple[str, int]]:
     """Return (workload, clients) of the cells with ok runs in both studies, in the order of the first."""
-    order = [(workload, clients) for workload in a.study["workloads"] for clients in a.study["clients"]]
+    order = [(workload, clients) for workload in a.study.workloads for clients in a.study.clients]
     both = [set(_values(study, variant, TPS.name).index) for study in (a, b)]
     return [cell for cell in order if cell in both[0] & both[1]]
 
@@ -53,7 +53,7 @@ class Cells:
     @property
     def one_reference(self) -> bool:
         """Whether both speedups are over a variant of one name."""
-        return self.a.study["reference"] == self.b.study["reference"]
+        return self.a.study.reference == self.b.study.reference
 
     @property
     def copied_runs(self) -> tuple[int, int]:
@@ -69,7 +69,7 @@ class Cells:
         """
         values = [over(cells, [(1, _values(study, variant, metric))]) for study in (self.a, self.b)]
         speedups = [over(cells, _speedup(study, variant, metric)) for study in (self.a, self.b)]
-        both = self.one_reference and variant != self.a.study["reference"]
+        both = self.one_reference and variant != self.a.study.reference
         return Compared(
             value_a=_mean(values[0]),
             value_b=_mean(values[1]),
@@ -89,7 +89,7 @@ def whole_speedup(study: FinishedStudy, variant: str, metric: str) -> WelchEstim
 
 def _reported(study: FinishedStudy, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> WelchEstimate:
     """Return a variant's speedup over its reference in some cells, with the interval of a report of these alone."""
-    if study.imported or variant == study.study["reference"]:
+    if study.imported or variant == study.study.reference:
         return estimate(over(cells, _speedup(study, variant, metric)))
     if (report := _report_of(study, metric, tuple(cells))) is None:
         return NONE
@@ -100,7 +100,7 @@ def _reported(study: FinishedStudy, variant: str, metric: str, cells: Sequence[t
 def _sides(study: FinishedStudy, variant: str, metric: str, cells: Sequence[tuple[str, int]]) -> tuple[float, float]:
     """Return the means of the reference and of a variant over some cells whose quotient is `_reported`."""
     report = None if study.imported else _report_of(study, metric, tuple(cells))
-    if variant == study.study["reference"] or missing(_reported(study, variant, metric, cells).log_ratio):
+    if variant == study.study.reference or missing(_reported(study, variant, metric, cells).log_ratio):
         return float("nan"), float("nan")
     if report is None:
         variant_term, reference_term = over(cells, _speedup(study, variant, metric))
@@ -115,7 +115,7 @@ def _report_of(study: FinishedStudy, metric: str, cells: tuple[tuple[str, int], 
     """Return what a report of these cells alone would compare; None where they have no run of the reference."""
     runs = study.tables["runs"]
     inside = pd.MultiIndex.from_frame(runs[list(WORKLOAD_CLIENTS)]).isin(list(cells))
-    if not (runs["variant"][inside] == study.study["reference"]).any():
+    if not (runs["variant"][inside] == study.study.reference).any():
         return None
     return compare(runs[inside], terms_of(study.study, [metric]))
 
@@ -126,11 +126,11 @@ def _estimate(row: pd.Series) -> WelchEstimate:
 
 
 def _speedup(study: FinishedStudy, variant: str, metric: str) -> list[Term]:
-    if variant == study.study["reference"]:
+    if variant == study.study.reference:
         return []
     if not study.imported:
         return [(1, log_ratios(study.tables["comparisons"], variant, metric))]
-    return [(1, _values(study, variant, metric)), (-1, _values(study, study.study["reference"], metric))]
+    return [(1, _values(study, variant, metric)), (-1, _values(study, study.study.reference, metric))]
 
 
 @cache
@@ -183,7 +183,7 @@ def _change(cells: Cells, variant: str) -> str:
 
 def _speedups(cells: Cells, variant: str) -> str:
     studies = {"A": cells.a, "B": cells.b}
-    references = [study.study["reference"] for study in studies.values()]
+    references = [study.study.reference for study in studies.values()]
     shared = cells.shared[variant]
     if variant in references:
         return ""

@@ -31,7 +31,7 @@ def speedup_charts(cells: Cells) -> list[str]:
 
 def speedups(cells: Cells) -> Results:
     """Return two rows per variant, named after its study; rows are over the cells that both have."""
-    references = list(dict.fromkeys(study.study["reference"] for study in (cells.a, cells.b)))
+    references = list(dict.fromkeys(study.study.reference for study in (cells.a, cells.b)))
     names = [name for name, shared in cells.shared.items() if shared and name not in (*references, *CONTROLS)]
     rows = [row for name in names for row in _rows(cells, name)]
     columns = [column for column in range(len(METRIC_NAMES)) if any(row.fields[column].text != NOTHING for row in rows)]

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scripts.lib.host.entry import WrongCall
 from scripts.lib.json_record import canonical, part, read
+from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import NOTHING
 from scripts.measure.engine.run_record import RECORD_FOLDERS, Run
@@ -42,7 +43,7 @@ class FinishedStudy:
     """
 
     folder: Path
-    study: dict[str, Any]
+    study: ResolvedStudy
     tables: dict[str, pd.DataFrame]
     records: list[Run]
     builds: dict[tuple[str, str], dict[str, Any]]
@@ -50,17 +51,17 @@ class FinishedStudy:
     @property
     def name(self) -> str:
         """The name of the study."""
-        return self.study["study"]
+        return self.study.study
 
     @property
     def imported(self) -> bool:
         """Whether it was imported from logs, whose runs cannot be paired."""
-        return bool(self.study.get("imported"))
+        return self.study.is_imported
 
     @property
     def variants(self) -> list[str]:
         """The names of the variants, the reference among them, without A/A."""
-        return [name for name in self.study["variants"] if name not in CONTROLS]
+        return [name for name in self.study.variants if name not in CONTROLS]
 
     def values_of(self, value_of: ValueOf, **fields: Any) -> frozenset[str]:
         """Return, as canonical JSON, a value of each ok run that has these fields."""
@@ -81,7 +82,7 @@ def load_finished(path: Path) -> FinishedStudy:
         raise ValueError(f"{folder}: no {' and no '.join(lacking)}; expected a finished study, with a report")
     tables = {name: read_csv(folder / "tables" / f"{name}.csv") for name in TABLES}
     records = list(_records(folder, tables["runs"]))
-    return FinishedStudy(folder, read(folder / "study.json"), tables, records, _builds(folder, records))
+    return FinishedStudy(folder, read_study(folder / "study.json"), tables, records, _builds(folder, records))
 
 
 def runs_of_both(a: FinishedStudy, b: FinishedStudy) -> int:
@@ -178,7 +179,8 @@ class StudyChange:
 
 def config_changes(a: FinishedStudy, b: FinishedStudy) -> list[StudyChange]:
     """Return the differences of the two resolved configs, leaf by leaf; a missing branch is one difference."""
-    sides = [{key: value for key, value in study.study.items() if key not in NOT_COMPARED} for study in (a, b)]
+    files = [read(study.folder / "study.json") for study in (a, b)]
+    sides = [{key: value for key, value in facts.items() if key not in NOT_COMPARED} for facts in files]
     return list(_leaves(sides[0], sides[1], ""))
 
 
@@ -274,11 +276,11 @@ def build_changes(a: FinishedStudy, b: FinishedStudy) -> list[StudyChange]:
 
 
 def _build_text(study: FinishedStudy, variant: str) -> dict[str, str]:
-    arm = study.study["variants"][variant]
-    facts = study.builds.get((arm["server"], arm["build"]), {})
+    arm = study.study.variants[variant]
+    facts = study.builds.get((arm.server, arm.build), {})
     return {
-        "server": _text(arm["server"]),
-        "build": _text(arm["build"]),
+        "server": _text(arm.server),
+        "build": _text(arm.build),
         "release": _several(study.values_of(lambda run: run.server.release, variant=variant)),
         "build-id": _several(study.values_of(lambda run: run.server.build_id, variant=variant)),
         "compiler": _text(part(facts, "toolchain").get("version")),

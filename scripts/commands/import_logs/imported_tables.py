@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.lib.json_record import read
+from scripts.lib.resolved_study import read_study
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS, PairStatus, Verdict
 from scripts.report.analysis.columns import Row
 from scripts.report.analysis.comparison import end_columns
@@ -26,15 +26,15 @@ def write_imported_tables(study: Path, tables: Path) -> None:
 
     overall_unflagged.csv is left without rows: it compares blocks.
     """
-    declared = read(study)
+    declared = read_study(study)
     printed = read_csv(tables / "runs.csv")
     runs = without_limits(printed)
     comparisons = unpaired(read_csv(tables / "comparisons.csv"))
-    cells = _with_values(compared_cells(read_csv(tables / "cells.csv"), runs, declared["reference"]), printed)
+    cells = _with_values(compared_cells(read_csv(tables / "cells.csv"), runs, declared.reference), printed)
     write_csv(comparisons, tables / "comparisons.csv")
     write_csv(cells, tables / "cells.csv")
     overall = read_csv(tables / "overall.csv")
-    write_csv(means_of_cells(overall, cells, runs, declared["reference"]), tables / "overall.csv")
+    write_csv(means_of_cells(overall, cells, runs, declared.reference), tables / "overall.csv")
     write_csv(overall.iloc[:0], tables / "overall_unflagged.csv")
     write_csv(level_table(declared, runs, cells), tables / "levels.csv")
 

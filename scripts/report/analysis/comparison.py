@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts.lib.resolved_study import MATTERS, ResolvedStudy
 from scripts.lib.vocabulary import AA, ABOVE, BELOW, CELL, RELINKED, UNDECIDED, PairStatus, Verdict
 from scripts.report.analysis.calibration import calibration_table, widening
 from scripts.report.analysis.columns import Row
@@ -17,7 +18,7 @@ from scripts.report.analysis.repetition_pace import repetition_s
 from scripts.report.analysis.spreads import Interval
 from scripts.report.analysis.stats import Array
 from scripts.report.analysis.table_columns import BESIDE_REFERENCE, CELLS, COMPARISONS, OVERALL
-from scripts.report.analysis.verdicts import MATTERS, PRIMARY, interval_columns, with_verdicts
+from scripts.report.analysis.verdicts import PRIMARY, interval_columns, with_verdicts
 from scripts.report.analysis.widening import widened_for
 
 NOT_MEASURED = "not_measured"
@@ -51,12 +52,12 @@ class Terms:
         return table[chosen].reset_index(drop=True)
 
 
-def terms_of(study: dict[str, Any], metrics: Iterable[str] | None = None) -> Terms:
+def terms_of(study: ResolvedStudy, metrics: Iterable[str] | None = None) -> Terms:
     """Return the terms of a study.json, for all its metrics or some of them."""
-    timed = tuple(name for name, load in study["workloads"].items() if "sql" in load)
+    timed = tuple(name for name, load in study.workloads.items() if load.sql)
     names = tuple(of_study(study) if metrics is None else metrics)
-    wider = widened_for(bool(study.get("stopping")), len(study.get("looks", ())))
-    return Terms(study["reference"], names, timed, study.get("matters", MATTERS), wider=wider)
+    wider = widened_for(bool(study.stopping), len(study.looks))
+    return Terms(study.reference, names, timed, study.matters, wider=wider)
 
 
 @dataclass(frozen=True)
@@ -310,7 +311,7 @@ def _counts(cells: pd.DataFrame) -> Row:
     return {f"n_{name}": sum(int(counted.get(verdict, 0)) for verdict in several) for name, several in groups.items()}
 
 
-def over_workloads(study: dict[str, Any], runs: pd.DataFrame, workloads: Sequence[str], metric: str) -> dict[str, Any]:
+def over_workloads(study: ResolvedStudy, runs: pd.DataFrame, workloads: Sequence[str], metric: str) -> dict[str, Any]:
     """Return the rows that overall.csv would have over these workloads alone, by variant, for one metric."""
     chosen = runs[runs["workload"].isin(workloads)]
     terms = terms_of(study, [metric])

@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scripts.lib.json_record import canonical
+from scripts.lib.resolved_study import ResolvedBuild, ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import listing
 from scripts.report.analysis import intervals
@@ -63,26 +63,26 @@ class BuiltVariant:
         return tuple(self.factors[name] is not None for name in names)
 
 
-def build_groups(study: dict[str, Any]) -> list[list[BuiltVariant]]:
+def build_groups(study: ResolvedStudy) -> list[list[BuiltVariant]]:
     """Return the variants with one server, the same options and storage, and a build whose factors are known.
 
     A build made elsewhere or with the published recipe differs in more than its factors and is left out, as are A/A
     and relinks.
     """
     found: dict[str, list[BuiltVariant]] = {}
-    for name, arm in study["variants"].items():
-        build = (study.get("builds") or {}).get(arm["build"]) or {}
-        if name in CONTROLS or not build.get("toolchain") or build.get("published"):
+    for name, arm in study.variants.items():
+        build = study.builds.get(arm.build, ResolvedBuild())
+        if name in CONTROLS or not build.toolchain or build.published:
             continue
-        factors = {factor: build.get(factor) or None for factor in CONTRAST_WORDS}
-        factors["flags"] = " ".join(build.get("flags") or []) or None
-        factors["bolt"] = ", ".join(filter(None, (build.get("bolt"), build.get("bolt_toolchain")))) or None
-        setting = canonical([arm["server"], arm.get("options") or {}, arm.get("storage")])
-        found.setdefault(setting, []).append(BuiltVariant(name, arm["server"], factors))
+        factors = {factor: getattr(build, factor) or None for factor in CONTRAST_WORDS}
+        factors["flags"] = " ".join(build.flags) or None
+        factors["bolt"] = ", ".join(filter(None, (build.bolt, build.bolt_toolchain))) or None
+        setting = canonical([arm.server, arm.options, arm.storage])
+        found.setdefault(setting, []).append(BuiltVariant(name, arm.server, factors))
     return list(found.values())
 
 
-def factor_contrasts(study: dict[str, Any]) -> list[Contrast]:
+def factor_contrasts(study: ResolvedStudy) -> list[Contrast]:
     """Return the contrasts of a study: each factor alone, PGO with LTO, each on top of others, in this order."""
     found = [each for group in build_groups(study) for each in (*_steps(group), *_together(group))]
     return sorted(found, key=lambda contrast: contrast.rank)
@@ -155,7 +155,7 @@ def _factor_names(arm: BuiltVariant, group: list[BuiltVariant], without: str = "
 
 
 def factor_table(
-    study: dict[str, Any], arms: Arms, factors: dict[str, float], terms: Terms, overall: pd.DataFrame
+    study: ResolvedStudy, arms: Arms, factors: dict[str, float], terms: Terms, overall: pd.DataFrame
 ) -> pd.DataFrame:
     """Return factors.csv: one row per contrast and metric, computed like `comparison.overall_table`.
 
@@ -179,10 +179,10 @@ def factor_table(
     return table
 
 
-def _beside_reference(contrast: Contrast, study: dict[str, Any]) -> str | None:
+def _beside_reference(contrast: Contrast, study: ResolvedStudy) -> str | None:
     """Return the variant that a contrast divides by the reference, None of every other contrast."""
     (variant, sign), *rest = contrast.terms
-    return variant if sign == 1 and rest == [(study["reference"], -1)] else None
+    return variant if sign == 1 and rest == [(study.reference, -1)] else None
 
 
 def block_contrast(arms: Arms, contrast: Contrast, metric: str) -> intervals.SignedSum:
@@ -203,7 +203,7 @@ def _mean(logs: intervals.SignedSum, arms: Arms, metric: str, factor: float, cel
     return mean_over_cells(logs.values, interval.widened(factor), arms)
 
 
-def matrix_table(study: dict[str, Any], arms: Arms, factors: dict[str, float], terms: Terms) -> pd.DataFrame:
+def matrix_table(study: ResolvedStudy, arms: Arms, factors: dict[str, float], terms: Terms) -> pd.DataFrame:
     """Return effects.csv: one row per effect and metric over all cells; with several cells, also one per cell.
 
     An effect is computed like `comparison.overall_table`, with its sum of logs in place of a variant's difference.
@@ -220,18 +220,18 @@ def matrix_table(study: dict[str, Any], arms: Arms, factors: dict[str, float], t
     return table.assign(clients=table["clients"].astype("Int64"))
 
 
-def matrix_contrasts(study: dict[str, Any]) -> list[Contrast]:
+def matrix_contrasts(study: ResolvedStudy) -> list[Contrast]:
     """Return the main effects of a study's matrix, then the interactions of two factors, of three, and so on.
 
     The base level of a factor is the reference's if the reference is in the matrix, else the factor's first.
     The effect of levels of some factors is the product of (this level - the base level) of these factors with the mean
     over the levels of all others, in logs: the classical effects of a full factorial (Box, Hunter & Hunter 1978).
     """
-    section = study.get("matrix")
+    section = study.matrix
     if not section:
         return []
-    factors, arms = section["factors"], section["arms"]
-    base = arms.get(study["reference"]) or {name: levels[0] for name, levels in factors.items()}
+    factors, arms = section.factors, section.arms
+    base = arms.get(study.reference) or {name: levels[0] for name, levels in factors.items()}
     return [
         _effect(dict(zip(chosen, levels, strict=True)), base, factors, arms)
         for size in range(1, len(factors) + 1)

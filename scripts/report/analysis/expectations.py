@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS, MIN_BLOCKS
 from scripts.lib.wording import brief, interval, missing, plural, ratio
 from scripts.report.analysis.verdicts import PRIMARY
@@ -39,18 +40,18 @@ class Judged:
     text: str
 
 
-def whole_verdict(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, Any]:
+def whole_verdict(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> dict[str, Any]:
     """Return the facts of verdict.json; `tables` holds runs and overall.
 
     `word` is that of `word_of`.
     """
     judged = list(judged_expectations(study, tables))
     return {
-        "study": study["study"],
-        "reference": study["reference"],
-        "repetitions": study["repetitions"],
-        "blocks": study.get("blocks", []),
-        **({"partial": True} if study.get("partial") else {}),
+        "study": study.study,
+        "reference": study.reference,
+        "repetitions": study.repetitions,
+        "blocks": study.blocks,
+        **({"partial": True} if study.partial else {}),
         "word": word_of(judged),
         "expectations": [asdict(each) for each in judged],
         "answers": list(_answers(tables["overall"])),
@@ -71,10 +72,10 @@ def _answers(overall: pd.DataFrame) -> Iterator[dict[str, Any]]:
             yield {name: None if missing(row[name]) else row[name] for name in columns}
 
 
-def judged_expectations(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Iterator[Judged]:
+def judged_expectations(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> Iterator[Judged]:
     """Yield every expectation of a study in its order, judged."""
     rows = {(row["variant"], row["metric"]): row for row in tables["overall"].to_dict("records")}
-    for variant, limits in (study.get("expect") or {}).items():
+    for variant, limits in study.expect.items():
         for metric, expected in limits.items():
             row = rows.get((variant, metric), {})
             state, why = _judged(study, tables["runs"], variant, row, expected)
@@ -96,12 +97,12 @@ def _found(row: dict[str, Any]) -> str:
 
 
 def _judged(
-    study: dict[str, Any], runs: pd.DataFrame, variant: str, row: dict[str, Any], expected: str
+    study: ResolvedStudy, runs: pd.DataFrame, variant: str, row: dict[str, Any], expected: str
 ) -> tuple[Judgement, str]:
     """Return the state of an expectation, and what else must be known about it."""
     if not row or not row["n_cells"]:
         return _unmeasured(runs[runs["variant"] == variant])
-    if study.get("partial"):
+    if study.partial:
         return Judgement.OPEN, "the study is not finished"
     if row["n_cells"] < row["n_cells_planned"]:
         return (

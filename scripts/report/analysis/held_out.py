@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import listing
 from scripts.report.analysis.comparison import over_workloads
@@ -22,14 +23,14 @@ class Split:
     on_held_out: Any
 
 
-def trained_on(study: dict[str, Any]) -> dict[str, list[str]]:
+def trained_on(study: ResolvedStudy) -> dict[str, list[str]]:
     """Return the workloads of the trainings of every variant whose build uses a profile; A/A is left out."""
-    known = study.get("trained_on") or {}
-    found = {name: known.get(arm["build"]) for name, arm in study["variants"].items() if name not in CONTROLS}
+    known = study.trained_on
+    found = {name: known.get(arm.build) for name, arm in study.variants.items() if name not in CONTROLS}
     return {name: list(workloads) for name, workloads in found.items() if workloads}
 
 
-def label(study: dict[str, Any], workload: str) -> str:
+def label(study: ResolvedStudy, workload: str) -> str:
     """Return which variants were trained with a workload, and from whose training it was held out."""
     found = trained_on(study)
     inside = [name for name, workloads in found.items() if workload in workloads]
@@ -41,7 +42,7 @@ def label(study: dict[str, Any], workload: str) -> str:
     return "; ".join(part for part in parts if part) + ("." if found else "")
 
 
-def splits(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, Split]:
+def splits(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> dict[str, Split]:
     """Return the variants that were measured on both kinds of workloads, with their TPS on each kind."""
 
     @cache  # variants mostly have the same training
@@ -50,7 +51,7 @@ def splits(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> dict[str, 
 
     found = {}
     for variant, workloads in trained_on(study).items():
-        kinds = [[name for name in study["workloads"] if (name in workloads) == inside] for inside in (True, False)]
+        kinds = [[name for name in study.workloads if (name in workloads) == inside] for inside in (True, False)]
         rows = [over(*names).get(variant) for names in kinds]
         if all(row is not None and row.n_cells for row in rows):
             found[variant] = Split(*kinds, *rows)

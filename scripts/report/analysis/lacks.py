@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL
 from scripts.lib.wording import listing, missing
 from scripts.report.analysis.printed_digits import LatencyLimit, Limits, limits
@@ -14,16 +15,14 @@ NOT_PRINTED = "not in its logs"
 Lacks = dict[tuple[str, str, int, str], str]
 
 
-def lacks(study: dict[str, Any], runs: pd.DataFrame, cells: pd.DataFrame) -> Lacks:
+def lacks(study: ResolvedStudy, runs: pd.DataFrame, cells: pd.DataFrame) -> Lacks:
     """Return (variant, workload, clients, metric) -> why there is no ratio to the reference."""
     beyond = limits(runs)
     by_cell = dict(iter(runs.groupby(list(CELL))))
     found: Lacks = {}
     for row in cells.itertuples():
-        if row.variant != study["reference"] and missing(row.ratio):
-            sides = [
-                (name, by_cell.get((name, row.workload, row.clients))) for name in (row.variant, study["reference"])
-            ]
+        if row.variant != study.reference and missing(row.ratio):
+            sides = [(name, by_cell.get((name, row.workload, row.clients))) for name in (row.variant, study.reference)]
             reasons = list(dict.fromkeys(_reasons(sides, row, beyond)))
             found[row.variant, row.workload, row.clients, row.metric] = "; ".join(reasons)
     return found

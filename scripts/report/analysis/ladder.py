@@ -1,11 +1,11 @@
 """How throughput holds as clients grow: TPS at each client count as a share of that at the best one."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS
 from scripts.report.analysis import stats
 from scripts.report.analysis.table_columns import LADDER
@@ -15,10 +15,10 @@ from scripts.report.analysis.unpaired import log_values
 LEAST_COUNTS = 3
 
 
-def table(study: dict[str, Any], runs: pd.DataFrame) -> pd.DataFrame:
+def table(study: ResolvedStudy, runs: pd.DataFrame) -> pd.DataFrame:
     """Return ladder.csv from runs.csv: one row per variant, workload and client count; none with under three counts."""
     rows = []
-    for variant in (name for name in study["variants"] if name not in CONTROLS):
+    for variant in (name for name in study.variants if name not in CONTROLS):
         for workload, logs in log_values(runs, variant, "tps").groupby(level="workload", sort=False):
             if len(logs) >= LEAST_COUNTS:
                 rows += [(variant, workload, *rung) for rung in shares(logs.droplevel("workload"))]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import WORKLOAD_CLIENTS
 from scripts.report.analysis.metrics import of_study
 from scripts.report.analysis.table_columns import LEVELS
@@ -15,15 +16,15 @@ ALL, MEANS = "all", "means"
 Cell = tuple[str, int]
 
 
-def levels_of(study: dict[str, Any]) -> dict[tuple[str, str], set[Cell]]:
+def levels_of(study: ResolvedStudy) -> dict[tuple[str, str], set[Cell]]:
     """Return (axis, level) -> its cells, (`all`, ``) first; axes of one level are left out.
 
-    `study["imported"]` holds the cells that some variant has, and in `axes`, per further axis of the paths, its levels
+    `study.imported` holds the cells that some variant has, and in `axes`, per further axis of the paths, its levels
     and the level of each workload. Its `means` are names of means over chosen client counts.
     """
     cells = cells_of(study)
     found: dict[tuple[str, str], set[Cell]] = {(ALL, ""): set(cells)}
-    for axis, each in (study["imported"].get("axes") or {}).items():
+    for axis, each in (study.imported.axes).items():
         for level in each["levels"]:
             found[axis, level] = {cell for cell in cells if each["of"].get(cell[0]) == level}
     for axis, place in zip(WORKLOAD_CLIENTS, range(2), strict=True):
@@ -31,25 +32,25 @@ def levels_of(study: dict[str, Any]) -> dict[tuple[str, str], set[Cell]]:
         levels = sorted(levels) if axis == "clients" else levels
         if len(levels) > 1:
             found |= {(axis, str(level)): {cell for cell in cells if cell[place] == level} for level in levels}
-    for name, counts in (study["imported"].get("means") or {}).items():
+    for name, counts in (study.imported.means).items():
         found[MEANS, name] = {cell for cell in cells if cell[1] in counts}
     return found
 
 
-def cells_of(study: dict[str, Any]) -> list[Cell]:
+def cells_of(study: ResolvedStudy) -> list[Cell]:
     """Return the cells of an import that some variant has; of one made by older code all that there could be."""
-    if (known := study["imported"].get("cells")) is not None:
+    if (known := study.imported.cells) is not None:
         return [(workload, clients) for workload, clients in known]
-    return [(workload, clients) for workload in study["workloads"] for clients in study["clients"]]
+    return [(workload, clients) for workload in study.workloads for clients in study.clients]
 
 
-def level_table(study: dict[str, Any], runs: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+def level_table(study: ResolvedStudy, runs: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return levels.csv: one row per variant, metric, axis and level, over the cells of the level that have a ratio."""
     levels = levels_of(study)
     rows = []
     for metric in (name for name in of_study(study) if runs[name].notna().any()):
-        for variant in (name for name in study["variants"] if name != study["reference"]):
-            both = sides(runs, variant, study["reference"], metric)
+        for variant in (name for name in study.variants if name != study.reference):
+            both = sides(runs, variant, study.reference, metric)
             chosen = cells[(cells["variant"] == variant) & (cells["metric"] == metric)]
             place = {"variant": variant, "metric": metric}
             rows += [{**place, **row} for row in _rows(both, chosen, levels)]

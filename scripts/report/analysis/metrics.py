@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import ABOVE, BELOW, SLOW, Verdict
 
 MIB = 2**20
@@ -178,28 +178,28 @@ MEASURED = METRICS | SCRIPT | _by_name(SLOW_STOP)
 EVERY = MEASURED | OF_LOGS
 
 
-def of_study(study: dict[str, Any]) -> list[str]:
+def of_study(study: ResolvedStudy) -> list[str]:
     """Return the names of what a study measures: of sysbench's loads, of timed SQL, or of both.
 
     The time of a slow stop belongs to sysbench's loads.
     Of imported logs, those that some log holds.
     """
-    if in_logs := (study.get("imported") or {}).get("metrics"):
+    if in_logs := study.imported.metrics:
         return list(in_logs)
-    kinds = {"sql" in load for load in study["workloads"].values()}
-    of_sysbench = [*METRICS, *([SLOW_STOP.name] if study.get("stop") == SLOW else ())]
+    kinds = {bool(load.sql) for load in study.workloads.values()}
+    of_sysbench = [*METRICS, *([SLOW_STOP.name] if study.stop == SLOW else ())]
     return [*(of_sysbench if kinds != {True} else ()), *(SCRIPT if True in kinds else ())]
 
 
-def latency_of(study: dict[str, Any]) -> Metric:
+def latency_of(study: ResolvedStudy) -> Metric:
     """Return the latency that a study shows beside throughput: of imported logs the percentile that most have."""
-    return METRICS[(study.get("imported") or {}).get("latency") or "p95_ms"]
+    return METRICS[study.imported.latency]
 
 
-def leading_of(study: dict[str, Any], names: Iterable[str]) -> Metric:
+def leading_of(study: ResolvedStudy, names: Iterable[str]) -> Metric:
     """Return the metric that the answer of a study begins with: of logs with a target rate the latency."""
-    imported, known = study.get("imported") or {}, set(names)
-    rated = imported.get("rates") and imported["rates"] == imported.get("measured")
+    imported, known = study.imported, set(names)
+    rated = imported.rates and imported.rates == imported.measured
     return latency_of(study) if rated and latency_of(study).name in known else leading(known)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.lib.wording import listing
 from scripts.report.analysis import stats
@@ -117,18 +118,18 @@ def _positive(text: str, kind: type, complaint: str) -> float:
     return value
 
 
-def frame(study: dict[str, Any]) -> pd.DataFrame:
+def frame(study: ResolvedStudy) -> pd.DataFrame:
     """Return the published rows of a study as a frame; empty when it names none."""
-    return pd.DataFrame((study.get("published") or {}).get("rows") or [], columns=COLUMNS)
+    return pd.DataFrame(study.published.rows, columns=COLUMNS)
 
 
-def base_of(study: dict[str, Any], rows: pd.DataFrame) -> str | None:
+def base_of(study: ResolvedStudy, rows: pd.DataFrame) -> str | None:
     """Return the published variant to compare with: the one named like the reference, else the first."""
     names = list(dict.fromkeys(rows["variant"]))
-    return study["reference"] if study["reference"] in names else next(iter(names), None)
+    return study.reference if study.reference in names else next(iter(names), None)
 
 
-def ratios(study: dict[str, Any], rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+def ratios(study: ResolvedStudy, rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return published ratios of one metric: variant, workload, clients, ratio to the published base variant."""
     chosen = rows[rows["metric"] == metric]
     base = chosen[chosen["variant"] == base_of(study, rows)]
@@ -167,15 +168,15 @@ class PublishedLoad:
     ours: dict[str, Any]
 
 
-def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) -> list[PublishedLoad]:
+def beside(study: ResolvedStudy, tables: dict[str, pd.DataFrame], metric: str) -> list[PublishedLoad]:
     """Return published and measured ratios of the workloads that both have, in the study's order."""
     published = ratios(study, frame(study), metric)
     rows = []
-    for workload in study["workloads"]:
+    for workload in study.workloads:
         there = published[published["workload"] == workload]
         if there.empty:
             continue
-        both = there[there["clients"].isin(study["clients"])]
+        both = there[there["clients"].isin(study.clients)]
         means = [part.groupby("variant", sort=False)["ratio"].agg(stats.geometric_mean) for part in (there, both)]
         counts = [part["clients"].nunique() for part in (there, both)]
         ours = over_workloads(study, tables["runs"], [workload], metric)
@@ -183,15 +184,15 @@ def beside(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: str) 
     return rows
 
 
-def gaps(study: dict[str, Any]) -> list[str]:
+def gaps(study: ResolvedStudy) -> list[str]:
     """Return sentences on published workloads and client counts without a counterpart here, and the other way round."""
     rows = frame(study)
     if rows.empty:
         return []
     known = rows[[is_known(name) for name in rows["metric"]]]
-    workloads = [name for name in dict.fromkeys(known["workload"]) if name not in study["workloads"]]
-    own = [name for name in study["workloads"] if name not in set(rows["workload"])]
-    clients = sorted({int(number) for number in known["clients"]} - set(study["clients"]))
+    workloads = [name for name in dict.fromkeys(known["workload"]) if name not in study.workloads]
+    own = [name for name in study.workloads if name not in set(rows["workload"])]
+    clients = sorted({int(number) for number in known["clients"]} - set(study.clients))
     sentences = [
         f"Published workloads this study does not measure: {listing(workloads)}." if workloads else "",
         f"Workloads of this study without a published figure: {listing(own)}." if own else "",

@@ -1,15 +1,15 @@
 """Make tables of the records of runs; their columns are declared in `run_columns`."""
 
 import csv
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from scripts.lib.json_record import file_sha256, write_text
 from scripts.lib.json_record import read as read_json
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.visible import csv_cell, csv_text
 from scripts.lib.vocabulary import BLOCK_FILE, RUN
 from scripts.measure.engine import run_record
@@ -69,20 +69,20 @@ def run_row(run: Run) -> Row:
     return {column.name: column.value(run) for column in RUNS}
 
 
-def missing_rows(study: dict[str, Any], measured: set[RunKey]) -> list[Row]:
+def missing_rows(study: ResolvedStudy, measured: set[RunKey]) -> list[Row]:
     """Return one row per planned run that has no record: a hole must be seen.
 
     `measured` holds the runs that have one.
     """
-    order = study.get("order") or []
-    names = study.get("blocks") or [None] * len(order)
+    order = study.order
+    names: Sequence[str | None] = study.blocks or [None] * len(order)
     planned = [
-        (variant, *place, block_name(name, *place))
-        for (*place, variants), name in zip(order, names, strict=True)
-        for variant in variants
+        (variant, *block[:3], block_name(name, *block[:3]))
+        for block, name in zip(order, names, strict=True)
+        for variant in block.arms
     ]
-    reason = "not measured yet" if study.get("partial") else "no log" if study.get("imported") else "no run file"
-    hole = {"study": study["study"], "outcome": "missing", "reason": reason}
+    reason = "not measured yet" if study.partial else "no log" if study.is_imported else "no run file"
+    hole = {"study": study.study, "outcome": "missing", "reason": reason}
     return [
         {**hole, **dict(zip((*RUN, "block"), run, strict=True)), "run_number": number}
         for number, run in enumerate(planned, start=1)
@@ -90,7 +90,7 @@ def missing_rows(study: dict[str, Any], measured: set[RunKey]) -> list[Row]:
     ]
 
 
-def collect(study: dict[str, Any], records: Iterable[Run]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def collect(study: ResolvedStudy, records: Iterable[Run]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables (runs, series).
 
     Raises ValueError when two records describe the same run of a block or a run belongs to no variant of the study.
@@ -100,8 +100,8 @@ def collect(study: dict[str, Any], records: Iterable[Run]) -> tuple[pd.DataFrame
     for run in records:
         if (key := (*run.key, block_name(run.block, *run.key[1:]))) in files:
             raise ValueError(f"{run.path} and {files[key]} both describe run {key}; expected one file a run")
-        if run.variant not in study["variants"]:
-            raise ValueError(f"{run.path}: variant {run.variant!r}, expected one of {', '.join(study['variants'])}")
+        if run.variant not in study.variants:
+            raise ValueError(f"{run.path}: variant {run.variant!r}, expected one of {', '.join(study.variants)}")
         files[key] = run.path
         rows.append(run_row(run))
         if run.timed_sql:

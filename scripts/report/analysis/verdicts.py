@@ -13,7 +13,6 @@ from scripts.report.analysis.metrics import COLD_TIME, TPS
 from scripts.report.analysis.spreads import Interval
 from scripts.report.analysis.stats import ALPHA, Flags
 
-MATTERS = 0.02
 # The metrics that get verdicts: one per kind of workload. All others have intervals only.
 PRIMARY = (TPS.name, COLD_TIME.name)
 

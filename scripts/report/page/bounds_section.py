@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NOTHING, missing, percent
 from scripts.measure.engine.warnings import THRESHOLDS
 from scripts.report.analysis.bounds import FULL, PaceSetter
@@ -30,19 +31,19 @@ BOUND_WORDS = {
 }
 
 
-def bound_table(study: dict[str, Any], bounds: pd.DataFrame) -> Table:
+def bound_table(study: ResolvedStudy, bounds: pd.DataFrame) -> Table:
     """Return bounds.csv, one row per workload and client count; no rows when no cell's CPU time is known."""
     found = {(row.workload, row.clients, row.variant): row for row in bounds.itertuples() if not missing(row.bound)}
     rows = [
-        table_row(workload, str(clients), *(_cell(found.get((workload, clients, name))) for name in study["variants"]))
-        for workload in study["workloads"]
-        for clients in study["clients"]
+        table_row(workload, str(clients), *(_cell(found.get((workload, clients, name))) for name in study.variants))
+        for workload in study.workloads
+        for clients in study.clients
         if found
     ]
-    return Table((*word_heads("workload"), Head("clients"), *variant_heads(study["variants"])), tuple(rows))
+    return Table((*word_heads("workload"), Head("clients"), *variant_heads(study.variants)), tuple(rows))
 
 
-def bound_blocks(study: dict[str, Any], bounds: pd.DataFrame) -> list[PageBlock]:
+def bound_blocks(study: ResolvedStudy, bounds: pd.DataFrame) -> list[PageBlock]:
     """Return what set the pace of each cell; nothing when no cell's CPU time is known."""
     if not (table := bound_table(study, bounds)):
         return []

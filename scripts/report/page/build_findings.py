@@ -7,6 +7,7 @@ from typing import Any
 from scripts.lib.failure_reasons import alike
 from scripts.lib.host.outcome import has_failed, sound_records
 from scripts.lib.json_record import part
+from scripts.lib.resolved_study import ResolvedBuild, ResolvedStudy, ResolvedVariant
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import NOTHING, brief, listing, missing, number, plural
 from scripts.report.page.audits_section import audit_of, executed_share, is_lost, units_text
@@ -61,9 +62,9 @@ class Built:
     foreign_flags: list[dict[str, Any]] = field(default_factory=list)
 
 
-def used_builds(study: dict[str, Any], facts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def used_builds(study: ResolvedStudy, facts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the facts of the builds that variants use."""
-    used = {(arm["server"], arm["build"]) for arm in study["variants"].values()}
+    used = {(arm.server, arm.build) for arm in study.variants.values()}
     return [build for build in facts if (build["server"], build["build"]) in used]
 
 
@@ -72,14 +73,14 @@ def name_of(build: dict[str, Any]) -> str:
     return f"{build['build']} of {build['server']}"
 
 
-def has_profile(study: dict[str, Any], build: dict[str, Any]) -> bool:
+def has_profile(study: ResolvedStudy, build: dict[str, Any]) -> bool:
     """Return whether a build was compiled with a profile, or declared to be."""
-    declared = (study.get("builds") or {}).get(build["build"]) or {}
+    declared = study.builds.get(build["build"], ResolvedBuild())
     given = any(flag.startswith(USES) for flag in part(build, "flags").get("profile") or [])
-    return bool(build.get("stage") in PROFILED or declared.get("profile") or given)
+    return bool(build.get("stage") in PROFILED or declared.profile or given)
 
 
-def lost_profiles(study: dict[str, Any], built: Built) -> dict[str, str]:
+def lost_profiles(study: ResolvedStudy, built: Built) -> dict[str, str]:
     """Return the variants whose build did not use its profile, with the sentence on each."""
     found = {}
     for build in used_builds(study, built.facts):
@@ -87,16 +88,16 @@ def lost_profiles(study: dict[str, Any], built: Built) -> dict[str, str]:
         if audit is None or not is_lost(audit):
             continue
         sentence = f"Its profile was lost: {units_text(audit)}. It is no measurement of a profile-guided build."
-        arms = [name for name, arm in study["variants"].items() if name not in CONTROLS and _runs(arm, build)]
+        arms = [name for name, arm in study.variants.items() if name not in CONTROLS and _runs(arm, build)]
         found |= dict.fromkeys(arms, sentence)
     return found
 
 
-def _runs(arm: dict[str, Any], build: dict[str, Any]) -> bool:
-    return (arm["server"], arm["build"]) == (build["server"], build["build"])
+def _runs(arm: ResolvedVariant, build: dict[str, Any]) -> bool:
+    return (arm.server, arm.build) == (build["server"], build["build"])
 
 
-def audited(study: dict[str, Any], built: Built) -> Finding:
+def audited(study: ResolvedStudy, built: Built) -> Finding:
     """Report how much of its profile each build used; a lost profile and a missing audit are to be looked at."""
     good, doubtful = [], []
     for build in used_builds(study, built.facts):
@@ -115,7 +116,7 @@ def audited(study: dict[str, Any], built: Built) -> Finding:
     return PROFILE_USED.judged(not doubtful, " ".join([*doubtful, text]), tuple(good))
 
 
-def checked(study: dict[str, Any], built: Built) -> Finding:
+def checked(study: ResolvedStudy, built: Built) -> Finding:
     """Report whether all builds answered the statements of the check as their check reference did."""
     checks = built.checks
     if not checks:
@@ -188,10 +189,10 @@ def check_blocks(checks: Iterable[dict[str, Any]]) -> list[PageBlock]:
     return [Heading("The same answers"), Prose(CHECK_TEXT), grid(CHECK_HEAD, rows, 3)] if rows else []
 
 
-def proven(study: dict[str, Any], built: Built) -> Finding:
+def proven(study: ResolvedStudy, built: Built) -> Finding:
     """Report whether builds differ in what was declared and in nothing else."""
     proofs = built.proofs
-    servers = [server for server, _ in {(arm["server"], arm["build"]) for arm in study["variants"].values()}]
+    servers = [server for server, _ in {(arm.server, arm.build) for arm in study.variants.values()}]
     if not proofs and len(servers) == len(set(servers)):
         return DECLARED_DIFFERENCES.plain("Each server has one build, so there was no pair to compare.")
     if not proofs:
@@ -239,7 +240,7 @@ def failure_stories(built: Built, profiles: Iterable[dict[str, Any]]) -> list[tu
     return parts + [(f"training {each['training']} of {each['server']}", each["reason"]) for each in trained]
 
 
-def failure_reasons(study: dict[str, Any], built: Built) -> dict[str, str]:
+def failure_reasons(study: ResolvedStudy, built: Built) -> dict[str, str]:
     """Return the variants whose build failed, without A/A, with the sentence on why nothing was measured."""
     checks = {(check["server"], check["build"]): check for check in built.checks}
     found = {}
@@ -248,18 +249,18 @@ def failure_reasons(study: dict[str, Any], built: Built) -> dict[str, str]:
         judged = (build, audit_of(build, built.audits), checks.get(pair))
         reason = next((each["reason"] for each in judged if each and has_failed(each)), None)
         if reason:
-            arms = [name for name, arm in study["variants"].items() if (arm["server"], arm["build"]) == pair]
+            arms = [name for name, arm in study.variants.items() if (arm.server, arm.build) == pair]
             sentence = f"Its build failed, so nothing was measured with it: {brief(reason)}"
             found |= dict.fromkeys([name for name in arms if name not in CONTROLS], sentence)
     return found
 
 
-def failed_builds_finding(study: dict[str, Any], built: Built) -> Finding | None:
+def failed_builds_finding(study: ResolvedStudy, built: Built) -> Finding | None:
     """Return the finding on variants whose build failed; None when no build failed."""
     found = failure_reasons(study, built)
     if not found:
         return None
-    arms = [name for name in study["variants"] if name not in CONTROLS]
+    arms = [name for name in study.variants if name not in CONTROLS]
     text = f"{len(found)} of {plural(len(arms), 'variant')} were not measured, since their build failed."
     lines = [
         f"{listing([name for name, _ in group.things])}: {group.reason}"

@@ -9,6 +9,7 @@ import pandas as pd
 
 from scripts.lib.host.outcome import sound_records
 from scripts.lib.json_record import part
+from scripts.lib.resolved_study import ResolvedBuild, ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import NARROW, NOTHING, count, duration, listing, missing, number, plural, short, size
 from scripts.report.analysis.metrics import TPS
@@ -78,7 +79,7 @@ def configure_commands(facts: list[Facts]) -> list[tuple[str, str]]:
     return [(", ".join(names), command) for command, names in by_command.items() if command]
 
 
-def build_blocks(study: Facts, facts: list[Facts]) -> list[PageBlock]:
+def build_blocks(study: ResolvedStudy, facts: list[Facts]) -> list[PageBlock]:
     """Return the builds of each server side by side, and their configure commands."""
     servers = by_server(study, facts)
     blocks = [block for server in servers for block in _server_blocks(server, len(servers) > 1)]
@@ -101,7 +102,7 @@ def _server_blocks(server: "ServerBuilds", is_named: bool) -> Iterator[PageBlock
             yield Fold(f"{each.part} arguments in some builds only: {len(each.marks.rows)}", (each.marks,))
 
 
-def cost_section(study: Facts, cells: pd.DataFrame, facts: list[Facts], profiles: list[Facts],
+def cost_section(study: ResolvedStudy, cells: pd.DataFrame, facts: list[Facts], profiles: list[Facts],
                  datasets: list[Facts]) -> Section | None:  # fmt: skip
     """Return the time and the bytes that builds, profiles and datasets took; None where none was made."""
     if not (rows := cost_rows(facts, profiles, datasets)):
@@ -158,23 +159,23 @@ class ServerBuilds:
     arguments: tuple[Arguments, ...]
 
 
-def by_server(study: Facts, facts: list[Facts]) -> list[ServerBuilds]:
+def by_server(study: ResolvedStudy, facts: list[Facts]) -> list[ServerBuilds]:
     """Return the builds by server in the study's order, with those that variants use before the others."""
-    used = [(arm["server"], arm["build"]) for name, arm in study["variants"].items() if name not in CONTROLS]
+    used = [(arm.server, arm.build) for name, arm in study.variants.items() if name not in CONTROLS]
     rank = {pair: place for place, pair in reversed(list(enumerate(used)))}
     ordered = sorted(facts, key=lambda build: rank.get((build["server"], build["build"]), len(rank)))
     servers = dict.fromkeys(build["server"] for build in ordered)
     return [_of_server(study, [build for build in ordered if build["server"] == name], set(rank)) for name in servers]
 
 
-def _of_server(study: Facts, facts: list[Facts], used: set[tuple[str, str]]) -> ServerBuilds:
+def _of_server(study: ResolvedStudy, facts: list[Facts], used: set[tuple[str, str]]) -> ServerBuilds:
     measured = [build for build in facts if (build["server"], build["build"]) in used]
     rest = [build for build in facts if build not in measured]
     tables = [_sided(study, some, facts) for some in (measured or rest, rest if measured else [])]
     return ServerBuilds(facts[0]["server"], tables[0], tables[1] if tables[1].heads[1:] else None, arguments(facts))
 
 
-def _sided(study: Facts, shown: list[Facts], facts: list[Facts]) -> Table:
+def _sided(study: ResolvedStudy, shown: list[Facts], facts: list[Facts]) -> Table:
     columns = [_properties(study, build, facts) for build in shown]
     first = _properties(study, facts[0], facts)
     labels = dict.fromkeys(label for column in [first, *columns] for label in column)
@@ -206,9 +207,9 @@ def _sized(build: Facts, key: str, first: Facts) -> Cell:
     return Cell(size(ours), (change,) if ours != base else ())
 
 
-def _properties(study: Facts, build: Facts, facts: list[Facts]) -> dict[str, str]:
+def _properties(study: ResolvedStudy, build: Facts, facts: list[Facts]) -> dict[str, str]:
     """Return declared properties and those read from the binary, by label; BOLT's input gives those of compiling."""
-    declared = (study.get("builds") or {}).get(build["build"]) or {}
+    declared = study.builds.get(build["build"], ResolvedBuild())
     made, compiled = build.get("stage"), input_of(build, facts) or build
     properties = {
         "made": MADE.get(made, UNKNOWN_TEXT if made is None else str(made)),
@@ -232,12 +233,12 @@ def _tool(build: Facts) -> str:
     return " ".join(filter(None, (part(build, "toolchain").get(key) for key in ("name", "version")))) or UNKNOWN_TEXT
 
 
-def _training_text(build: Facts, declared: Facts) -> str | None:
+def _training_text(build: Facts, declared: ResolvedBuild) -> str | None:
     if build.get("stage") == "prebuilt":
         return UNKNOWN_TEXT
-    used = declared.get("profile") or part(build, "audit").get("training")
+    used = declared.profile or part(build, "audit").get("training")
     given = any(flag.startswith("-fprofile-use") for flag in part(build, "flags").get("profile") or [])
-    return used or ("yes, which one is unknown" if given and declared == {} else None)
+    return used or ("yes, which one is unknown" if given and declared == ResolvedBuild() else None)
 
 
 def _facts_text(value: Any) -> str:
@@ -323,20 +324,20 @@ def layout_sentences(facts: list[Facts]) -> list[str]:
     ]
 
 
-def instrumentation_sentences(study: Facts, cells: pd.DataFrame, profiles: list[Facts]) -> list[str]:
+def instrumentation_sentences(study: ResolvedStudy, cells: pd.DataFrame, profiles: list[Facts]) -> list[str]:
     """Return how fast each instrumented server was in training beside the reference, one sentence per profile.
 
     The reference's value is that of the same workload, server and client count. A training with other client counts
     cannot be compared, and the sentence says so.
     """
-    reference = study["reference"]
+    reference = study.reference
     ours = cells[(cells["variant"] == reference) & (cells["metric"] == TPS.name)]
     values = {(row.workload, row.clients): row.value for row in ours.itertuples() if not missing(row.value)}
-    same = [each for each in sound_records(profiles) if each["server"] == study["variants"][reference]["server"]]
+    same = [each for each in sound_records(profiles) if each["server"] == study.variants[reference].server]
     return [_instrumentation_sentence(profile, values, study) for profile in same if profile.get("runs")]
 
 
-def _instrumentation_sentence(profile: Facts, values: dict[tuple[str, int], float], study: Facts) -> str:
+def _instrumentation_sentence(profile: Facts, values: dict[tuple[str, int], float], study: ResolvedStudy) -> str:
     name = profile.get("trained") or f"the server of training {profile['training']}"
     both = [(run, values.get((run["workload"], run["clients"]))) for run in profile["runs"] if run.get("tps")]
     speeds = [
@@ -345,7 +346,7 @@ def _instrumentation_sentence(profile: Facts, values: dict[tuple[str, int], floa
         if value
     ]
     if speeds:
-        text = f"{name} in training gave, of the transactions per second of {study['reference']}: {listing(speeds)}"
+        text = f"{name} in training gave, of the transactions per second of {study.reference}: {listing(speeds)}"
         return f"{text}. One run each, so without an interval."
     return f"{name} was trained with {_clients(profile['runs'])}, {_other(profile['runs'], study)}"
 
@@ -355,9 +356,9 @@ def _clients(runs: Iterable[Facts]) -> str:
     return f"{listing(list(map(str, counts)))} clients" if counts else "an unknown number of clients"
 
 
-def _other(runs: Iterable[Facts], study: Facts) -> str:
-    same = [run["workload"] for run in runs if run["workload"] in study["workloads"]]
+def _other(runs: Iterable[Facts], study: ResolvedStudy) -> str:
+    same = [run["workload"] for run in runs if run["workload"] in study.workloads]
     if not same:
         return "on workloads that are not measured: how much slower it was is unknown."
-    measured = listing(list(map(str, study["clients"])))
+    measured = listing(list(map(str, study.clients)))
     return f"the runs were measured with {measured}: how much slower it was cannot be derived from the two."

@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
 from scripts.lib.failure_reasons import alike
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import brief, count, listing, percent, plural
 from scripts.measure.engine.run_record import Diagnosis
 from scripts.report.page import diagnosis_tables
@@ -40,18 +40,18 @@ OF_CHANGE = (
 )  # fmt: skip
 
 
-def diagnosis_section(study: dict[str, Any], table: pd.DataFrame, records: list[Diagnosis]) -> Section | None:
+def diagnosis_section(study: ResolvedStudy, table: pd.DataFrame, records: list[Diagnosis]) -> Section | None:
     """Return every cell that was looked into; None without any. `table` is cells.csv."""
     cells = diagnosed_cells(study, table, records)
     blocks = [block for place, cell in enumerate(cells) for block in _cell_blocks(study, cell, place)]
     if not blocks:
         return None
-    seconds = f" of {study['diagnose']['seconds']} s" if study.get("diagnose") else ""
+    seconds = f" of {study.diagnose.seconds} s" if study.diagnose else ""
     said = Prose(TOOLS_TEXT.format(seconds=seconds))
     return Section("diagnosis", "Inside the server", (said, *blocks), nav="Inside the server")
 
 
-def _cell_blocks(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Iterator[PageBlock]:
+def _cell_blocks(study: ResolvedStudy, cell: DiagnosedCell, place: int) -> Iterator[PageBlock]:
     yield Heading(f"{cell.workload}, {plural(cell.clients, 'client')}")
     for names, reason in _lost(cell):
         yield Prose(f"Failed: {names}: {reason}", "worse")
@@ -133,10 +133,10 @@ def _flames(cell: DiagnosedCell) -> Iterator[PageBlock]:
         yield Prose(FLAMES_TEXT, "quiet")
 
 
-def _sync_figures(study: dict[str, Any], cell: DiagnosedCell, place: int) -> Iterator[Markup]:
+def _sync_figures(study: ResolvedStudy, cell: DiagnosedCell, place: int) -> Iterator[Markup]:
     found = {name: _together(made.diagnosis["syncs"]) for name, made in cell.of("fsyncs").items()}
     if known := {name: each for name, each in found.items() if each["count"]}:
-        look = look_of(list(study["variants"]), study["reference"])
+        look = look_of(list(study.variants), study.reference)
         # Few studies have this chart: the others do not wait 2 s for matplotlib.
         from scripts.report.page.figures.values import draw_sync_chart
 

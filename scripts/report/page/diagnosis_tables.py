@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NARROW, NOTHING, before_after, count, missing, percent, times
 from scripts.measure.engine.run_record import Diagnosis
 from scripts.measure.loadgen.output import value_at_rank
@@ -79,7 +80,7 @@ def per_transaction(made: Diagnosis, amount: float) -> float:
     return amount / made.window.transactions if made.window.transactions else float("nan")
 
 
-def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Diagnosis]) -> list[DiagnosedCell]:
+def diagnosed_cells(study: ResolvedStudy, table: pd.DataFrame, records: list[Diagnosis]) -> list[DiagnosedCell]:
     """Return the diagnosed cells in the study's order; `table` is cells.csv."""
     values = {
         (row.variant, row.workload, row.clients, row.metric): row.value
@@ -97,13 +98,13 @@ def diagnosed_cells(study: dict[str, Any], table: pd.DataFrame, records: list[Di
         return lambda variant, metric: values.get((variant, workload, clients, metric))
 
     keys = {(made.workload, made.clients) for made in records}
-    ordered = sorted(keys, key=lambda key: (list(study["workloads"]).index(key[0]), key[1]))
+    ordered = sorted(keys, key=lambda key: (list(study.workloads).index(key[0]), key[1]))
     return [
         DiagnosedCell(
             *key,
             [made for made in records if (made.workload, made.clients) == key],
-            tuple(study["variants"]),
-            study["reference"],
+            tuple(study.variants),
+            study.reference,
             measured(*key),
             lambda variant, key=key: sides.get((variant, *key)),
         )

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS, Verdict
 from scripts.lib.wording import NOTHING, by_width, listing, missing, plural, ratio
 from scripts.report.analysis import published
@@ -28,7 +29,7 @@ from scripts.report.page.document import (
 )
 from scripts.report.page.study_answer import Sentence
 from scripts.report.page.value_tables import blocks_text, state
-from scripts.report.page.verdict import matters_of, measured, short_measured
+from scripts.report.page.verdict import measured, short_measured
 from scripts.report.page.words import arm_word, interaction_word, open_range, short_interaction_word, side, verdict_word
 
 FACTOR_METRICS = {
@@ -38,14 +39,14 @@ FACTOR_METRICS = {
 PUBLISHED_METRICS = ("tps", "p95_ms", "cold_s", "warm_s")
 
 
-def _factor_heads(study: dict[str, Any], label: str) -> tuple[Head, ...]:
+def _factor_heads(study: ResolvedStudy, label: str) -> tuple[Head, ...]:
     measured_here = of_study(study)
     return (*word_heads(label), *(Head(text) for name, text in FACTOR_METRICS.items() if name in measured_here))
 
 
-def factor_table(study: dict[str, Any], factors: pd.DataFrame) -> Table:
+def factor_table(study: ResolvedStudy, factors: pd.DataFrame) -> Table:
     """Return the table of factors.csv, one row per contrast; without rows where it would only repeat the answer."""
-    several = len({variant["server"] for variant in study["variants"].values()}) > 1
+    several = len({variant.server for variant in study.variants.values()}) > 1
     rows = [
         table_row(Cell(factor, (f"{formula}, {server}" if several else formula,)), *_factor_cells(group, study))
         for (factor, formula, server), group in factors.groupby(["factor", "formula", "server"], sort=False)
@@ -63,7 +64,7 @@ INTERACTIONS_TEXT = (
 )
 
 
-def factor_section(study: dict[str, Any], factors: pd.DataFrame, figures: Sequence[Markup]) -> Section | None:
+def factor_section(study: ResolvedStudy, factors: pd.DataFrame, figures: Sequence[Markup]) -> Section | None:
     """Return what each factor brings; None without two factors."""
     if not (table := factor_table(study, factors)):
         return None
@@ -72,11 +73,11 @@ def factor_section(study: dict[str, Any], factors: pd.DataFrame, figures: Sequen
     return Section("factors", "What each factor brings", blocks, nav="Factors")
 
 
-def _factor_cells(group: pd.DataFrame, study: dict[str, Any]) -> Iterable[Cell]:
+def _factor_cells(group: pd.DataFrame, study: ResolvedStudy) -> Iterable[Cell]:
     by_metric = {row.metric: row for row in group.itertuples()}
     for name in (metric for metric in FACTOR_METRICS if metric in by_metric):
         row = by_metric[name]
-        yield ratio_cell(row, study["repetitions"], "", "" if row.interaction else state(EVERY[name], row))
+        yield ratio_cell(row, study.repetitions, "", "" if row.interaction else state(EVERY[name], row))
 
 
 def ratio_cell(row: Any, planned: int, word: str = "", state: str = "") -> Cell:
@@ -88,7 +89,7 @@ def ratio_cell(row: Any, planned: int, word: str = "", state: str = "") -> Cell:
     return Cell(text, (bounds, *lost, *((word,) if word else ())), state)
 
 
-def held_out_fold(study: dict[str, Any], split: Mapping[str, Split]) -> Fold | None:
+def held_out_fold(study: ResolvedStudy, split: Mapping[str, Split]) -> Fold | None:
     """Return the means over trained and over held-out workloads, of variants measured on both kinds; None without."""
     rows = [
         (variant, listing(means.trained), short_measured(means.on_trained), listing(means.held_out),
@@ -98,27 +99,27 @@ def held_out_fold(study: dict[str, Any], split: Mapping[str, Split]) -> Fold | N
     if not rows:
         return None
     text = (
-        f"Transactions per second, ratio to {study['reference']} with 95 % intervals. A profile fits the workloads it "
+        f"Transactions per second, ratio to {study.reference} with 95 % intervals. A profile fits the workloads it "
         "was trained with; how much it brings elsewhere, only the workloads outside its training show."
     )
     heads = ("variant", "trained with", "ratio", "not trained with", "ratio")
     return Fold("Trained and held-out workloads", (Prose(text), grid(heads, rows, 2)))
 
 
-def published_tables(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Table]:
+def published_tables(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> list[Table]:
     """Return one table per metric that is both published and measured here, for the workloads that both have."""
     return list(filter(None, (_published_table(study, tables, EVERY[name]) for name in PUBLISHED_METRICS)))
 
 
-def _published_table(study: dict[str, Any], tables: dict[str, pd.DataFrame], metric: Metric) -> Table:
+def _published_table(study: ResolvedStudy, tables: dict[str, pd.DataFrame], metric: Metric) -> Table:
     sides = published.beside(study, tables, metric.name)
     published_variants = list(dict.fromkeys(variant for side in sides for variant in side.everywhere))
-    measured_variants = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
+    measured_variants = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
     base = published.base_of(study, published.frame(study))
-    heads = (f"published, / {base}", "the same at our client counts", f"measured, / {study['reference']}")
+    heads = (f"published, / {base}", "the same at our client counts", f"measured, / {study.reference}")
     rows = []
     for load in sides:
-        measured_here = {name: ratio_cell(load.ours.get(name), study["repetitions"]) for name in measured_variants}
+        measured_here = {name: ratio_cell(load.ours.get(name), study.repetitions) for name in measured_variants}
         for name in dict.fromkeys([*published_variants, *measured_variants]):
             cells = (*_published_cells(load, name), measured_here.get(name, Cell(NOTHING, (), "")))
             rows.append(table_row(load.workload, variant_cell(name), *cells))
@@ -132,9 +133,6 @@ def _published_cells(load: published.PublishedLoad, name: str) -> Iterable[Cell]
         yield Cell(ratio(means.get(name)), (plural(count, "client count"),) if name in means else (), "")
 
 
-Study = dict[str, Any]
-
-
 MATRIX_TEXT = (
     "Ratio of one level of a factor to another, in the mean over all combinations of the other factors' levels, block "
     "by block, over all cells. TPS: above 1 is better; all others: under 1 is better. An interaction is the effect of "
@@ -142,7 +140,7 @@ MATRIX_TEXT = (
 )
 
 
-def matrix_section(study: Study, effects: pd.DataFrame, figures: Sequence[Markup]) -> Section | None:
+def matrix_section(study: ResolvedStudy, effects: pd.DataFrame, figures: Sequence[Markup]) -> Section | None:
     """Return what each factor of a matrix does; None without one. `effects` is effects.csv."""
     rows = [_matrix_row(study, group) for _, group in _matrix_groups(effects[effects["workload"].isna()])]
     if not rows:
@@ -162,7 +160,7 @@ def _matrix_groups(effects: pd.DataFrame) -> Any:
     return effects.groupby(["factor", "formula"], sort=False)
 
 
-def _matrix_row(study: Study, group: pd.DataFrame) -> TableRow:
+def _matrix_row(study: ResolvedStudy, group: pd.DataFrame) -> TableRow:
     by_metric = {row.metric: row for row in group.itertuples()}
     return table_row(
         _effect_cell(group), *(_matrix_field(by_metric[name], study) for name in FACTOR_METRICS if name in by_metric)
@@ -174,16 +172,16 @@ def _effect_cell(group: pd.DataFrame) -> Cell:
     return Cell(effect_label(first["formula"], first["n_factors"]), (first["factor"],))
 
 
-def _matrix_field(row: Any, study: Study) -> Cell:
+def _matrix_field(row: Any, study: ResolvedStudy) -> Cell:
     if row.n_factors > 1:
-        word = "" if missing(row.verdict) else short_interaction_word(row.verdict, matters_of(study))
-        return ratio_cell(row, study["repetitions"], word)
-    word = arm_word("", EVERY[row.metric], row.verdict, matters_of(study))
+        word = "" if missing(row.verdict) else short_interaction_word(row.verdict, study.matters)
+        return ratio_cell(row, study.repetitions, word)
+    word = arm_word("", EVERY[row.metric], row.verdict, study.matters)
     of_cell = not missing(row.workload)
-    return ratio_cell(row, study["repetitions"], word, "" if of_cell else state(EVERY[row.metric], row))
+    return ratio_cell(row, study.repetitions, word, "" if of_cell else state(EVERY[row.metric], row))
 
 
-def matrix_sentences(study: Study, overall: pd.DataFrame) -> list[Sentence]:
+def matrix_sentences(study: ResolvedStudy, overall: pd.DataFrame) -> list[Sentence]:
     """Return one sentence per effect of one or two factors, on the leading metric and a second one."""
     sentences, sides = [], sides_by_formula(matrix_contrasts(study))
     for (factor, formula), group in _matrix_groups(overall[overall["n_factors"] <= 2]):
@@ -195,7 +193,7 @@ def matrix_sentences(study: Study, overall: pd.DataFrame) -> list[Sentence]:
     return sentences
 
 
-def _effect_sentence(name: str, what: str, by_metric: dict[str, Any], study: Study) -> str:
+def _effect_sentence(name: str, what: str, by_metric: dict[str, Any], study: ResolvedStudy) -> str:
     lead = leading(by_metric)
     other = WARM_TIME if lead is COLD_TIME else METRICS["p95_ms"]
     tps, p95 = by_metric[lead.name], by_metric[other.name]
@@ -207,7 +205,7 @@ def _effect_sentence(name: str, what: str, by_metric: dict[str, Any], study: Stu
         effect = f"{name} in {lead.label.lower()}: {measured(tps)} the product of the effects of each by itself"
     else:
         effect = f"{what}: {measured(tps)} the {lead.label.lower()}"
-    return f"{effect}, {counted}{_verdict_clause(tps, matters_of(study))}{latency}."
+    return f"{effect}, {counted}{_verdict_clause(tps, study.matters)}{latency}."
 
 
 def _verdict_clause(row: Any, matters: float) -> str:
@@ -220,12 +218,12 @@ def _verdict_clause(row: Any, matters: float) -> str:
     return f": {verdict_word(EVERY[row.metric], row.verdict, matters)}{between}"
 
 
-def matrix_cells(study: Study, effects: pd.DataFrame) -> list[Table]:
+def matrix_cells(study: ResolvedStudy, effects: pd.DataFrame) -> list[Table]:
     """Return one table per metric of effects by cell, workloads in the study's order, for studies of several cells."""
     shown = effects[
         effects["workload"].notna() & effects["metric"].isin(("tps", "p95_ms", COLD_TIME.name, WARM_TIME.name))
     ]
-    ranks = shown["workload"].map({name: rank for rank, name in enumerate(study.get("workloads", ()))})
+    ranks = shown["workload"].map({name: rank for rank, name in enumerate(study.workloads)})
     shown = shown.assign(rank=ranks).sort_values(["rank", "clients"], kind="stable")
     tables = []
     for metric, rows in shown.groupby("metric", sort=False):
@@ -240,11 +238,11 @@ def matrix_cells(study: Study, effects: pd.DataFrame) -> list[Table]:
     return tables
 
 
-def scaled_sentence(study: Study) -> str:
+def scaled_sentence(study: ResolvedStudy) -> str:
     """Return the sentence above a report made at the small scale; nothing at full size."""
-    if "scaled" not in study:
+    if study.scaled is None:
         return ""
-    changes = "; ".join(f"{name} {_value(full)} → {_value(small)}" for name, full, small in study["scaled"])
+    changes = "; ".join(f"{name} {_value(full)} → {_value(small)}" for name, full, small in study.scaled)
     about = "Small scale: this shows the form of the report, not the results at full size"
     return f"{about}. Changed: {changes or 'no setting'}."
 

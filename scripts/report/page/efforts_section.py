@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import AA, CELL, RELINKED, RUN
 from scripts.lib.wording import NOTHING, before_after, by_width, count, missing
 from scripts.measure.engine.run_record import Run
@@ -52,18 +53,18 @@ EFFORT_TEXT = (
 )
 
 
-def effort_fold(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -> Fold | None:
+def effort_fold(study: ResolvedStudy, runs: pd.DataFrame, records: Iterable[Run]) -> Fold | None:
     """Return what a transaction cost the server, workload by workload; None where nothing is known of it."""
     if not (found := efforts(study, runs, records)):
         return None
-    blocks: list[PageBlock] = [Prose(EFFORT_TEXT.format(reference=study["reference"]))]
+    blocks: list[PageBlock] = [Prose(EFFORT_TEXT.format(reference=study.reference))]
     for effort in found:
         none = Markup(' <span class="quiet">(none in any cell: {})</span>').format(", ".join(effort.none))
         blocks += [Heading(Markup("{}{}").format(effort.workload, none if effort.none else ""), 4), effort.table]
     return Fold("What a transaction cost the server", blocks, id="efforts")
 
 
-def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -> list[Effort]:
+def efforts(study: ResolvedStudy, runs: pd.DataFrame, records: Iterable[Run]) -> list[Effort]:
     """Return what transactions cost, one table per workload about which something is known.
 
     Context switches and bytes are those of the window, divided by its transactions; the server's own counters are read
@@ -77,7 +78,7 @@ def efforts(study: dict[str, Any], runs: pd.DataFrame, records: Iterable[Run]) -
     sums = amounts.groupby([*CELL, "name"], sort=False)[["amount", "per"]].sum()
     values = (sums["amount"] / sums["per"]).to_dict()
     ratios = _ratios(study, runs, amounts, list(names))
-    made = [_effort(study, workload, names, values, ratios) for workload in study["workloads"]]
+    made = [_effort(study, workload, names, values, ratios) for workload in study.workloads]
     return [effort for effort in made if effort.table and len(effort.table.heads) > len(PLACES)]
 
 
@@ -115,7 +116,7 @@ def _is_work(name: str) -> bool:
 
 
 def _ratios(
-    study: dict[str, Any], runs: pd.DataFrame, amounts: pd.DataFrame, names: Sequence[str]
+    study: ResolvedStudy, runs: pd.DataFrame, amounts: pd.DataFrame, names: Sequence[str]
 ) -> dict[tuple, ReferenceRatio]:
     """Return (variant, workload, clients, name) -> value and interval over blocks; values of 0 have no ratio."""
     shares = (amounts["amount"] / amounts["per"]).groupby([amounts["place"], amounts["name"]]).first().unstack()
@@ -137,13 +138,13 @@ def _ratios(
 
 
 def _effort(
-    study: dict[str, Any],
+    study: ResolvedStudy,
     workload: str,
     names: Mapping[str, str],
     values: Mapping[tuple, float],
     ratios: Mapping[tuple, ReferenceRatio],
 ) -> Effort:
-    cells = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
+    cells = [(name, workload, clients) for clients in study.clients for name in study.variants]
     known = [name for name in names if any((*cell, name) in values for cell in cells)]
     shown = [name for name in known if any(values.get((*cell, name)) for cell in cells)]
     rows = tuple(

@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
 from scripts.lib.host import storage
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import BLOCK, CELL, CONTROLS, RUN
 from scripts.lib.wording import NOTHING, count, listing, missing, number, percent, size
 from scripts.measure.engine.run_parts import Edges
@@ -72,16 +72,16 @@ class AllocatedPlace:
         return f"{self.workload}, {self.clients} clients"
 
 
-def allocated_places(study: dict[str, Any], files: pd.DataFrame) -> list[AllocatedPlace]:
+def allocated_places(study: ResolvedStudy, files: pd.DataFrame) -> list[AllocatedPlace]:
     """Return one entry per workload and client count if the study compresses pages; `files` is files.csv."""
-    laid = [variant.get("data", {}) for variant in study["variants"].values()]
-    if not any(map(storage.compressed_page_options, [*study["datasets"].values(), *laid])):
+    laid = [*study.datasets.values(), *(variant.data for variant in study.variants.values())]
+    if not any(storage.compressed_page_options({"options": dataset.options}) for dataset in laid):
         return []
     cells = dict.fromkeys(zip(files["workload"], files["clients"], strict=True))
     return [_allocated_place(study, files, *cell) for cell in cells]
 
 
-def _allocated_place(study: dict[str, Any], files: pd.DataFrame, workload: str, clients: int) -> AllocatedPlace:
+def _allocated_place(study: ResolvedStudy, files: pd.DataFrame, workload: str, clients: int) -> AllocatedPlace:
     cell = files[(files["workload"] == workload) & (files["clients"] == clients)]
     data_directory, together = (
         _summed(rows, name) for rows, name in ((cell, ALL_TABLES), (cell[cell["kind"] == "table"], TABLE_KINDS))
@@ -94,14 +94,14 @@ def _allocated_place(study: dict[str, Any], files: pd.DataFrame, workload: str, 
         ALL_TABLES: data_directory,
     }
     sizes = {
-        (variant, edge): {name: _allocated(part, variant, edge, study["reference"]) for name, part in parts.items()}
+        (variant, edge): {name: _allocated(part, variant, edge, study.reference) for name, part in parts.items()}
         for edge in EDGE_WORDS
-        for variant in study["variants"]
+        for variant in study.variants
     }
     return AllocatedPlace(workload, clients, tuple(parts), sizes)
 
 
-def _allocated_table(study: dict[str, Any], sizes_on_disk: AllocatedPlace) -> Table:
+def _allocated_table(study: ResolvedStudy, sizes_on_disk: AllocatedPlace) -> Table:
     unknown = Cell(NOTHING, (), "hole", "not measured")
     rows = [
         table_row(variant_cell(variant), EDGE_WORDS[edge], *(part.cell if part else unknown for part in parts.values()))
@@ -112,28 +112,28 @@ def _allocated_table(study: dict[str, Any], sizes_on_disk: AllocatedPlace) -> Ta
     return Table(heads, tuple(rows), caption=sizes_on_disk.title)
 
 
-def allocated_blocks(study: dict[str, Any], places: Sequence[AllocatedPlace]) -> list[PageBlock]:
+def allocated_blocks(study: ResolvedStudy, places: Sequence[AllocatedPlace]) -> list[PageBlock]:
     """Return what the tables take on disk, for a study that compresses pages."""
     if not places:
         return []
     text = (
         "Allocated bytes, and their share of the apparent size. Compressed pages leave holes; in every variant empty "
         "pages do so too when a data directory is copied. Sizes before the load are those of the snapshot, sizes after "
-        f"it means over the runs; {study['reference']} → variant are those of n blocks that have both, with their "
+        f"it means over the runs; {study.reference} → variant are those of n blocks that have both, with their "
         "ratio and its 95 % t interval where runs differ."
     )
     tables = (_allocated_table(study, sizes_on_disk) for sizes_on_disk in places)
     return [Heading("What the tables take on disk", id="compression"), Prose(text), *tables]
 
 
-def allocated_sentences(study: dict[str, Any], places: Iterable[AllocatedPlace]) -> Iterator[str]:
+def allocated_sentences(study: ResolvedStudy, places: Iterable[AllocatedPlace]) -> Iterator[str]:
     """Yield the disk space of all tables of each variant beside the reference's, before and after the load."""
     for sizes_on_disk in places:
-        for variant in (name for name in study["variants"] if name not in CONTROLS):
+        for variant in (name for name in study.variants if name not in CONTROLS):
             sizes = {edge: sizes_on_disk.sizes[variant, edge][TABLE_KINDS] for edge in EDGE_WORDS}
             pairs = [f"{part.pair.text} {EDGE_WORDS[edge]}" for edge, part in sizes.items() if part and part.pair]
             if pairs:
-                whose = f"{TABLE_KINDS} of {variant} to that of {study['reference']}"
+                whose = f"{TABLE_KINDS} of {variant} to that of {study.reference}"
                 yield f"{sizes_on_disk.title}: disk space of {whose}: {listing(pairs)}."
 
 
@@ -162,7 +162,7 @@ def _allocated(part: pd.DataFrame, variant: str, edge: str, reference: str) -> A
     return Allocated(wide.loc[rows, variant].mean(), apparent.loc[rows, variant].mean(), pair)
 
 
-def _published_sizes(study: dict[str, Any], workload: str, width: int) -> Iterator[TableRow]:
+def _published_sizes(study: ResolvedStudy, workload: str, width: int) -> Iterator[TableRow]:
     rows = published.frame(study)
     published_bytes = {
         (row.variant, row.metric): row.value
@@ -187,7 +187,7 @@ CHANGE_BUFFER_HEAD = (
 )
 
 
-def change_buffer_rows(study: dict[str, Any], records: Iterable[Run]) -> list[tuple[str, ...]]:
+def change_buffer_rows(study: ResolvedStudy, records: Iterable[Run]) -> list[tuple[str, ...]]:
     """Return the fields of CHANGE_BUFFER_HEAD per cell, means over ok runs; nothing if no run used the buffer."""
     cells: dict[tuple, list[Counters]] = defaultdict(list)
     for run in records:
@@ -197,14 +197,14 @@ def change_buffer_rows(study: dict[str, Any], records: Iterable[Run]) -> list[tu
         return []
     keys = [
         (variant, workload, clients)
-        for workload in study["workloads"]
-        for clients in study["clients"]
-        for variant in study["variants"]
+        for workload in study.workloads
+        for clients in study.clients
+        for variant in study.variants
     ]
     return [(*map(str, key), str(len(cells[key])), *map(_text, _means(cells[key]))) for key in keys if key in cells]
 
 
-def change_buffer_blocks(study: dict[str, Any], records: Iterable[Run]) -> list[PageBlock]:
+def change_buffer_blocks(study: ResolvedStudy, records: Iterable[Run]) -> list[PageBlock]:
     """Return what InnoDB's change buffer did; nothing if no run used it."""
     if not (rows := change_buffer_rows(study, records)):
         return []
@@ -259,20 +259,20 @@ FILES_TEXT = Markup(
 )
 
 
-def file_fold(study: dict[str, Any], files: pd.DataFrame) -> Fold | None:
+def file_fold(study: ResolvedStudy, files: pd.DataFrame) -> Fold | None:
     """Return the sizes of files after the runs, one table per workload; None where nothing is known of them."""
-    tables = {name: size_table(study, name, files[files["workload"] == name]) for name in study["workloads"]}
+    tables = {name: size_table(study, name, files[files["workload"] == name]) for name in study.workloads}
     blocks = [block for name, table in tables.items() if table for block in (Heading(name, 4), table)]
     return Fold("Files of the data directory", (Prose(FILES_TEXT), *blocks), id="files") if blocks else None
 
 
-def size_table(study: dict[str, Any], workload: str, files: pd.DataFrame) -> Table:
+def size_table(study: ResolvedStudy, workload: str, files: pd.DataFrame) -> Table:
     """Return the sizes of files of a workload: one row per variant and client count, one column per kind of files."""
     run = files.groupby([*CELL, "repetition", "kind"])[list(SIZE_COLUMNS)].sum(min_count=1)
     means = run.groupby([*CELL, "kind"])[list(SIZE_COLUMNS)].mean()
     sizes = {key: tuple(row) for key, row in zip(means.index, means.to_numpy(), strict=True)}
     kinds = [kind for kind in FILE_KIND_WORDS if any(key[-1] == kind and row[1] > 0 for key, row in sizes.items())]
-    keys = [(name, workload, clients) for clients in study["clients"] for name in study["variants"]]
+    keys = [(name, workload, clients) for clients in study.clients for name in study.variants]
     rows = tuple(
         table_row(variant_cell(key[0]), str(key[2]), *(_size_cell(sizes.get((*key, kind))) for kind in kinds))
         for key in keys
@@ -296,9 +296,9 @@ def _size_notes(before: float, after: float, allocated: float) -> Iterable[str]:
         yield f"{size(allocated)} allocated"
 
 
-def engine_fold(study: dict[str, Any], records: list[Run]) -> Fold | None:
+def engine_fold(study: ResolvedStudy, records: list[Run]) -> Fold | None:
     """Return the engine's own reports around the measuring call of each variant's first ok run; None without any."""
-    runs = ((name, first_ok(records, variant=name)) for name in study["variants"])
+    runs = ((name, first_ok(records, variant=name)) for name in study.variants)
     folds = [
         Fold(
             Markup('{} <span class="quiet">({})</span>').format(name, _run_text(run)),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.measure.engine.run_record import Diagnosis, Run
 from scripts.report.analysis import held_out
 from scripts.report.analysis.expectations import judged_expectations, word_of
@@ -35,7 +36,7 @@ class Evidence:
     the archive that holds these files instead, relative to `folder`; it is empty where they lie unpacked.
     """
 
-    study: dict[str, Any]
+    study: ResolvedStudy
     tables: dict[str, pd.DataFrame]
     records: list[Run]
     facts: list[Record]
@@ -66,7 +67,7 @@ def answer_of(evidence: Evidence, shown: Results, split: Mapping[str, held_out.S
     """Return what the study answers: in words, in ratios, and what to doubt."""
     study, tables, built = evidence.study, evidence.tables, evidence.built
     lost = build_findings.lost_profiles(study, built) | build_findings.failure_reasons(study, built)
-    if study.get("imported"):
+    if study.is_imported:
         answers, answer, bad, plain = imported_answers.first_answers(study, tables)
     else:
         answers = study_answer(study, tables, lost, split)
@@ -75,20 +76,20 @@ def answer_of(evidence: Evidence, shown: Results, split: Mapping[str, held_out.S
         )
     judged = list(judged_expectations(study, tables))
     return StudyAnswer(
-        study=study["study"],
-        title=study["title"],
-        question=study["question"],
-        is_partial=bool(study.get("partial")),
+        study=study.study,
+        title=study.title,
+        question=study.question,
+        is_partial=study.partial,
         warnings=list(filter(None, (partial_sentence(study, tables["runs"]), effects_section.scaled_sentence(study)))),
         answer=answer,
         doubts=bad,
         powers=plain,
         machine=first_screen.machine_line(study, evidence.records, evidence.sources, evidence.datasets),
         running=running_servers_section.sentences(evidence.records),
-        reference=study["reference"],
+        reference=study.reference,
         quantities=shown.heads,
         rows=[RatioRow(row.variant, row.label, list(row.fields)) for row in shown.rows],
-        has_verdicts=not study.get("imported"),
+        has_verdicts=not study.is_imported,
         variants=answers,
         word=word_of(judged),
         expectations=[JudgedExpectation(expectation.text, expectation.state) for expectation in judged],

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import AA, BLOCK, CELL, CONTROLS, PairStatus, Verdict
 from scripts.lib.wording import interval, listing, missing, percent, plural, ratio, size
 from scripts.report.analysis import stats
@@ -20,7 +21,7 @@ from scripts.report.page.measuring_section import method_finding, overlaps, own_
 from scripts.report.page.relink_section import relinks_finding
 from scripts.report.page.slices_section import waiting_finding
 from scripts.report.page.supplies_section import supplies_finding
-from scripts.report.page.verdict import matters_of, measured
+from scripts.report.page.verdict import measured
 from scripts.report.page.words import verdict_word
 
 TRUST = "Can I trust it?"
@@ -108,7 +109,7 @@ def _statement_line(row: tuple) -> str:
     return ""
 
 
-def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], built: Built) -> list[Finding]:
+def findings(study: ResolvedStudy, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], built: Built) -> list[Finding]:
     """Return all findings in the order to show.
 
     `tables` holds comparisons, cells, overall, overall_unflagged, calibration and relinked by name.
@@ -120,12 +121,12 @@ def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], b
         *([failed] if failed else []),
         *([foreign] if foreign and foreign.state is State.LOOK else []),
         *(finding for finding in of_builds[:1] if finding.state is State.LOOK),
-        aa_finding(runs, tables, study["reference"]),
+        aa_finding(runs, tables, study.reference),
         method_finding(study, runs),
         *([relinks] if (relinks := relinks_finding(study, tables["relinked"])) else []),
         *([waiting] if (waiting := waiting_finding(runs)) else []),
         *([counts] if (counts := counts_finding(runs)) else []),
-        *([warm] if (warm := warm_finding(runs, matters_of(study))) else []),
+        *([warm] if (warm := warm_finding(runs, study.matters)) else []),
         *(finding for finding in of_builds[:1] if finding.state is not State.LOOK),
         *of_builds[1:],
         *([foreign] if foreign and foreign.state is not State.LOOK else []),
@@ -135,7 +136,7 @@ def findings(study: dict, runs: pd.DataFrame, tables: dict[str, pd.DataFrame], b
         *statement_findings(tables["statements"]),
         run_order(study, runs),
         overlaps(runs),
-        warnings_finding(runs, tables, matters_of(study)),
+        warnings_finding(runs, tables, study.matters),
         steal_finding(runs),
         hosts_finding(runs),
         own_share(runs),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.lib.failure_reasons import alike
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import ABOVE, BELOW, CONTROLS, MIN_BLOCKS, Verdict
 from scripts.lib.wording import NARROW, by_width, distance, duration, listing, missing, number, plural, share, size
 from scripts.measure.engine.run_record import Run
@@ -19,7 +20,6 @@ from scripts.report.page.failures_section import refusals
 from scripts.report.page.machine_section import written_options
 from scripts.report.page.relink_section import of_builds, relinked_sentence
 from scripts.report.page.study_answer import Sentence, VariantAnswer
-from scripts.report.page.verdict import matters_of
 
 ONLY_REFERENCE = "The study measures only the reference against itself."
 MOST_BAD = 3  # sentences on what is bad that are shown unfolded
@@ -35,9 +35,7 @@ class AnswerPart:
     row: Any
 
 
-def answer_sentence(
-    study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], answers: Sequence[VariantAnswer]
-) -> str:
+def answer_sentence(study: ResolvedStudy, tables: Mapping[str, pd.DataFrame], answers: Sequence[VariantAnswer]) -> str:
     """Return the answer to the study's question in words and numbers.
 
     It names the effects of a matrix, what each factor brings, or the variants. `tables` holds overall, factors and
@@ -59,7 +57,7 @@ def answer_sentence(
     return " ".join(f"{text}." for text in (*texts, *ends))
 
 
-def _parts(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lead: Metric) -> list[AnswerPart]:
+def _parts(study: ResolvedStudy, tables: Mapping[str, pd.DataFrame], lead: Metric) -> list[AnswerPart]:
     effects = tables["effects"]
     single = effects[(effects["metric"] == lead.name) & effects["workload"].isna() & (effects["n_factors"] == 1)]
     if len(single):
@@ -67,14 +65,14 @@ def _parts(study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lead: M
         return [AnswerPart(" instead of ".join(sides[row.formula]), row) for row in single.itertuples()]
     overall = tables["overall"][tables["overall"]["metric"] == lead.name]
     rows = {row.variant: row for row in overall.itertuples()}
-    names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
+    names = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
     factors = _first_factors(study, tables["factors"], lead)
     if len(factors) < 2:
         return [AnswerPart(name, rows.get(name)) for name in names]
     return [factors.get(name) or AnswerPart(name, rows.get(name)) for name in names]
 
 
-def _first_factors(study: Mapping[str, Any], table: pd.DataFrame, lead: Metric) -> dict[str, AnswerPart]:
+def _first_factors(study: ResolvedStudy, table: pd.DataFrame, lead: Metric) -> dict[str, AnswerPart]:
     """Return variant -> the first factor that it shows, of those in the order of factors.csv; interactions are none."""
     own = table[(table["metric"] == lead.name) & ~table["interaction"].astype(bool)]
     several = own["server"].nunique() > 1
@@ -86,13 +84,13 @@ def _first_factors(study: Mapping[str, Any], table: pd.DataFrame, lead: Metric) 
     return found
 
 
-def _grouped(parts: list[AnswerPart], lead: Metric, study: Mapping[str, Any]) -> dict[str, list[AnswerPart]]:
+def _grouped(parts: list[AnswerPart], lead: Metric, study: ResolvedStudy) -> dict[str, list[AnswerPart]]:
     """Return word -> the parts with this verdict, better ones first."""
     better, worse = (ABOVE, BELOW) if lead.worse is Verdict.BELOW else (BELOW, ABOVE)
     words = {
         **dict.fromkeys(better, lead.words[better[0]]),
         **dict.fromkeys(worse, lead.words[worse[0]]),
-        Verdict.SAME: f"the same within {share(matters_of(study))}",
+        Verdict.SAME: f"the same within {share(study.matters)}",
         Verdict.OPEN: "open",
         Verdict.TOO_FEW_BLOCKS: f"no verdict with under {MIN_BLOCKS} whole blocks in a cell",
     }
@@ -118,7 +116,7 @@ def _ratio_text(part: AnswerPart, what: str = "") -> str:
 
 
 def doubts(
-    study: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], answers: Sequence[VariantAnswer]
+    study: ResolvedStudy, tables: Mapping[str, pd.DataFrame], answers: Sequence[VariantAnswer]
 ) -> tuple[list[Sentence], list[str]]:
     """Return what to doubt: what is bad, and what the study could have found and what relinking moves.
 
@@ -162,7 +160,7 @@ def _ranges(values: Iterable[int]) -> str:
     return listing([f"{each[0]}–{each[-1]}" if len(each) > 1 else str(each[0]) for each in found])
 
 
-def _power(overall: pd.DataFrame, cells: pd.DataFrame, study: Mapping[str, Any]) -> Iterator[str]:
+def _power(overall: pd.DataFrame, cells: pd.DataFrame, study: ResolvedStudy) -> Iterator[str]:
     """Yield what a study like this finds, how wide the interval of one cell is, and what settles an open question."""
     lead = leading(overall["metric"])
     own = overall[(overall["metric"] == lead.name) & ~overall["variant"].isin(CONTROLS)]
@@ -170,23 +168,23 @@ def _power(overall: pd.DataFrame, cells: pd.DataFrame, study: Mapping[str, Any])
         text = f"A study like this finds differences from {distance(found.max())} on in 4 of 5 cases"
         ours = cells[(cells["metric"] == lead.name) & cells["variant"].isin(set(own["variant"]))]
         halves = np.sqrt(ours["ratio_high"] / ours["ratio_low"]).dropna()
-        if len(study["workloads"]) * len(study["clients"]) > 1 and len(halves):
+        if len(study.workloads) * len(study.clients) > 1 and len(halves):
             text += f"; the interval of one {_place(study)} is about ±{distance(halves.median())}"
         yield f"{text}."
     opened = own[(own["verdict"] == Verdict.OPEN) & own["settling_repetitions"].notna()]
     if len(opened):
         most, more_min = opened["settling_repetitions"].max(), opened["settling_min"].max()
         took = "" if missing(more_min) or more_min <= 0 else f", {duration(more_min * 60)} more of measuring"
-        text = f"±{share(matters_of(study))} takes about {number(most)} repetitions{took}"
-        yield f"{text}; these are {study['repetitions']}."
+        text = f"±{share(study.matters)} takes about {number(most)} repetitions{took}"
+        yield f"{text}; these are {study.repetitions}."
 
 
-def _place(study: Mapping[str, Any]) -> str:
-    return "workload" if len(study["clients"]) == 1 else "workload at one client count"
+def _place(study: ResolvedStudy) -> str:
+    return "workload" if len(study.clients) == 1 else "workload at one client count"
 
 
 def machine_line(
-    study: Mapping[str, Any],
+    study: ResolvedStudy,
     records: Sequence[Run],
     sources: Sequence[Mapping[str, Any]],
     datasets: Sequence[Mapping[str, Any]],
@@ -201,7 +199,7 @@ def machine_line(
         _memory([host.memory_mib for host in hosts]),
         listing(list(dict.fromkeys(f"{source.get('product')} {source.get('release')}" for source in sources))),
         *_data(datasets),
-        _clients(study["clients"]),
+        _clients(study.clients),
     ]
     return " · ".join(part for part in parts if part)
 

@@ -1,10 +1,11 @@
 """The answers of an imported study in sentences: ratios of logs without verdicts, and what they leave out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.lib.wording import NARROW, by_width, listing, missing, number, plural, times
 from scripts.report.analysis.lacks import Lacks, lacks
@@ -18,21 +19,21 @@ MOST_REASONS = 3
 NO_VERDICT = "nothing in the logs checks the interval, so no verdict is given"
 
 
-def imported_answers(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[VariantAnswer]:
+def imported_answers(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> list[VariantAnswer]:
     """Return one answer per variant other than the reference; `tables` holds overall, cells and runs."""
     lacking = lacks(study, tables["runs"], tables["cells"])
-    names = [name for name in study["variants"] if name != study["reference"]]
+    names = [name for name in study.variants if name != study.reference]
     return [_answer(name, study, tables, lacking) for name in names]
 
 
-def _answer(variant: str, study: dict[str, Any], tables: dict[str, pd.DataFrame], lacking: Lacks) -> VariantAnswer:
+def _answer(variant: str, study: ResolvedStudy, tables: dict[str, pd.DataFrame], lacking: Lacks) -> VariantAnswer:
     overall = tables["overall"]
     rows = {row.metric: row for row in overall[overall["variant"] == variant].itertuples()}
     lead = leading_of(study, rows)
     reasons = {(load, clients): why for (name, load, clients, metric), why in lacking.items()
                if name == variant and metric == lead.name}  # fmt: skip
     if lead.name not in rows or not rows[lead.name].n_cells:
-        text = f"{variant} cannot be compared with {study['reference']}: {_counted(reasons) or 'no cell has both'}."
+        text = f"{variant} cannot be compared with {study.reference}: {_counted(reasons) or 'no cell has both'}."
         return VariantAnswer(variant, text, [])
     others = [metric for metric in (TPS, latency_of(study)) if metric is not lead and metric.name in rows]
     sentences = [range_sentence(rows[lead.name], lead)]
@@ -54,22 +55,22 @@ def _counted(reasons: dict[tuple[str, int], str]) -> str:
 
 
 def _least_and_most(
-    variant: str, study: dict[str, Any], tables: dict[str, pd.DataFrame], lead: Metric
+    variant: str, study: ResolvedStudy, tables: dict[str, pd.DataFrame], lead: Metric
 ) -> tuple[int, int]:
     """Return how many logs with a value a side of the compared cells has, in the cell with the fewest and the most."""
     runs, cells = tables["runs"], tables["cells"]
     compared = cells[(cells["variant"] == variant) & (cells["metric"] == lead.name) & cells["ratio"].notna()]
-    sides = runs[runs["variant"].isin((variant, study["reference"])) & runs[lead.name].notna()]
+    sides = runs[runs["variant"].isin((variant, study.reference)) & runs[lead.name].notna()]
     sizes = sides.merge(compared[list(WORKLOAD_CLIENTS)]).groupby(list(CELL)).size()
     return int(sizes.min()), int(sizes.max())
 
 
-def _headline(variant: str, study: dict[str, Any], row: Any, lead: Metric, tables: dict[str, pd.DataFrame]) -> str:
+def _headline(variant: str, study: ResolvedStudy, row: Any, lead: Metric, tables: dict[str, pd.DataFrame]) -> str:
     least, most = _least_and_most(variant, study, tables, lead)
     logs = f"{least} to {most} logs" if least < most else plural(most, "log")
     over = f"geometric mean over {_cells(row)}, {logs} of each"
     rated = "; the logs have a target rate, so that TPS is what was asked for" if lead is not TPS else ""
-    value = f"{_measured(row)} the {lead.label.lower()} of {study['reference']}"
+    value = f"{_measured(row)} the {lead.label.lower()} of {study.reference}"
     return f"{variant} gave {value}, {over}; {NO_VERDICT}{rated}."
 
 
@@ -95,19 +96,19 @@ def _other(row: Any, metric: Metric, variant: str, lacking: Lacks) -> Sentence:
 
 
 def first_answers(
-    study: dict[str, Any], tables: dict[str, pd.DataFrame]
+    study: ResolvedStudy, tables: dict[str, pd.DataFrame]
 ) -> tuple[list[VariantAnswer], str, list[Sentence], list[str]]:
     """Return the answers, the one on top, what is bad, and (empty for logs) what the study could have found."""
     answers = imported_answers(study, tables)
     return answers, imported_answer(study, tables, answers), imported_doubts(study, tables["runs"], answers), []
 
 
-def imported_answer(study: dict[str, Any], tables: dict[str, pd.DataFrame], answers: Sequence[VariantAnswer]) -> str:
+def imported_answer(study: ResolvedStudy, tables: dict[str, pd.DataFrame], answers: Sequence[VariantAnswer]) -> str:
     """Return the answer to the question of an imported study in one sentence or a few."""
     if not answers:
         runs = tables["runs"]
         ok = int((runs["outcome"] == "ok").sum())
-        return f"{plural(ok, 'log')} of {study['reference']} alone: there is no other variant to compare it with."
+        return f"{plural(ok, 'log')} of {study.reference} alone: there is no other variant to compare it with."
     if len(answers) == 1:
         return answers[0].headline
     overall = tables["overall"]
@@ -116,7 +117,7 @@ def imported_answer(study: dict[str, Any], tables: dict[str, pd.DataFrame], answ
     known = [row for answer in answers if (row := rows.get(answer.variant)) is not None and row.n_cells]
     lost = [answer.variant for answer in answers if answer.variant not in {row.variant for row in known}]
     texts = (
-        [f"{lead.label}, to {study['reference']}: {', '.join(map(_short, known))}; without a verdict."] if known else []
+        [f"{lead.label}, to {study.reference}: {', '.join(map(_short, known))}; without a verdict."] if known else []
     )
     return " ".join([*texts, *([f"{listing(lost)} cannot be compared."] if lost else [])])
 
@@ -128,7 +129,7 @@ def _short(row: Any) -> str:
     return f"{row.variant} {text}{NARROW}×{span}{cells}"
 
 
-def imported_doubts(study: dict[str, Any], runs: pd.DataFrame, answers: Sequence[VariantAnswer]) -> list[Sentence]:
+def imported_doubts(study: ResolvedStudy, runs: pd.DataFrame, answers: Sequence[VariantAnswer]) -> list[Sentence]:
     """Return what to doubt of an imported study at first sight: failed and unread logs, cells without a ratio."""
     return [Sentence(text, bad=True) for text in (*_failed(runs), *_unread(study), *_rates(study), *_short_of(answers))]
 
@@ -145,13 +146,13 @@ def _failed(runs: pd.DataFrame) -> Iterator[str]:
         yield f"{counted}: {brief}{more}."
 
 
-def _unread(study: dict[str, Any]) -> Iterator[str]:
-    if lost := len(study["imported"]["unread"]):
+def _unread(study: ResolvedStudy) -> Iterator[str]:
+    if lost := len(study.imported.unread):
         yield f"{plural(lost, 'file')} could not be read."
 
 
-def _rates(study: dict[str, Any]) -> Iterator[str]:
-    rates, measured = (study["imported"].get(key, 0) for key in ("rates", "measured"))
+def _rates(study: ResolvedStudy) -> Iterator[str]:
+    rates, measured = (study.imported.rates, study.imported.measured)
     if 0 < rates < measured:
         yield f"{rates} of {plural(measured, 'log')} have a target rate, which their TPS cannot exceed."
 
@@ -163,9 +164,9 @@ def _short_of(answers: Sequence[VariantAnswer]) -> Iterator[str]:
         yield f"{plural(len(texts) - MOST_REASONS, 'more remark')} of this kind below."
 
 
-def extent(study: dict[str, Any], runs: pd.DataFrame) -> str:
+def extent(study: ResolvedStudy, runs: pd.DataFrame) -> str:
     """Return how many logs an import has, and of what."""
     logs = plural(int((runs["outcome"] != "missing").sum()), "log")
-    counted = {"variant": study["variants"], "workload": study["workloads"], "client count": study["clients"]}
+    counted: dict[str, Sized] = {"variant": study.variants, "workload": study.workloads, "client count": study.clients}
     parts = [plural(len(names), noun) for noun, names in counted.items()]
     return f"{logs}: {', '.join([*parts, plural(len(cells_of(study)), 'cell')])}"

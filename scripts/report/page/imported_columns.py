@@ -1,9 +1,8 @@
 """What the columns of runs.csv mean for a log that was made elsewhere."""
 
-from typing import Any
-
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis.run_columns import RUNS
 
 MEANINGS = {
@@ -36,9 +35,9 @@ MEANINGS = {
 }
 
 
-def columns_of(study: dict[str, Any], runs: pd.DataFrame) -> dict[str, str]:
+def columns_of(study: ResolvedStudy, runs: pd.DataFrame) -> dict[str, str]:
     """Return name -> meaning of the columns of runs.csv, of an import of those that some log fills."""
-    if not study.get("imported"):
+    if not study.is_imported:
         return {column.name: column.meaning for column in RUNS}
     filled = [column for column in RUNS if runs[column.name].notna().any() and column.name != "block"]
     return {column.name: MEANINGS.get(column.name, column.meaning) for column in filled}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ImportedLogs, LogNote, ResolvedStudy
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS, Verdict
 from scripts.lib.wording import NARROW, duration, interval, listing, missing, number, plural, times
 from scripts.report.analysis.lacks import LIMIT_TEXTS
@@ -57,24 +58,24 @@ ABSENT_TEXT = (
 )
 
 
-def findings(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> list[Finding]:
-    """Return the findings in the order to show; `study["imported"]` holds how the logs were read, see `import_logs`."""
-    imported, runs, cells = study["imported"], tables["runs"], tables["cells"]
+def findings(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> list[Finding]:
+    """Return the findings in the order to show; `study.imported` holds how the logs were read, see `import_logs`."""
+    imported, runs, cells = study.imported, tables["runs"], tables["cells"]
     return [
-        *([VERDICTS.look(VERDICT_TEXT)] if len(study["variants"]) > 1 else []),
+        *([VERDICTS.look(VERDICT_TEXT)] if len(study.variants) > 1 else []),
         *worse_findings(study, cells),
-        *([PAIRS.look(PAIRS_TEXT), order_finding(runs, imported.get("dates"))] if len(study["variants"]) > 1 else []),
+        *([PAIRS.look(PAIRS_TEXT), order_finding(runs, imported.dates)] if len(study.variants) > 1 else []),
         unread_finding(imported),
         *left_out_findings(imported),
         *holes_findings(runs),
         failures_finding(runs[runs["outcome"] != "missing"]),
         releases_finding(runs),
-        *event_findings(runs[runs["outcome"] != "missing"], imported.get("drift_judged", 0)),
-        *notes_findings(imported.get("notes", {})),
+        *event_findings(runs[runs["outcome"] != "missing"], imported.drift_judged),
+        *notes_findings(imported.notes),
         *rate_findings(imported),
         length_finding(runs),
         percentiles_finding(imported, runs, cells),
-        SPAN.plain(span_text(imported.get("skip_s") or 0)),
+        SPAN.plain(span_text(imported.skip_s or 0)),
         ABSENT.plain(ABSENT_TEXT),
     ]
 
@@ -89,9 +90,9 @@ def span_text(skip_s: float) -> str:
     )
 
 
-def worse_findings(study: dict[str, Any], cells: pd.DataFrame) -> list[Finding]:
+def worse_findings(study: ResolvedStudy, cells: pd.DataFrame) -> list[Finding]:
     """Report the cells whose interval lies on the worse side of 1, in TPS or p95, with the other of the two."""
-    chosen = cells[cells["metric"].isin(compared(study)) & (cells["variant"] != study["reference"])]
+    chosen = cells[cells["metric"].isin(compared(study)) & (cells["variant"] != study.reference)]
     known = chosen[chosen["ratio_low"].notna()]
     tps = {(row.variant, row.workload, row.clients): row for row in chosen.itertuples() if row.metric == TPS.name}
     lines = []
@@ -151,17 +152,17 @@ def _apart(variants: list[str]) -> bool:
     return 1 + sum(before != after for before, after in pairwise(variants)) == len(set(variants)) > 1
 
 
-def unread_finding(imported: dict[str, Any]) -> Finding:
+def unread_finding(imported: ImportedLogs) -> Finding:
     """Report the files that could not be read, by reason."""
-    lost = imported["unread"]
-    every = imported["files"] + len(lost) + len(imported.get("left_out", ()))
-    files = f"{imported['files']} of {plural(every, 'file')} in {imported['folder']}"
-    return FILES.judged(not lost, f"{files} were read with the pattern {imported['pattern']}.", _by_reason(lost))
+    lost = imported.unread
+    every = imported.files + len(lost) + len(imported.left_out)
+    files = f"{imported.files} of {plural(every, 'file')} in {imported.folder}"
+    return FILES.judged(not lost, f"{files} were read with the pattern {imported.pattern}.", _by_reason(lost))
 
 
-def left_out_findings(imported: dict[str, Any]) -> list[Finding]:
+def left_out_findings(imported: ImportedLogs) -> list[Finding]:
     """Report the files that the pattern file leaves out, if any."""
-    found = imported.get("left_out", ())
+    found = imported.left_out
     text = f"The pattern file leaves out {plural(len(found), 'file')}."
     return [LEFT_OUT.plain(text, _by_reason(found))] if found else []
 
@@ -265,20 +266,20 @@ NOTE_TEXTS = {
 }
 
 
-def notes_findings(notes: dict[str, list[list[str]]]) -> Iterator[Finding]:
+def notes_findings(notes: dict[str, list[LogNote]]) -> Iterator[Finding]:
     """Yield what was left out of logs that were read, by kind."""
     for code, text in NOTE_TEXTS.items():
         if files := notes.get(code):
             yield Topic(code, NOTE_TITLES[code]).look(f"{text} Logs: {len(files)}.", _by_reason(files))
 
 
-def rate_findings(imported: dict[str, Any]) -> list[Finding]:
+def rate_findings(imported: ImportedLogs) -> list[Finding]:
     """Report logs with a target rate: their throughput is what was asked for, so that latency is the answer."""
-    files = imported.get("notes", {}).get("target_rate")
+    files = imported.notes.get("target_rate")
     if not files:
         return []
-    every = len(files) == imported["measured"]
-    text = f"{'All' if every else len(files)} of {plural(imported['measured'], 'log')} have a target rate: their TPS "
+    every = len(files) == imported.measured
+    text = f"{'All' if every else len(files)} of {plural(imported.measured, 'log')} have a target rate: their TPS "
     text = text.replace("All of", "All") + "cannot exceed it, and the latency is the answer."
     return [RATE.judged(every, text, _by_reason(files)) if not every else RATE.plain(text, _by_reason(files))]
 
@@ -301,12 +302,10 @@ def length_finding(runs: pd.DataFrame) -> Finding:
     return LENGTH.look(f"{text}; in {plural(len(lines), 'cell')} the variants differ in it.", tuple(lines))
 
 
-def percentiles_finding(imported: dict[str, Any], runs: pd.DataFrame, cells: pd.DataFrame) -> Finding:
+def percentiles_finding(imported: ImportedLogs, runs: pd.DataFrame, cells: pd.DataFrame) -> Finding:
     """List the percentiles of latency that are known, in how many cells, and how far sysbench rounds them."""
     known = [name for name in ("p50_ms", "p95_ms", "p99_ms") if runs[name].notna().any()]
-    others = _by_reason(
-        [(file, f"{text}, not compared") for file, text in imported.get("notes", {}).get("other_percentile", [])]
-    )
+    others = _by_reason([(file, f"{text}, not compared") for file, text in imported.notes.get("other_percentile", [])])
     if not known:
         return LATENCY.judged(not others, "No percentile of latency that is compared is in these logs.", others)
     planned = len(cells[list(CELL)].drop_duplicates())

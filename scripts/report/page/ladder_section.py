@@ -5,17 +5,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NOTHING, missing, percent, plural
 from scripts.report.analysis import ladder, published
 from scripts.report.page.document import Cell, Head, Table, table_row, variant_cell, word_heads
 
 
-def ladder_tables(study: dict[str, Any], found: dict[str, pd.DataFrame]) -> list[tuple[Table, list[str]]]:
+def ladder_tables(study: ResolvedStudy, found: dict[str, pd.DataFrame]) -> list[tuple[Table, list[str]]]:
     """Return a table, and its sentences, per workload that has a ladder both published and here; reads ladder.csv."""
     theirs = ladder.published_table(published.frame(study))
     theirs = theirs.assign(variant="published " + theirs["variant"].astype(str))
     tables = []
-    for workload in study["workloads"]:
+    for workload in study.workloads:
         sides = [rows[rows["workload"] == workload] for rows in (theirs, found["ladder"])]
         if all(map(len, sides)):
             tables.append(_ladder_table(workload, pd.concat(sides)))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NARROW, NOTHING, by_width, missing, plural
 from scripts.report.analysis.levels import ALL, MEANS, levels_of
 from scripts.report.analysis.metrics import TPS, latency_of
@@ -20,19 +21,19 @@ ARITHMETIC_TEXT = (
 )
 
 
-def compared(study: dict[str, Any]) -> dict[str, str]:
+def compared(study: ResolvedStudy) -> dict[str, str]:
     """Return the metrics whose means an import shows, with their headings."""
     latency = latency_of(study)
     return {TPS.name: "TPS", latency.name: latency.label.removesuffix(" latency")}
 
 
-def level_section(study: dict[str, Any], levels: pd.DataFrame) -> Section | None:
+def level_section(study: ResolvedStudy, levels: pd.DataFrame) -> Section | None:
     """Return the means per level of an import; None if nothing is compared."""
     if (table := level_means(study, levels)) is None:
         return None
     apart = (levels["arithmetic_change"] - levels["change"])[levels["metric"].isin(compared(study))].abs().max()
     text = (
-        f"Geometric means over the cells of each level, ratios to {study['reference']} with Welch's 95 % intervals; "
+        f"Geometric means over the cells of each level, ratios to {study.reference} with Welch's 95 % intervals; "
         "the same in per cent; and the arithmetic mean of the cells' percentages."
     )
     fold = Fold(f"{len(table.rows)} rows", (table,), is_open=len(table.rows) <= MOST_UNFOLDED)
@@ -40,7 +41,7 @@ def level_section(study: dict[str, Any], levels: pd.DataFrame) -> Section | None
     return Section("levels", "Means", (said, fold), nav="Means")
 
 
-def level_means(study: dict[str, Any], levels: pd.DataFrame) -> Table | None:
+def level_means(study: ResolvedStudy, levels: pd.DataFrame) -> Table | None:
     """Return the means per level of an import from levels.csv; None if nothing is compared.
 
     A level with the cells of an earlier one is left out.
@@ -62,7 +63,7 @@ def level_means(study: dict[str, Any], levels: pd.DataFrame) -> Table | None:
     return Table(named, tuple(rows), style="values inline")
 
 
-def _different(study: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _different(study: ResolvedStudy) -> Iterator[tuple[str, str]]:
     seen = []
     for place, cells in levels_of(study).items():
         if cells not in seen:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from scripts.lib import version
 from scripts.lib.host.address import without_logins
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL, CONTROLS
 from scripts.lib.wording import (
     NOTHING,
@@ -149,7 +150,7 @@ HOSTS_TEXT = Markup(
 )
 
 
-def client_section(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> Section | None:
+def client_section(study: ResolvedStudy, runs: pd.DataFrame, records: list[Run]) -> Section | None:
     """Return both hosts and the traffic between them; None where sysbench ran on the host of the server."""
     own = _with_client_host(records)
     if not own:
@@ -178,7 +179,7 @@ def _with_client_host(records: list[Run]) -> list[Run]:
     return [run for run in records if run.client_host and not run.running]
 
 
-def traffic_sentences(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> Iterator[str]:
+def traffic_sentences(study: ResolvedStudy, runs: pd.DataFrame, records: list[Run]) -> Iterator[str]:
     """Yield what went over the network in each cell; nothing where sysbench ran on the host of the server."""
     for (variant, workload, clients), amounts in (
         traffic_means(study, runs).items() if _with_client_host(records) else ()
@@ -193,16 +194,16 @@ def _way(reached_by: Mapping[str, Any]) -> str:
     return f"ssh {reached_by['ssh']}" if "ssh" in reached_by else shlex.join(reached_by["command"])
 
 
-def traffic_means(study: Mapping[str, Any], runs: pd.DataFrame) -> dict[tuple[str, str, int], tuple[float, ...]]:
+def traffic_means(study: ResolvedStudy, runs: pd.DataFrame) -> dict[tuple[str, str, int], tuple[float, ...]]:
     """Return cell -> the quantities of CLIENT_COLUMNS in the windows, means over the runs, in the study's order."""
     names = [name for name, _ in CLIENT_COLUMNS]
     ok = runs[(runs["outcome"] == "ok") & ~runs["variant"].isin(CONTROLS)].astype(dict.fromkeys(names, float))
     means = ok.groupby(list(CELL))[names].mean()
     cells = [
         (variant, workload, clients)
-        for variant in study["variants"]
-        for workload in study["workloads"]
-        for clients in study["clients"]
+        for variant in study.variants
+        for workload in study.workloads
+        for clients in study.clients
     ]
     return {
         cell: tuple(float(means.loc[cell, name]) * factor for name, factor in CLIENT_COLUMNS)
@@ -224,7 +225,7 @@ STORAGE_TEXT = (
 )
 
 
-def storage_section(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> Section | None:
+def storage_section(study: ResolvedStudy, runs: pd.DataFrame, records: list[Run]) -> Section | None:
     """Return where the data lay and how long an fsync took; None for a study that names no storage."""
     if not has_storages(study, runs, records):
         return None
@@ -234,16 +235,16 @@ def storage_section(study: Mapping[str, Any], runs: pd.DataFrame, records: list[
     return Section("storage", "Where the data lay", blocks, nav="Storage")
 
 
-def has_storages(study: Mapping[str, Any], runs: pd.DataFrame, records: list[Run]) -> bool:
+def has_storages(study: ResolvedStudy, runs: pd.DataFrame, records: list[Run]) -> bool:
     """Return whether a study names a storage on which fsync was timed."""
-    named = any(variant.get("storage") for variant in study["variants"].values())
+    named = any(variant.storage for variant in study.variants.values())
     return bool(named and runs["fsync_p50_ms"].notna().any() and _storage_rows(study, records))
 
 
-def _storage_rows(study: Mapping[str, Any], records: list[Run]) -> list[tuple[str, ...]]:
+def _storage_rows(study: ResolvedStudy, records: list[Run]) -> list[tuple[str, ...]]:
     """Return one row per variant: where its data lay, and times of fsync over its runs, in ms."""
     found = []
-    for name, variant in study["variants"].items():
+    for name, variant in study.variants.items():
         own = [run for run in records if run.variant == name and run.fsync_ms]
         if name in CONTROLS or not own:
             continue
@@ -251,16 +252,16 @@ def _storage_rows(study: Mapping[str, Any], records: list[Run]) -> list[tuple[st
         middle = [np.median([getattr(one, key) for one in fsyncs]) for key in ("p50", "p95")]
         taken = min(one.min for one in fsyncs), *middle, max(one.max for one in fsyncs)
         folders = ", ".join(dict.fromkeys(run.storage or "" for run in own))
-        place = f"{variant['storage']} ({folders})" if variant.get("storage") else "the disk of /var/tmp"
+        place = f"{variant.storage} ({folders})" if variant.storage else "the disk of /var/tmp"
         media = [(run.medium.file_system, run.medium.mount_options, run.medium.device) for run in own]
         kinds = [", ".join(dict.fromkeys(value or NOTHING for value in values)) for values in zip(*media, strict=True)]
         found.append((name, place, *kinds, *map(milliseconds, taken), number(len(own))))
     return found
 
 
-def _published_storage(study: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def _published_storage(study: ResolvedStudy) -> list[tuple[str, ...]]:
     """Return one row per published variant with its published shortest and longest time."""
-    rows = published.frame(dict(study))
+    rows = published.frame(study)
     found = []
     for name in dict.fromkeys(rows["variant"][rows["metric"].isin(published.OF_STORAGE)]):
         own = rows[rows["variant"] == name].set_index("metric")["value"]
@@ -269,14 +270,14 @@ def _published_storage(study: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return found
 
 
-def storage_sentences(study: Mapping[str, Any], runs: pd.DataFrame) -> Iterator[str]:
+def storage_sentences(study: ResolvedStudy, runs: pd.DataFrame) -> Iterator[str]:
     """Yield, per workload, the differences in latency and fsync at the fewest clients, where commits wait alone."""
-    reference, clients = study["reference"], min(study["clients"])
+    reference, clients = study.reference, min(study.clients)
     chosen = runs[(runs["outcome"] == "ok") & (runs["clients"] == clients)]
-    for workload in study["workloads"]:
+    for workload in study.workloads:
         own = chosen[chosen["workload"] == workload]
         own = own.set_index(["variant", block_names(own)])
-        for name in study["variants"]:
+        for name in study.variants:
             if name in (reference, *CONTROLS) or not {name, reference} <= set(own.index.get_level_values(0)):
                 continue
             pairs = own.loc[name][["latency_mean_ms", "fsync_p50_ms"]].astype(float)

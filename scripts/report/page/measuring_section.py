@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import NEVER, SLICES, STATEMENTS, Decision
 from scripts.lib.wording import duration, listing, missing, number, percent, plural, share
 from scripts.measure.engine.disk_load import BOUND_BY_A_DISK, limit_text
@@ -36,11 +37,11 @@ def run_name(row: tuple) -> str:
     return f"{row.variant}, {row.workload}, {plural(int(row.clients), 'client')}, repetition {int(row.repetition)}"
 
 
-def planned_orders(study: dict) -> dict[str, list[str]]:
+def planned_orders(study: ResolvedStudy) -> dict[str, list[str]]:
     """Return block -> its variants in the order in which they are to be measured."""
-    order = study.get("order") or []
-    names = study.get("blocks") or [block_name(None, *place) for *place, _ in order]
-    return {name: list(variants) for name, (*_, variants) in zip(names, order, strict=True)}
+    order = study.order
+    names = study.blocks or [block_name(None, *block[:3]) for block in order]
+    return {name: list(block.arms) for name, block in zip(names, order, strict=True)}
 
 
 def spans(runs: pd.DataFrame) -> pd.DataFrame:
@@ -73,20 +74,18 @@ def method_text(runs: pd.DataFrame) -> str:
     return f"{'; '.join(each)}."
 
 
-def stopping_text(study: dict) -> str:
+def stopping_text(study: ResolvedStudy) -> str:
     """Return why a study with a `precision` stopped measuring; empty for one whose number of blocks was fixed."""
-    if not (facts := study.get("stopping")):
+    if not (facts := study.stopping):
         return ""
-    number, most = study["repetitions"], facts["most_repetitions"]
-    known = "" if missing(facts["half_width"]) else f" (±{percent(facts['half_width'])})"
-    asked = f"±{share(facts['precision'])}"
-    match facts["decision"]:
+    number, most = study.repetitions, facts.most_repetitions
+    known = "" if missing(facts.half_width) else f" (±{percent(facts.half_width)})"
+    asked = f"±{share(facts.precision)}"
+    match facts.decision:
         case Decision.ENOUGH:
             why = f"the widest interval{known} was within the {asked} asked for"
         case Decision.TIME_IS_UP:
-            why = (
-                f"the {duration(facts['at_most_s'])} for blocks were used, the widest interval{known} was over {asked}"
-            )
+            why = f"the {duration(facts.at_most_s)} for blocks were used, the widest interval{known} was over {asked}"
         case _:
             why = f"All {most} repetitions were measured without the widest interval within {asked} before the last."
             return f"{why} {_wider_text()}"
@@ -98,9 +97,9 @@ def _wider_text() -> str:
     return f"All intervals are {share(STOPPING - 1)} wider than those of a fixed number of repetitions, {why}."
 
 
-def looks_text(study: dict) -> str:
+def looks_text(study: ResolvedStudy) -> str:
     """Return how often these blocks were reported before, and what that costs; empty for the first report."""
-    if not (looks := study.get("looks")):
+    if not (looks := study.looks):
         return ""
     wider = widened_for(stops=False, looks=len(looks)) - 1
     return (
@@ -125,14 +124,14 @@ def _reasons(runs: pd.DataFrame) -> str:
     return f" ({'; '.join(texts)})" if texts else ""
 
 
-def method_finding(study: dict, runs: pd.DataFrame) -> Finding:
+def method_finding(study: ResolvedStudy, runs: pd.DataFrame) -> Finding:
     """Report how the runs were measured, loads bound by a disk, disturbed slices, ratios by position in the slice."""
-    slices = (*disk_lines(runs), *disturbed_lines(runs), *position_lines(runs, study["reference"]))
+    slices = (*disk_lines(runs), *disturbed_lines(runs), *position_lines(runs, study.reference))
     more = (*ladder_lines(study, runs), *slices)
     return METHOD.plain(method_text(runs) or "No run has a measurement.", more)
 
 
-def run_order(study: dict, runs: pd.DataFrame) -> Finding:
+def run_order(study: ResolvedStudy, runs: pd.DataFrame) -> Finding:
     """Compare the order in which each block's runs began with the order drawn from the seed."""
     in_turns = runs[~side_by_side(runs)]
     began = in_turns.dropna(subset="started_at").sort_values("started_at")
@@ -141,7 +140,7 @@ def run_order(study: dict, runs: pd.DataFrame) -> Finding:
     if not actual and len(runs.dropna(subset="started_at")):
         return ORDER.plain("The variants of a block took turns in a balanced order, drawn anew for each block.")
     kept = sum([name for name in planned.get(key, []) if name in ran] == ran for key, ran in actual.items())
-    text = f"{kept} of {plural(len(actual), 'block')} ran in the order drawn from seed {study.get('seed')}"
+    text = f"{kept} of {plural(len(actual), 'block')} ran in the order drawn from seed {study.seed}"
     return ORDER.judged(kept == len(actual), f"{text}{_first_text(actual)}.")
 
 
@@ -214,16 +213,16 @@ def phase_split(runs: pd.DataFrame) -> Finding:
     return RUN_TIME.plain(f"{text}: {', '.join(parts)}.{waited}")
 
 
-def ladder_lines(study: dict, runs: pd.DataFrame) -> Iterator[str]:
+def ladder_lines(study: ResolvedStudy, runs: pd.DataFrame) -> Iterator[str]:
     """Yield what a study whose servers do not restart between client counts says of it; nothing for another one."""
-    if study.get("restart") != NEVER or not len(runs):
+    if study.restart != NEVER or not len(runs):
         return
     counts = listing([number(count) for count in sorted(set(runs["clients"]))])
     yield (
         f"Each repetition is one start of each server, which goes through {counts} clients: intervals are those of "
         "the starts that were measured, and what happens at one client count carries over to the next."
     )
-    known, pairs = neighbour_correlation(runs, study["reference"])
+    known, pairs = neighbour_correlation(runs, study.reference)
     said = f"{known:.2f}, from" if pairs >= FEWEST_PAIRS else "not known from"
     what = "Correlation of the ratios at neighbouring client counts of one start (lag 1)"
     yield f"{what}: {said} {plural(pairs, 'pair')}."

@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import PublishedFigure, ResolvedStudy
 from scripts.lib.vocabulary import CELL, COLD, CONTROLS, WARM
 from scripts.lib.wording import NOTHING, count, size
 from scripts.measure.engine.run_record import Diagnosis, Run
 from scripts.report.analysis import published
 from scripts.report.analysis.metrics import MEASURED, OPERATIONS
-from scripts.report.analysis.published import FINDINGS, IN_BYTES, SIZES
+from scripts.report.analysis.published import IN_BYTES, SIZES
 from scripts.report.page.document import Fold, Heading, Items, PageBlock, Prose, Table, grid
 from scripts.report.page.effects_section import published_tables
 from scripts.report.page.engine_section import CHANGE_BUFFER_PREFIX, grown
@@ -56,19 +57,19 @@ FIGURES_TEXT = (
 
 
 def published_blocks(
-    study: dict[str, Any],
+    study: ResolvedStudy,
     tables: Mapping[str, pd.DataFrame],
     records: list[Run],
     diagnoses: list[Diagnosis],
     ladders: Sequence[tuple[Table, list[str]]],
 ) -> list[PageBlock]:
     """Return what was published beside ours: source, findings, ratios, ladders, gaps, figures; nothing without."""
-    declared = study.get("published") or {}
-    if not declared.get("source"):
+    declared = study.published
+    if not declared.source:
         return []
     measured = MeasuredFigures(*(tables[name] for name in ("runs", "statements", "files")), records, diagnoses)
-    findings = [tuple(finding[name] for name in FINDINGS) for finding in declared.get("findings") or []]
-    blocks: list[PageBlock] = [Heading("Published figures beside ours", id="published"), Prose(declared["source"])]
+    findings = [tuple(finding.values().values()) for finding in declared.findings]
+    blocks: list[PageBlock] = [Heading("Published figures beside ours", id="published"), Prose(declared.source)]
     if findings:
         blocks.append(grid(("variant", "workload", "clients", "published finding"), findings, 4))
     blocks += published_tables(study, dict(tables))
@@ -82,27 +83,25 @@ def published_blocks(
     return blocks
 
 
-def figure_rows(study: Mapping[str, Any], measured: MeasuredFigures) -> list[tuple[str, ...]]:
+def figure_rows(study: ResolvedStudy, measured: MeasuredFigures) -> list[tuple[str, ...]]:
     """Return the fields of FIGURE_HEAD per published figure, in the order of the file.
 
     Ours is that of the variant with the published name, else of each variant; controls are left out.
     """
-    rows = (study.get("published") or {}).get("rows") or []
-    ours = [name for name in study["variants"] if name not in CONTROLS]
-    found = {metric: _found(metric, measured) for metric in dict.fromkeys(row["metric"] for row in rows)}
-    return [_row(row, ours, found[row["metric"]]) for row in rows]
+    rows = study.published.rows
+    ours = [name for name in study.variants if name not in CONTROLS]
+    found = {metric: _found(metric, measured) for metric in dict.fromkeys(row.metric for row in rows)}
+    return [_row(row, ours, found[row.metric]) for row in rows]
 
 
-def _row(row: Mapping[str, Any], ours: list[str], found: Found) -> tuple[str, ...]:
-    unit = row.get("unit") or unit_of(row["metric"])
-    names = [row["variant"]] if row["variant"] in ours else ours
-    values = {name: found.get((name, row["workload"], row["clients"])) for name in names}
+def _row(row: PublishedFigure, ours: list[str], found: Found) -> tuple[str, ...]:
+    unit = row.unit or unit_of(row.metric)
+    names = [row.variant] if row.variant in ours else ours
+    values = {name: found.get((name, row.workload, row.clients)) for name in names}
     texts = {name: _text(value / _factor(unit), unit) for name, value in values.items() if value is not None}
-    told = "; ".join(
-        texts.values() if names == [row["variant"]] else (f"{name} {text}" for name, text in texts.items())
-    )
-    theirs = size(row["value"]) if unit == BYTES else f"{row['value']:.12g} {unit}".strip()
-    return (row["metric"], row["variant"], row["workload"], str(row["clients"]), theirs, told or NOTHING)
+    told = "; ".join(texts.values() if names == [row.variant] else (f"{name} {text}" for name, text in texts.items()))
+    theirs = size(row.value) if unit == BYTES else f"{row.value:.12g} {unit}".strip()
+    return (row.metric, row.variant, row.workload, str(row.clients), theirs, told or NOTHING)
 
 
 def _text(value: float, unit: str) -> str:

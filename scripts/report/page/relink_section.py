@@ -1,10 +1,10 @@
 """What relinking the reference alone moves, beside the comparisons of builds."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import missing, percent, plural
 from scripts.report.analysis.metrics import EVERY, leading
@@ -18,23 +18,23 @@ SHUFFLED_BEFORE_LTO = (
 )
 
 
-def of_builds(study: Mapping[str, Any]) -> list[str]:
+def of_builds(study: ResolvedStudy) -> list[str]:
     """Return the variants that run another build than the reference, which code layout alone may set apart."""
-    pairs = {name: (arm.get("server"), arm.get("build")) for name, arm in study["variants"].items()}
-    reference = pairs[study["reference"]]
+    pairs = {name: (arm.server, arm.build) for name, arm in study.variants.items()}
+    reference = pairs[study.reference]
     return [name for name, pair in pairs.items() if name not in CONTROLS and pair != reference]
 
 
-def relinked_sentence(study: Mapping[str, Any], relinked: pd.DataFrame) -> str:
+def relinked_sentence(study: ResolvedStudy, relinked: pd.DataFrame) -> str:
     """Return by how much relinking alone moves the reference over all cells, or that no relink was measured."""
     over = relinked[relinked["workload"].isna()]
     if over.empty:
-        return f"No relink of {study['reference']} was measured: {UNKNOWN}."
+        return f"No relink of {study.reference} was measured: {UNKNOWN}."
     lead = leading(over["metric"])
     (row,) = over[over["metric"] == lead.name].itertuples()
     if missing(row.moved):
-        return f"{plural(int(row.n_relinks), 'relink')} of {study['reference']} gave a figure, too few: {UNKNOWN}."
-    return f"Relinking alone moves {study['reference']} by {_moved(row)}, {lead.label.lower()}, {_number(row)}."
+        return f"{plural(int(row.n_relinks), 'relink')} of {study.reference} gave a figure, too few: {UNKNOWN}."
+    return f"Relinking alone moves {study.reference} by {_moved(row)}, {lead.label.lower()}, {_number(row)}."
 
 
 def _moved(row: Any) -> str:
@@ -45,7 +45,7 @@ def _number(row: Any) -> str:
     return f"over {plural(int(row.n_relinks), 'relink')}"
 
 
-def relinks_finding(study: Mapping[str, Any], relinked: pd.DataFrame) -> Finding | None:
+def relinks_finding(study: ResolvedStudy, relinked: pd.DataFrame) -> Finding | None:
     """Report what relinking alone moves, cell by cell; None for a study that compares no builds."""
     if not of_builds(study):
         return None
@@ -57,7 +57,7 @@ def relinks_finding(study: Mapping[str, Any], relinked: pd.DataFrame) -> Finding
     return RELINKS.plain(relinked_sentence(study, relinked), (*lines, *how))
 
 
-def _has_lto(study: Mapping[str, Any]) -> bool:
+def _has_lto(study: ResolvedStudy) -> bool:
     """Return whether the reference, whose objects are relinked, is linked with link-time optimisation."""
-    build = study["variants"][study["reference"]].get("build")
-    return bool(study.get("builds", {}).get(build, {}).get("lto"))
+    build = study.builds.get(study.variants[study.reference].build)
+    return bool(build and build.lto)

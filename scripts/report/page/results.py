@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import AA, CONTROLS, RELINKED, Verdict
 from scripts.lib.wording import NARROW, NOTHING, by_width, missing, percent, rounds_to_zero
 from scripts.report.analysis.metrics import COLD_TIME, METRICS, TPS, WARM_TIME, Metric, latency_of, leading_of
@@ -56,7 +57,7 @@ class Results:
         return [HEADS[metric.name] for metric in self.metrics]
 
 
-def results(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Results:
+def results(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> Results:
     """Return the rows of a study, variants in its order, A/A and relinks last.
 
     `tables` holds overall, cells and relinked.
@@ -67,28 +68,28 @@ def results(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Results:
     lead = leading_of(study, known or set(overall["metric"]))
     columns = (TPS, METRICS["cpu_us_per_tx"], latency_of(study), COLD_TIME, WARM_TIME)
     metrics = [lead, *(metric for metric in columns if metric.name in known and metric is not lead)]
-    names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
-    names += [name for name in study["variants"] if name == AA]
+    names = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
+    names += [name for name in study.variants if name == AA]
     rows = [_row(name, study, overall, cells, metrics) for name in names]
-    return Results(study["reference"], tuple(metrics), (*rows, *_relinked(study, tables["relinked"], metrics)))
+    return Results(study.reference, tuple(metrics), (*rows, *_relinked(study, tables["relinked"], metrics)))
 
 
 def _row(
-    name: str, study: dict[str, Any], overall: pd.DataFrame, cells: pd.DataFrame, metrics: list[Metric]
+    name: str, study: ResolvedStudy, overall: pd.DataFrame, cells: pd.DataFrame, metrics: list[Metric]
 ) -> ResultRow:
     found = {row.metric: row for row in overall[overall["variant"] == name].itertuples() if row.n_cells}
     own = cells[(cells["variant"] == name) & (cells["metric"] == metrics[0].name) & cells["ratio"].notna()]
     places = {(row.workload, row.clients): row for row in own.itertuples()}
-    ordered = [(load, clients) for load in study["workloads"] for clients in sorted(study["clients"])]
+    ordered = [(load, clients) for load in study.workloads for clients in sorted(study.clients)]
     spans = [_cell_span(study, places[place]) for place in ordered if place in places]
     lead = found.get(metrics[0].name)
     mean = Span("", lead.ratio, lead.ratio_low, lead.ratio_high) if lead else None
-    label = f"{study['reference']}{AGAIN}" if name == AA else name
+    label = f"{study.reference}{AGAIN}" if name == AA else name
     return ResultRow(name, label, mean, tuple(spans), tuple(_field(found.get(each.name), each) for each in metrics))
 
 
-def _cell_span(study: dict[str, Any], row: Any) -> Span:
-    label = f"{row.workload}, {row.clients}" if len(study["clients"]) > 1 else row.workload
+def _cell_span(study: ResolvedStudy, row: Any) -> Span:
+    label = f"{row.workload}, {row.clients}" if len(study.clients) > 1 else row.workload
     return Span(label, row.ratio, row.ratio_low, row.ratio_high)
 
 
@@ -104,14 +105,14 @@ def _field(row: Any, metric: Metric) -> ShownRatio:
     return ShownRatio(text, "" if bounds == NOTHING else bounds, state, *known)
 
 
-def _relinked(study: dict[str, Any], table: pd.DataFrame, metrics: list[Metric]) -> Iterator[ResultRow]:
+def _relinked(study: ResolvedStudy, table: pd.DataFrame, metrics: list[Metric]) -> Iterator[ResultRow]:
     """Yield the row of the relinked reference: how far from 1 relinking alone moves it, either way, and at most."""
-    if RELINKED not in study["variants"] or table.empty:
+    if RELINKED not in study.variants or table.empty:
         return
     over = {row.metric: row for row in table[table["workload"].isna()].itertuples() if not missing(row.moved)}
     mean = over.get(metrics[0].name)
     fields = tuple(_moved(over.get(metric.name)) for metric in metrics)
-    label = f"{study['reference']} relinked"
+    label = f"{study.reference} relinked"
     if mean is None:
         yield ResultRow(RELINKED, label, None, (), fields)
         return

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NARROW, NOTHING, count, duration, milliseconds, missing, number, percent, plural
 from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.warnings import THRESHOLDS
@@ -44,19 +45,19 @@ FIGURES = {"tps": "TPS", "p95_ms": "p95 ms", "cpu_us_per_tx": "CPU µs"}
 SQL_FIGURES = {"cold_s": "cold s", "warm_s": "warm s", "duration_s": "in all s"}
 
 
-def run_head(study: dict[str, Any]) -> tuple[str, ...]:
+def run_head(study: ResolvedStudy) -> tuple[str, ...]:
     """Return the headings of a row's fields; with both kinds of loads, a figure has two names."""
     if figures := log_figures(study):
         return ("variant", "workload", "clients", "rep.", *figures.values(), "warnings")
-    kinds = {"sql" in load for load in study["workloads"].values()}
+    kinds = {bool(load.sql) for load in study.workloads.values()}
     sides = [*([FIGURES.values()] if kinds != {True} else []), *([SQL_FIGURES.values()] if True in kinds else [])]
     figures = [" / ".join(each) for each in zip(*sides, strict=True)]
     return ("#", "variant", "workload", "clients", "rep.", "place", *figures, "warnings")
 
 
-def log_figures(study: dict[str, Any]) -> dict[str, str]:
+def log_figures(study: ResolvedStudy) -> dict[str, str]:
     """Return column of runs.csv -> heading of the figures of an imported log; empty for a measured study."""
-    if not study.get("imported"):
+    if not study.is_imported:
         return {}
     latency = latency_of(study)
     return {"tps": "TPS", latency.name: f"{latency.label.removesuffix(' latency')} {latency.unit}"}
@@ -161,9 +162,9 @@ def _command(run: Run, part: str) -> str:
     return shlex.join(map(str, run.commands.get(part) or []))
 
 
-def server_blocks(study: dict[str, Any], records: list[Run]) -> Iterator[PageBlock]:
+def server_blocks(study: ResolvedStudy, records: list[Run]) -> Iterator[PageBlock]:
     """Yield server command and option file of every variant, from its first ok run."""
-    for name in study["variants"]:
+    for name in study.variants:
         if run := first_ok(records, variant=name):
             yield Heading(name, variant=name)
             yield Verbatim(_command(run, "server"))
@@ -171,21 +172,21 @@ def server_blocks(study: dict[str, Any], records: list[Run]) -> Iterator[PageBlo
                 yield Fold("Option file", (Verbatim(run.option_file),))
 
 
-def load_folds(study: dict[str, Any], records: list[Run]) -> Iterator[Fold]:
+def load_folds(study: ResolvedStudy, records: list[Run]) -> Iterator[Fold]:
     """Yield the commands of each load, from the reference's first ok run."""
-    for name in study["workloads"]:
-        run = first_ok(records, variant=study["reference"], workload=name)
+    for name in study.workloads:
+        run = first_ok(records, variant=study.reference, workload=name)
         if run and (measuring := _command(run, "measure")):
             yield Fold(name, (Verbatim(_command(run, "warmup"), "warm-up"), Verbatim(measuring, "measure")))
 
 
-def variable_rows(study: dict[str, Any], records: list[Run]) -> tuple[list[tuple], list[tuple]]:
+def variable_rows(study: ResolvedStudy, records: list[Run]) -> tuple[list[tuple], list[tuple]]:
     """Return (variables whose values differ between variants, the reference's variables): rows of name and values."""
-    runs = {name: first_ok(records, variant=name) for name in study["variants"]}
+    runs = {name: first_ok(records, variant=name) for name in study.variants}
     found = {name: run.server_variables() if run else {} for name, run in runs.items()}
     names = sorted(set().union(*found.values()))
     rows = [(name, tuple(str(found[variant].get(name, NOTHING)) for variant in found)) for name in names]
-    return [row for row in rows if len(set(row[1])) > 1], sorted(found[study["reference"]].items())
+    return [row for row in rows if len(set(row[1])) > 1], sorted(found[study.reference].items())
 
 
 def only_paths(row: tuple[str, tuple[str, ...]]) -> bool:
@@ -222,12 +223,12 @@ def _limit(code: str) -> tuple[str, str]:
 LOOSE = "loose_"  # before the name of an option that a server of the MySQL family need not have
 
 
-def option_rows(study: dict[str, Any], records: list[Run]) -> list[tuple[str, tuple[Cell, ...]]]:
+def option_rows(study: ResolvedStudy, records: list[Run]) -> list[tuple[str, tuple[Cell, ...]]]:
     """Return the options that some variant has not under the name written in the study, one field per variant."""
-    runs = {name: first_ok(records, variant=name) for name in study["variants"]}
-    given = {name: variant.get("options") or {} for name, variant in study["variants"].items()}
+    runs = {name: first_ok(records, variant=name) for name in study.variants}
+    given = {name: variant.options for name, variant in study.variants.items()}
     names = dict.fromkeys(name for options in given.values() for name in options)
-    found = [(name, tuple(_option_field(name, given[arm], runs[arm]) for arm in study["variants"])) for name in names]
+    found = [(name, tuple(_option_field(name, given[arm], runs[arm]) for arm in study.variants)) for name in names]
     return [(name.removeprefix(LOOSE), cells) for name, cells in found if any(cell.notes for cell in cells)]
 
 
@@ -254,38 +255,38 @@ OPTIONS_TEXT = (
 )
 
 
-def command_section(study: dict[str, Any], records: list[Run]) -> Section:
+def command_section(study: ResolvedStudy, records: list[Run]) -> Section:
     """Return command lines, option files and server variables."""
     blocks: list[PageBlock] = [*server_blocks(study, records), Heading("Load"), *load_folds(study, records)]
     if renamed := option_rows(study, records):
         rows = tuple(table_row(Cell(name, is_code=True), *cells) for name, cells in renamed)
-        table = Table((*word_heads("option"), *variant_heads(study["variants"])), rows)
+        table = Table((*word_heads("option"), *variant_heads(study.variants)), rows)
         blocks += [Heading("Options that not every server has", id="options"), Prose(OPTIONS_TEXT), table]
     blocks += [Heading("Server variables"), *_variable_blocks(study, records)]
     return Section("commands", "Commands and option files", blocks, nav="Commands", is_folded=True)
 
 
-def _variable_blocks(study: dict[str, Any], records: list[Run]) -> Iterator[PageBlock]:
+def _variable_blocks(study: ResolvedStudy, records: list[Run]) -> Iterator[PageBlock]:
     rows, settings = variable_rows(study, records)
     differing, paths = [row for row in rows if not only_paths(row)], [row[0] for row in rows if only_paths(row)]
     if differing:
         yield Prose("These differ between variants.")
-        yield sided(("variable", *study["variants"]), differing)
+        yield sided(("variable", *study.variants), differing)
     else:
         no_paths = " that are no paths" if paths else ""
         yield Prose(f"All recorded server variables{no_paths} have the same values in every variant.")
     if paths:
         yield Prose(f"Paths that differ: {', '.join(paths)}.", "quiet")
     if settings:
-        yield Fold(f"All {len(settings)} of {study['reference']}", (grid(("variable", "value"), settings, 2),))
+        yield Fold(f"All {len(settings)} of {study.reference}", (grid(("variable", "value"), settings, 2),))
 
 
-def run_section(study: dict[str, Any], records: list[Run], folder: Path, archive: str) -> Section:
+def run_section(study: ResolvedStudy, records: list[Run], folder: Path, archive: str) -> Section:
     """Return every run; up to MOST_UNFOLDED runs carry the details that their rows unfold to.
 
     Links are relative to `folder`; where the files lie in `archive`, the only link is to it.
     """
-    unfold, imported = len(records) <= MOST_UNFOLDED, bool(study.get("imported"))
+    unfold, imported = len(records) <= MOST_UNFOLDED, study.is_imported
     order = "By workload, clients, variant and repetition." if imported else "In the order of measuring."
     details = "and warnings" if imported else "phases, warnings and command lines"
     text = f"{order} A row unfolds to its TPS per second{'' if imported else ','} {details}."

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import ABOVE, BELOW, COLD, CONTROLS, DIFFERENCES, STATEMENTS, WARM
 from scripts.lib.wording import (
     NOTHING,
@@ -45,25 +46,23 @@ from scripts.report.page.document import (
 from scripts.report.page.figures.naming import statements_name
 from scripts.report.page.runs_section import first_ok
 from scripts.report.page.value_tables import state
-from scripts.report.page.verdict import matters_of
 from scripts.report.page.words import arm_word, verdict_word
 
-Study = dict[str, Any]
 Records = list[Run]
 Answer = dict[str, str | None]
 # A variant and one row of its answer.
 Shown = tuple[str, Answer]
 
 
-def statement_sentences(study: Study, rows: pd.DataFrame) -> list[str]:
+def statement_sentences(study: ResolvedStudy, rows: pd.DataFrame) -> list[str]:
     """Return one sentence per variant and cache: in which statements it differs, and in how many it does not."""
-    others = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
+    others = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
     sentences = []
     for variant in others:
         for cache in (COLD, WARM):
             own = rows[(rows["variant"] == variant) & (rows["cache"] == cache) & rows["ratio"].notna()]
             if len(own):
-                sentences.append(f"{variant}, {cache}: {'; '.join(_kinds(own, matters_of(study)))}.")
+                sentences.append(f"{variant}, {cache}: {'; '.join(_kinds(own, study.matters))}.")
     return sentences
 
 
@@ -80,23 +79,23 @@ def _kinds(own: pd.DataFrame, matters: float) -> Iterator[str]:
         yield f"{verdict_word(COLD_TIME, verdict, matters)} in {plural(len(alike), 'statement')} ({' to '.join(ends)})"
 
 
-def statement_table(study: Study, workload: str, rows: pd.DataFrame, cache: str) -> Table:
+def statement_table(study: ResolvedStudy, workload: str, rows: pd.DataFrame, cache: str) -> Table:
     """Return the table of cold or warm passes: one row per statement, one column per variant, then published ones."""
     ours = {(row.variant, row.statement): row for row in rows[rows["cache"] == cache].itertuples()}
-    theirs, matters = _published_s(study, workload, cache), matters_of(study)
+    theirs, matters = _published_s(study, workload, cache), study.matters
     body = [
         table_row(
             name,
-            *(_statement_cell(ours.get((variant, name)), cache, matters) for variant in study["variants"]),
+            *(_statement_cell(ours.get((variant, name)), cache, matters) for variant in study.variants),
             *(count(seconds.get(name)) for seconds in theirs.values()),
         )
         for name in dict.fromkeys(rows["statement"])
     ]
-    heads = (*word_heads("statement"), *variant_heads(study["variants"]), *map(Head, theirs))
+    heads = (*word_heads("statement"), *variant_heads(study.variants), *map(Head, theirs))
     return Table(heads, tuple(body), caption=f"{cache}, seconds")
 
 
-def _published_s(study: Study, workload: str, cache: str) -> dict[str, dict[str, float]]:
+def _published_s(study: ResolvedStudy, workload: str, cache: str) -> dict[str, dict[str, float]]:
     found = published.statement_seconds(published.frame(study), workload, cache)
     return {f"published {variant}": seconds for variant, seconds in found.items()}
 
@@ -120,7 +119,7 @@ def _statement_seconds(value: float) -> str:
     return f"{value:.2g}" if 1e-4 < value < 0.01 else count(value)
 
 
-def pair_table(study: Study, workload: str, against: pd.DataFrame) -> Table:
+def pair_table(study: ResolvedStudy, workload: str, against: pd.DataFrame) -> Table:
     """Return the table of statements that the SQL file compares: one row per pair, one column per variant.
 
     `against` holds the rows of the workload in against.csv; published ratios come last.
@@ -142,12 +141,12 @@ def _pairs(against: pd.DataFrame) -> list[tuple[str, str]]:
     return list(dict.fromkeys(zip(against["statement"], against["against"], strict=True)))
 
 
-def compared_arms(study: Study) -> list[str]:
+def compared_arms(study: ResolvedStudy) -> list[str]:
     """Return the variants without A/A and relinks."""
-    return [variant for variant in study["variants"] if variant not in CONTROLS]
+    return [variant for variant in study.variants if variant not in CONTROLS]
 
 
-def against_sentences(study: Study, workload: str, against: pd.DataFrame) -> Iterator[str]:
+def against_sentences(study: ResolvedStudy, workload: str, against: pd.DataFrame) -> Iterator[str]:
     """Yield one sentence per pair of statements from the rows of the workload in against.csv, then published ones."""
     ours = {(row.variant, row.statement, row.against): row for row in against.itertuples()}
     theirs = _published_s(study, workload, COLD)
@@ -179,13 +178,13 @@ def timed_sql_of(tables: Mapping[str, pd.DataFrame], name: str, workload: str) -
     return tables[name][tables[name]["workload"] == workload]
 
 
-def timed_workloads(study: Study) -> list[str]:
+def timed_workloads(study: ResolvedStudy) -> list[str]:
     """Return the workloads of timed SQL."""
-    return [name for name in study["workloads"] if statements_name(study, name)]
+    return [name for name in study.workloads if statements_name(study, name)]
 
 
 def timed_sections(
-    study: Study, tables: Mapping[str, pd.DataFrame], records: Records, figures: Mapping[str, str]
+    study: ResolvedStudy, tables: Mapping[str, pd.DataFrame], records: Records, figures: Mapping[str, str]
 ) -> list[Section]:
     """Return one section per workload of timed SQL. Reads the tables statements and against."""
     return [
@@ -210,7 +209,7 @@ COST_TEXT = (
 
 
 def _timed_blocks(
-    study: Study, workload: str, tables: Mapping[str, pd.DataFrame], records: Records, figure: Markup
+    study: ResolvedStudy, workload: str, tables: Mapping[str, pd.DataFrame], records: Records, figure: Markup
 ) -> Iterator[PageBlock]:
     rows, against = (timed_sql_of(tables, name, workload) for name in ("statements", "against"))
     own = executions_of(records, workload)
@@ -283,13 +282,13 @@ def _effort_rows(row: Any, records: Records) -> tuple[str, ...]:
     return (row.statement, row.cache, row.variant, *taken, *moved, number(row.n_rows), answer)
 
 
-def shown_answers(study: Study, records: Records) -> dict[str, Table]:
+def shown_answers(study: ResolvedStudy, records: Records) -> dict[str, Table]:
     """Return name -> the answers that the SQL file asks to show, from each variant's first run, without controls.
 
     Where the last pass has other answers than the first, such as the hits of a cache, a table has both.
     """
     found: dict[str, dict[str, list[Shown]]] = {}
-    for variant in (name for name in study["variants"] if name not in CONTROLS):
+    for variant in (name for name in study.variants if name not in CONTROLS):
         run = first_ok(records, variant=variant)
         every = run.timed_sql.shown if run else []
         for cache, wanted in ((COLD, 1), (WARM, max((one["pass"] for one in every), default=1))):
@@ -319,10 +318,10 @@ def _lower(columns: list[str]) -> list[str]:
     return [name.lower() for name in columns]
 
 
-def statement_texts(study: Study, records: Records) -> list[tuple[str, str, str]]:
+def statement_texts(study: ResolvedStudy, records: Records) -> list[tuple[str, str, str]]:
     """Return (name, SQL, variants it was sent to) per statement; the last is empty where it was sent to all."""
     sent: dict[tuple[str, str], list[str]] = {}
-    variants = [name for name in study["variants"] if first_ok(records, variant=name)]
+    variants = [name for name in study.variants if first_ok(records, variant=name)]
     for variant in variants:
         for one in first_ok(records, variant=variant).timed_sql.statements:
             sent.setdefault((one["name"], one["text"]), []).append(variant)

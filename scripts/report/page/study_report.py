@@ -60,7 +60,7 @@ from scripts.report.page.results import results
 from scripts.report.page.study_answer import Sentence, StudyAnswer
 from scripts.report.page.study_sentences import caption, extent, measured_at
 from scripts.report.page.value_tables import overall_table
-from scripts.report.page.verdict import matters_of, noise_sentence
+from scripts.report.page.verdict import noise_sentence
 
 Record = dict[str, Any]
 
@@ -87,8 +87,8 @@ class StudyReport:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence, self.study, self.tables = evidence, evidence.study, evidence.tables
         self.records = sorted(evidence.records, key=lambda run: run.run_number or 0)
-        self.imported = bool(self.study.get("imported"))
-        self.reference = self.study["reference"]
+        self.imported = self.study.is_imported
+        self.reference = self.study.reference
         self.split = held_out.splits(self.study, self.tables)
         self.shown = results(self.study, self.tables)
         self.ladders = ladder_tables(self.study, self.tables)
@@ -123,7 +123,7 @@ class StudyReport:
     def noise(self) -> str:
         """The sentence on how wide the intervals are by chance."""
         if self.imported:
-            return imported_findings.VERDICT_TEXT if len(self.study["variants"]) > 1 else ""
+            return imported_findings.VERDICT_TEXT if len(self.study.variants) > 1 else ""
         return noise_sentence(self.tables["overall"])
 
     @cached_property
@@ -180,7 +180,7 @@ class StudyReport:
     def page(self) -> Page:
         """Return the page."""
         title = f"Partial: {self.answer.title}" if self.answer.is_partial else self.answer.title
-        colours = look_of(list(self.study["variants"]), self.reference).colours
+        colours = look_of(list(self.study.variants), self.reference).colours
         return Page(title, list(self._header()), self.sections(), colours)
 
     def sections(self) -> list[Section]:
@@ -348,7 +348,7 @@ class StudyReport:
         if self.imported:
             blocks.append(Partial("imported_statistics", {}))
         else:
-            matters, code = share(matters_of(self.study)), Markup("{} <code>{}</code>")
+            matters, code = share(self.study.matters), Markup("{} <code>{}</code>")
             values = {"min_blocks": str(MIN_BLOCKS), "alpha": str(stats.ALPHA), "matters": matters}
             meanings = [(metric.heading, code.format(metric.meaning, metric.name)) for metric in METRICS.values()]
             blocks += [Partial("statistics", values), Heading("Quantities"), Definitions(meanings)]
@@ -358,7 +358,7 @@ class StudyReport:
             Fold("Columns of tables/runs.csv", [Definitions(named)]),
             *machine_section.source_blocks(self.evidence.sources),
             Heading("Config"),
-            Verbatim(self.study["config_text"]),
+            Verbatim(self.study.config_text),
         ]
         return Section("method", "How it was done", blocks, nav="How it was done", is_folded=True)
 
@@ -369,15 +369,13 @@ class StudyReport:
                 "The runs were made elsewhere; their sysbench output was read from {} with the pattern "
                 "<code>{}</code>. Intervals are Welch's from unpaired repetitions, figures are of whole calls."
             )
-            yield Prose(text.format(study["imported"]["folder"], study["imported"]["pattern"]))
+            yield Prose(text.format(study.imported.folder, study.imported.pattern))
             return
-        rest = f"{study['rest_s']} s of rest before each run, " if "rest_s" in study else ""
-        took = (
-            f"{study['warmup_s']} s of warm-up, {study['measure_s']} s of measuring" if study.get("measure_s") else ""
-        )
-        drawn = f"The blocks were drawn from seed {study['seed']}; repetition is the outermost loop, then block."
-        yield Prose(f"{drawn} Campaign {study['campaign']}; {rest}{took}. {self.method}")
-        order = [(*map(str, position), ", ".join(names)) for *position, names in study.get("order") or []]
+        rest = f"{study.rest_s} s of rest before each run, " if study.rest_s is not None else ""
+        took = f"{study.warmup_s} s of warm-up, {study.measure_s} s of measuring" if study.measure_s else ""
+        drawn = f"The blocks were drawn from seed {study.seed}; repetition is the outermost loop, then block."
+        yield Prose(f"{drawn} Campaign {study.campaign}; {rest}{took}. {self.method}")
+        order = [(*map(str, position), ", ".join(names)) for *position, names in study.order]
         heads = ("workload", "clients", "repetition", "order")
         yield Fold(f"Planned order: {len(order)} blocks", [grid(heads, order, 4)])
 

@@ -1,20 +1,21 @@
 """Sentences about a study as a whole: its size, when it was measured, what its first figure shows, what is missing."""
 
-from typing import Any
+from collections.abc import Sized
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import duration, plural
 from scripts.report.analysis.metrics import METRICS
 from scripts.report.page.results import Results
 from scripts.report.page.study_answer import ESTABLISHED
 
 
-def caption(study: dict[str, Any], shown: Results) -> str:
+def caption(study: ResolvedStudy, shown: Results) -> str:
     """Return what the marks of the first screen's figure are."""
-    if study.get("imported"):
+    if study.is_imported:
         return "Thick: mean over all cells; small: each cell; Welch's 95 % intervals from unpaired repetitions."
-    cells = "each workload" if len(study["clients"]) == 1 else "each workload and client count"
+    cells = "each workload" if len(study.clients) == 1 else "each workload and client count"
     text = f"Thick: mean with its 95 % interval; small: {cells}. Bold: established, {ESTABLISHED}."
     return f"{text} CPU is the server's." if METRICS["cpu_us_per_tx"] in shown.metrics else text
 
@@ -25,16 +26,16 @@ def measured_at(runs: pd.DataFrame) -> str:
     return "" if pd.isna(began) else f"{began:%Y-%m-%d %H:%M} UTC, {duration((ended - began).total_seconds())}"
 
 
-def extent(study: dict[str, Any], runs: pd.DataFrame) -> str:
+def extent(study: ResolvedStudy, runs: pd.DataFrame) -> str:
     """Return how many runs, variants, workloads, client counts and repetitions a study has."""
-    counted = {"variant": study["variants"], "workload": study["workloads"], "client count": study["clients"]}
+    counted: dict[str, Sized] = {"variant": study.variants, "workload": study.workloads, "client count": study.clients}
     parts = [plural(len(found), noun) for noun, found in counted.items() if noun != "client count" or len(found) > 1]
-    return f"{plural(len(runs), 'run')}: {', '.join(parts)}, {plural(study['repetitions'], 'repetition')}"
+    return f"{plural(len(runs), 'run')}: {', '.join(parts)}, {plural(study.repetitions, 'repetition')}"
 
 
-def partial_sentence(study: dict[str, Any], runs: pd.DataFrame) -> str:
+def partial_sentence(study: ResolvedStudy, runs: pd.DataFrame) -> str:
     """Return the sentence above a report made before the end of its study; nothing for a whole study."""
-    if not study.get("partial"):
+    if not study.partial:
         return ""
     there = int((runs["outcome"] != "missing").sum())
     return (

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
 from scripts.lib.json_record import canonical
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import listing, missing, plural
 from scripts.report.page.finding import Finding, Topic
 
@@ -26,7 +26,7 @@ NAMES = {
 ALIKE = 0.05
 
 
-def supplies_finding(study: dict[str, Any], runs: pd.DataFrame) -> Finding | None:
+def supplies_finding(study: ResolvedStudy, runs: pd.DataFrame) -> Finding | None:
     """Name the arms of one server with the same options that got other supplies than others of their block.
 
     None where no run has a record of them, and where no arm got any.
@@ -44,21 +44,16 @@ def supplies_finding(study: dict[str, Any], runs: pd.DataFrame) -> Finding | Non
     return SUPPLIES.good(f"In {blocks} all servers with the same options got the same: {listing(held)}.")
 
 
-def _lines(study: dict[str, Any], runs: pd.DataFrame, column: str) -> Iterator[str]:
+def _lines(study: ResolvedStudy, runs: pd.DataFrame, column: str) -> Iterator[str]:
     """Yield a line on each group of arms that should have got the same of a supply, and did not."""
     keys = runs["variant"].map(
-        {name: canonical([variant["server"], variant["options"]]) for name, variant in _variants(study)}
+        {name: canonical([variant.server, variant.options]) for name, variant in study.variants.items()}
     )
     for _, group in runs.assign(alike=keys).groupby("alike", sort=False):
         uneven = [rows for _, rows in group.groupby("block", sort=False) if _differ(rows[column])]
         if uneven:
             blocks = f"{len(uneven)} of {plural(group['block'].nunique(), 'block')}"
             yield f"{NAMES[column]}, in {blocks}: {_text(pd.concat(uneven), column)}"
-
-
-def _variants(study: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, variant in study["variants"].items():
-        yield name, {"options": {}, **variant}
 
 
 def _differ(values: pd.Series) -> bool:

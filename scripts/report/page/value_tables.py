@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from scripts.lib.failure_reasons import alike
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import AA, CELL, Verdict
 from scripts.lib.wording import NOTHING, before_after, by_width, count, listing, missing, plural
 from scripts.report.analysis.lacks import lacks
 from scripts.report.analysis.metrics import EVERY, Metric
 from scripts.report.analysis.printed_digits import LatencyLimit, limits
-from scripts.report.analysis.verdicts import MATTERS
 from scripts.report.page.document import Cell, Head, Table, table_row, variant_cell, word_heads
 from scripts.report.page.words import arm_word, side
 
@@ -19,12 +19,12 @@ from scripts.report.page.words import arm_word, side
 class Lookup:
     """Rows of cells.csv by variant, workload, clients and metric, and the reasons of failed runs."""
 
-    def __init__(self, cells: pd.DataFrame, runs: pd.DataFrame, study: dict[str, Any]) -> None:
+    def __init__(self, cells: pd.DataFrame, runs: pd.DataFrame, study: ResolvedStudy) -> None:
         self.metrics = measured_metrics(cells)
         self.rows = cells
         self.cells = {(row.variant, row.workload, row.clients, row.metric): row for row in cells.itertuples()}
         self.limits = limits(runs)
-        self.imported = bool(study.get("imported"))
+        self.imported = study.is_imported
         self.lacks = lacks(study, runs, cells) if self.imported else {}
         self.reasons: dict[tuple, list[str]] = {}
         self.failed: set[tuple] = set()
@@ -119,7 +119,7 @@ OVERALL = {
 }  # fmt: skip
 
 
-def overall_table(study: dict[str, Any], overall: pd.DataFrame, cells: pd.DataFrame) -> Table:
+def overall_table(study: ResolvedStudy, overall: pd.DataFrame, cells: pd.DataFrame) -> Table:
     """Return the means over cells: one row per variant, one column per metric that has a value; reads overall.csv."""
     found = {(row.variant, row.metric): row for row in overall.itertuples()}
     names = [name for name in OVERALL if name in measured_metrics(cells)]
@@ -129,8 +129,8 @@ def overall_table(study: dict[str, Any], overall: pd.DataFrame, cells: pd.DataFr
             *(_overall_cell(found.get((variant, name)), EVERY[name], study) for name in names),
             style="aa" if variant == AA else "",
         )
-        for variant in study["variants"]
-        if variant != study["reference"]
+        for variant in study.variants
+        if variant != study.reference
     ]
     return Table((*word_heads("variant"), *(Head(OVERALL[name]) for name in names)), tuple(rows))
 
@@ -148,12 +148,12 @@ def _mean_of_logs(row: Any) -> Cell:
     return Cell(text, (*known, f"{lost}{plural(int(row.n_cells_planned), 'cell')}, n {int(row.n_repetitions)}"))
 
 
-def _overall_cell(row: tuple | None, metric: Metric, study: dict) -> Cell:
+def _overall_cell(row: tuple | None, metric: Metric, study: ResolvedStudy) -> Cell:
     if row is None or not row.n_cells:
-        return Cell(NOTHING, ("no cell" if study.get("imported") else "no whole block",), "hole")
+        return Cell(NOTHING, ("no cell" if study.is_imported else "no whole block",), "hole")
     if row.verdict == Verdict.UNPAIRED:
         return _mean_of_logs(row)
-    word = arm_word(row.variant, metric, row.verdict, study.get("matters", MATTERS))
-    blocks = blocks_text(row, study["repetitions"])
+    word = arm_word(row.variant, metric, row.verdict, study.matters)
+    blocks = blocks_text(row, study.repetitions)
     text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
     return Cell(text, (bounds, f"{blocks}, {word}" if word else blocks), state(metric, row))

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.lib.failure_reasons import alike
+from scripts.lib.resolved_study import MATTERS, ResolvedStudy
 from scripts.lib.vocabulary import AA, CONTROLS, MIN_BLOCKS, Verdict
 from scripts.lib.wording import (
     NARROW,
@@ -23,7 +24,6 @@ from scripts.lib.wording import (
 )
 from scripts.report.analysis.held_out import Split
 from scripts.report.analysis.metrics import COLD_TIME, EVERY, METRICS, TPS, WARM_TIME, Metric, leading
-from scripts.report.analysis.verdicts import MATTERS
 from scripts.report.page.failures_section import Refusal, refusals
 from scripts.report.page.relink_section import of_builds, relinked_sentence
 from scripts.report.page.study_answer import Sentence, VariantAnswer
@@ -37,14 +37,14 @@ LAYOUT_LUCK = (
 
 
 def study_answer(
-    study: dict, tables: dict[str, pd.DataFrame], doubts: dict[str, str], split: Mapping[str, Split]
+    study: ResolvedStudy, tables: dict[str, pd.DataFrame], doubts: dict[str, str], split: Mapping[str, Split]
 ) -> list[VariantAnswer]:
     """Return one answer per variant that is neither the reference nor a control, in the study's order.
 
     `tables` holds runs, overall, cells, comparisons and relinked; `doubts` has a sentence per variant to come first,
     `split` its gains by training.
     """
-    names = [name for name in study["variants"] if name not in (study["reference"], *CONTROLS)]
+    names = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
     more = {name: [_by_training(split[name])] if name in split and name not in doubts else [] for name in names}
     first = {name: [Sentence(doubts[name], bad=True)] if name in doubts else [] for name in names}
     made = [answer_sentences(name, study, tables["overall"], tables["cells"]) for name in names]
@@ -72,11 +72,6 @@ def _lost_answer(
     return replace(answer, headline=f"{variant}: {found.text}.", sentences=[why])
 
 
-def matters_of(study: Mapping[str, Any]) -> float:
-    """Return the smallest difference of interest of a study, as a share."""
-    return study.get("matters", MATTERS)
-
-
 def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
     """Return why a variant could not be compared: the reasons of its blocks, those that are the same as one."""
     lead = leading(comparisons["metric"]).name
@@ -89,13 +84,13 @@ def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
     return [Sentence(f"Of {plural(len(ours), 'block')}: {'; '.join([*reasons[:3], *rest])}.", bad=True)]
 
 
-def answer_sentences(variant: str, study: dict, overall: pd.DataFrame, cells: pd.DataFrame) -> VariantAnswer:
+def answer_sentences(variant: str, study: ResolvedStudy, overall: pd.DataFrame, cells: pd.DataFrame) -> VariantAnswer:
     """Return the answer for one variant from overall.csv and cells.csv."""
     rows = {row.metric: row for row in overall[overall["variant"] == variant].itertuples()}
     lead = leading(rows)
     if lead.name not in rows or not rows[lead.name].n_cells:
         return VariantAnswer(
-            variant, f"{variant} cannot be compared with {study['reference']}: no block has both runs.", []
+            variant, f"{variant} cannot be compared with {study.reference}: no block has both runs.", []
         )
     ours = cells[cells["variant"] == variant]
     others = [
@@ -104,9 +99,9 @@ def answer_sentences(variant: str, study: dict, overall: pd.DataFrame, cells: pd
         if metric is not lead and metric.name in rows
     ]
     known = [metric for metric in others if rows[metric.name].n_cells]
-    sentences = [range_sentence(rows[lead.name], lead, matters_of(study))]
+    sentences = [range_sentence(rows[lead.name], lead, study.matters)]
     sentences += [_other(rows[metric.name], metric, ours) for metric in known]
-    sentences += [*_could_find(rows[lead.name], matters_of(study)), *_lost(rows[lead.name], ours, lead)]
+    sentences += [*_could_find(rows[lead.name], study.matters), *_lost(rows[lead.name], ours, lead)]
     return VariantAnswer(variant, headline(variant, study, rows[lead.name], lead), sentences)
 
 
@@ -131,10 +126,10 @@ def short_measured(row: tuple) -> str:
     return f"{text} ({bounds})"
 
 
-def headline(variant: str, study: dict, row: tuple, lead: Metric = TPS) -> str:
+def headline(variant: str, study: ResolvedStudy, row: tuple, lead: Metric = TPS) -> str:
     """Return the sentence to quote, on the leading metric over all cells."""
-    reference, planned, matters = study["reference"], study["repetitions"], matters_of(study)
-    noun = "workload" if len(study.get("clients", ())) == 1 else "cell"
+    reference, planned, matters = study.reference, study.repetitions, study.matters
+    noun = "workload" if len(study.clients) == 1 else "cell"
     over = f"geometric mean over {plural(row.n_cells, noun)}, {plural(row.n_repetitions, 'repetition')}"
     value = f"{measured(row)} the {lead.label.lower()} of {reference}, {over}"
     match row.verdict:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
+from scripts.lib.resolved_study import ResolvedStudy, ResolvedWorkload
 from scripts.lib.vocabulary import AA, CONTROLS, OPERATION_SHARES, WORKLOAD_CLIENTS, PairStatus
 from scripts.lib.wording import NOTHING, count, listing, missing, number, option_value, percent, plural
 from scripts.measure.engine.run_parts import Statements
@@ -53,7 +53,7 @@ OPERATIONS_TEXT = (
 
 
 def operation_tables(
-    study: dict[str, Any], operations: pd.DataFrame, comparisons: pd.DataFrame
+    study: ResolvedStudy, operations: pd.DataFrame, comparisons: pd.DataFrame
 ) -> dict[str, dict[str, Table]]:
     """Return workload -> title -> table, for workloads whose script reports its operations.
 
@@ -61,10 +61,10 @@ def operation_tables(
     """
     paired = comparisons[(comparisons["status"] == PairStatus.PAIRED) & (comparisons["metric"] == "tps")]
     blocks = {(row.variant, row.block) for row in paired.itertuples()}
-    heads = (*word_heads("operation"), Head("of all calls"), *variant_heads(study["variants"]))
+    heads = (*word_heads("operation"), Head("of all calls"), *variant_heads(study.variants))
     found: dict[str, dict[str, Table]] = {}
     for (workload, clients), cell in operations.groupby(list(WORKLOAD_CLIENTS), sort=False):
-        where = f", {clients} clients" if len(study["clients"]) > 1 else ""
+        where = f", {clients} clients" if len(study.clients) > 1 else ""
         for name, label in SHOWN_OPERATIONS.items():
             rows = tuple(_operation_rows(study, cell, name, blocks))
             found.setdefault(workload, {})[f"{label}, ms{where}"] = Table(heads, rows)
@@ -72,12 +72,12 @@ def operation_tables(
 
 
 def _operation_rows(
-    study: dict[str, Any], cell: pd.DataFrame, metric: str, blocks: set[tuple[str, str]]
+    study: ResolvedStudy, cell: pd.DataFrame, metric: str, blocks: set[tuple[str, str]]
 ) -> Iterator[TableRow]:
     total = cell["calls"].sum()
     for operation, calls in cell.groupby("operation", sort=False):
-        wide = calls.pivot(index="block", columns="variant", values=metric).reindex(columns=list(study["variants"]))
-        fields = (_operation_field(wide, name, study["reference"], blocks) for name in study["variants"])
+        wide = calls.pivot(index="block", columns="variant", values=metric).reindex(columns=list(study.variants))
+        fields = (_operation_field(wide, name, study.reference, blocks) for name in study.variants)
         yield table_row(operation, percent(calls["calls"].sum() / total), *fields)
 
 
@@ -96,13 +96,13 @@ LITERAL = re.compile(r"'(?:[^']|'')*'|\d+")
 LONGEST = 240
 
 
-def sent_folds(study: dict[str, Any], records: Sequence[Run]) -> dict[str, list[Fold]]:
+def sent_folds(study: ResolvedStudy, records: Sequence[Run]) -> dict[str, list[Fold]]:
     """Return workload -> the statements of one event, once per group of variants that are sent the same."""
     known = {(run.workload, run.variant): run.statements for run in records if run.statements}
     found: dict[str, list[Fold]] = {}
-    for workload in study["workloads"]:
+    for workload in study.workloads:
         kinds: dict[tuple, dict[str, Statements]] = {}
-        for variant in (name for name in study["variants"] if name not in CONTROLS):
+        for variant in (name for name in study.variants if name not in CONTROLS):
             if logged := known.get((workload, variant)):
                 kind = (logged.total, *map(statement_form, logged.sent))
                 kinds.setdefault(kind, {})[variant] = logged
@@ -139,25 +139,25 @@ def _short(statement: str) -> str:
 
 
 def value_figures(
-    study: dict[str, Any], tables: dict[str, pd.DataFrame], figures: dict[str, str]
+    study: ResolvedStudy, tables: dict[str, pd.DataFrame], figures: dict[str, str]
 ) -> dict[str, list[Markup]]:
     """Return workload -> its figures of values; metrics without any value have none."""
     known = measured_metrics(tables["cells"])
     names = {
         name: [*(f"{metric}-{name}" for metric in value_metrics(study, name) if metric in known), f"ratio-{name}"]
-        for name in study["workloads"]
+        for name in study.workloads
     }
     return {name: found for name, wanted in names.items() if (found := markup(figures, wanted))}
 
 
 def workload_sections(
-    study: dict[str, Any], tables: dict[str, pd.DataFrame], records: Sequence[Run], figures: dict[str, str]
+    study: ResolvedStudy, tables: dict[str, pd.DataFrame], records: Sequence[Run], figures: dict[str, str]
 ) -> list[Section]:
     """Return one folded section per workload: what it is, what it sends, seconds and operations."""
     sent = sent_folds(study, records)
     operations = operation_tables(study, tables["operations"], tables["comparisons"])
     sections = []
-    for place, (name, load) in enumerate(study["workloads"].items(), start=1):
+    for place, (name, load) in enumerate(study.workloads.items(), start=1):
         data = f" on dataset {text}" if (text := _data(load)) else ""
         training = held_out.label(study, name)
         blocks = [
@@ -183,47 +183,47 @@ def _second_folds(drawings: Sequence[Markup]) -> Iterator[Fold]:
         yield Fold("Second by second, with what the server counted", blocks, is_open=len(drawings) <= 4)
 
 
-def _operation_blocks(study: dict[str, Any], tables: dict[str, Table]) -> Iterator[PageBlock]:
+def _operation_blocks(study: ResolvedStudy, tables: dict[str, Table]) -> Iterator[PageBlock]:
     if tables:
         yield Heading("Operation by operation")
-        yield Prose(OPERATIONS_TEXT.format(reference=study["reference"]), "quiet")
+        yield Prose(OPERATIONS_TEXT.format(reference=study.reference), "quiet")
         for place, (title, table) in enumerate(tables.items()):
             yield Fold(title, (table,), is_open=not place)
 
 
-def undrawn_note(study: dict[str, Any]) -> str:
+def undrawn_note(study: ResolvedStudy) -> str:
     """Return that curves of some metrics are not drawn, an empty text where all are."""
-    drawn = {metric for name in study["workloads"] for metric in value_metrics(study, name)}
+    drawn = {metric for name in study.workloads for metric in value_metrics(study, name)}
     left = [EVERY[name].heading for name in CURVES if name in of_study(study) and name not in drawn]
     if not drawn or not left:
         return ""
     shown = listing([EVERY[name].heading for name in CURVES if name in drawn])
-    amount = plural(len(study["workloads"]), "workload")
+    amount = plural(len(study.workloads), "workload")
     return f"The curves of {amount} show one metric: {shown}. The table above has the others ({'; '.join(left)})."
 
 
-def _command(load: dict[str, Any]) -> str:
-    options = (f"{name}={option_value(value)}" for name, value in (load.get("options") or {}).items())
-    return " ".join([str(load.get("script") or load.get("sql") or ""), *options]).strip()
+def _command(load: ResolvedWorkload) -> str:
+    options = (f"{name}={option_value(value)}" for name, value in load.options.items())
+    return " ".join([load.script or load.sql or "", *options]).strip()
 
 
-def _data(load: dict[str, Any]) -> str | None:
-    rows = f", the first {number(load['rows'])} rows of each table" if load.get("rows") else ""
-    return f"{load['dataset']}{rows}" if load.get("dataset") else None
+def _data(load: ResolvedWorkload) -> str | None:
+    rows = f", the first {number(load.rows)} rows of each table" if load.rows else ""
+    return f"{load.dataset}{rows}" if load.dataset else None
 
 
-def heat_maps(study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[list[Markup]]:
+def heat_maps(study: ResolvedStudy, cells: pd.DataFrame, figures: dict[str, str]) -> list[list[Markup]]:
     """Return the heat maps of each metric that has some, and the key of each last; `cells` is cells.csv."""
     charts = [markup(figures, heat_names(study, metric)) for metric in _drawn(study, cells)]
     return [[*several[1:], several[0]] for several in charts if len(several) > 1]
 
 
-def figures_of_all(kind: str, study: dict[str, Any], cells: pd.DataFrame, figures: dict[str, str]) -> list[Markup]:
+def figures_of_all(kind: str, study: ResolvedStudy, cells: pd.DataFrame, figures: dict[str, str]) -> list[Markup]:
     """Return the figures of a kind (forest, factors or effects), one per metric that has values."""
     return markup(figures, [f"{kind}-{metric}" for metric in _drawn(study, cells)])
 
 
-def _drawn(study: dict[str, Any], cells: pd.DataFrame) -> list[str]:
+def _drawn(study: ResolvedStudy, cells: pd.DataFrame) -> list[str]:
     known = measured_metrics(cells)
     return [metric for metric in drawn_metrics(study) if metric in known]
 
@@ -233,19 +233,19 @@ def markup(figures: dict[str, str], names: Iterable[str]) -> list[Markup]:
     return [Markup(figures[name]) for name in names if name in figures]
 
 
-def places(study: dict[str, Any]) -> list[tuple[str, int]]:
+def places(study: ResolvedStudy) -> list[tuple[str, int]]:
     """Return the workloads with their client counts in the order to show: of an import those that some variant has."""
-    if study.get("imported"):
+    if study.is_imported:
         return cells_of(study)
-    return [(workload, clients) for workload in study["workloads"] for clients in sorted(study["clients"])]
+    return [(workload, clients) for workload in study.workloads for clients in sorted(study.clients)]
 
 
-def is_alone(study: dict[str, Any]) -> bool:
+def is_alone(study: ResolvedStudy) -> bool:
     """Return whether an import has one variant, so that there is no ratio."""
-    return bool(study.get("imported")) and len(study["variants"]) == 1
+    return study.is_imported and len(study.variants) == 1
 
 
-def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Table:
+def by_workload(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> Table:
     """Return the table of a study; `tables` holds cells and runs. Metrics without any value have no columns.
 
     A row has workload, clients (of a study of several client counts), variant, and per metric a value and its ratio.
@@ -254,9 +254,9 @@ def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Table
     found = Lookup(tables["cells"], tables["runs"], study)
     hidden = set(OPERATION_SHARES) - {latency_of(study).name}
     metrics = [name for name in SHOWN if name in found.metrics and name not in hidden]
-    names = [name for name in study["variants"] if name not in CONTROLS]
-    names += [name for name in study["variants"] if name in CONTROLS and name in set(found.rows["variant"])]
-    several = len(study["clients"]) > 1
+    names = [name for name in study.variants if name not in CONTROLS]
+    names += [name for name in study.variants if name in CONTROLS and name in set(found.rows["variant"])]
+    several = len(study.clients) > 1
     rows = tuple(
         table_row(
             workload,
@@ -266,9 +266,9 @@ def by_workload(study: dict[str, Any], tables: dict[str, pd.DataFrame]) -> Table
             style=f"{'' if place else 'first'}{' aa' if name == AA else ''}".strip(),
         )
         for workload, clients in places(study)
-        for place, name in enumerate(_shown_variants(names, (workload, clients), metrics, found, study["reference"]))
+        for place, name in enumerate(_shown_variants(names, (workload, clients), metrics, found, study.reference))
     )
-    ratios = [] if is_alone(study) else [f"/ {study['reference']}"]
+    ratios = [] if is_alone(study) else [f"/ {study.reference}"]
     heads = (Head(text) for name in metrics for text in (SHOWN[name], *ratios))
     clients_head = [Head("clients")] if several else []
     return Table((*word_heads("workload"), *clients_head, *word_heads("variant"), *heads), rows, style="values inline")
@@ -287,10 +287,10 @@ def _shown_variants(names: list[str], place: tuple, metrics: list[str], found: L
     return others if measured and all(map(stands_beside, measured)) else names
 
 
-def _fields(key: tuple, metrics: list[str], found: Lookup, study: dict[str, Any]) -> tuple[Cell, ...]:
+def _fields(key: tuple, metrics: list[str], found: Lookup, study: ResolvedStudy) -> tuple[Cell, ...]:
     fields = []
     for name in metrics:
         fields.append(value_cell(key, EVERY[name], found))
         if not is_alone(study):
-            fields.append(Cell("") if key[0] == study["reference"] else ratio_cell(key, EVERY[name], found))
+            fields.append(Cell("") if key[0] == study.reference else ratio_cell(key, EVERY[name], found))
     return tuple(fields)

@@ -27,7 +27,7 @@ def stopping_facts(paths: Schedule) -> dict[str, Any] | None:
     if not (asked := precision_rule.settings(paths.plan.study)):
         return None
     runs = {path: run.repetition for path, run in paths.runs_of(paths.every_block).items()}
-    return {"asked": asdict(asked), "study": describe(paths, [], paths.every_block).dump(), "runs": runs}
+    return {"asked": asdict(asked), "study": describe(paths, [], paths.every_block), "runs": runs}
 
 
 def read(plan: Plan) -> list[Block] | None:

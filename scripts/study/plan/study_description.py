@@ -1,4 +1,4 @@
-"""The whole study for its report: resolved entries, and the planned order of its blocks."""
+"""The whole study for its report, read by `ResolvedStudy`: resolved entries, and the planned order of its blocks."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import Any
 
 from scripts.build.compilation.stages import PREBUILT
 from scripts.build.sources import addresses
-from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import RELINKED
 from scripts.study.config import expansion
 from scripts.study.config.loading import Study
@@ -21,13 +20,13 @@ from scripts.study.plan.schedule import Schedule
 Facts = dict[str, Any]
 AS_DECLARED = (
     *("study", "title", "question", "reference", "clients", "repetitions", "seed", "campaign"),
-    *("warmup_s", "measure_s", "placement", "expect", "client"),
+    *("warmup_s", "measure_s", "placement"),
 )
 UNLESS_NEUTRAL = ("rest_s", "restart", "stop", "series")
 
 
-def describe(paths: Schedule, files: list[Path], decided: list[Block], decision: Facts | None = None) -> ResolvedStudy:
-    """Return the study with the options, workloads, datasets and trainings it uses, and the text of its files.
+def describe(paths: Schedule, files: list[Path], decided: list[Block], decision: Facts | None = None) -> Facts:
+    """Return study.json: the options, workloads, datasets and trainings that a study uses, and the text of its files.
 
     `decided` are its blocks, all of them unless it stopped by its precision; `decision` is the record of that.
     """
@@ -41,28 +40,33 @@ def describe(paths: Schedule, files: list[Path], decided: list[Block], decision:
     trained = {build: names for build in builds if (names := trainings_of(plan, build))}
     datasets = sorted({load.dataset for load in study.loads.values()})
     measured = {name for block in decided for name in block.arms}
-    return ResolvedStudy(
+    described = {
         **stated,
-        matters=share_of(declared.matters) if "matters" in written else None,
-        stopping=stopped(asked, declared.repetitions, decision or {}) if asked else None,
-        looks=looks.earlier(Path(paths.study), decided) or None,
-        variants={
+        "matters": share_of(declared.matters) if "matters" in written else None,
+        "expect": as_written(declared.expect) if "expect" in written else None,
+        "stopping": stopped(asked, declared.repetitions, decision or {}) if asked else None,
+        "looks": looks.earlier(Path(paths.study), decided) or None,
+        "variants": {
             name: {**arm.written(), **({"relinked": True} if name == RELINKED else {}), "options": plan.options(name)}
             for name, arm in study.arms.items()
             if name != RELINKED or name in measured
         },
-        workloads={name: load.written() for name, load in study.loads.items()},
-        datasets={name: declared.datasets[name].written() for name in datasets},
-        trainings={name: declared.trainings[name].written() for name in sorted(set().union(*trained.values()))},
-        builds={name: build_facts(plan, name) for name in builds},
-        trained_on={build: loads_of(plan, names) for build, names in trained.items()},
-        matrix=matrix_of(study),
-        scaled=scaled_keys(study),
-        diagnose=asdict(diagnoses) if (diagnoses := diagnosis_plan.settings(study)) else None,
-        config_text=config_text(study, files),
-        order=[[block.key.workload, block.key.clients, block.key.repetition, paths.order(block)] for block in decided],
-        blocks=[block.name for block in decided],
-    )
+        "workloads": {name: load.written() for name, load in study.loads.items()},
+        "datasets": {name: declared.datasets[name].written() for name in datasets},
+        "trainings": {name: declared.trainings[name].written() for name in sorted(set().union(*trained.values()))},
+        "builds": {name: build_facts(plan, name) for name in builds},
+        "trained_on": {build: loads_of(plan, names) for build, names in trained.items()},
+        "matrix": matrix_of(study),
+        "client": as_written(declared.client) if "client" in written else None,
+        "scaled": scaled_keys(study),
+        "diagnose": asdict(diagnoses) if (diagnoses := diagnosis_plan.settings(study)) else None,
+        "config_text": config_text(study, files),
+        "order": [
+            [block.key.workload, block.key.clients, block.key.repetition, paths.order(block)] for block in decided
+        ],
+        "blocks": [block.name for block in decided],
+    }
+    return {name: value for name, value in described.items() if value is not None}
 
 
 def config_text(study: Study, files: list[Path]) -> str:

@@ -12,7 +12,7 @@ from scripts.commands.import_logs.imported_description import numbered, study_de
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
 from scripts.commands.import_logs.refusal_reasons import NotRead
-from scripts.lib.json_record import read
+from scripts.lib.resolved_study import read_study
 from scripts.measure.loadgen.output import Report, parse
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page.imported_findings import findings
@@ -40,7 +40,7 @@ def imported(here, *more):
     import_logs.write_records(FOLDER, here / "logs", declared, read_logs.logs)
     import_logs.write_tables(FOLDER)
     tables = {path.stem: read_csv(path) for path in (FOLDER / "tables").glob("*.csv")}
-    return read(FOLDER / "study.json"), tables, read_logs
+    return read_study(FOLDER / "study.json"), tables, read_logs
 
 
 def test_queries_mean_latency_spread_and_the_path_of_each_log_are_in_the_tables(here):

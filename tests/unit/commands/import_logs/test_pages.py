@@ -9,7 +9,7 @@ from scripts.commands.import_logs import __main__ as import_logs
 from scripts.commands.import_logs.imported_description import numbered, study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
-from scripts.lib.json_record import read
+from scripts.lib.resolved_study import read_study
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import imported_answers, imported_findings
 from scripts.report.page.finding import State
@@ -53,7 +53,7 @@ def found(here, *more, path=LAID_OUT):
     import_logs.write_records(FOLDER, here / "logs", study_description("shared", here / "logs", rules, tree), tree.logs)
     import_logs.write_tables(FOLDER)
     tables = {path.stem: read_csv(path) for path in (FOLDER / "tables").glob("*.csv")}
-    return read(FOLDER / "study.json"), tables
+    return read_study(FOLDER / "study.json"), tables
 
 
 def finding(study, tables, code):
@@ -159,7 +159,7 @@ def test_the_percentile_that_the_logs_have_takes_the_column_of_latency(here):
         here, lambda n: latency(log(8, 6000 + n), "20.00", "99th"), lambda n: latency(log(8, 7000 + n), "40.00", "99th")
     )
     study, tables = found(here)
-    assert study["imported"]["latency"] == "p99_ms"
+    assert study.imported.latency == "p99_ms"
     assert results(study, tables).heads == ["TPS", "p99 latency"]
     assert level_means(study, tables["levels"]).heads[5].text == "p99"
     heads = [head.text for head in by_workload(study, tables).heads[2:6]]

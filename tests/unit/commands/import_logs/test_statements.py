@@ -16,6 +16,7 @@ from scripts.commands.import_logs.pattern_file import read_pattern
 from scripts.jobs import plot_figures
 from scripts.lib.host.parallel import in_batches
 from scripts.lib.json_record import read
+from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.measure.loadgen.output import BUCKET_RATIO, HISTOGRAM_END_MS
 from scripts.report.analysis import dictionary, printed_digits
 from scripts.report.analysis.run_tables import read_csv
@@ -118,7 +119,7 @@ def test_cells_on_the_worse_side_are_named_with_both_quantities(here):
         path.write_text(text[: text.index("Latency histogram")] + text[text.index("SQL statistics") :]
                         .replace(old, "         95th percentile:    99.33"))  # fmt: skip
     found = tables(here)
-    (worse,) = imported_findings.worse_findings(read(FOLDER / "study.json"), found["cells"])
+    (worse,) = imported_findings.worse_findings(read_study(FOLDER / "study.json"), found["cells"])
     assert worse.text.startswith("Of 2 intervals, those on the worse side of 1: 1;")
     assert "pgo, oltp, 4 clients: " in worse.details[0]
     assert "TPS there 1.1" in worse.details[0]
@@ -129,8 +130,8 @@ def test_an_unequal_effect_explains_the_two_kinds_of_means(here):
     tree(here / "logs", {"pgo": 0.0}, workloads=("a",))
     tree(here / "logs", {"pgo": 0.7}, workloads=("b",))
     found = tables(here)
-    means = levels_section.level_means(read(FOLDER / "study.json"), found["levels"])
-    section = levels_section.level_section(read(FOLDER / "study.json"), found["levels"])
+    means = levels_section.level_means(read_study(FOLDER / "study.json"), found["levels"])
+    section = levels_section.level_section(read_study(FOLDER / "study.json"), found["levels"])
     assert "The geometric mean gives 0 %" in section.blocks[0].text
     assert [row.cells[0].text for row in means.rows] == ["all cells", "a", "b"]
     assert {row.cells[1].text for row in means.rows} == {"pgo"}
@@ -196,7 +197,7 @@ def test_one_log_that_was_cut_short_takes_no_repetition_from_the_headline(here):
     found = tables(here)
     row = found["overall"].query("metric == 'tps' and variant == 'pgo'").iloc[0]
     assert (row["n_repetitions"], row["n_blocks_least"]) == (3, 2)
-    (answer,) = imported_answers(read(FOLDER / "study.json"), found)
+    (answer,) = imported_answers(read_study(FOLDER / "study.json"), found)
     assert "geometric mean over 2 cells, 2 to 3 logs of each;" in answer.headline
 
 
@@ -210,7 +211,7 @@ def test_only_metrics_that_some_log_holds_are_in_tables_and_figures(here):
     measured = {"tps", "p95_ms", "latency_mean_ms", "qps"}
     for name in ("cells", "overall", "comparisons"):
         assert set(found[name]["metric"]) == measured
-    assert not {each for each in figure_names(study, factors=False) if "cpu" in each or "p99" in each}
+    assert not {each for each in figure_names(ResolvedStudy.of(study), factors=False) if "cpu" in each or "p99" in each}
 
 
 def test_logs_are_read_and_written_alike_by_one_process_and_by_several(here, monkeypatch):
@@ -240,7 +241,7 @@ def test_figures_drawn_by_several_processes_are_those_of_one(here, monkeypatch):
         plot_figures.main(FOLDER / "study.json", dictionary.files(FOLDER / "tables"), folder, processes)
         drawn.append({path.name: path.read_text() for path in folder.iterdir()})
     assert drawn[0] == drawn[1]
-    assert set(drawn[0]) == {f"{name}.svg" for name in figure_names(read(FOLDER / "study.json"), False)}
+    assert set(drawn[0]) == {f"{name}.svg" for name in figure_names(read_study(FOLDER / "study.json"), False)}
 
 
 def test_a_killed_reader_ends_the_import_with_its_reason(monkeypatch):

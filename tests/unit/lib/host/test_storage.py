@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scripts.lib.host import storage
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis.run_tables import collect
 from scripts.report.page import machine_section
 from tests.made import synthetic
@@ -73,6 +74,7 @@ def texts_of(rows):
 def test_page_has_a_row_a_storage_and_says_what_of_the_difference_an_fsync_is():
     study, records = made()
     records = records_of(records)
+    study = ResolvedStudy.of(study)
     runs, _ = collect(study, records)
     text, table, sentences = machine_section.storage_section(study, runs, records).blocks
     assert "fsync" in text.text
@@ -94,6 +96,7 @@ def test_published_times_stand_below_ours():
     own = [{**dict(zip(keys, row, strict=True)), "workload": "oltp", "clients": 1} for row in rows]
     study["published"] = {"source": "somewhere", "rows": own}
     records = records_of(records)
+    study = ResolvedStudy.of(study)
     runs, _ = collect(study, records)
     _, table, _ = machine_section.storage_section(study, runs, records).blocks
     assert texts_of(table.rows)[2:] == [
@@ -111,5 +114,6 @@ def test_study_without_storages_or_with_runs_of_an_older_release_has_no_such_sec
     for facts in records:
         facts.pop(lacking)
     records = records_of(records)
+    study = ResolvedStudy.of(study)
     runs, _ = collect(study, records)
     assert machine_section.storage_section(study, runs, records) is None

@@ -5,6 +5,7 @@ import pytest
 
 from scripts.lib.host import storage
 from scripts.lib.recipe_models import TablesRecipe
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NOTHING
 from scripts.measure.servers import data_directory
 from scripts.report.analysis.run_columns import FILES
@@ -79,7 +80,8 @@ def files():
     return pd.DataFrame(rows, columns=FILES.names)
 
 
-def table_of(study):
+def table_of(declared):
+    study = ResolvedStudy.of(declared)
     """Return the only table of what the tables take on disk."""
     heading, text, table = engine_section.allocated_blocks(study, engine_section.allocated_places(study, files()))
     assert (heading.text, "Allocated bytes" in text.text) == ("What the tables take on disk", True)
@@ -115,5 +117,5 @@ def test_published_sizes_stand_below_ours():
 
 def test_study_without_compressed_pages_has_no_such_table():
     plain = {**STUDY, "variants": {"none": {}, "zlib": {}}}
-    places = engine_section.allocated_places(plain, files())
-    assert (places, engine_section.allocated_blocks(plain, places)) == ([], [])
+    places = engine_section.allocated_places(ResolvedStudy.of(plain), files())
+    assert (places, engine_section.allocated_blocks(ResolvedStudy.of(plain), places)) == ([], [])

@@ -19,6 +19,7 @@ import pytest
 from scripts.lib.host import cpus, machine_facts, outcome
 from scripts.lib.host.cpus import Cpu, Topology
 from scripts.lib.host.machine_facts import read_host
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.measure.engine import run_load as load
 from scripts.measure.engine.warnings import warnings_of
 from scripts.measure.loadgen import client_host
@@ -329,8 +330,8 @@ def test_page_sets_both_hosts_side_by_side_with_what_went_between_them():
         synthetic.study(plan),
         records_of(map(elsewhere, synthetic.runs(plan))),
     )
-    runs, _ = collect(study, records)
-    _, sides, network = machine_section.client_section(study, runs, records).blocks
+    runs, _ = collect(ResolvedStudy.of(study), records)
+    _, sides, network = machine_section.client_section(ResolvedStudy.of(study), runs, records).blocks
     hosts = {row.cells[0].text: tuple(cell.text for cell in row.cells[1:]) for row in sides.rows}
     assert (hosts["name"], hosts["CPUs"]) == (("bench", "loadgen"), ("2", "4"))
     assert hosts["busiest interface"] == ("eth0", "eth1")
@@ -344,8 +345,8 @@ def test_page_sets_both_hosts_side_by_side_with_what_went_between_them():
 def test_page_of_a_study_on_one_host_has_no_such_section():
     plan = synthetic.Plan(workloads=("oltp",), repetitions=2)
     records = records_of(synthetic.runs(plan))
-    runs, _ = collect(synthetic.study(plan), records)
-    assert machine_section.client_section(synthetic.study(plan), runs, records) is None
+    runs, _ = collect(ResolvedStudy.of(synthetic.study(plan)), records)
+    assert machine_section.client_section(ResolvedStudy.of(synthetic.study(plan)), runs, records) is None
 
 
 def test_agent_is_sent_whole_with_what_it_imports():

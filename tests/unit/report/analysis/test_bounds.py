@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from scripts.jobs.compare_variants import main
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis import bounds, dictionary, run_tables, statement_times
 from scripts.report.page.bounds_section import bound_sentence
 from tests.made import synthetic
@@ -80,7 +81,7 @@ def test_a_cell_of_failed_runs_has_its_row_and_no_bound(tmp_path):
     lost = frozenset(("pgo", "oltp", 8, repetition) for repetition in (1, 2))
     tree = synthetic.write_tree(synthetic.Plan(workloads=("oltp",), repetitions=2, failures=lost), tmp_path)
     runs, _ = run_tables.collect(
-        synthetic.study(PLAN) | {"variants": {"baseline": {}, "pgo": {}, "aa": {}}}, records(tree)
+        ResolvedStudy.of(synthetic.study(PLAN) | {"variants": {"baseline": {}, "pgo": {}, "aa": {}}}), records(tree)
     )
     tree.tables.mkdir(parents=True)
     run_tables.write_csv(runs, tree.tables / "runs.csv")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats as reference
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis import comparison, effects, metrics, run_tables, table_columns
 from scripts.report.analysis.calibration import widening
 from scripts.report.analysis.effects import factor_contrasts
@@ -27,7 +28,7 @@ def study_of(builds, options=None):
 
 
 def told(study):
-    return {contrast.factor: contrast.formula for contrast in factor_contrasts(study)}
+    return {contrast.factor: contrast.formula for contrast in factor_contrasts(ResolvedStudy.of(study))}
 
 
 def made(plan=PLAN, edit=None):
@@ -36,10 +37,12 @@ def made(plan=PLAN, edit=None):
         if edit:
             edit(facts)
     declared = synthetic.study(plan)
-    runs, _ = run_tables.collect(declared, records_of(records))
-    terms = comparison.terms_of(declared)
+    runs, _ = run_tables.collect(ResolvedStudy.of(declared), records_of(records))
+    terms = comparison.terms_of(ResolvedStudy.of(declared))
     found = comparison.compare(runs, terms)
-    return runs, effects.factor_table(declared, found.arms, widening(found.calibration), terms, found.overall)
+    return runs, effects.factor_table(
+        ResolvedStudy.of(declared), found.arms, widening(found.calibration), terms, found.overall
+    )
 
 
 def row(table, factor, metric="tps"):
@@ -124,9 +127,11 @@ def test_one_cell_by_hand():
     ]  # fmt: skip
     study = {**study_of({"baseline": {}, "pgo": {"profile": "mixed"}}), "reference": "baseline", "workloads": {"w": {}}}
     runs = pd.DataFrame(rows).assign(**{name: np.nan for name in metrics.METRICS if name != "tps"})
-    terms = comparison.terms_of(study)
+    terms = comparison.terms_of(ResolvedStudy.of(study))
     made = comparison.compare(runs, terms)
-    table = effects.factor_table(study, made.arms, dict.fromkeys(metrics.METRICS, 1), terms, made.overall)
+    table = effects.factor_table(
+        ResolvedStudy.of(study), made.arms, dict.fromkeys(metrics.METRICS, 1), terms, made.overall
+    )
     found = row(table, "PGO alone")
     # mean of ln 2 and ln 8 is ln 4; s / sqrt(2) is (ln 8 - ln 2) / 2 = ln 2; t(0.975, 1) is 12.706
     assert found["ratio"] == pytest.approx(4)
@@ -156,7 +161,9 @@ def test_the_table_of_a_study_without_factors_has_its_columns_and_no_row():
     declared = synthetic.study(synthetic.Plan())
     del declared["builds"]
     nothing = pd.DataFrame(columns=table_columns.OVERALL.names)
-    found = effects.factor_table(declared, None, {}, comparison.terms_of(declared), nothing)
+    found = effects.factor_table(
+        ResolvedStudy.of(declared), None, {}, comparison.terms_of(ResolvedStudy.of(declared)), nothing
+    )
     assert list(found) == table_columns.FACTORS.names
 
 
@@ -164,10 +171,14 @@ def test_factor_that_is_a_variant_beside_the_reference_has_the_verdict_of_that_v
     plan = synthetic.Plan(variants={**dict.fromkeys(NAMES, 0.1), "baseline": 0.0, "aa": 0.0}, noise=0.04)
     records = synthetic.runs(plan)
     declared = synthetic.study(plan)
-    runs, _ = run_tables.collect(declared, records_of(records))
-    found = comparison.compare(runs, comparison.terms_of(declared))
+    runs, _ = run_tables.collect(ResolvedStudy.of(declared), records_of(records))
+    found = comparison.compare(runs, comparison.terms_of(ResolvedStudy.of(declared)))
     table = effects.factor_table(
-        declared, found.arms, widening(found.calibration), comparison.terms_of(declared), found.overall
+        ResolvedStudy.of(declared),
+        found.arms,
+        widening(found.calibration),
+        comparison.terms_of(ResolvedStudy.of(declared)),
+        found.overall,
     )
     whole = found.overall[found.overall["metric"] == "tps"].set_index("variant")
     for factor, variant in (("LTO alone", "lto"), ("PGO and LTO", "pgo_lto")):

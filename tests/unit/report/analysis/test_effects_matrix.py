@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import AA, DIFFERENCES
 from scripts.report.analysis import comparison, effects, metrics
 from scripts.report.analysis import table_columns as tables
@@ -190,6 +191,6 @@ def test_study_without_a_matrix_has_an_empty_table_and_section():
     assert list(found) == tables.EFFECTS.names
     assert not len(found)
     without = {"reference": "a"}
-    assert list(report_effects.matrix_sentences(without, found)) == []
-    assert list(report_effects.matrix_cells(without, found)) == []
-    assert report_effects.matrix_section(without, found, ()) is None
+    assert list(report_effects.matrix_sentences(ResolvedStudy.of(without), found)) == []
+    assert list(report_effects.matrix_cells(ResolvedStudy.of(without), found)) == []
+    assert report_effects.matrix_section(ResolvedStudy.of(without), found, ()) is None

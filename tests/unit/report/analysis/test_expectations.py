@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis.expectations import whole_verdict
 from scripts.report.analysis.metrics import MEASURED
 from scripts.study.config import schema
@@ -22,7 +23,7 @@ def verdict(limit, study=None, runs=OK, **changes):
         "expect": {"pgo": {"tps": limit}},
         **(study or {}),
     }
-    return whole_verdict(declared, tables)
+    return whole_verdict(ResolvedStudy.of(declared), tables)
 
 
 @pytest.mark.parametrize(

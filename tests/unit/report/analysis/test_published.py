@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NOTHING
 from scripts.report.analysis import published, stats
 from scripts.report.analysis.metrics import TPS
@@ -33,7 +34,7 @@ def declared(**more):
 
 
 def test_the_published_study_gives_its_published_means():
-    found = published.ratios(declared(), published.frame(declared()), "tps")
+    found = published.ratios(ResolvedStudy.of(declared()), published.frame(ResolvedStudy.of(declared())), "tps")
     by_workload = found.groupby("workload")["ratio"].agg(stats.geometric_mean)
     assert stats.geometric_mean(found["ratio"]) == pytest.approx(1.280, abs=5e-4)
     assert len(found) == 44
@@ -74,8 +75,8 @@ def test_findings_are_words_where_nothing_was_counted(tmp_path):
     finding = {"variant": "5.5, old", "workload": "oltp", "clients": "64", "finding": "half as fast, it says"}
     assert told == {"source": "a paper", "rows": [], "findings": [finding]}
     study = {**declared(), "published": told}
-    assert published.frame(study).empty
-    assert published.gaps(study) == []
+    assert published.frame(ResolvedStudy.of(study)).empty
+    assert published.gaps(ResolvedStudy.of(study)) == []
 
 
 def test_units_as_printed_become_those_of_the_metrics(tmp_path):
@@ -112,7 +113,7 @@ def test_every_published_file_can_be_read(file):
 def test_published_means_are_given_over_all_client_counts_and_over_ours():
     found = compared()
     study = {**synthetic.study(synthetic.Plan(workloads=("simple_select", "oltp"))), "published": TOLD}
-    first, second = published.beside(study, {"runs": found.judged}, "tps")
+    first, second = published.beside(ResolvedStudy.of(study), {"runs": found.judged}, "tps")
     assert (first.workload, second.workload) == ("simple_select", "oltp")
     assert first.here == {"pgo": pytest.approx(86702.95 / 60466.1)}
     assert first.everywhere == {"pgo": pytest.approx(1.378, abs=5e-4)}
@@ -125,15 +126,15 @@ def test_published_means_are_given_over_all_client_counts_and_over_ours():
 def test_what_either_side_lacks_is_said():
     rows = [*TOLD["rows"], {"metric": "qps", "variant": "pgo", "workload": "scan", "clients": 3, "value": 1.0}]
     study = {**declared(), "published": {"source": "s", "rows": rows}, "workloads": {"oltp": {}, "mine": {}}}
-    said = " ".join(published.gaps(study))
+    said = " ".join(published.gaps(ResolvedStudy.of(study)))
     assert "does not measure: simple_select, non_index_update and index_update." in said
     assert "without a published figure: mine." in said
     assert "client counts this study does not measure: 1, 2, 4, 16" in said
 
 
 def test_a_study_without_published_figures_has_none():
-    assert published.frame(synthetic.study(synthetic.Plan())).empty
-    assert published.gaps(synthetic.study(synthetic.Plan())) == []
+    assert published.frame(ResolvedStudy.of(synthetic.study(synthetic.Plan()))).empty
+    assert published.gaps(ResolvedStudy.of(synthetic.study(synthetic.Plan()))) == []
 
 
 def add_published(facts):
@@ -157,7 +158,7 @@ def test_each_variant_of_either_side_has_a_row_and_what_a_side_lacks_is_left_emp
     theirs = [{**row, "variant": "other"} for row in TOLD["rows"] if row["variant"] == "pgo"]
     study = {**declared(), "published": {**TOLD, "rows": [*TOLD["rows"], *theirs]}}
     study["variants"] = {**study["variants"], "unmeasured": study["variants"]["pgo"]}
-    (tps, *_) = effects_section.published_tables(study, {"runs": compared().judged})
+    (tps, *_) = effects_section.published_tables(ResolvedStudy.of(study), {"runs": compared().judged})
     named = (row.cells for row in tps.rows)
     rows = {name.text: cells for workload, name, *cells in named if workload.text == "simple_select"}
     assert list(rows) == ["pgo", "other", "unmeasured"]
@@ -170,7 +171,7 @@ def test_each_variant_of_either_side_has_a_row_and_what_a_side_lacks_is_left_emp
 def test_values_of_a_machine_of_another_scale_are_left_out_of_the_chart():
     runs = compared(synthetic.Plan(workloads=("oltp",), clients=(8, 64))).judged
     look = naming.look_of(["baseline", "pgo", "aa"], "baseline")
-    rows = published.frame(declared()).query("workload == 'oltp' and metric == 'tps'")
+    rows = published.frame(ResolvedStudy.of(declared())).query("workload == 'oltp' and metric == 'tps'")
     for factor, drawn in ((1, False), (0.1, True), (0.01, False)):
         chart = values_chart(runs, TPS, look, "tps-oltp", rows.assign(value=rows["value"] * factor))
         assert ("published pgo" in texts(chart)) == drawn, factor
@@ -179,6 +180,6 @@ def test_values_of_a_machine_of_another_scale_are_left_out_of_the_chart():
 def test_a_chart_of_published_ratios_without_any_of_ours_is_still_a_figure():
     cells = compared().cells
     look = naming.look_of(["baseline", "pgo", "aa"], "baseline")
-    theirs = published.ratios(declared(), published.frame(declared()), "tps")
+    theirs = published.ratios(ResolvedStudy.of(declared()), published.frame(ResolvedStudy.of(declared())), "tps")
     chart = ratios.published_chart(cells[cells["workload"] == "none"], theirs, TPS, look, "ratio-none")
     assert chart.startswith("<svg")

@@ -8,6 +8,7 @@ import pytest
 
 from scripts.jobs import collect_runs
 from scripts.lib.json_record import file_sha256
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis import dictionary, run_columns, run_tables
 from scripts.report.analysis.run_tables import demand_unaltered
 from tests.made import synthetic
@@ -75,7 +76,7 @@ def test_warnings_are_counted_and_their_codes_joined():
 
 
 def collected(records, plan=PLAN):
-    return run_tables.collect(synthetic.study(plan), records_of(records))
+    return run_tables.collect(ResolvedStudy.of(synthetic.study(plan)), records_of(records))
 
 
 def test_one_row_a_run_in_the_order_of_measuring():

@@ -4,6 +4,7 @@ import pytest
 
 from scripts.lib import wording
 from scripts.lib.json_record import read
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis import held_out
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import audits_section as report_audits
@@ -40,7 +41,7 @@ def names(table):
 
 
 def test_measured_builds_stand_before_the_stages_behind_them():
-    (shown,) = report_builds.by_server(STUDY, list(reversed(FACTS)))
+    (shown,) = report_builds.by_server(ResolvedStudy.of(STUDY), list(reversed(FACTS)))
     assert names(shown.measured) == NAMES
     assert set(names(shown.behind)) == {
         "instrumented_gcc-12", "relocatable_gcc-12_abc", "bolt_instrumented_bolt-16_abc",
@@ -48,7 +49,7 @@ def test_measured_builds_stand_before_the_stages_behind_them():
 
 
 def test_values_that_differ_from_the_first_build_are_marked():
-    (shown,) = report_builds.by_server(STUDY, FACTS)
+    (shown,) = report_builds.by_server(ResolvedStudy.of(STUDY), FACTS)
     lto = fields(shown.measured, "link-time optimisation")
     assert {name: (field.text, field.state) for name, field in lto.items()} == {
         "baseline": ("no", "same"), "lto": ("yes", "differs"), "pgo": ("no", "same"), "pgo_lto": ("yes", "differs"),
@@ -59,19 +60,19 @@ def test_values_that_differ_from_the_first_build_are_marked():
 
 def test_thin_lto_is_told_from_that_of_gcc():
     thin = [{**one, "compile_arguments": ["-O2", "-flto=thin"]} if one["build"] == "lto" else one for one in FACTS]
-    (shown,) = report_builds.by_server(STUDY, thin)
+    (shown,) = report_builds.by_server(ResolvedStudy.of(STUDY), thin)
     found = fields(shown.measured, "link-time optimisation")
     assert (found["lto"].text, found["pgo_lto"].text) == ("thin", "yes")
 
 
 def test_a_bolted_build_has_the_compiler_of_its_input():
-    (shown,) = report_builds.by_server(STUDY, FACTS)
+    (shown,) = report_builds.by_server(ResolvedStudy.of(STUDY), FACTS)
     assert fields(shown.measured, "compiler")["pgo_lto_bolt"].text == "gcc-12 12.2.0"
     assert fields(shown.measured, "BOLT")["pgo_lto_bolt"].text == "bolt-16 16.0.6"
 
 
 def test_a_prebuilt_server_tells_what_its_binary_tells_and_no_flags():
-    (shown,) = report_builds.by_server(STUDY, FACTS)
+    (shown,) = report_builds.by_server(ResolvedStudy.of(STUDY), FACTS)
     labels = [row.cells[0].text for row in shown.measured.rows]
     ours = {label: fields(shown.measured, label)["prebuilt"].text for label in labels}
     assert ours["flags, common"] == ours["compiler"] == "unknown"
@@ -91,7 +92,7 @@ def test_arguments_are_sets_in_all_builds_and_in_some():
 def test_builds_of_two_servers_are_not_compared_with_each_other():
     other = {**FACTS[2], "server": "postgresql-15"}
     study = {**STUDY, "variants": {**STUDY["variants"], "pg": {"server": "postgresql-15", "build": "pgo"}}}
-    first, second = report_builds.by_server(study, [*FACTS, other])
+    first, second = report_builds.by_server(ResolvedStudy.of(study), [*FACTS, other])
     assert (first.server, second.server, names(second.measured)) == ("mariadb-10.11", "postgresql-15", ("pgo",))
     assert fields(second.measured, "training of its profile")["pgo"].state == "same"
 
@@ -121,7 +122,7 @@ def test_a_bolted_build_is_audited_through_its_input(builds):
 
 def test_a_build_with_a_profile_and_without_an_audit_is_told():
     built = build_findings.Built(FACTS, [], [], [])
-    found = build_findings.audited(STUDY, built)
+    found = build_findings.audited(ResolvedStudy.of(STUDY), built)
     assert found.state == "look"
     assert "pgo of mariadb-10.11: compiled with a profile, but never audited" in found.text
     assert "lto of mariadb-10.11: compiled" not in found.text.replace("pgo_lto of", "")
@@ -143,16 +144,19 @@ def test_an_audit_shows_what_it_lacks():
         "of the units that ran",
         "of the code that ran",
     ]
-    assert build_findings.audited(STUDY, build_findings.Built([FACTS[2]], audits, [], [])).state == "good"
+    assert (
+        build_findings.audited(ResolvedStudy.of(STUDY), build_findings.Built([FACTS[2]], audits, [], [])).state
+        == "good"
+    )
 
 
 def test_the_answers_of_every_measured_build_are_asked_for():
     checks = [records.check(name) for name in NAMES]
-    good = build_findings.checked(STUDY, build_findings.Built(FACTS, [], checks, []))
+    good = build_findings.checked(ResolvedStudy.of(STUDY), build_findings.Built(FACTS, [], checks, []))
     assert good.state == "good"
     assert "6 of 6 builds answered 409 statements" in good.text
     differing = [{**check, "answered_identically": 408} if check["build"] == "pgo" else check for check in checks[:-1]]
-    bad = build_findings.checked(STUDY, build_findings.Built(FACTS, [], differing, []))
+    bad = build_findings.checked(ResolvedStudy.of(STUDY), build_findings.Built(FACTS, [], differing, []))
     assert bad.state == "look"
     assert bad.details == (
         "pgo of mariadb-10.11 answers differently from baseline",
@@ -165,7 +169,7 @@ def test_a_proof_that_does_not_hold_is_told_first():
         {"kind": "machine_code", "builds": ["a", "b"], "holds": True, "text": "differs"},
         {"kind": "machine_code", "builds": ["a", "c"], "holds": False, "text": "the same machine code"},
     ]
-    found = build_findings.proven(TWO, build_findings.Built([], [], [], proofs))
+    found = build_findings.proven(ResolvedStudy.of(TWO), build_findings.Built([], [], [], proofs))
     assert (found.state, found.details[0]) == ("look", "a and c: the same machine code")
     assert "1 of 2 pairs that should differ have different machine code" in found.text
 
@@ -202,12 +206,15 @@ def test_bolt_tells_functions_and_branches(builds):
 
 def test_each_workload_says_in_whose_training_it_was(builds):
     study = read(builds[0].study)
-    assert held_out.label(study, "simple_select") == "In the training of pgo, pgo_lto, pgo_lto_bolt and as_published."
-    assert held_out.label(study, "index_update").startswith("Held out from the training of pgo, ")
-    assert held_out.label({**study, "trained_on": {"pgo": ["x"], "pgo_lto": ["oltp"]}}, "x") == (
+    assert (
+        held_out.label(ResolvedStudy.of(study), "simple_select")
+        == "In the training of pgo, pgo_lto, pgo_lto_bolt and as_published."
+    )
+    assert held_out.label(ResolvedStudy.of(study), "index_update").startswith("Held out from the training of pgo, ")
+    assert held_out.label(ResolvedStudy.of({**study, "trained_on": {"pgo": ["x"], "pgo_lto": ["oltp"]}}), "x") == (
         "In the training of pgo; held out from the training of pgo_lto."
     )
-    assert held_out.label({"variants": {}}, "x") == ""
+    assert held_out.label(ResolvedStudy.of({"variants": {}}), "x") == ""
 
 
 def test_trained_and_held_out_workloads_have_a_mean_each(builds):
@@ -245,7 +252,7 @@ TWO = {"variants": {"a": {"server": "x", "build": "baseline"}, "b": {"server": "
 
 @pytest.mark.parametrize(("study", "state", "told"), [(ONE, "plain", "one build"), (TWO, "look", "was not checked")])
 def test_missing_proofs_are_told_unless_there_was_nothing_to_prove(study, state, told):
-    found = build_findings.proven(study, build_findings.Built([], [], [], []))
+    found = build_findings.proven(ResolvedStudy.of(study), build_findings.Built([], [], [], []))
     assert found.state == state
     assert told in found.text
 

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.measure.servers import families
 from scripts.measure.servers.families import innodb_status, postgresql_status
 from scripts.report.analysis import metrics, run_columns, run_tables
@@ -153,25 +154,25 @@ def test_page_of_runs_without_such_data_has_no_such_section(tmp_path):
 
 
 def test_change_buffer_is_told_as_means_of_what_a_call_did():
-    study = {"variants": ["none", "all"], "workloads": ["w"], "clients": [4]}
+    study = {"variants": {"none": {}, "all": {}}, "workloads": {"w": {}}, "clients": [4]}
     unused = {name: {"before": 1.0, "after": 1.0} for name in BUFFER}
     runs = records_of(
         {"outcome": "ok", "variant": variant, "workload": "w", "clients": 4, "counters": found}
         for variant, found in (("none", unused), ("all", BUFFER), ("all", BUFFER))
     )
-    assert engine_section.change_buffer_rows(study, runs) == [
+    assert engine_section.change_buffer_rows(ResolvedStudy.of(study), runs) == [
         ("none", "w", "4", "1", "0", "0", "0", "0", "–", "1", "1"),
         ("all", "w", "4", "2", "240", "1\u202f000", "0", "7", "–", "1", "90"),
     ]
-    assert engine_section.change_buffer_rows(study, runs[:1]) == []
+    assert engine_section.change_buffer_rows(ResolvedStudy.of(study), runs[:1]) == []
 
 
 def test_sizes_are_of_all_tables_with_growth_and_what_is_allocated():
     facts = {"variant": "all", "workload": "w", "clients": 4, "repetition": 1, "files": FILES}
-    study = {"variants": ["none", "all"], "workloads": ["w", "other"], "clients": [4]}
+    study = {"variants": {"none": {}, "all": {}}, "workloads": {"w": {}, "other": {}}, "clients": [4]}
     files = run_tables.file_table(records_of([facts]))
-    assert not engine_section.size_table(study, "other", files[files["workload"] == "other"])
-    table = engine_section.size_table(study, "w", files)
+    assert not engine_section.size_table(ResolvedStudy.of(study), "other", files[files["workload"] == "other"])
+    table = engine_section.size_table(ResolvedStudy.of(study), "w", files)
     (row,) = table.rows
     told = {head.text: (cell.text, cell.notes) for head, cell in zip(table.heads, row.cells, strict=True)}
     assert told == {

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from scripts.lib import wording
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import Verdict
 from scripts.report.page import build_findings, measuring_section, verdict
 from tests.made import synthetic
@@ -41,7 +42,7 @@ def row_of(verdict, low, high, ratio=1.01, repetitions=5, cells=1):
     ],
 )
 def test_the_headline_says_no_more_than_the_data(row, repetitions, said):
-    found = verdict.headline("pgo", {"reference": "baseline", "repetitions": repetitions}, row)
+    found = verdict.headline("pgo", ResolvedStudy.of({"reference": "baseline", "repetitions": repetitions}), row)
     assert said in found.replace("\u202f", " ")
 
 
@@ -73,11 +74,12 @@ def test_an_audit_under_its_threshold_or_absent_is_not_called_good():
     build = {"server": "m", "build": "pgo", "flags": {"profile": ["-fprofile-use"]}}
     of_build = {"server": "m", "build": "pgo", **audit}
     found = [
-        build_findings.audited(study, build_findings.Built([build], audits, [], [])) for audits in ([of_build], [])
+        build_findings.audited(ResolvedStudy.of(study), build_findings.Built([build], audits, [], []))
+        for audits in ([of_build], [])
     ]
     assert [finding.state for finding in found] == ["look", "look"]
     whole = build_findings.Built([build], [{**of_build, "matched_share": 1.0}], [], [])
-    assert build_findings.audited(study, whole).state == "good"
+    assert build_findings.audited(ResolvedStudy.of(study), whole).state == "good"
 
 
 def timed(*spans):
@@ -113,9 +115,9 @@ def test_overlapping_runs_are_found_on_one_host_only():
 def test_order_notices_a_block_that_ran_otherwise():
     runs = pd.concat([timed((0, 10)).assign(variant="pgo"), timed((11, 20)).assign(variant="baseline")])
     planned = {"seed": 1, "order": [["oltp", 8, 1, ["baseline", "pgo"]]]}
-    assert measuring_section.run_order(planned, runs).state == "look"
+    assert measuring_section.run_order(ResolvedStudy.of(planned), runs).state == "look"
     planned["order"][0][3].reverse()
-    assert measuring_section.run_order(planned, runs).state == "good"
+    assert measuring_section.run_order(ResolvedStudy.of(planned), runs).state == "good"
 
 
 @pytest.mark.parametrize(

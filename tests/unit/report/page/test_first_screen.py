@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from scripts.lib.json_record import read
+from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.lib.vocabulary import AA, RELINKED
 from scripts.lib.wording import by_width
 from scripts.measure.engine.run_record import Run
@@ -28,9 +28,9 @@ def tables_of(tree):
     return {name: read_csv(tree.tables / f"{name}.csv") for name in names}
 
 
-def answer_text(tree, study=None):
-    study = study or read(tree.study)
-    answers = [answer_of(tree, name) for name in study["variants"] if name not in (study["reference"], AA)]
+def answer_text(tree):
+    study = read_study(tree.study)
+    answers = [answer_of(tree, name) for name in study.variants if name not in (study.reference, AA)]
     return first_screen.answer_sentence(study, tables_of(tree), answers)
 
 
@@ -57,7 +57,7 @@ def test_two_variants_are_answered_by_their_ratio(report):
 
 
 def test_a_study_of_the_reference_alone_has_an_answer():
-    assert first_screen.answer_sentence({}, {}, []) == first_screen.ONLY_REFERENCE
+    assert first_screen.answer_sentence(ResolvedStudy.of({}), {}, []) == first_screen.ONLY_REFERENCE
 
 
 def overall_row(variant, ratio, verdict):
@@ -72,7 +72,7 @@ def test_results_are_grouped_by_word_better_first():
     empty = pd.DataFrame({"metric": [], "workload": [], "n_factors": [], "interaction": [], "server": []})
     runs = pd.DataFrame(columns=["variant", "outcome", "failure", "cause"])
     tables = {"overall": pd.DataFrame(rows), "factors": empty, "effects": empty, "runs": runs}
-    said = first_screen.answer_sentence(study, tables, ["two", "answers"])
+    said = first_screen.answer_sentence(ResolvedStudy.of(study), tables, ["two", "answers"])
     words = [part.split(":")[0] for part in said.split(". ")]
     assert words == ["Faster", "Slower", "The same within 2\u202f%", "Open"]
     assert said.startswith("Faster: b 1.20\u202f× the transactions per second (1.18–1.22), e 1.10\u202f× (1.08–1.12).")
@@ -105,7 +105,7 @@ def test_machine_is_named_in_one_line(report):
 def test_cpu_whose_name_a_virtual_machine_hides_is_named_with_its_numbers():
     host = {"cpu_model": "AMD EPYC", "cpu_id": "family 26 model 2", "cpus": 2, "memory_mib": 24106}
     runs = [Run.of({"host": {**host, **lacking}}) for lacking in ({}, {"cpu_id": None}, {"cpu_model": None})]
-    lines = [first_screen.machine_line({"clients": [1]}, [run], [], []) for run in runs]
+    lines = [first_screen.machine_line(ResolvedStudy.of({"clients": [1]}), [run], [], []) for run in runs]
     names = ["AMD EPYC (family 26 model 2)", "AMD EPYC", "family 26 model 2"]
     assert [line.split(" · ")[0] for line in lines] == names
 
@@ -114,13 +114,13 @@ def test_tables_that_several_servers_hold_are_named_once_with_the_range_of_their
     tables = {"dataset": "sbtest", "tables": 5, "rows": 40000}
     held = [{**tables, "bytes": mib * 2**20} for mib in (142.5, 103, 153.3)]
     other = {"dataset": "links", "tables": None, "rows": None, "bytes": 20 * 2**20}
-    line = first_screen.machine_line({"clients": [1]}, [], [], [*held, other])
+    line = first_screen.machine_line(ResolvedStudy.of({"clients": [1]}), [], [], [*held, other])
     assert line.replace("\u202f", " ") == "5 tables of 40 000 rows, 103.0 MiB to 153.3 MiB · links, 20.0 MiB · 1 client"
 
 
 def test_figure_is_there_for_wide_and_narrow_screens_with_every_arm_and_its_figures(ladder):
     tree, page, _ = ladder
-    found = results(read(tree.study), tables_of(tree))
+    found = results(read_study(tree.study), tables_of(tree))
     assert [row.variant for row in found.rows] == ["lto", "pgo", "pgo_lto", AA]
     assert [metric.name for metric in found.metrics] == ["tps", "cpu_us_per_tx", "p95_ms"]
     for name in ("answer", "answer-narrow"):
@@ -136,7 +136,7 @@ def test_figure_is_there_for_wide_and_narrow_screens_with_every_arm_and_its_figu
 
 def test_established_figures_are_bold_and_those_of_controls_never(ladder):
     tree, _, _ = ladder
-    found = {row.variant: row for row in results(read(tree.study), tables_of(tree)).rows}
+    found = {row.variant: row for row in results(read_study(tree.study), tables_of(tree)).rows}
     assert found["pgo"].fields[0].state == "good"
     assert {field.state for field in found[AA].fields} == {"quiet"}
     assert 'id="answer.good-' in (tree.figures / "answer.svg").read_text()
@@ -151,7 +151,7 @@ def test_relinks_have_the_last_row_with_what_they_move(tmp_path):
         return facts
 
     tree, _, _ = rendered(synthetic.Plan(workloads=("oltp", "index_update"), variants=variants), tmp_path, moved)
-    last = results(read(tree.study), tables_of(tree)).rows[-1]
+    last = results(read_study(tree.study), tables_of(tree)).rows[-1]
     row = read_csv(tree.tables / "relinked.csv").query("metric == 'tps' and workload.isna()").iloc[0]
     assert (last.variant, last.label) == (RELINKED, "baseline relinked")
     assert last.mean.ratio is None

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis import ladder, published
 from scripts.report.analysis.run_tables import read_csv
 from tests.made import synthetic
@@ -44,7 +45,7 @@ def test_interval_is_that_of_the_repetitions():
 
 
 def test_published_ladder_is_the_one_of_the_source():
-    rows = published.frame({"published": TOLD})
+    rows = published.frame(ResolvedStudy.of({"published": TOLD}))
     assert len(rows) == 10
     assert rows.set_index("clients")["value"][[8, 4096]].tolist() == [138.244, 208.14]
 

@@ -6,6 +6,7 @@ import math
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.page.measuring_section import ladder_lines, neighbour_correlation
 
 STUDY = {"reference": "baseline", "restart": "never"}
@@ -35,16 +36,16 @@ def test_ups_and_downs_within_a_start_correlate_negatively():
 def test_one_start_leaves_nothing_to_correlate_and_that_is_no_zero():
     found, pairs = neighbour_correlation(runs(lambda number, level: 0.01, repetitions=1), "baseline")
     assert (math.isnan(found), pairs) == (True, 0)
-    assert list(ladder_lines(STUDY, runs(lambda number, level: 0.01, repetitions=1)))[1].endswith(
+    assert list(ladder_lines(ResolvedStudy.of(STUDY), runs(lambda number, level: 0.01, repetitions=1)))[1].endswith(
         "(lag 1): not known from 0 pairs."
     )
 
 
 def test_page_names_the_levels_and_the_correlation():
-    first, second = ladder_lines(STUDY, runs(lambda number, level: 0.01 * number))
+    first, second = ladder_lines(ResolvedStudy.of(STUDY), runs(lambda number, level: 0.01 * number))
     assert "one start of each server, which goes through 8, 64 and 512 clients" in first
     assert second.endswith("(lag 1): 1.00, from 10 pairs.")
 
 
 def test_other_studies_say_nothing_of_it():
-    assert list(ladder_lines({"reference": "baseline"}, runs(lambda number, level: 0.0))) == []
+    assert list(ladder_lines(ResolvedStudy.of({"reference": "baseline"}), runs(lambda number, level: 0.0))) == []

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.measure.engine.run_parts import Edges, TimedSql
 from scripts.measure.engine.run_record import Diagnosis, Run
 from scripts.report.page import published_figures
@@ -62,7 +63,7 @@ def measured():
 def row(measured, metric, unit="", variant="a", clients=4, value=8):
     published = {"metric": metric, "variant": variant, "workload": "load", "clients": clients, "value": value}
     study = {"variants": {"a": {}, "b": {}, "aa": {}}, "published": {"rows": [{**published, "unit": unit}]}}
-    (found,) = published_figures.figure_rows(study, measured)
+    (found,) = published_figures.figure_rows(ResolvedStudy.of(study), measured)
     assert found[:4] == (metric, variant, "load", str(clients))
     return found[4:]
 

@@ -5,6 +5,7 @@ import math
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS, RELINKED
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page import relink_section
@@ -60,7 +61,7 @@ def test_shuffling_before_lto_is_stated(lto):
                           "moved_high": [0.02], "n_relinks": [5], "clients": [None]})  # fmt: skip
     builds = {"baseline": {"lto": lto}, "pgo": {}}
     study = {"variants": {name: {"server": "s", "build": name} for name in builds}, "reference": "baseline"}
-    found = relink_section.relinks_finding({**study, "builds": builds}, table)
+    found = relink_section.relinks_finding(ResolvedStudy.of({**study, "builds": builds}), table)
     assert (relink_section.SHUFFLED_BEFORE_LTO in found.details) == lto
 
 
@@ -70,7 +71,7 @@ def no_relinks():
 
 def test_variants_of_one_build_are_no_comparison_of_builds():
     study = {"reference": "a", "variants": {name: variant("baseline") for name in ("a", "b", *CONTROLS)}}
-    assert relink_section.of_builds(study) == []
-    assert relink_section.relinks_finding(study, no_relinks()) is None
+    assert relink_section.of_builds(ResolvedStudy.of(study)) == []
+    assert relink_section.relinks_finding(ResolvedStudy.of(study), no_relinks()) is None
     study["variants"]["c"] = variant("pgo")
-    assert relink_section.of_builds(study) == ["c"]
+    assert relink_section.of_builds(ResolvedStudy.of(study)) == ["c"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NOTHING
 from scripts.measure.servers.families import mysql_options
 from scripts.report.page import runs_section
@@ -59,7 +60,7 @@ RECORDS = [
 
 
 def test_options_by_another_name_or_lacking_are_shown_with_the_values_servers_run_with():
-    shown = dict(runs_section.option_rows(STUDY, RECORDS))
+    shown = dict(runs_section.option_rows(ResolvedStudy.of(STUDY), RECORDS))
     lacking, unknown = Cell(NOTHING, ("not in this release",), "hole"), Cell(NOTHING)
     serializable = Cell("SERIALIZABLE")
     renamed = Cell("SERIALIZABLE", ("as transaction_isolation",))
@@ -71,7 +72,7 @@ def test_options_by_another_name_or_lacking_are_shown_with_the_values_servers_ru
 
 def test_options_that_all_servers_have_make_no_table():
     alike = {"variants": {name: {"options": {"innodb_io_capacity": 900}} for name in ("old", "new", "fork")}}
-    assert runs_section.option_rows(alike, RECORDS) == []
+    assert runs_section.option_rows(ResolvedStudy.of(alike), RECORDS) == []
 
 
 def test_variables_that_differ_only_in_a_path_are_told_apart():

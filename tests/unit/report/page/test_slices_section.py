@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.measure.engine import disk_load
 from scripts.report.analysis.run_columns import RUNS
 from scripts.report.page import measuring_section, slices_section
@@ -70,7 +71,7 @@ def test_load_bound_by_a_disk_is_named_with_what_the_reference_asked_and_how_man
     )
     assert ": 3 blocks in slices, since the study sets `together`;" in slices_section.disk_lines(asking(410.0))[0]
     assert (
-        measuring_section.method_finding({"reference": "baseline"}, asking(410.0))
+        measuring_section.method_finding(ResolvedStudy.of({"reference": "baseline"}), asking(410.0))
         .details[0]
         .startswith("oltp, 8 clients, bound by")
     )

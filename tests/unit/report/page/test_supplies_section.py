@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.measure.engine.machine_parts import SuppliesFacts
 from scripts.report.analysis.run_columns import RUNS
 from scripts.report.page.supplies_section import NAMES, supplies_finding
@@ -23,33 +24,36 @@ def runs(**columns):
 
 
 def test_arm_that_got_no_huge_pages_is_named_with_its_blocks():
-    found = supplies_finding(STUDY, runs(huge_pages_mib=[144, 144, 0, 0, 144, 144, 144, 0]))
+    found = supplies_finding(ResolvedStudy.of(STUDY), runs(huge_pages_mib=[144, 144, 0, 0, 144, 144, 144, 0]))
     assert (found.code, found.state) == ("supplies", "look")
     assert found.details == ("huge pages, in 1 of 2 blocks: 144 MiB: baseline (1), aa (1); none: pgo (1)",)
     assert "vm.nr_hugepages" in found.remedy
 
 
 def test_arms_with_other_options_may_get_other_supplies():
-    found = supplies_finding(STUDY, runs(huge_pages_mib=[144, 144, 144, 0] * 2))
+    found = supplies_finding(ResolvedStudy.of(STUDY), runs(huge_pages_mib=[144, 144, 144, 0] * 2))
     assert (found.state, found.details) == ("good", ())
     assert found.text == "In 2 blocks all servers with the same options got the same: huge pages."
 
 
 def test_failed_arm_got_nothing_that_counts():
     outcome = ["ok", "ok", "failed", "ok"] * 2
-    assert supplies_finding(STUDY, runs(huge_pages_mib=[144, 144, 0, 0] * 2, outcome=outcome)).state == "good"
+    assert (
+        supplies_finding(ResolvedStudy.of(STUDY), runs(huge_pages_mib=[144, 144, 0, 0] * 2, outcome=outcome)).state
+        == "good"
+    )
 
 
 @pytest.mark.parametrize("column", list(NAMES))
 def test_each_supply_is_judged(column):
-    found = supplies_finding(STUDY, runs(**{column: [2.0, 1.0, 2.0, 2.0] * 2}))
+    found = supplies_finding(ResolvedStudy.of(STUDY), runs(**{column: [2.0, 1.0, 2.0, 2.0] * 2}))
     assert found.details[0].startswith(f"{NAMES[column]}, in 2 of 2 blocks: 2")
 
 
 def test_study_without_supplies_or_of_before_has_no_finding():
-    assert supplies_finding(STUDY, runs()) is None
-    assert supplies_finding(STUDY, runs(**dict.fromkeys(NAMES, None))) is None
-    assert supplies_finding(STUDY, runs().drop(columns="aio_contexts")) is None
+    assert supplies_finding(ResolvedStudy.of(STUDY), runs()) is None
+    assert supplies_finding(ResolvedStudy.of(STUDY), runs(**dict.fromkeys(NAMES, None))) is None
+    assert supplies_finding(ResolvedStudy.of(STUDY), runs().drop(columns="aio_contexts")) is None
 
 
 def test_columns_and_record_have_the_same_supplies():

@@ -10,6 +10,7 @@ import pytest
 from scripts.commands.compare_studies.cells import Cells, shared_cells, side_table
 from scripts.commands.compare_studies.studies import load_finished, refusals
 from scripts.lib.json_record import read, write
+from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.lib.wording import size
 from scripts.measure.engine.run_record import read_diagnosis
 from scripts.report.analysis.metrics import METRICS
@@ -80,7 +81,7 @@ def test_values_are_the_weighted_means_of_the_blocks_in_comparisons_csv(later):
 
 def test_every_pair_in_the_table_by_workload_and_in_the_summary_has_its_quotient_beside_it(later):
     tree, _, summary = later
-    rows = by_workload(read(tree.study), tables_of(tree)).rows
+    rows = by_workload(read_study(tree.study), tables_of(tree)).rows
     assert [row.cells[1].text for row in rows] == ["pgo", "work_mem", "aa"] * 2
     for row in rows:
         for value, ratio in zip(row.cells[2::2], row.cells[3::2], strict=True):
@@ -93,7 +94,7 @@ def test_every_pair_in_the_table_by_workload_and_in_the_summary_has_its_quotient
 
 def test_what_a_transaction_cost_stands_beside_its_ratio(later):
     tree, *_ = later
-    made = efforts(read(tree.study), tables_of(tree)["runs"], [])
+    made = efforts(read_study(tree.study), tables_of(tree)["runs"], [])
     cells = [cell for effort in made for row in effort.table.rows for cell in row.cells if cell.notes]
     assert cells
     for cell in cells:
@@ -132,7 +133,7 @@ def test_cpu_time_of_functions_is_set_against_the_reference_of_the_same_blocks(l
         place = {"study": "made_up", "variant": variant, "workload": "oltp", "clients": 8}
         write(tmp_path / f"{variant}.json", diagnosed(place, "perf"))
         records.append(read_diagnosis(tmp_path / f"{variant}.json"))
-    (cell,) = diagnosed_cells(study, cells, records)
+    (cell,) = diagnosed_cells(ResolvedStudy.of(study), cells, records)
     known = cells.query("metric == 'cpu_us_per_tx' and workload == 'oltp'").set_index("variant")["reference_value"]
     for variant in ("pgo", "work_mem"):
         assert cell.reference_samples(variant).cpu_us == known[variant]
@@ -172,6 +173,6 @@ def test_times_of_storages_are_set_against_the_reference_of_their_own_block(late
     tree, *_ = later
     study, runs = read(tree.study), tables_of(tree)["runs"]
     runs["fsync_p50_ms"] = np.where(runs["variant"] == "work_mem", 3.0, 1.0)
-    told = [line for line in machine_section.storage_sentences(study, runs) if "work_mem" in line]
+    told = [line for line in machine_section.storage_sentences(ResolvedStudy.of(study), runs) if "work_mem" in line]
     assert [line.rpartition("; ")[2] for line in told] == ["4 blocks.", "5 blocks."]
     assert all("an fsync 2.00 ms more" in line for line in told)

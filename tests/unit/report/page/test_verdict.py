@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.page.engine_section import TABLE_KINDS, Allocated, AllocatedPlace, allocated_sentences
 from scripts.report.page.machine_section import CLIENT_COLUMNS, traffic_sentences
 from scripts.report.page.pairs import PairedMeans
@@ -26,7 +27,7 @@ def test_disk_space_of_each_other_variant_is_told_for_both_edges():
         ("lz4", "after"): beside(0.6),
         ("aa", "after"): beside(1.0),
     }
-    (said,) = allocated_sentences(STUDY, [AllocatedPlace("linkbench", 8, (TABLE_KINDS,), sizes)])
+    (said,) = allocated_sentences(ResolvedStudy.of(STUDY), [AllocatedPlace("linkbench", 8, (TABLE_KINDS,), sizes)])
     assert said == (
         "linkbench, 8 clients: disk space of all tables of lz4 to that of none: "
         "0.55\u202f× (0.54–0.56), n 5 before the load and 0.60\u202f×, n 5 after the load."
@@ -38,11 +39,11 @@ def test_traffic_of_each_cell_is_told_where_the_load_generator_has_a_host_of_its
     place = {"variant": "none", "workload": "oltp", "clients": 8, "outcome": "ok"}
     runs = pd.DataFrame([{**place, **amounts}])
     remote = record_of({**place, "client_host": {"address": "10.0.0.2"}})
-    assert list(traffic_sentences(STUDY, runs, [remote])) == [
+    assert list(traffic_sentences(ResolvedStudy.of(STUDY), runs, [remote])) == [
         "none, oltp, 8 clients: 20\u202f000 packets and 30.1 Mbit per second went to the server, "
         "21\u202f000 packets and 45.0 Mbit came from it."
     ]
-    assert list(traffic_sentences(STUDY, runs, [record_of(place)])) == []
+    assert list(traffic_sentences(ResolvedStudy.of(STUDY), runs, [record_of(place)])) == []
 
 
 def test_pairs_of_statements_are_told_with_their_intervals_and_what_was_not_measured_is_left_out():
@@ -56,4 +57,6 @@ def test_pairs_of_statements_are_told_with_their_intervals_and_what_was_not_meas
         "n_ok": 5,
     }
     rows = pd.DataFrame([row, {**row, "variant": "lz4", "ratio": float("nan")}])
-    assert list(against_sentences(STUDY, "oltp", rows)) == ["Time of a / b: none 2.00\u202f× (1.90–2.10, n 5)."]
+    assert list(against_sentences(ResolvedStudy.of(STUDY), "oltp", rows)) == [
+        "Time of a / b: none 2.00\u202f× (1.90–2.10, n 5)."
+    ]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import by_width
 from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.warnings import THRESHOLDS
@@ -43,7 +44,7 @@ BOUNDS = pd.DataFrame(
 
 
 def test_each_cell_says_what_bound_it_and_a_full_load_generator_is_marked():
-    one, eight = (row.cells[2:] for row in bounds_section.bound_table(STUDY, BOUNDS).rows)
+    one, eight = (row.cells[2:] for row in bounds_section.bound_table(ResolvedStudy.of(STUDY), BOUNDS).rows)
     assert [cell.text for cell in one] == ["waiting", "waiting"]
     assert [cell.text for cell in eight] == ["server CPU", "load generator"]
     assert [cell.state for cell in eight] == ["", "bad"]
@@ -59,7 +60,7 @@ def test_one_client_on_a_virtual_machine_is_said_to_measure_wake_ups_with_the_ce
 
 def test_without_cpu_time_nothing_is_said_of_what_bound_cells():
     unknown = BOUNDS.assign(bound=None)
-    assert bounds_section.bound_blocks(STUDY, unknown) == []
+    assert bounds_section.bound_blocks(ResolvedStudy.of(STUDY), unknown) == []
     assert bounds_section.reasons(unknown) == []
 
 
@@ -88,7 +89,7 @@ THREE = {**STUDY, "variants": dict.fromkeys(("baseline", "aa", "pgo"), STUDY["va
 def test_work_is_divided_by_transactions_of_the_window_and_commits_of_the_call():
     runs, found = whole(lambda variant, _: (300, 50))
     lost = replace(found[-1], repetition=9, outcome="failed", counters=found[0].counters)
-    (effort,) = efforts_section.efforts(THREE, runs, [*found, lost])
+    (effort,) = efforts_section.efforts(ResolvedStudy.of(THREE), runs, [*found, lost])
     assert [head.text for head in effort.table.heads[2:]] == ["context switches", "data fsyncs"]
     assert [[cell.text for cell in row.cells] for row in effort.table.rows] == [
         ["baseline", "8", "3.00", "0.250"],
@@ -107,14 +108,15 @@ def test_what_a_transaction_cost_is_compared_block_by_block_with_the_interval_of
         return (1000 * noise[repetition] * gain[variant] * math.exp(chance.gauss(0, 0.01)), 50)
 
     runs, found = whole(values)
-    (effort,) = efforts_section.efforts(THREE, runs, found)
+    (effort,) = efforts_section.efforts(ResolvedStudy.of(THREE), runs, found)
     reference, _, pgo = (row.cells[2] for row in effort.table.rows)
     assert reference.notes == ()
     value, low, high = map(float, re.findall(r"[0-9.]+", pgo.notes[0]))
     assert value == pytest.approx(0.8, abs=0.02)
     assert 0.75 < low < 0.8 < high < 0.85
     same = compare(
-        runs.assign(tps=runs["context_switches"] / 100, started_at=0.0, ended_at=1.0), terms_of(THREE, ["tps"])
+        runs.assign(tps=runs["context_switches"] / 100, started_at=0.0, ended_at=1.0),
+        terms_of(ResolvedStudy.of(THREE), ["tps"]),
     ).cells
     row = same[same["variant"] == "pgo"].iloc[0]
     assert pgo.notes == ("× {} ({})".format(*by_width(row["ratio"], row["ratio_low"], row["ratio_high"])),)
@@ -122,14 +124,14 @@ def test_what_a_transaction_cost_is_compared_block_by_block_with_the_interval_of
 
 def test_a_quantity_of_zero_has_no_ratio_and_one_block_no_interval():
     runs, found = whole(lambda variant, _: (0 if variant == "pgo" else 300, 50), repetitions=1)
-    (effort,) = efforts_section.efforts(THREE, runs, found)
+    (effort,) = efforts_section.efforts(ResolvedStudy.of(THREE), runs, found)
     assert [cell.notes for cell in effort.table.rows[2].cells[2:]] == [(), ("× 1.000",)]
 
 
 def test_counters_without_commits_are_left_out():
     runs, found = whole(lambda *_: (None, 50))
     without = [replace(run, counters={"x": run.counters["data_fsyncs"]}) for run in found]
-    assert efforts_section.efforts(THREE, runs.assign(read_bytes=None), without) == []
+    assert efforts_section.efforts(ResolvedStudy.of(THREE), runs.assign(read_bytes=None), without) == []
 
 
 def test_costs_add_up_and_what_is_unknown_is_no_zero():
@@ -161,14 +163,17 @@ def test_the_instrumented_server_is_set_beside_the_reference_at_the_same_clients
     run = {"workload": workload, "clients": clients, "seconds": 20, "tps": 250.0}
     profile = {"training": "mixed", "server": "mariadb-10.11", "trained": "instrumented", "runs": [run]}
     (sentence,) = builds_section.instrumentation_sentences(
-        STUDY, pd.DataFrame([cell(8, 1000.0), cell(1, float("nan"))]), [profile]
+        ResolvedStudy.of(STUDY), pd.DataFrame([cell(8, 1000.0), cell(1, float("nan"))]), [profile]
     )
     assert said in sentence
 
 
 def test_a_server_other_than_the_references_is_not_set_beside_it():
     profile = {"training": "mixed", "server": "other", "runs": [{"workload": "oltp", "clients": 8, "tps": 1.0}]}
-    assert builds_section.instrumentation_sentences(STUDY, pd.DataFrame([cell(8, 1000.0)]), [profile]) == []
+    assert (
+        builds_section.instrumentation_sentences(ResolvedStudy.of(STUDY), pd.DataFrame([cell(8, 1000.0)]), [profile])
+        == []
+    )
 
 
 def test_what_the_sizes_of_a_bolted_build_hide_is_told_where_there_is_one():

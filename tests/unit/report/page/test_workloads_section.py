@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NOTHING
 from scripts.report.analysis import run_columns
 from scripts.report.page import workloads_section
@@ -22,7 +23,7 @@ def tables(statuses=("paired", "paired", "paired"), study=STUDY):
                 rows.append({"variant": variant, **key, "operation": name, "calls": calls, **latencies})
         pairs.append({"variant": "b", **key, "status": statuses[repetition - 1], "metric": "tps"})
     frame = pd.DataFrame(rows, columns=run_columns.OPERATIONS.names)
-    return workloads_section.operation_tables(study, frame, pd.DataFrame(pairs))
+    return workloads_section.operation_tables(ResolvedStudy.of(study), frame, pd.DataFrame(pairs))
 
 
 def test_operations_have_shares_values_and_ratios_with_their_interval():
@@ -52,18 +53,23 @@ def test_several_client_counts_are_told_apart():
 
 def test_study_whose_loads_tell_no_operations_has_no_table():
     pairs = pd.DataFrame(columns=["variant", "workload", "clients", "repetition", "status", "metric"])
-    assert workloads_section.operation_tables(STUDY, pd.DataFrame(columns=run_columns.OPERATIONS.names), pairs) == {}
+    assert (
+        workloads_section.operation_tables(
+            ResolvedStudy.of(STUDY), pd.DataFrame(columns=run_columns.OPERATIONS.names), pairs
+        )
+        == {}
+    )
 
 
 def of_workloads(amount):
     names = [f"w{number}" for number in range(amount)]
-    return {"workloads": {name: {} for name in names}, "clients": [1, 8]}
+    return ResolvedStudy.of({"workloads": {name: {} for name in names}, "clients": [1, 8]})
 
 
 def test_many_workloads_have_curves_of_the_first_metric_alone_and_the_page_says_so():
     few, many = of_workloads(15), of_workloads(16)
-    assert sum(len(naming.value_metrics(few, name)) for name in few["workloads"]) == naming.MOST_CURVES
-    assert {naming.value_metrics(many, name) for name in many["workloads"]} == {("tps",)}
+    assert sum(len(naming.value_metrics(few, name)) for name in few.workloads) == naming.MOST_CURVES
+    assert {naming.value_metrics(many, name) for name in many.workloads} == {("tps",)}
     assert workloads_section.undrawn_note(few) == ""
     for heading in ("p95", "p99", "CPU"):
         assert heading in workloads_section.undrawn_note(many)

@@ -3,6 +3,7 @@
 import pytest
 
 from scripts.lib.json_record import read
+from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.lib.wording import by_width, count
 from scripts.report.analysis.run_tables import read_csv
 from scripts.report.page.finding import Topic
@@ -15,7 +16,9 @@ TABLES = ("cells", "runs", "operations", "comparisons")
 
 
 def table_of(tree):
-    return by_workload(read(tree.study), {name: read_csv(tree.tables / f"{name}.csv") for name in ("cells", "runs")})
+    return by_workload(
+        read_study(tree.study), {name: read_csv(tree.tables / f"{name}.csv") for name in ("cells", "runs")}
+    )
 
 
 def test_rows_stand_by_workload_then_variant_with_the_figures_of_the_tables(report):
@@ -43,7 +46,7 @@ def test_the_reference_has_a_row_where_no_variant_stands_beside_it(report):
     tree, *_ = report
     study, tables = read(tree.study), {name: read_csv(tree.tables / f"{name}.csv") for name in ("cells", "runs")}
     alone = tables["cells"].assign(reference_value=float("nan"))
-    reference, pgo, _ = by_workload(study, tables | {"cells": alone}).rows[:3]
+    reference, pgo, _ = by_workload(ResolvedStudy.of(study), tables | {"cells": alone}).rows[:3]
     assert [bool(cell.text) for cell in reference.cells[2:]] == [True, False] * 3
     assert {cell.notes for cell in (*reference.cells[2::2], *pgo.cells[2::2])} == {("5 runs",)}
 
@@ -53,7 +56,7 @@ def test_load_on_a_part_of_the_rows_says_so(report):
     study, tables = read(tree.study), {name: read_csv(tree.tables / f"{name}.csv") for name in TABLES}
 
     def datasets():
-        sections = workload_sections(study, tables, [], {})
+        sections = workload_sections(ResolvedStudy.of(study), tables, [], {})
         return [section.blocks[0].text.partition(" on dataset ")[2] for section in sections]
 
     assert datasets() == ["sbtest", "sbtest"]
@@ -103,4 +106,6 @@ def test_a_run_without_a_transaction_is_counted_beside_the_ratio(report):
     study, tables = read(tree.study), {name: read_csv(tree.tables / f"{name}.csv") for name in ("cells", "runs")}
     cells = tables["cells"]
     cells.loc[(cells["variant"] == "pgo") & (cells["metric"] == "tps"), "n_blocks"] = 4
-    assert by_workload(study, tables).rows[0].cells[3].notes[-1] == "4 blocks, 1 zero or without a value"
+    assert (
+        by_workload(ResolvedStudy.of(study), tables).rows[0].cells[3].notes[-1] == "4 blocks, 1 zero or without a value"
+    )

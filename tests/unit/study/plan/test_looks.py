@@ -23,7 +23,7 @@ def report(made, **more):
 
 
 def earlier(made):
-    return study_description.describe(made, [], made.blocks).looks
+    return study_description.describe(made, [], made.blocks).get("looks")
 
 
 def test_more_repetitions_after_a_report_are_another_look_and_each_number_counts_once():

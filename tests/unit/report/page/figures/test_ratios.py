@@ -9,6 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from scripts.jobs import plot_figures
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import Verdict
 from scripts.report.analysis.metrics import METRICS, TPS
 from scripts.report.page.figures import naming
@@ -114,9 +115,9 @@ def test_the_key_shows_both_ends_and_all_marks():
 
 
 def drawn(plan):
-    study = synthetic.study(plan)
+    study = ResolvedStudy.of(synthetic.study(plan))
     ordered = plot_figures.in_order(compared(plan).cells, study)
-    look = naming.look_of(list(study["variants"]), study["reference"])
+    look = naming.look_of(list(study.variants), study.reference)
     return study, dict(plot_figures.heat(study, ordered, TPS, look))
 
 
@@ -131,9 +132,9 @@ def maps_of_small_studies(monkeypatch):
 def test_studies_with_few_workloads_and_client_counts_have_no_map(monkeypatch):
     monkeypatch.setattr(naming, "LEAST_HEAT", 20)
     plan = synthetic.Plan(variants=VARIANTS, workloads=("simple_select", "oltp"), clients=(1, 8, 64), repetitions=1)
-    assert naming.heat_names(synthetic.study(plan), "tps") == []
+    assert naming.heat_names(ResolvedStudy.of(synthetic.study(plan)), "tps") == []
     wide = synthetic.study(plan) | {"clients": list(range(1, 11))}
-    assert naming.heat_names(wide, "tps")[0] == "scale-tps"
+    assert naming.heat_names(ResolvedStudy.of(wide), "tps")[0] == "scale-tps"
 
 
 def test_several_client_counts_give_one_map_a_variant_without_aa():

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from scripts.jobs import plot_figures
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NARROW, number
 from scripts.report.analysis import run_tables
 from scripts.report.analysis.comparison import compare, terms_of
@@ -27,8 +28,10 @@ LOOK = naming.look_of(VARIANTS, "baseline")
 def frames(plan):
     declared = synthetic.study(plan)
     records = records_of(synthetic.runs(plan))
-    runs, _ = run_tables.collect(declared, records)
-    return runs, plot_figures.in_order(compare(runs, terms_of(declared)).cells, declared)
+    runs, _ = run_tables.collect(ResolvedStudy.of(declared), records)
+    return runs, plot_figures.in_order(
+        compare(runs, terms_of(ResolvedStudy.of(declared))).cells, ResolvedStudy.of(declared)
+    )
 
 
 def plan(**more):
