@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from scripts.lib import signals, version
+from scripts.lib import parts, signals, version
 from scripts.lib.parts import Part
 from scripts.lib.visible import json_visible
 
@@ -16,7 +16,7 @@ FORMAT = 1
 # The last commit that reads and renders results of the layout before blocks.
 LAST_BEFORE_BLOCKS = "fda9c5556efb7d624ff05d403265257cbc948968"
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json = parts.Json
 RecordPart = TypeVar("RecordPart", bound=Part)
 
 

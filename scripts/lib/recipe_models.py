@@ -5,21 +5,18 @@ beside the old one, and an edit taken back finds the old one again.
 """
 
 import json
-import types
-import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 from scripts.lib import json_record
 from scripts.lib.json_record import Json
-from scripts.lib.parts import per_class
+from scripts.lib.parts import Values
 
 Scalar = str | int | float | bool
 Options = Mapping[str, Scalar]
-NEUTRAL: tuple[Any, ...] = (None, False, (), [], {}, "")
 
 
 class StageKind(StrEnum):
@@ -67,34 +64,6 @@ class StageKind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Values:
-    """A recipe, or an object in one. A field that may lack has a neutral value as its default."""
-
-    def dump(self) -> dict[str, Any]:
-        """Return the values as a JSON object, in the order of the fields.
-
-        Neutral values are left out, so that a field added by a later release leaves old digests as they are.
-        """
-        values = ((member.name, _dumped(getattr(self, member.name))) for member in fields(self))
-        return {name: value for name, value in values if value not in NEUTRAL}
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any], where: str = "recipe") -> Self:
-        """Return the recipe or object that `dump` made a JSON object of.
-
-        Raises ValueError naming a key that is missing or that has no field, and `where` it stands.
-        """
-        members = _fields(cls)
-        if unknown := values.keys() - members.keys():
-            raise ValueError(
-                f"{where}: unknown keys {', '.join(sorted(unknown))}, expected some of {', '.join(members)}"
-            )
-        if missing := [name for name, (_, needed) in members.items() if needed and name not in values]:
-            raise ValueError(f"{where}: no {', '.join(missing)} among the keys {', '.join(values)}")
-        return cls(**{name: _read(members[name][0], value, f"{where}.{name}") for name, value in values.items()})
-
-
-@dataclass(frozen=True, kw_only=True)
 class Recipe(Values):
     """A recipe of any kind."""
 
@@ -107,33 +76,6 @@ class Recipe(Values):
     def parse(cls, text: str) -> Self:
         """Return the recipe in a JSON text, as a rule passes it to its job."""
         return cls.of(json.loads(text))
-
-
-def _dumped(value: Any) -> Any:
-    if isinstance(value, Values):
-        return value.dump()
-    return [_dumped(item) for item in value] if isinstance(value, tuple) else value
-
-
-@per_class
-def _fields(recipe: type[Values]) -> dict[str, tuple[Any, bool]]:
-    """Return field name -> (type, whether it must have a value)."""
-    kinds = typing.get_type_hints(recipe)
-    return {
-        member.name: (kinds[member.name], member.default is member.default_factory is MISSING)
-        for member in fields(recipe)
-    }
-
-
-def _read(kind: Any, value: Any, where: str) -> Any:
-    if isinstance(kind, types.UnionType):
-        kind = next((inner for inner in typing.get_args(kind) if inner is not types.NoneType), kind)
-    if typing.get_origin(kind) is tuple:
-        inner = typing.get_args(kind)[0]
-        return tuple(_read(inner, item, f"{where}.{number}") for number, item in enumerate(value))
-    if isinstance(kind, type) and issubclass(kind, Values):
-        return kind.of(value, where)
-    return kind(value) if isinstance(kind, type) and issubclass(kind, StrEnum) else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +92,7 @@ class ToolchainRecipe(Values):
 
     name: str
     version: str
-    commands: Mapping[str, Any]
+    commands: Mapping[str, Json]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -332,7 +274,7 @@ class LoadRecipe(WorkloadRecipe, Recipe):
     fill: str | None = None
     rest_s: int | None = None
     series: bool = False
-    client: Mapping[str, Any] | None = None
+    client: Mapping[str, Json] | None = None
     rounds: int | None = None
     slice_s: float | None = None
     ladder: tuple[int, ...] = ()

@@ -340,7 +340,7 @@ class Plan:
             measure_s=None if timed else declared.measure_s,
             turn_s=None if timed or declared.turn_s == TURN_S else declared.turn_s,
             fill=self.loads.fill(workload, parts.data),
-            rest_s=declared.rest_s,
+            rest_s=declared.rest_s or None,
             series=declared.series,
             client=declared.client.written() if declared.client else None,
             rounds=declared.rounds,
