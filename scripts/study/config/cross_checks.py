@@ -211,8 +211,8 @@ class Sense:
                 yield Mistake((*path, "build"), text)
             yield from self._options(path, server, variant.options)
             build = declared.builds.get(variant.build)
-            for training in {build.profile, build.bolt} - {None} if build else ():
-                if entry := declared.trainings.get(training or ""):
+            for training in filter(None, {build.profile, build.bolt} if build else ()):
+                if entry := declared.trainings.get(training):
                     yield from self._options(("trainings", training), server, entry.options or {})
         if variant.data:
             yield from self._script((*path, "data"), variant.data.script, variant.data.options)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation.stages import PREBUILT
 from scripts.build.sources.declared import DeclaredServer
@@ -19,7 +18,7 @@ from scripts.study.config.mistakes import Mistake, Places, form, odd_keys, odd_t
 from scripts.study.config.references import references, taken
 from scripts.study.config.scalars import as_written
 from scripts.study.config.sound import Sound, of_parts
-from scripts.study.config.yaml_lines import ConfigError, Document, KeyPath
+from scripts.study.config.yaml_lines import Config, ConfigError, Document, KeyPath, at, mapping
 
 CATALOG = {
     "servers": "servers.yaml",
@@ -33,21 +32,20 @@ CATALOG = {
 NEEDED_SECTION = "workloads"
 # Mappings from names, of which a name with a mistake can be left out.
 NAMED = ("variants", "workloads", "expect", "options", "storage", "client_environment")
-Entries = dict[str, dict[str, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
 class WrittenOut:
     """A config at one scale, its entries laid over the catalog's, and the places where they are written."""
 
-    config: dict[str, Any]
-    entries: Entries
+    config: Config
+    entries: dict[str, Config]
     places: Places
     own: tuple[Mistake, ...]
 
     def mistakes(self, root: Path) -> Iterator[Mistake]:
         """Yield every mistake but those of YAML's reading."""
-        unfit = [*odd_texts(self.config), *odd_texts(self.entries)]
+        unfit = [*odd_texts(self.config), *odd_texts({**self.entries})]
         told = {mistake.path for mistake in unfit}
         yield from unfit
         yield from (mistake for mistake in self._others(root, unfit) if mistake.path not in told)
@@ -56,20 +54,17 @@ class WrittenOut:
         keyed = with_text_keys(self.config)
         formed = [*odd_keys(self.config), *form(_laid(keyed, self.entries), self.places)]
         yield from (*self.own, *formed)
-        yield from references(keyed, self.entries, _known_entry(keyed, self.entries))
+        yield from references(keyed, self.entries, _known_names(keyed, self.entries))
         yield from taken({**keyed, "builds": self.entries["builds"]})
         yield from Sense(self.sound([*formed, *unfit]), root).mistakes()
 
     def sound(self, mistakes: list[Mistake]) -> Sound:
         """Return the parts of the config and of its entries that have none of these mistakes."""
         config = _sound(with_text_keys(self.config), mistakes)
-        loads = config.get(NEEDED_SECTION, {})
-        return of_parts(config | _whole(self.entries, mistakes), tuple(loads))
+        return of_parts({**config, **_whole(self.entries, mistakes)}, tuple(mapping(config.get(NEEDED_SECTION))))
 
 
-def write_out(
-    config: dict[str, Any], size: str, documents: tuple[Document, ...], catalog: dict[str, Document]
-) -> WrittenOut:
+def write_out(config: Config, size: str, documents: tuple[Document, ...], catalog: dict[str, Document]) -> WrittenOut:
     """Return a config at the scale `size`; `documents` are its files, `catalog` those of the catalog by name."""
     laid = expansion.scaled(config, documents) if size == expansion.SMALL else config
     small = laid.get(expansion.SMALL) if size == expansion.SMALL else None
@@ -84,68 +79,58 @@ def write_out(
     return WrittenOut(expanded, _entries(with_text_keys(expanded), catalog), places, own)
 
 
-def _sound(config: dict[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
+def _sound(config: Config, mistakes: list[Mistake]) -> Config:
     """Return the parts of a config without mistakes, which are checked further: the user sees all mistakes at once."""
-    faults = {mistake.path[:depth] for mistake in mistakes for depth in (1, 2)}
-    wrong = {mistake.path for mistake in mistakes}
-    named = {key: config[key] for key in NAMED if isinstance(config.get(key), dict) and (key,) not in wrong}
+    faults = {mistake.path[:1] for mistake in mistakes}
+    named = [key for key in NAMED if isinstance(config.get(key), dict)]
     rest = {key: value for key, value in config.items() if key not in named and (key,) not in faults}
-    fit = {key: {name: value[name] for name in value if (key, name) not in faults} for key, value in named.items()}
+    fit = _whole({key: mapping(config[key]) for key in named}, mistakes)
     return rest | {key: value for key, value in fit.items() if value}
 
 
-def _entries(config: dict[str, Any], catalog: dict[str, Document]) -> Entries:
+def _entries(config: Config, catalog: dict[str, Document]) -> dict[str, Config]:
     """Return catalog entries with the study's own laid over them, key by key."""
     entries = {}
     for kind, file in CATALOG.items():
-        named = with_text_keys(catalog[file].value[kind])
-        for name, entry in _mapping(config.get(kind)).items():
+        named = with_text_keys(mapping(at(catalog[file].value, (kind,))))
+        for name, entry in mapping(config.get(kind)).items():
             if isinstance(entry, dict):
-                named[name] = {**named.get(name, {}), **entry}
+                named[name] = {**mapping(named.get(name)), **entry}
         entries[kind] = named
     return entries
 
 
-def _laid(config: dict[str, Any], entries: Entries) -> dict[str, Any]:
+def _laid(config: Config, entries: dict[str, Config]) -> Config:
     """Return a config with the catalog's entries under its own; a section that is no mapping stays as it is."""
     laid = dict(config)
     for kind, named in entries.items():
         section = config.get(kind, None if kind == NEEDED_SECTION else {})
         if isinstance(section, dict) and (section or kind != NEEDED_SECTION):
-            odd = {
-                name: entry
-                for name, entry in section.items()
-                if not isinstance(entry, dict) and (entry is not None or kind != NEEDED_SECTION)
-            }
-            laid[kind] = named | odd
+            odd = {name: entry for name, entry in section.items() if not isinstance(entry, dict)}
+            # A workload with nothing after its colon takes the catalog's entry.
+            refused = {name: odd[name] for name in odd if odd[name] is not None or kind != NEEDED_SECTION}
+            laid[kind] = {**named, **refused}
     return laid
 
 
-def _whole(entries: Entries, mistakes: list[Mistake]) -> Entries:
-    """Return the complete entries without mistakes."""
-    faults = {mistake.path[:depth] for mistake in mistakes for depth in (1, 2)}
-    wrong = {mistake.path for mistake in mistakes}
+def _whole(entries: dict[str, Config], mistakes: list[Mistake]) -> dict[str, Config]:
+    """Return the entries without mistakes; none of a section that has a mistake itself."""
+    faults = {mistake.path[:2] for mistake in mistakes}
     return {
-        kind: {name: entry for name, entry in named.items() if (kind,) not in wrong and (kind, name) not in faults}
+        kind: {name: entry for name, entry in named.items() if (kind,) not in faults and (kind, name) not in faults}
         for kind, named in entries.items()
     }
 
 
-def _known_entry(config: dict[str, Any], entries: Entries) -> dict[str, set[str]]:
+def _known_names(config: Config, entries: dict[str, Config]) -> dict[str, set[str]]:
     """Return every declared name by kind, entries with mistakes included; not the kinds whose section is no mapping."""
-    kinds = {**entries, "variants": {}, "storage": {}}
+    kinds: dict[str, Config] = {**entries, "variants": {}, "storage": {}}
+    if not config.get("variants") and expansion.MATRIX_SECTION in config:
+        del kinds["variants"]  # a matrix with mistakes is reported already
     declared = {kind: config.get(kind, {}) for kind in kinds}
     # A workload with nothing after its colon refers to the catalog.
-    declared["workloads"] = {
-        name: entry for name, entry in _mapping(declared["workloads"]).items() if entry is not None
-    }
-    if not config.get("variants") and expansion.MATRIX_SECTION in config:
-        del declared["variants"], kinds["variants"]  # a matrix with mistakes is reported already
-    return {kind: {*kinds[kind], *declared[kind]} for kind in kinds if isinstance(declared[kind], dict)}
-
-
-def _mapping(section: Any) -> dict[str, Any]:
-    return section if isinstance(section, dict) else {}
+    declared["workloads"] = {name: entry for name, entry in mapping(declared["workloads"]).items() if entry is not None}
+    return {kind: {*kinds[kind], *section} for kind, section in declared.items() if isinstance(section, dict)}
 
 
 Line = tuple[str, int, str]
@@ -195,15 +180,15 @@ class Study(Sound):
         return self.places.line(mistake)
 
 
-def read(file: Path, root: Path, **overrides: Any) -> Study:
+def read(file: Path, root: Path, **overrides: Json) -> Study:
     """Read and check a config file, as with `--config` and `overrides`.
 
     Raises ConfigError with every mistake found, OSError when it cannot be read.
     """
-    return load({**config_text.read(file).value, **overrides}, root, str(file), (file,))
+    return load({**mapping(config_text.read(file).value), **overrides}, root, str(file), (file,))
 
 
-def load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | Path] = ()) -> Study:
+def load(config: Config, root: Path, where: str, files: Sequence[str | Path] = ()) -> Study:
     """Lay a config over the catalog in `root` and check it at the scale it asks for and at its small one.
 
     `where` names it in messages; `files` are the config files it was merged from, a later one wins: they give lines and
@@ -216,7 +201,7 @@ def load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | P
         raise ConfigError(f"{where}: {config_text.NESTED}") from error
 
 
-def _load(config: dict[str, Any], root: Path, where: str, files: Sequence[str | Path]) -> Study:
+def _load(config: Config, root: Path, where: str, files: Sequence[str | Path]) -> Study:
     catalog = {file: config_text.read_text(root / "catalog" / file) for file in dict.fromkeys(CATALOG.values())}
     documents = tuple(config_text.read(Path(file)) for file in files)
     sizes = {size: write_out(config, size, documents, catalog) for size in expansion.declared_scales(config)}
@@ -243,17 +228,19 @@ def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
     config, full_config = (defaults | scale.config for scale in (whole, full))
     scaled = expansion.scale_settings({**full_config, **full.entries}, {**config, **whole.entries})
     content = {key: config[key] for key in config.keys() - NO_WINDOW.keys()} | whole.entries
-    sound = of_parts(content, tuple(config["workloads"]))
+    sound = of_parts(content, tuple(mapping(config[NEEDED_SECTION])))
     declared = sound.declared.model_copy(update={key: config[key] for key in NO_WINDOW})
     return Study(declared, sound.measured, tuple(scaled), whole.places)
 
 
-def _defaults(whole: WrittenOut) -> dict[str, Any]:
+def _defaults(whole: WrittenOut) -> Config:
     """Return the defaults of the keys that every study has."""
-    reference, *others = sorted(whole.config["variants"], key=lambda name: name != whole.config["reference"])
+    variants, reference = mapping(whole.config["variants"]), str(whole.config["reference"])
+    others = [name for name in variants if name != reference]
     named = " and ".join(others) if others else AA
     arms = f"do the other {len(others)} variants" if len(others) > 2 else f"do{'es' * (len(others) < 2)} {named}"
-    is_timed = all("sql" in whole.entries["workloads"][name] for name in whole.config["workloads"])
+    loads = whole.entries[NEEDED_SECTION]
+    is_timed = all("sql" in mapping(loads[name]) for name in mapping(whole.config[NEEDED_SECTION]))
     fixed = {key: StudyDeclaration.model_fields[key].default for key in DEFAULTS} | (NO_WINDOW if is_timed else {})
     return {"title": whole.config["study"], "question": f"How {arms} compare with {reference}?", **fixed}
 
@@ -267,12 +254,11 @@ def _misread(documents: list[Document]) -> tuple[set[Mistake], set[KeyPath]]:
 
 def _named_twice(documents: Sequence[Document]) -> Iterator[Mistake]:
     """Yield the name of a study that another config file names too: one of them would be measured under this name."""
-    naming = [document for document in documents if "study" in document.value]
+    naming = [document for document in documents if "study" in mapping(document.value)]
     for document in naming[1:]:
         first = f"{naming[0].name}:{naming[0].line(('study',))}"
-        text = (
-            f"{document.value['study']!r}, but {first} names a study too; expected one study, and other files without"
-        )
+        study = at(document.value, ("study",))
+        text = f"{study!r}, but {first} names a study too; expected one study, and other files without"
         yield Mistake(("study",), text, (document.name, document.line(("study",))))
 
 

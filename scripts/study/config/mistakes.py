@@ -6,15 +6,24 @@ import reprlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from pydantic import ValidationError
 
 from scripts.lib.host.address import without_logins
+from scripts.lib.json_record import Json
 from scripts.study.config.declared_study import ENTRIES, StudyDeclaration
 from scripts.study.config.scalars import ConfigKeys
 from scripts.study.config.schema import Schema, alternative, expected, inner, resolved, types_of
-from scripts.study.config.yaml_lines import PRINTABLE_EXPECTED, Document, KeyPath, at, named_character
+from scripts.study.config.yaml_lines import (
+    PRINTABLE_EXPECTED,
+    Config,
+    Document,
+    Key,
+    KeyPath,
+    at,
+    mapping,
+    named_character,
+)
 
 
 class _Short(reprlib.Repr):
@@ -47,7 +56,7 @@ class Places:
     `origin` maps a key path of the config, whose scale and matrix are expanded, to the path as written.
     """
 
-    config: dict[str, Any]
+    config: Config
     files: tuple[Document, ...]
     catalog: tuple[Document, ...]
     origin: Callable[[KeyPath], KeyPath] = lambda path: path
@@ -78,7 +87,7 @@ class Places:
         there, merged = at(document.value, path), at(self.config, path)
         return not isinstance(merged, dict) and repr(there) != repr(merged)
 
-    def hint(self, path: KeyPath, value: Any, types: list[str]) -> str:
+    def hint(self, path: KeyPath, value: Json, types: list[str]) -> str:
         """Return how YAML read a value of a wrong type, and how to write the meant one."""
         path = self.origin(path)
         if value is None:
@@ -94,12 +103,12 @@ class Places:
         return f"; YAML reads {text} as {_shown(value)}, write '{text}' in quotes"
 
 
-def _part(key: Any) -> str:
+def _part(key: Key) -> str:
     text = str(key)
     return text if PLAIN.fullmatch(text) and text.isprintable() and len(text) <= SHORT.maxstring else SHORT.repr(text)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Json | Key) -> str:
     return f"the date {value}" if isinstance(value, date) else SHORT.repr(value)
 
 
@@ -111,7 +120,7 @@ def _number(text: str) -> int | float | None:
     return int(value) if value.is_integer() else value
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: Key, known: Iterable[str]) -> str:
     """Return `, did you mean ...?` with the nearest known name, else the list of known names."""
     names = sorted(known)
     if near := nearest(name, names):
@@ -119,43 +128,50 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f", expected one of {', '.join(map(_part, names))}" if names else ", and none is declared"
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: Key, known: Iterable[str]) -> str | None:
     """Return the known name that a mistyped one is nearest to, None when none is near."""
     return next(iter(difflib.get_close_matches(str(name).lower(), known, n=1)), None)
 
 
-def odd_keys(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
+def _parts(content: Json) -> Iterator[tuple[Key, Json]]:
+    """Yield the values of a mapping or a list, with their keys or places."""
+    match content:
+        case dict():
+            yield from content.items()
+        case list():
+            yield from enumerate(content)
+
+
+def odd_keys(content: Json, path: KeyPath = ()) -> Iterator[Mistake]:
     """Yield keys that are no text, such as `on`, `1` or nothing at all."""
-    parts = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
-    for key, value in parts:
+    for key, value in _parts(content):
         if isinstance(content, dict) and not isinstance(key, str):
             yield Mistake((*path, key), f"the key {key!r} is no text; write it in quotes")
         yield from odd_keys(value, (*path, key))
 
 
-def odd_texts(content: Any, path: KeyPath = ()) -> Iterator[Mistake]:
+def odd_texts(content: Json | Key, path: KeyPath = ()) -> Iterator[Mistake]:
     """Yield keys and values with characters that no file, command or page can hold as they are."""
-    match content:
-        case str() if unfit := UNFIT.search(content):
-            yield Mistake(path, f"{_shown(content)} holds {named_character(unfit[0])}, {PRINTABLE_EXPECTED}")
-        case dict():
-            for key, value in content.items():
-                odd = [*odd_texts(key, (*path, key))]
-                yield from odd or odd_texts(value, (*path, key))
-        case list():
-            for index, item in enumerate(content):
-                yield from odd_texts(item, (*path, index))
+    if isinstance(content, str) and (unfit := UNFIT.search(content)):
+        yield Mistake(path, f"{_shown(content)} holds {named_character(unfit[0])}, {PRINTABLE_EXPECTED}")
+    for key, value in _parts(content):
+        odd = [*odd_texts(key, (*path, key))]
+        yield from odd or odd_texts(value, (*path, key))
 
 
-def with_text_keys(content: Any, unfit: re.Pattern[str] | None = None) -> Any:
+def with_text_keys(content: Config, unfit: re.Pattern[str] | None = None) -> Config:
     """Return a copy without the keys that are no text, nor those in which a pattern is found."""
-    if isinstance(content, dict):
-        fit = [key for key in content if isinstance(key, str) and not (unfit and unfit.search(key))]
-        return {key: with_text_keys(content[key], unfit) for key in fit}
-    return [with_text_keys(item, unfit) for item in content] if isinstance(content, list) else content
+    fit = [key for key in content if isinstance(key, str) and not (unfit and unfit.search(key))]
+    return {key: _with_text_keys(content[key], unfit) for key in fit}
 
 
-def form(content: dict[str, Any], places: Places) -> Iterator[Mistake]:
+def _with_text_keys(value: Json, unfit: re.Pattern[str] | None) -> Json:
+    if isinstance(value, list):
+        return [_with_text_keys(item, unfit) for item in value]
+    return with_text_keys(value, unfit) if isinstance(value, dict) else value
+
+
+def form(content: Config, places: Places) -> Iterator[Mistake]:
     """Yield everything the models refuse of a config whose entries are laid over the catalog's."""
     content = with_text_keys(content, UNFIT)  # pydantic has no place for an error in a key that is no UTF-8
     try:
@@ -175,16 +191,15 @@ def form(content: dict[str, Any], places: Places) -> Iterator[Mistake]:
             yield Mistake(key.path, key.text(places))
 
 
-def needed_keys(content: dict[str, Any]) -> Iterator[KeyPath]:
+def needed_keys(content: Config) -> Iterator[KeyPath]:
     """Yield the key paths that are missing because of another key of their mapping."""
     yield from (need for need in _needed(StudyDeclaration, content))
     for kind, model in ENTRIES.items():
-        named = content.get(kind)
-        for name, entry in named.items() if isinstance(named, dict) else ():
+        for name, entry in mapping(content.get(kind)).items():
             yield from ((kind, name, *path) for path in (_needed(model, entry) if isinstance(entry, dict) else ()))
 
 
-def _needed(model: type[ConfigKeys], entry: dict[str, Any]) -> Iterator[KeyPath]:
+def _needed(model: type[ConfigKeys], entry: Config) -> Iterator[KeyPath]:
     for need in model.NEEDS:
         key, value = need.when or (need.without, None)
         default = None if need.without else model.model_fields[key].default
@@ -195,7 +210,7 @@ def _needed(model: type[ConfigKeys], entry: dict[str, Any]) -> Iterator[KeyPath]
 class RefusedKey:
     """An error of pydantic's: its key path, the value there and its schema, as far as the place of the error leads."""
 
-    def __init__(self, schema: Schema, content: Any, kind: str, location: KeyPath) -> None:
+    def __init__(self, schema: Schema, content: Json, kind: str, location: KeyPath) -> None:
         self.kind, self.is_name = kind, False
         self.path: KeyPath = ()
         self.parent, self.schema, self.value = schema, schema, content
@@ -230,8 +245,9 @@ class RefusedKey:
 
     def _alternatives(self) -> str:
         kinds = [part["required"][0] for part in self.schema["oneOf"]]
-        near = next((suggestion(name, kinds) for name in self.value if name not in kinds), "")
-        stated = " and ".join(map(_part, self.value)) or "no key"
+        names = list(mapping(self.value))
+        near = next((suggestion(name, kinds) for name in names if name not in kinds), "")
+        stated = " and ".join(map(_part, names)) or "no key"
         return f"has {stated}, expected one of {', '.join(kinds)}{near}"
 
 

@@ -1,14 +1,15 @@
 """Mistakes in the names of a config: unknown references and reserved names."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from scripts.build.compilation.stages import PREBUILT, RESERVED
+from scripts.lib.json_record import Json
 from scripts.lib.vocabulary import AA, RELINKED
 from scripts.study.config.mistakes import Mistake, suggestion
-from scripts.study.config.yaml_lines import KeyPath
+from scripts.study.config.yaml_lines import Config, KeyPath, at, mapping
 
-Entries = dict[str, dict[str, dict[str, Any]]]
+Entries = Mapping[str, Config]
+Reference = tuple[KeyPath, Json, str]
 # (section, key) -> the section whose entries the key names.
 REFERENCES = {
     ("variants", "server"): "servers",
@@ -24,46 +25,39 @@ REFERENCES = {
 BY_ITSELF = ("builds", PREBUILT)
 
 
-def references(config: dict[str, Any], entries: Entries, known: dict[str, set[str]]) -> Iterator[Mistake]:
+def references(config: Config, entries: Entries, known: dict[str, set[str]]) -> Iterator[Mistake]:
     """Yield references to unknown names in a config and its entries, those with other mistakes included."""
     for path, name, kind in named(config, entries):
         if isinstance(name, str) and kind in known and name not in known[kind] and (kind, name) != BY_ITSELF:
             yield Mistake(path, f"{name!r} is unknown{suggestion(name, known[kind])}")
 
 
-def named(config: dict[str, Any], entries: Entries) -> Iterator[tuple[KeyPath, Any, str]]:
+def named(config: Config, entries: Entries) -> Iterator[Reference]:
     """Yield (key path, name, kind of the thing named) of every reference."""
-    sections = {**entries, **{key: config.get(key) for key in ("variants", "workloads")}}
     yield ("reference",), config.get("reference"), "variants"
-    yield from _diagnosed(config.get("diagnose"))
-    yield from ((("expect", name), name, "variants") for name in _entries(config.get("expect")))
-    yield from ((("workloads", name), name, "workloads") for name in _entries(sections["workloads"]))
-    sections["workloads"] = entries["workloads"]
-    for (section, key), kind in REFERENCES.items():
-        for name, entry in _entries(sections[section]).items():
-            match entry.get(key) if isinstance(entry, dict) else None:
-                case list() as several:
-                    yield from (((section, name, key, place), one, kind) for place, one in enumerate(several))
-                case one:
-                    yield (section, name, key), one, kind
-
-
-def _diagnosed(section: Any) -> Iterator[tuple[KeyPath, Any, str]]:
     for key in ("variants", "workloads"):
-        several = _entries(section).get(key)
-        for place, name in enumerate(several if isinstance(several, list) else ()):
-            yield ("diagnose", key, place), name, key
+        if isinstance(names := at(config, ("diagnose", key)), list):
+            yield from _names_at(("diagnose", key), names, key)
+    yield from ((("expect", name), name, "variants") for name in mapping(config.get("expect")))
+    yield from ((("workloads", name), name, "workloads") for name in mapping(config.get("workloads")))
+    sections = {**entries, "variants": mapping(config.get("variants"))}
+    for (section, key), kind in REFERENCES.items():
+        for name, entry in sections[section].items():
+            yield from _names_at((section, name, key), mapping(entry).get(key), kind)
 
 
-def _entries(section: Any) -> dict[str, Any]:
-    return section if isinstance(section, dict) else {}
+def _names_at(path: KeyPath, names: Json, kind: str) -> Iterator[Reference]:
+    if isinstance(names, list):
+        yield from (((*path, index), name, kind) for index, name in enumerate(names))
+    else:
+        yield path, names, kind
 
 
-def taken(config: dict[str, Any]) -> Iterator[Mistake]:
+def taken(config: Config) -> Iterator[Mistake]:
     """Yield declared names that the workflow reserves."""
     uses = {AA: "the reference a second time", RELINKED: "the reference linked in another order"}
-    for name in set(uses) & set(_entries(config.get("variants"))):
+    for name in set(uses) & set(mapping(config.get("variants"))):
         yield Mistake(("variants", name), f"the name is the workflow's own, for {uses[name]}; choose another")
-    for name in _entries(config.get("builds")):
+    for name in mapping(config.get("builds")):
         if own := next((own for own in RESERVED if name.startswith(own)), None):
             yield Mistake(("builds", name), f"names that begin with {own!r} are the workflow's own; choose another")

@@ -1,14 +1,14 @@
 """The schema of the config language: made from its models for editors and the reference page, and put into words."""
 
 from pathlib import Path
-from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from scripts.lib.json_record import Json
 from scripts.study.config.declared_study import ENTRIES, StudyDeclaration
 
-Schema = dict[str, Any]
+Schema = JsonSchemaValue
 FILE = Path("rules", "config.schema.yaml")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 WORDS = {
@@ -25,7 +25,7 @@ WORDS = {
 class ConfigSchema(GenerateJsonSchema):
     """JSON schema of models in which a title says what a value must be, and None stands for an absent key."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
+    def field_title_should_be_set(self, schema: object) -> bool:
         """Return that no title is made from the name of a key."""
         return False
 
@@ -80,16 +80,20 @@ def of_file() -> Schema:
 def resolved() -> Schema:
     """Return the schema of a config file, every `$ref` replaced by what it points to, keys beside it on top."""
     schema = of_file()
-    whole_schema: Schema = _resolved({key: part for key, part in schema.items() if key != "$defs"}, schema["$defs"])
-    return whole_schema
+    return _resolved({key: part for key, part in schema.items() if key != "$defs"}, schema["$defs"])
 
 
-def _resolved(part: Any, definitions: Schema) -> Any:
-    if isinstance(part, list):
-        return [_resolved(item, definitions) for item in part]
-    if not isinstance(part, dict):
-        return part
-    beside_reference = {key: _resolved(value, definitions) for key, value in part.items() if key != "$ref"}
+def _resolved_value(part: Json, definitions: Schema) -> Json:
+    match part:
+        case list():
+            return [_resolved_value(item, definitions) for item in part]
+        case dict():
+            return _resolved(part, definitions)
+    return part
+
+
+def _resolved(part: Schema, definitions: Schema) -> Schema:
+    beside_reference = {key: _resolved_value(value, definitions) for key, value in part.items() if key != "$ref"}
     if "$ref" not in part:
         return beside_reference
     return {**_resolved(definitions[part["$ref"].removeprefix("#/$defs/")], definitions), **beside_reference}

@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from scripts.measure.loadgen import lua
 from scripts.study.config.declared_loads import WorkloadDeclaration
 from scripts.study.config.declared_study import StudyDeclaration
-from scripts.study.config.yaml_lines import KeyPath
+from scripts.study.config.yaml_lines import Config, KeyPath
 
 # Stands for needed keys whose value has a mistake, and is taken out again.
-STAND_IN = {"study": "a", "reference": "a", "clients": [1], "workloads": {"a": {"script": "a", "dataset": "a"}}}
-NEUTRAL = {"study": "", "reference": "", "clients": [1], "workloads": {}}
+STAND_IN: Config = {"study": "a", "reference": "a", "clients": [1], "workloads": {"a": {"script": "a", "dataset": "a"}}}
+NEUTRAL: Config = {"study": "", "reference": "", "clients": [1], "workloads": {}}
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Sound:
         return {path: script for path, script in scripts.items() if script and lua.is_outside(script)}
 
 
-def of_parts(content: dict[str, Any], measured: tuple[str, ...]) -> Sound:
+def of_parts(content: Config, measured: tuple[str, ...]) -> Sound:
     """Return the parts of a study that `content` holds; a needed key that it lacks has no value to find fault with."""
     content = {key: value for key, value in content.items() if value or key not in STAND_IN}
     declared = StudyDeclaration.model_validate(STAND_IN | content)

@@ -7,12 +7,12 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 from yaml.reader import Reader
 
 from scripts.lib.host.address import without_logins
+from scripts.lib.json_record import Json
 
 # The deepest key there is, servers.NAME.sources.0.url.0, has six parts.
 DEEPEST = 50
@@ -23,7 +23,10 @@ PRINTABLE_EXPECTED = "expected text of characters that can be shown"
 NESTED = f"is nested too deep, {STUDY_EXPECTED}"
 
 
-KeyPath = tuple[Any, ...]
+# Until they are checked, keys may be what else YAML has, and values may be dates.
+Config = dict[str, Json]
+Key = str | int
+KeyPath = tuple[Key, ...]
 # libyaml's loader is eight times faster, but not in every build of PyYAML, and it accepts a little more as YAML.
 FAST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
@@ -66,7 +69,7 @@ class Document:
     """One file: its name in messages, its content, and the tree of nodes with their lines."""
 
     name: str
-    value: Any
+    value: Json
     node: yaml.MappingNode | None = None
     traps: tuple[Trap, ...] = ()
 
@@ -92,22 +95,29 @@ class Document:
 
 
 @lru_cache(maxsize=64)
-def _named(node: yaml.Node) -> dict[Any, tuple[yaml.Node, yaml.Node]]:
+def _named(node: yaml.Node) -> dict[Key, tuple[yaml.Node, yaml.Node]]:
     return dict(_members(node))
 
 
-def at(content: Any, path: KeyPath) -> Any:
+def at(content: Json, path: KeyPath) -> Json:
     """Return the value at a key path, None where there is none."""
     for part in path:
-        inside = isinstance(content, dict) and part in content
-        inside |= isinstance(content, list) and isinstance(part, int) and part < len(content)
-        if not inside:
-            return None
-        content = content[part]
+        match content:
+            case dict() if isinstance(part, str):
+                content = content.get(part)
+            case list() if isinstance(part, int) and part < len(content):
+                content = content[part]
+            case _:
+                return None
     return content
 
 
-def _members(node: yaml.Node | None) -> Iterator[tuple[Any, tuple[yaml.Node, yaml.Node]]]:
+def mapping(section: Json) -> Config:
+    """Return a section, empty where it is no mapping."""
+    return section if isinstance(section, dict) else {}
+
+
+def _members(node: yaml.Node | None) -> Iterator[tuple[Key, tuple[yaml.Node, yaml.Node]]]:
     """Yield the parts of a mapping or a list: key or place, its node, the value's node."""
     match node:
         case yaml.MappingNode():
@@ -116,10 +126,10 @@ def _members(node: yaml.Node | None) -> Iterator[tuple[Any, tuple[yaml.Node, yam
             yield from ((place, (item, item)) for place, item in enumerate(node.value))
 
 
-def _key(node: yaml.Node) -> Any:
+def _key(node: yaml.Node) -> Key:
     """Return a key as YAML reads it; a list, mapping or set as key by its place in the file."""
     if isinstance(node, yaml.ScalarNode):
-        key = node.value if node.tag in (TEXT, MERGE) else yaml.SafeLoader("").construct_object(node)
+        key: Key = node.value if node.tag in (TEXT, MERGE) else yaml.SafeLoader("").construct_object(node)
         if isinstance(key, Hashable):
             return key
     return f"{node.start_mark}"
@@ -260,7 +270,7 @@ def shown(file: Path) -> str:
 
 def _traps(node: yaml.Node | None, path: KeyPath) -> Iterator[Trap]:
     """Yield keys written twice, keys that are no text, and numbers that are not what they look like."""
-    first: dict[Any, int] = {}
+    first: dict[Key, int] = {}
     for part, (key, value) in _members(node):
         here, line = (*path, part), key.start_mark.line + 1
         if part in first and key.tag != MERGE:
