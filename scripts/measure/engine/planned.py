@@ -1,9 +1,7 @@
 """A block as the main process planned it: what a job needs to measure it, read from the study's plan.json."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
 
 from scripts.lib import json_record
 from scripts.lib.json_record import Json
@@ -49,11 +47,6 @@ class PlannedArm(Part):
     dataset: str
     answers: str | None = None
     refused: str | None = None
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Any], where: str = "record") -> Self:
-        """Return the arm that plan.json holds. Raises ValueError or TypeError naming a key at fault."""
-        return super().of({**facts, "recipe": RunRecipe.of(facts["recipe"], f"{where}.recipe")}, where)
 
     def facts(self) -> dict[str, Json]:
         """Return the arm as plan.json holds it."""
