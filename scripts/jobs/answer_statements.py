@@ -7,12 +7,11 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from scripts import ROOT
 from scripts.build.relink import kept_relinks
-from scripts.build.relink.relink_server import refusal_in
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildIdentity, Failable, Relink, RelinkAnswers
 from scripts.lib.host import entry, outcome, workplace
 from scripts.lib.host.entry import say
 from scripts.lib.host.process import CommandFailed
@@ -28,45 +27,48 @@ def main(recipe: CheckRecipe, identity: Path, answers_file: Path, log: Path) -> 
     Raises ServerFailed naming the statement at which the server died or stopped answering, and ValueError if the
     statements differ from those of the recipe. For a build that may fail, `answers_file` records the failure instead.
     """
-    begin_s, described = time.monotonic(), json_record.read(identity)
-    names = {key: described.get(key) for key in ("server", "family", "build", "release", "build_id")}
+    begin_s, described = time.monotonic(), json_record.read_part(BuildIdentity, identity)
+    names = {key: getattr(described, key) for key in ("server", "family", "build", "release", "build_id")}
     names |= {key: getattr(recipe, key) for key in ("recipe", "build_digest", "statements_sha256")}
-    if (found := statement_files.statements_sha256(ROOT, recipe.family)) != recipe.statements_sha256:
-        raise ValueError(f"statements_sha256: the files have {found}, the recipe {recipe.statements_sha256}")
+    if (actual := statement_files.statements_sha256(ROOT, recipe.family)) != recipe.statements_sha256:
+        raise ValueError(f"statements_sha256: the files have {actual}, the recipe {recipe.statements_sha256}")
 
-    def give_up(reason: str) -> None:
-        server_answers.write_answers(answers_file, {**names, **outcome.failure_facts(reason)})
+    def give_up(failed: Failable) -> None:
+        server_answers.write_answers(answers_file, {**names, **failed.to_json()})
 
     with outcome.as_result(answers_file.parent, give_up, ServerFailed, CommandFailed):
-        outcome.usable(identity)
-        answered = question(recipe.family, described["release"], workplace.installed(identity), log)
+        outcome.usable(BuildIdentity, identity)
+        answered = question(recipe.family, described.release, workplace.installed(identity), log)
         answer_relinks(identity.parent, described, answered, answers_file.with_name(kept_relinks.RECORD), log)
         server_answers.write_answers(answers_file, {**names, **answered})
         count, took_s = len(answered["answers"]), time.monotonic() - begin_s
-        say(f"[check {described['server']} {described['build']}] {count} statements answered in {took_s:.0f} s")
+        say(f"[check {described.server} {described.build}] {count} statements answered in {took_s:.0f} s")
 
 
-def answer_relinks(build: Path, described: dict, expected: server_answers.Answers, checked: Path, log: Path) -> None:
+def answer_relinks(
+    build: Path, described: BuildIdentity, expected: server_answers.Answers, checked: Path, log: Path
+) -> None:
     """Ask the relinks of a build the same statements, and write to `checked` which of them answer as `expected`."""
     checked.unlink(missing_ok=True)
     try:
-        facts = kept_relinks.read_relinks(build)
+        record = kept_relinks.read_relinks(build)
     except kept_relinks.NotRelinked:
         return
 
-    def judged(number: int) -> dict[str, Any]:
-        verdict, own_log = {"number": number}, log.with_suffix(f".relink{number}.log")
-        with refusal_in(verdict, ServerFailed):
+    def judged(number: int) -> Relink:
+        with kept_relinks.refusal(ServerFailed) as why:
             install = workplace.installed(kept_relinks.identity_of(build, number))
-            answered = question(described["family"], described["release"], install, own_log)
+            answered = question(
+                described.family or "", described.release, install, log.with_suffix(f".relink{number}.log")
+            )
             if differing := differences(answered, expected):
                 raise ValueError(f"{len(differing)} answers are not those of the build, first: {differing[0]['asked']}")
-        return verdict
+        return Relink(number, refused=why.reason)
 
     # A server spends half of its time on starts and on waits between connections.
     with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as threads:
-        found = list(threads.map(judged, kept_relinks.made_numbers(facts)))
-    json_record.write(checked, {"sha256": facts["sha256"], "relinks": found})
+        answers = RelinkAnswers(record.sha256, list(threads.map(judged, record.usable)))
+    json_record.write(checked, answers.to_json())
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 """Rewrite a finished server with BOLT: instrument it, or optimise its layout with the profile of a training."""
 
 import shutil
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation import binary, bolt, profiles, toolchain
-from scripts.build.relink import kept_relinks
-from scripts.build.relink.bolt_relinking import bolt_relinks
-from scripts.build.relink.relink_server import Relinks
+from scripts.build.relink.relink_ways import by_bolt
+from scripts.build.relink.relinking import relink_build
 from scripts.lib import json_record
+from scripts.lib.build_records import BoltFacts, BuildFacts, BuildIdentity, Failable, TrainedProfile
 from scripts.lib.host import entry, outcome
 from scripts.lib.host.cache import cache_directory
 from scripts.lib.host.entry import say_waiting
@@ -17,6 +18,11 @@ from scripts.lib.host.process import CommandFailed, Usage, run
 from scripts.lib.host.workplace import installed
 from scripts.lib.recipe_models import BoltRecipe, StageKind
 from scripts.measure.servers import families
+
+IN_FACTS = (
+    *("server", "family", "build", "release", "recipe", "stage", "toolchain", "flags", "bolt", "steps_s", "wall_s"),
+    *("cpu_s", "peak_rss_mib", "threads", "sha256", "build_id", "text_bytes", "file_bytes", "install_bytes"),
+)
 
 
 def main(
@@ -28,14 +34,15 @@ def main(
     profile or its input or profile failed, ValueError if the input is not the declared one. For a build that may fail,
     the outputs record the failure instead.
     """
+    release = json_record.read_part(BuildIdentity, base).release
 
-    def give_up(reason: str) -> None:
-        outcome.keep_build(recipe, json_record.read(base)["release"], reason, identity, facts, install)
+    def give_up(mark: Failable) -> None:
+        outcome.keep_build(recipe, release, mark, identity, facts, install)
 
     with outcome.as_result(identity.parent, give_up, CommandFailed):
-        for needed in filter(None, (base, profile)):
-            outcome.usable(needed)
+        outcome.usable(BuildIdentity, base)
         if profile:
+            outcome.usable(TrainedProfile, profile)
             with outcome.refusing():
                 profiles.demand_whole(profile)
         make(recipe, base, profile, install, identity, facts, log)
@@ -45,70 +52,70 @@ def make(
     recipe: BoltRecipe, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path
 ) -> None:
     """Run llvm-bolt, then write the records of the server."""
-    family = families.of(recipe.family)
-    chosen = toolchain.find(recipe.toolchain.name, recipe.toolchain.commands)
-    given, whole = json_record.read(base), installed(base)
-
-    def rewrite(program: Path, written: Path) -> tuple[Usage, dict[str, Any]]:
-        return rewritten(recipe, chosen, program, written, profile, log)
-
-    made, names = install / family.SERVER, recipe.names(given["release"])
+    family, rewriting = families.of(recipe.family), Rewriting.of(recipe, profile, log)
+    of_input, unpacked = json_record.read_part(BuildIdentity, base), installed(base)
     shutil.rmtree(install, ignore_errors=True)
     with shared(say_waiting):
-        shutil.copytree(whole, install, symlinks=True)
-        made.unlink()
-        usage, about = rewrite(whole / given["server_file"], made)
-    declared = {"stage": recipe.stage, "toolchain": chosen.facts(), "flags": None, "bolt": about}
-    known, effort = binary.identify(made), {**_effort(usage), "threads": 1}
-    sizes = {**binary.section_sizes(made, install), "server_file": family.SERVER}
-    json_record.write_signed(facts, {**names, "recipe": recipe.dump(), **declared, **effort, **known, **sizes})
-    place = {"profile_folder": str(profile_place(recipe))} if recipe.stage == StageKind.BOLT_INSTRUMENTED else {}
-    kept = {**names, **known, "server_file": family.SERVER, "source_path": given["source_path"], **place}
-    kept_relinks.clear(identity.parent)
-    if count := kept_relinks.wanted(identity.parent):
-        with shared(say_waiting):
-            bolt_relinks(Relinks(identity.parent, recipe, count, kept), base.parent, about, rewrite)
-    json_record.write(identity, kept)
+        shutil.copytree(unpacked, install, symlinks=True)
+        (install / family.SERVER).unlink()
+        usage, about = rewriting.rewrite(unpacked / of_input.server_file, install / family.SERVER)
+        names = BuildIdentity.declared(recipe, of_input.release)
+        described = binary.identified(names, install, family.SERVER, of_input.source_path)
+        if recipe.stage == StageKind.BOLT_INSTRUMENTED:
+            described = replace(described, profile_folder=str(rewriting.written))
+        way = partial(by_bolt, base.parent, about, lambda *programs: rewriting.rewrite(*programs)[1])
+        relink_build(identity.parent, recipe, described, way)
+    effort = BuildFacts(
+        steps_s={"bolt": usage.wall_s},
+        wall_s=usage.wall_s,
+        cpu_s=usage.cpu_s,
+        peak_rss_mib=usage.peak_rss_mib,
+        threads=1,
+    )
+    made = replace(effort, recipe=recipe.dump(), stage=recipe.stage, toolchain=rewriting.tool.facts(), bolt=about)
+    sized = binary.sized(made.of_program(described), install)
+    json_record.write_signed(facts, sized.to_json(*IN_FACTS))
+    json_record.write(identity, described.to_json(*BuildIdentity.ORDER))
 
 
-def rewritten(
-    recipe: BoltRecipe, chosen: toolchain.Toolchain, program: Path, made: Path, profile: Path | None, log: Path
-) -> tuple[Usage, dict[str, Any]]:
-    """Run llvm-bolt on a program; return what it took, and the part `bolt` of the facts."""
-    command = command_of(recipe, chosen, program, made, profile, profile_place(recipe))
-    offset = log.stat().st_size if log.exists() else 0
-    usage = run(command, log).usage
-    with outcome.refusing():
-        return usage, bolt_facts(recipe, chosen, command, log.read_bytes()[offset:].decode(errors="replace"))
+@dataclass(frozen=True)
+class Rewriting:
+    """How llvm-bolt rewrites programs for a recipe: with `profile`, or instrumented to be trained without one.
 
+    `written` is the folder for the profile of an instrumented server; BOLT compiles the path into the program.
+    """
 
-def profile_place(recipe: BoltRecipe) -> Path:
-    """Return the folder for the profile of an instrumented server; BOLT compiles the path into the program."""
-    return cache_directory() / "bolt" / recipe.digest
+    recipe: BoltRecipe
+    tool: toolchain.Toolchain
+    profile: Path | None
+    written: Path
+    log: Path
 
+    @classmethod
+    def of(cls, recipe: BoltRecipe, profile: Path | None, log: Path) -> "Rewriting":
+        """Return the way to rewrite for a recipe. Raises ValueError naming the command of BOLT that is missing."""
+        tool = toolchain.find(recipe.toolchain.name, recipe.toolchain.commands)
+        return cls(recipe, tool, profile, cache_directory() / "bolt" / recipe.digest, log)
 
-def command_of(
-    recipe: BoltRecipe, chosen: toolchain.Toolchain, program: Path, made: Path, profile: Path | None, written: Path
-) -> list[str]:
-    """Return llvm-bolt's command line for this stage."""
-    if profile is None:
-        forks = families.of(recipe.family).FORKS
-        return bolt.instrument_command(chosen.bolt, program, made, written, forks=forks)
-    return bolt.optimise_command(chosen.bolt, program, made, profile.parent / "counters" / bolt.PROFILE)
+    def command(self, program: Path, made: Path) -> list[str]:
+        """Return llvm-bolt's command line for this stage."""
+        if self.profile is None:
+            forks = families.of(self.recipe.family).FORKS
+            return bolt.instrument_command(self.tool.bolt, program, made, self.written, forks=forks)
+        return bolt.optimise_command(self.tool.bolt, program, made, self.profile.parent / "counters" / bolt.PROFILE)
 
-
-def bolt_facts(recipe: BoltRecipe, chosen: toolchain.Toolchain, command: list[str], text: str) -> dict[str, Any]:
-    """Return the part `bolt` of the facts: input, version, arguments, and figures on the profile from its log."""
-    about = bolt.facts_from_log(text) if recipe.profile else {}
-    arguments = [part for part in command[1:] if part.startswith("-") and part != "-o"]
-    training = recipe.profile.training if recipe.profile else None
-    shown = {"input_build": recipe.input.name, "version": chosen.version, "training": training}
-    return {**shown, "arguments": arguments, **about}
-
-
-def _effort(usage: Usage) -> dict[str, Any]:
-    seconds = {"steps_s": {"bolt": usage.wall_s}, "wall_s": usage.wall_s, "cpu_s": usage.cpu_s}
-    return {**seconds, "peak_rss_mib": usage.peak_rss_mib}
+    def rewrite(self, program: Path, rewritten: Path) -> tuple[Usage, BoltFacts]:
+        """Rewrite a program; return what that took, and the facts on BOLT with its figures on the profile."""
+        command, log, used = self.command(program, rewritten), self.log, self.recipe.profile
+        offset = log.stat().st_size if log.exists() else 0
+        usage = run(command, log).usage
+        with outcome.refusing():
+            printed = log.read_bytes()[offset:].decode(errors="replace")
+            figures = bolt.facts_from_log(printed) if used else BoltFacts()
+        arguments = [part for part in command[1:] if part.startswith("-") and part != "-o"]
+        training = used.training if used else None
+        named = replace(figures, input_build=self.recipe.input.name, version=self.tool.version, training=training)
+        return usage, replace(named, arguments=arguments)
 
 
 if __name__ == "__main__":

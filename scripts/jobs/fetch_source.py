@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from scripts.build.sources import addresses, kinds, source
-from scripts.build.sources.declared import DeclaredSource
+from scripts.build.sources.declared import DeclaredSource, WantedSource
 from scripts.lib.host import entry
 from scripts.lib.recipe_models import ServerSourceRecipe
 from scripts.measure.loadgen import reached_servers
@@ -43,7 +43,7 @@ def main(recipe: ServerSourceRecipe, sources: list[DeclaredSource], tree: Path, 
     if kinds.is_running(sources):
         reached_servers.describe_server(recipe, tree, identity)
         return
-    source.make({**recipe.dump(), "sources": sources}, tree, identity, families.products())
+    source.make(WantedSource(recipe, sources), tree, identity, families.products())
 
 
 if __name__ == "__main__":

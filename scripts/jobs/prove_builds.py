@@ -1,14 +1,15 @@
 """Prove that the builds of a study differ where they should, and nowhere else, from their facts and compiler calls."""
 
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation import binary, foreign_flags
 from scripts.build.compilation import proofs as builds_proofs
 from scripts.build.compilation.compiler_calls import CompilerCall, read_kept_calls
 from scripts.build.compilation.proofs import Made
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildFacts, JudgedFlags, Proofs
 from scripts.lib.host import entry, outcome
 
 
@@ -20,30 +21,28 @@ def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None
     is only shown in the report.
     """
     by_folder = {path.parent: path for path in calls}
-    known = {path: facts for path in builds if not outcome.has_failed(facts := json_record.read(path))}
-    known = {path: facts for path, facts in known.items() if facts["server_file"]}  # not a server that already runs
-    made = [Made(_with_code(facts, path), _calls(by_folder.get(path.parent))) for path, facts in known.items()]
-    made.sort(key=lambda each: (each.facts["server"], each.name))
-    found = [
-        (server, proof)
-        for server, group in groupby(made, key=lambda each: each.facts["server"])
-        for proof in builds_proofs.prove(group)
+    described = {path: json_record.read_part(BuildFacts, path) for path in builds}
+    # A failed build has no program, nor has one of a server that already runs.
+    compared = {path: facts for path, facts in described.items() if facts.server_file and not facts.has_failed}
+    made = [Made(_with_code(facts, path), _calls(by_folder.get(path.parent))) for path, facts in compared.items()]
+    made.sort(key=lambda build: build.facts.pair)
+    proven = [
+        replace(proof, server=server)
+        for server, of_server in groupby(made, key=lambda build: build.facts.server)
+        for proof in builds_proofs.prove(of_server)
     ]
-    spared = {(facts["server"], facts["build"]) for path, facts in known.items() if outcome.may_fail(path.parent)}
-    builds_proofs.demand(proof for server, proof in found if not spared & {(server, name) for name in proof.builds})
-    shown = [{"server": server, **proof.facts()} for server, proof in found]
-    json_record.write(proofs, {"proofs": shown, foreign_flags.FACT: [_foreign(each) for each in made if each.calls]})
+    spared = {facts.pair for path, facts in compared.items() if outcome.may_fail(path.parent)}
+    builds_proofs.demand(proof for proof in proven if not spared & {(proof.server, name) for name in proof.builds})
+    flags = [_foreign(build.facts, build.calls) for build in made if build.calls]
+    json_record.write(proofs, Proofs(proven, flags).to_json())
 
 
-def _with_code(facts: dict[str, Any], file: Path) -> dict[str, Any]:
-    program = file.parent / "install" / facts["server_file"]
-    return {**facts, "text_sha256": binary.text_sha256(program)}
+def _with_code(facts: BuildFacts, file: Path) -> BuildFacts:
+    return replace(facts, text_sha256=binary.text_sha256(file.parent / "install" / (facts.server_file or "")))
 
 
-def _foreign(made: Made) -> dict[str, Any]:
-    """Return the foreign flags of a build as text, with the names of server and build."""
-    text = foreign_flags.foreign_flags(made.facts, made.calls or ()).text
-    return {"server": made.facts["server"], "build": made.name, "flags": text}
+def _foreign(facts: BuildFacts, calls: tuple[CompilerCall, ...]) -> JudgedFlags:
+    return JudgedFlags(server=facts.server, build=facts.build, flags=foreign_flags.foreign_flags(facts, calls).text)
 
 
 def _calls(file: Path | None) -> tuple[CompilerCall, ...] | None:

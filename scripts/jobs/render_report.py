@@ -1,10 +1,12 @@
 """Render report.html, summary.md and answer.json of a study from its tables, figures and records."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
+from scripts.lib.build_records import Audit, BuildFacts, Check, Proofs, TrainedProfile
 from scripts.lib.host import entry
-from scripts.lib.json_record import read, write_text
+from scripts.lib.json_record import read, read_part, write_text
 from scripts.lib.resolved_study import read_study
 from scripts.measure.engine.run_record import Run, read_diagnosis
 from scripts.report.analysis import dictionary
@@ -16,7 +18,13 @@ from scripts.report.page.study_report import Evidence, StudyReport
 
 # Kind of records -> the function that reads one.
 RECORDS = {
-    **dict.fromkeys(("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets"), read),
+    "facts": partial(read_part, BuildFacts),
+    "audits": partial(read_part, Audit),
+    "checks": partial(read_part, Check),
+    "proofs": partial(read_part, Proofs),
+    "profiles": partial(read_part, TrainedProfile),
+    "sources": read,
+    "datasets": read,
     "diagnoses": read_diagnosis,
 }
 TABLES = (

@@ -3,12 +3,13 @@
 import re
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation import audit, profiles, toolchain
 from scripts.build.sources.tree import tree_sha256
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildIdentity, Failable, TrainedProfile, TrainingRun
 from scripts.lib.host import cpus as host_cpus
 from scripts.lib.host import entry, outcome, workplace
 from scripts.lib.host.entry import say
@@ -37,55 +38,55 @@ def main(recipe: ProfileRecipe, identity: Path, datasets: list[Path], counters: 
     """
     log.parent.mkdir(parents=True, exist_ok=True)
 
-    def give_up(reason: str) -> None:
+    def give_up(mark: Failable) -> None:
         shutil.rmtree(counters, ignore_errors=True)
         counters.mkdir(parents=True)
-        names = {"server": recipe.server, "training": recipe.training, "trained": recipe.instrumented.name}
-        json_record.write_signed(
-            profile, {**names, "recipe": recipe.dump(), "tool": None, **outcome.failure_facts(reason)}
+        names = TrainedProfile(
+            server=recipe.server, training=recipe.training, trained=recipe.instrumented.name, recipe=recipe.dump()
         )
+        json_record.write_signed(profile, names.failed(mark).to_json("server", "training", "trained", "recipe", "tool"))
 
     with outcome.as_result(profile.parent, give_up, CommandFailed, ServerFailed, SysbenchFailed):
         try:
-            facts = train(recipe, identity, datasets, counters, log)
+            trained = train(recipe, identity, datasets, counters, log)
         except loadgen_run.SysbenchKilled as killed:
             raise outcome.HostFailed(str(killed)) from killed
-        json_record.write_signed(profile, {"recipe": recipe.dump(), **facts})
+        json_record.write_signed(profile, replace(trained, recipe=recipe.dump()).to_json())
 
 
-def train(recipe: ProfileRecipe, identity: Path, datasets: list[Path], counters: Path, log: Path) -> dict[str, Any]:
-    """Run the training and copy its counters to `counters`; return the facts of the profile."""
+def train(recipe: ProfileRecipe, identity: Path, datasets: list[Path], counters: Path, log: Path) -> TrainedProfile:
+    """Run the training and copy its counters to `counters`; return the record of the profile without its recipe."""
     begin_s = time.monotonic()
     chosen = toolchain.find(recipe.toolchain.name, recipe.toolchain.commands)
-    described = outcome.usable(identity)
+    described = outcome.usable(BuildIdentity, identity)
     with hold_machine(), data_directory.workspace(None) as folder:
-        written = profiles.place(identity, folder)
+        written = profiles.folder_to_write(identity, folder)
         environment = profiles.TOOLS[chosen.kind].environment(written)
         runs = [run for dataset in datasets for run in train_on(recipe, identity, dataset, environment, log)]
         with outcome.refusing():
             profiles.keep(written, counters, chosen, log)
-    facts = {
-        "server": recipe.server,
-        "training": recipe.training,
-        "trained": described["build"],
-        "tool": chosen.kind,
-        "compiler": f"{chosen.name} {chosen.version}",
-        "source_path": described["source_path"],
-        **profiles.summary(counters, chosen),
-        "counters_sha256": tree_sha256(counters),
-        "log_lines": [line for line in log.read_text(errors="replace").splitlines() if ABOUT_COUNTERS.search(line)],
-        "runs": runs,
-        "wall_s": time.monotonic() - begin_s,
-    }
+    trained = replace(
+        profiles.summary(counters, chosen.kind, chosen.commands),
+        server=recipe.server,
+        training=recipe.training,
+        trained=described.build,
+        tool=chosen.kind,
+        compiler=f"{chosen.name} {chosen.version}",
+        source_path=described.source_path,
+        counters_sha256=tree_sha256(counters),
+        log_lines=[line for line in log.read_text(errors="replace").splitlines() if ABOUT_COUNTERS.search(line)],
+        runs=runs,
+        wall_s=time.monotonic() - begin_s,
+    )
     with outcome.refusing():
-        audit.demand_trained(facts)
-    return facts
+        audit.demand_trained(trained)
+    return trained
 
 
 def train_on(
     recipe: ProfileRecipe, identity: Path, dataset: Path, environment: dict[str, str], log: Path
-) -> list[dict[str, Any]]:
-    """Run the workloads of the training that use this dataset on one server; return one row per run."""
+) -> list[TrainingRun]:
+    """Run the workloads of the training that use this dataset on one server; return their runs."""
     folder, described = dataset.parent, json_record.read(dataset)
     loaded = json_record.digest(described["recipe"])
     workloads = [workload for workload in recipe.workloads if workload.dataset_digest == loaded]
@@ -114,8 +115,8 @@ def train_on(
 
 def run_workload(
     recipe: ProfileRecipe, workload: TrainedWorkload, server: Server, cpus: tuple[int, ...], log: Path
-) -> dict[str, Any]:
-    """Run one workload of the training; return its name, clients, seconds and tps."""
+) -> TrainingRun:
+    """Run one workload of the training."""
     generator = sysbench.read_capabilities()
     script = workload.script or ""
     sysbench.demand_options(generator, script_path(script), workload.options)
@@ -130,7 +131,7 @@ def run_workload(
             tps = gated_load.slice(recipe.seconds, 0.0, recipe.seconds * TIMEOUT_FACTOR + 60).tps
             gated_load.end()
     say(f"[training {recipe.server} {recipe.training}] {workload.name}: {tps:.0f} TPS with counters")
-    return {"workload": workload.name, "clients": recipe.clients, "seconds": recipe.seconds, "tps": tps}
+    return TrainingRun(workload.name, recipe.clients, recipe.seconds, tps)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""Reasons of failures, without what differs from one run to the next, so that equal failures are told once."""
+"""What records say of failures, and their reasons without what differs, so that equal failures are told once."""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from scripts.lib.parts import Part
 
 T = TypeVar("T")
 LEFT_OUT = "…"
@@ -32,6 +34,17 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<![\w.-])\d{5,}(?![\w.])", LEFT_OUT),
     )
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FailureFacts(Part):
+    """Why something failed: a code of `vocabulary.FailureKind`, and what the program said of it that failed.
+
+    Records of earlier releases have it only for runs, and only where the code `comes_again`.
+    """
+
+    kind: str | None = None
+    cause: str | None = None
 
 
 def general(reason: str) -> str:

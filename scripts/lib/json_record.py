@@ -104,13 +104,14 @@ def read_part(kind: type[RecordPart], path: Path) -> RecordPart:
         raise ValueError(str(error)) from error
 
 
-def dump(record: Part) -> dict[str, Json]:
+def dump(record: Part, *first: str) -> dict[str, Json]:
     """Return a part of a record as a JSON object, without the empty fields that it does not write.
 
-    Raises TypeError for a value that JSON does not have.
+    The keys `first` are in it in any case, ahead of the others. Raises TypeError for a value that JSON does not have.
     """
-    also = record.written_empty()
-    return {name: _json(value) for name, value in record.values().items() if name in also or not _is_empty(value)}
+    values, also = record.values(), {*first, *record.written_empty()}
+    order = dict.fromkeys([*first, *values])
+    return {name: _json(values[name]) for name in order if name in also or not _is_empty(values[name])}
 
 
 def _json(value: object) -> Json:

@@ -133,10 +133,6 @@ class BuildRecipe(Recipe):
     stage: StageKind
     profile: UsedProfile | None = None
 
-    def names(self, release: str) -> dict[str, str]:
-        """Return what the records of a build begin with: the names of server, family and build, and its release."""
-        return {"server": self.server, "family": self.family, "build": self.build, "release": release}
-
 
 @dataclass(frozen=True, kw_only=True)
 class CompileRecipe(BuildRecipe):

@@ -75,7 +75,7 @@ class Decision(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """Why something failed; records of failed runs hold these codes."""
+    """Why something failed; records of failed runs and builds hold these codes."""
 
     OPTION = "option"  # the server refuses an option, and does not start
     VALUE = "value"  # it runs, with another value of an option than it was given
@@ -85,6 +85,7 @@ class FailureKind(StrEnum):
     LOAD = "load"  # sysbench could not finish its load
     LOAD_KILLED = "load_killed"  # a signal from outside ended sysbench
     COMMAND = "command"  # a compiler or another command ended with a status other than 0
+    REFUSED = "refused"  # what was made cannot be used: a lost profile, other answers than those of the reference
     # Of the host. What fails for these causes is no result, and stands in no record.
     FULL_DISK = "full_disk"
     NO_MEMORY = "no_memory"

@@ -51,7 +51,7 @@ def lay_out(build: Path) -> Path:
     for path in [*chosen, *(messages.parent for messages in SHARE.glob("*/errmsg.sys"))]:
         (install / "share" / path.name).symlink_to(path)
     names = {"server": NAME, "family": "mariadb", "build": "baseline", "release": release()}
-    known = {**binary.identify(SERVER), "server_file": PROGRAM, "source_path": "none"}
+    known = {**binary.identify(SERVER)._asdict(), "server_file": PROGRAM, "source_path": "none"}
     json_record.write(build / "identity.json", {**names, **known})
     return build / "identity.json"
 

@@ -27,7 +27,7 @@ def lay_out(build: Path) -> Path:
     release = re.search(r"\) (\d+\.\d+)", said)[1]
     names = {"server": NAME, "family": "postgresql", "build": "baseline", "release": release}
     known = {
-        **binary.identify(HOME / "bin" / "postgres"),
+        **binary.identify(HOME / "bin" / "postgres")._asdict(),
         "server_file": families.of("postgresql").SERVER,
         "source_path": "none",
     }

@@ -66,7 +66,7 @@ class Compiled:
 
     def identity(self, name: str) -> Path:
         """Write the identity of the install tree in the folder `name` and return its path."""
-        known = binary.identify(self.folder / name / "install" / POSTGRESQL.SERVER)
+        known = binary.identify(self.folder / name / "install" / POSTGRESQL.SERVER)._asdict()
         names = {"server": SERVER, "family": "postgresql", "build": name, "release": self.release}
         facts = {**names, **known, "server_file": POSTGRESQL.SERVER, "source_path": str(self.source)}
         json_record.write(self.folder / name / "identity.json", facts)

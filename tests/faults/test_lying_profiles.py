@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -130,9 +131,9 @@ def test_profile_of_zeros_alone_is_refused_with_its_training(trained, tmp_path):
     assert tree.call("idle.o", "end.c", "-o", "program", "-fprofile-generate").returncode == 0
     subprocess.run([tree.path / "program"], env={"GCOV_PREFIX": str(tmp_path)}, check=True)
     found = gcc.summary(gcc.read_counters(tmp_path / "counters", trained.compiler.gcov_dump))
-    assert found["functions_nonzero"] == 0
+    assert found.functions_nonzero == 0
     with pytest.raises(ValueError, match="training mixed of tiny: all counters of 1 files are zero"):
-        audit.demand_trained({"training": "mixed", "server": "tiny", **found})
+        audit.demand_trained(replace(found, training="mixed", server="tiny"))
 
 
 @pytest.mark.parametrize(("counted", "refused"), [(10, False), (5, False), (4, True)])

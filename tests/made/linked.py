@@ -14,7 +14,8 @@ from scripts.build.compilation.compile import compile_server
 from scripts.build.compilation.compiler_calls import CompilerCall
 from scripts.build.compilation.flags import build_flags
 from scripts.build.compilation.toolchain import Toolchain
-from scripts.build.relink.relink_server import BuildTree
+from scripts.build.relink.relink_ways import BuildTree
+from scripts.lib.build_records import BuildIdentity
 from scripts.lib.recipe_models import CompileRecipe
 from scripts.measure.servers import families
 from scripts.measure.servers.families import innodb
@@ -97,9 +98,9 @@ class Linked:
         return self.folder / "install" / SERVER
 
     @property
-    def identity(self) -> dict[str, Any]:
-        names = {"server": "tiny", "family": "mysql", "build": "baseline", "release": "1"}
-        return {**names, **binary.identify(self.program), "server_file": SERVER, "source_path": "/nowhere"}
+    def identity(self) -> BuildIdentity:
+        names = BuildIdentity(server="tiny", family="mysql", build="baseline", release="1")
+        return binary.identified(names, self.folder / "install", SERVER, "/nowhere")
 
 
 def linked(compiler: Toolchain, folder: Path, *, stage: str = "plain", twins: bool = True, **declared: Any) -> Linked:

@@ -5,7 +5,8 @@ import re
 from html.parser import HTMLParser
 
 from scripts.jobs import collect_runs, compare_variants, export_tables, plot_figures, render_report
-from scripts.lib.json_record import read, write_text
+from scripts.lib.build_records import Audit, BuildFacts, Check, Proofs
+from scripts.lib.json_record import read, read_part, write_text
 from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.report.analysis import dictionary, held_out, run_tables
 from scripts.report.analysis.run_tables import read_csv
@@ -13,7 +14,7 @@ from scripts.report.page import build_findings, findings, verdict
 from scripts.report.page.figures import naming
 from tests.made import synthetic
 
-KINDS = ("facts", "audits", "checks")
+KINDS = {"facts": BuildFacts, "audits": Audit, "checks": Check}
 EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>\n'
 
 
@@ -100,8 +101,9 @@ def answer_of(tree, variant="pgo"):
 
 
 def built(tree):
-    proofs = [proof for path in tree.proofs for proof in read(path)["proofs"]]
-    return build_findings.Built(*([read(path) for path in getattr(tree, kind)] for kind in KINDS), proofs)
+    proofs = [proof for path in tree.proofs for proof in read_part(Proofs, path).proofs]
+    records = ([read_part(kind, path) for path in getattr(tree, name)] for name, kind in KINDS.items())
+    return build_findings.Built(*records, proofs)
 
 
 def findings_of(tree):

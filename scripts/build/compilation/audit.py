@@ -1,10 +1,10 @@
 """Audit whether a build used its profile: counts over its units, for any compiler, and their lower limits."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
 
 from scripts.build.compilation.compiler_calls import unit_directory
+from scripts.lib.build_records import Audit, LostUnit, ProfileCounts, TopFunction, TrainedProfile
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ COUNTED_LEAST = 0.5
 TOP_FUNCTIONS = 20
 
 
-def audit(units: Iterable[Unit], training: str, names_problem: str | None = None) -> dict[str, Any]:
+def audit(units: Iterable[Unit], training: str, names_problem: str | None = None) -> Audit:
     """Return counts, in all and by directory, of how much of a profile a build was optimised with.
 
     The share of the executed code weighs each function with the sum of its counters; those of matched units count for
@@ -62,87 +62,86 @@ def audit(units: Iterable[Unit], training: str, names_problem: str | None = None
     for unit in units:
         folders.setdefault(unit_directory(unit.name), []).append(unit)
     counts = _counts(units, names_known)
-    ran, matched = counts["units_nonzero"], counts["units_matched"]
-    return {
-        "training": training,
-        **counts,
-        "matched_share": matched / ran if ran else None,
-        "threshold": THRESHOLD,
-        "by_directory": [{"directory": name, **_counts(folders[name], names_known)} for name in sorted(folders)],
-        "missing": [{"unit": unit.name, "why": unit.why} for unit in units if unit.why],
-        "functions_without_name": sum(function.symbol is None for unit in units for function in unit.executed),
-        "top_functions": top_functions(units) if names_known else [],
-        **({} if names_known else {"names_problem": names_problem}),
-    }
+    ran, matched = counts.units_nonzero, counts.units_matched
+    return Audit(
+        **{count.name: getattr(counts, count.name) for count in fields(counts)},
+        training=training,
+        matched_share=matched / ran if ran and matched is not None else None,
+        threshold=THRESHOLD,
+        by_directory=[_counts(folders[name], names_known, name) for name in sorted(folders)],
+        missing=[LostUnit(unit.name, unit.why) for unit in units if unit.why],
+        functions_without_name=sum(function.symbol is None for unit in units for function in unit.executed),
+        top_functions=top_functions(units) if names_known else [],
+        names_problem=names_problem,
+    )
 
 
-def _counts(units: list[Unit], names_known: bool) -> dict[str, Any]:
-    ran = [(unit, function) for unit in units for function in unit.executed if not function.again]
+def _counts(units: list[Unit], names_known: bool, directory: str | None = None) -> ProfileCounts:
+    ran = _ran(units)
     matched = [function for unit, function in ran if _optimised(unit, function)]
     weight = sum(function.count for _, function in ran) if names_known else 0
-    known = [unit.linked for unit in units if unit.linked is not None]
-    return {
-        "units_compiled": sum(unit.compiled for unit in units),
-        "units_linked": sum(known) if known else None,
-        "units_with_counters": sum(unit.counted for unit in units),
-        "units_nonzero": sum(bool(unit.executed) for unit in units),
-        "units_matched": sum(bool(unit.executed) and unit.why is None for unit in units),
-        "functions_executed": len(ran),
-        "functions_matched": len(matched) if names_known else None,
-        "executed_share_optimised": sum(function.count for function in matched) / weight if weight else None,
-        "files_not_found": sum(unit.file_not_found for unit in units),
-        "functions_not_found": sum(unit.functions_not_found for unit in units),
-        "mismatches": sum(unit.mismatch for unit in units),
-        "functions_mismatched": sum(unit.functions_mismatched for unit in units),
-    }
+    linked = [unit.linked for unit in units if unit.linked is not None]
+    return ProfileCounts(
+        directory=directory,
+        units_compiled=sum(unit.compiled for unit in units),
+        units_linked=sum(linked) if linked else None,
+        units_with_counters=sum(unit.counted for unit in units),
+        units_nonzero=sum(bool(unit.executed) for unit in units),
+        units_matched=sum(bool(unit.executed) and unit.why is None for unit in units),
+        functions_executed=len(ran),
+        functions_matched=len(matched) if names_known else None,
+        executed_share_optimised=sum(function.count for function in matched) / weight if weight else None,
+        files_not_found=sum(unit.file_not_found for unit in units),
+        functions_not_found=sum(unit.functions_not_found for unit in units),
+        mismatches=sum(unit.mismatch for unit in units),
+        functions_mismatched=sum(unit.functions_mismatched for unit in units),
+    )
+
+
+def _ran(units: Iterable[Unit]) -> list[tuple[Unit, ExecutedFunction]]:
+    return [(unit, function) for unit in units for function in unit.executed if not function.again]
 
 
 def _optimised(unit: Unit, function: ExecutedFunction) -> bool:
     return unit.why is None and not function.lost
 
 
-def top_functions(units: Iterable[Unit], first: int = TOP_FUNCTIONS) -> list[dict[str, Any]]:
-    """Return the functions with the highest counts: name, unit, count, share of all counts, whether optimised."""
-    ran = [(unit, function) for unit in units for function in unit.executed if not function.again]
+def top_functions(units: Iterable[Unit], first: int = TOP_FUNCTIONS) -> list[TopFunction]:
+    """Return the functions with the highest counts."""
+    ran = _ran(units)
     weight = sum(function.count for _, function in ran)
     ran.sort(key=lambda pair: (-pair[1].count, pair[0].name, pair[1].name or ""))
     return [
-        {
-            "function": function.name,
-            "unit": unit.name,
-            "count": function.count,
-            "share": function.count / weight,
-            "optimised": _optimised(unit, function),
-        }
+        TopFunction(function.name, unit.name, function.count, function.count / weight, _optimised(unit, function))
         for unit, function in ran[:first]
     ]
 
 
-def demand_trained(facts: dict[str, Any]) -> None:
+def demand_trained(profile: TrainedProfile) -> None:
     """Refuse a profile without a counter above zero. Raises ValueError naming the training."""
-    if not facts["functions_nonzero"]:
+    if not profile.functions_nonzero:
         raise ValueError(
-            f"training {facts['training']} of {facts['server']}: all counters of {facts['files']} files are zero, "
+            f"training {profile.training} of {profile.server}: all counters of {profile.files} files are zero, "
             "so the load never reached the server"
         )
 
 
-def demand_profile_used(facts: dict[str, Any]) -> None:
+def demand_profile_used(audit: Audit) -> None:
     """Refuse a build that did not use its profile.
 
     Raises ValueError with the share found, the share expected and the units that are missing.
     """
-    share, linked, counted = facts["matched_share"], facts["units_linked"], facts["units_with_counters"]
+    share, linked, counted = audit.matched_share, audit.units_linked, audit.units_with_counters or 0
     if linked and counted < COUNTED_LEAST * linked:
         raise ValueError(
-            f"profile {facts['training']}: {counted} of the {linked} units of the server have counters, expected "
+            f"profile {audit.training}: {counted} of the {linked} units of the server have counters, expected "
             f"{COUNTED_LEAST:.0%} or more: the training lost those of the others"
         )
     if share is None:
-        raise ValueError(f"profile {facts['training']}: no unit has a non-zero counter, so nothing was trained")
-    if share < facts["threshold"]:
-        named = "\n".join(f"  {entry['unit']}: {entry['why']}" for entry in facts["missing"][:20])
+        raise ValueError(f"profile {audit.training}: no unit has a non-zero counter, so nothing was trained")
+    if audit.is_lost:
+        named = "\n".join(f"  {lost.unit}: {lost.why}" for lost in (audit.missing or [])[:20])
         raise ValueError(
-            f"profile {facts['training']}: {facts['units_matched']} of {facts['units_nonzero']} executed units were "
-            f"compiled with their counters ({share:.1%}, expected {facts['threshold']:.0%} or more). Missing:\n{named}"
+            f"profile {audit.training}: {audit.units_matched} of {audit.units_nonzero} executed units were "
+            f"compiled with their counters ({share:.1%}, expected {THRESHOLD:.0%} or more). Missing:\n{named}"
         )

@@ -6,39 +6,56 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
+from scripts.lib.build_records import BuildFacts, BuildIdentity
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import CommandFailed, output_of
-from scripts.lib.json_record import file_sha256
+from scripts.lib.json_record import Json, file_sha256
 
 # Name length, content length, type and the name "GNU" stand before the build-id in its note (elf(5)).
 NOTE_HEAD_DIGITS = 32
 
 
-def identify(program: Path) -> dict[str, Any]:
-    """Return sha256 and build-id of a program; the build-id is None when the file has none."""
+class ProgramMarks(NamedTuple):
+    """By what a program is told from another one; a file without a build-id has None."""
+
+    sha256: str
+    build_id: str | None
+
+
+def identify(program: Path) -> ProgramMarks:
+    """Return SHA-256 and build-id of a program."""
     # --notes would go through all that annobin left in a file: 17 s on MySQL's own 8.0.33.
     words = re.findall(
         r"^  0x[0-9a-f]+ ((?:[0-9a-f]{2,8} ){1,4})", _section(program, "hex", ".note.gnu.build-id"), re.M
     )
     note = "".join(words).replace(" ", "")
-    return {"sha256": file_sha256(program), "build_id": note[NOTE_HEAD_DIGITS:] or None}
+    return ProgramMarks(file_sha256(program), note[NOTE_HEAD_DIGITS:] or None)
 
 
-def section_sizes(program: Path, install: Path) -> dict[str, int]:
-    """Return bytes of the program's machine code, of its file and of the whole install tree."""
-    sections = output_of(["size", "--format=sysv", program])
-    text = re.search(r"^\.text\s+(\d+)", sections, re.M)
+def identified(names: BuildIdentity, install: Path, server_file: str, source_path: str | None) -> BuildIdentity:
+    """Return the identity of an installed server."""
+    sha256, build_id = identify(install / server_file)
+    return replace(names, sha256=sha256, build_id=build_id, server_file=server_file, source_path=source_path)
+
+
+def sized(facts: BuildFacts, install: Path) -> BuildFacts:
+    """Return facts with the bytes of the program's machine code, of its file and of the whole install tree.
+
+    Raises ValueError when the program has no machine code.
+    """
+    program = install / (facts.server_file or "")
+    text = re.search(r"^\.text\s+(\d+)", output_of(["size", "--format=sysv", program]), re.M)
     if not text:
         raise ValueError(f"{program}: `size` shows no .text section")
     installed = sum(path.stat().st_size for path in install.rglob("*") if path.is_file() and not path.is_symlink())
-    return {"text_bytes": int(text.group(1)), "file_bytes": program.stat().st_size, "install_bytes": installed}
+    return replace(facts, text_bytes=int(text[1]), file_bytes=program.stat().st_size, install_bytes=installed)
 
 
-def binary_facts(program: Path) -> dict[str, Any]:
+def binary_facts(program: Path) -> dict[str, Json]:
     """Return how a program was made: compilers, whether its symbols were stripped, hardening.
 
     The compiler is None when the file has no .comment section or an empty one.
@@ -53,7 +70,7 @@ def binary_facts(program: Path) -> dict[str, Any]:
     }
 
 
-def hardening(program: Path) -> dict[str, Any]:
+def hardening(program: Path) -> dict[str, Json]:
     """Return how a program is protected, read from its headers and from the library functions it calls.
 
     `relro` is full when all symbols are bound at start too, so that the table of addresses is read-only.
@@ -89,10 +106,10 @@ CODE_SECTION = re.compile(r"^\s*\[ *\d+\] \.text\s+\w+\s+[0-9a-f]+ ([0-9a-f]+) (
 
 def text_sha256(program: Path) -> str:
     """Return the SHA-256 of the content of a program's .text section. Raises ValueError when it has none."""
-    found = CODE_SECTION.search(output_of(["readelf", "--sections", "--wide", program]))
-    if not found:
+    section = CODE_SECTION.search(output_of(["readelf", "--sections", "--wide", program]))
+    if not section:
         raise ValueError(f"{program}: `readelf --sections` shows no .text section")
-    offset, size = (int(number, 16) for number in found.groups())
+    offset, size = (int(number, 16) for number in section.groups())
     with program.open("rb") as stream:
         stream.seek(offset)
         return hashlib.sha256(stream.read(size)).hexdigest()
@@ -116,8 +133,8 @@ def needed_libraries(install: Path) -> list[Library]:
     paths: dict[str, str] = {}
     for program in elf_programs(install):
         paths |= _loaded(program, install)
-    own = f"{install.resolve()}/"
-    outside = {name: path for name, path in paths.items() if not os.path.realpath(path).startswith(own)}
+    inside = f"{install.resolve()}/"
+    outside = {name: path for name, path in paths.items() if not os.path.realpath(path).startswith(inside)}
     packages = packages_of(sorted(outside.values()))
     return [Library(name, path != "not found", packages.get(path)) for name, path in sorted(outside.items())]
 
@@ -151,13 +168,12 @@ def packages_of(paths: list[str]) -> dict[str, str]:
         return {}
     # dpkg knows a file under the name it was packed with, from before or after /lib became a link to /usr/lib
     spellings = {path: _spellings(path) for path in paths}
-    asked = sorted({spelling for named in spellings.values() for spelling in named})
-    command = ["dpkg", "-S", *asked]
+    command = ["dpkg", "-S", *sorted({spelling for named in spellings.values() for spelling in named})]
     answer = subprocess.run(command, env=made_environment(), capture_output=True, text=True, check=False)
     lines = (line.rpartition(": ") for line in answer.stdout.splitlines() if not line.startswith("diversion"))
     owners = {path: owner.split(",")[0].split(":")[0] for owner, _, path in lines}
-    found = {path: next((owners[name] for name in named if name in owners), None) for path, named in spellings.items()}
-    return {path: owner for path, owner in found.items() if owner}
+    holders = {path: [owners[name] for name in named if name in owners] for path, named in spellings.items()}
+    return {path: packages[0] for path, packages in holders.items() if packages}
 
 
 def _spellings(path: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 import re
 from pathlib import Path
-from typing import Any
+
+from scripts.lib.build_records import BoltFacts, TrainedProfile
 
 PROFILE = "bolt.fdata"
 # The layout of the hand-made trial: hot code together, cold code and exception tables elsewhere.
@@ -22,7 +23,7 @@ STALE_SAMPLES = re.compile(r"BOLT-WARNING: (\d+) out of (\d+) samples in the bin
 BRANCH = re.compile(rb"^[0-4] \S+ [0-9a-f]+ [0-4] \S+ [0-9a-f]+ (\d+) (\d+)$", re.M)
 
 
-def instrument_command(bolt: str, program: Path, made: Path, folder: Path, *, forks: bool = False) -> list[str]:
+def instrument_command(bolt: str, program: Path, written: Path, folder: Path, *, forks: bool = False) -> list[str]:
     """Return the command that makes an instrumented program, which writes `folder`/profile at its end.
 
     It reads `folder`/program, a copy of itself: the way it finds itself otherwise, /proc/self/map_files, is closed to
@@ -38,41 +39,38 @@ def instrument_command(bolt: str, program: Path, made: Path, folder: Path, *, fo
         f"-instrumentation-binpath={folder / 'program'}",
         *(["-instrument-calls=false"] if forks else []),
         "-o",
-        str(made),
+        str(written),
     ]
 
 
-def optimise_command(bolt: str, program: Path, made: Path, profile: Path) -> list[str]:
+def optimise_command(bolt: str, program: Path, written: Path, profile: Path) -> list[str]:
     """Return the command that optimises a program's layout with a profile."""
-    return [bolt, str(program), f"-data={profile}", *OPTIMISE, "-o", str(made)]
+    return [bolt, str(program), f"-data={profile}", *OPTIMISE, "-o", str(written)]
 
 
-def merge_command(merge_fdata: str, files: list[Path], merged: Path) -> list[str]:
-    """Return the command that adds up the profiles of all processes."""
-    return [merge_fdata, "-o", str(merged), *map(str, files)]
-
-
-def facts_from_log(text: str) -> dict[str, Any]:
+def facts_from_log(text: str) -> BoltFacts:
     """Return from BOLT's output the functions with a profile, and the share of the counted branches that it could use.
 
     Raises ValueError when it said nothing, or that no function has a profile.
     """
-    found = PROFILED.search(text)
-    if not found or not int(found.group(1)):
+    profiled = PROFILED.search(text)
+    if not profiled or not int(profiled.group(1)):
         raise ValueError("llvm-bolt named no function with an execution profile; expected the profile of the training")
     stale, samples = STALE.search(text), STALE_SAMPLES.search(text)
     lost, all_samples = map(int, samples.groups()) if samples else (0, None)
-    return {
-        "functions_profiled": int(found.group(1)),
-        "functions_total": int(found.group(2)),
-        "functions_stale": int(stale.group(1)) if stale else 0,
-        "branches_profiled_share": 1 - lost / all_samples if all_samples else 1.0,
-    }
+    return BoltFacts(
+        functions_profiled=int(profiled.group(1)),
+        functions_total=int(profiled.group(2)),
+        functions_stale=int(stale.group(1)) if stale else 0,
+        branches_profiled_share=1 - lost / all_samples if all_samples else 1.0,
+    )
 
 
-def read_profile(merged: Path) -> dict[str, int]:
+def read_profile(merged: Path) -> TrainedProfile:
     """Return counts of an .fdata file: branches, executions of them, functions they are in."""
     content = merged.read_bytes()
     counts = [int(match.group(2)) for match in BRANCH.finditer(content)]
     functions = {line.split(b" ", 2)[1] for line in content.splitlines() if line[:1].isdigit() and line.count(b" ") > 2}
-    return {"branches": len(counts), "branches_executed": sum(counts), "functions_nonzero": len(functions)}
+    return TrainedProfile(
+        files=1, branches=len(counts), branches_executed=sum(counts), functions_nonzero=len(functions)
+    )

@@ -9,6 +9,7 @@ from scripts.build.compilation.audit import ExecutedFunction, Unit
 from scripts.build.compilation.binary import demangled
 from scripts.build.compilation.compiler_calls import CompilerCall, counter_name, unit_name, uses_profile
 from scripts.build.compilation.compiler_flags import MERGED
+from scripts.lib.build_records import TrainedProfile
 from scripts.lib.host.process import CommandFailed, output_of
 
 HEAD = re.compile(r"  (\S.*):$")
@@ -47,10 +48,10 @@ def _parsed(lines: Iterable[str]) -> Counter[str]:
     return found
 
 
-def summary(functions: dict[str, int]) -> dict[str, int]:
+def summary(functions: dict[str, int]) -> TrainedProfile:
     """Return counts of files and functions, and of those with a counter above zero."""
     ran = sum(count > 0 for count in functions.values())
-    return {"files": 1, "files_nonzero": int(ran > 0), "functions": len(functions), "functions_nonzero": ran}
+    return TrainedProfile(files=1, files_nonzero=int(ran > 0), functions=len(functions), functions_nonzero=ran)
 
 
 def profile_units(

@@ -10,12 +10,13 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from scripts.build.compilation import configure_logs
 from scripts.build.compilation.flags import Flags
 from scripts.build.compilation.toolchain import Toolchain
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildFacts
 from scripts.lib.host.cache import cache_directory
 from scripts.lib.host.causes import host_cause_in
 from scripts.lib.host.entry import say
@@ -31,6 +32,7 @@ ERROR_LINE = re.compile(
     r"(?:fatal )?error:|undefined reference|^FAILED:|CMake Error|configure: error|: Error \d|interrupted by user", re.I
 )
 # The published recipe loses its profile because it compiles in two directories.
+CONFIGURE_LOGS = ("config.log", "CMakeError.log", "CMakeOutput.log", "CMakeConfigureLog.yaml")
 FOLDERS = {StageKind.PUBLISHED_INSTRUMENTED: "build-generate", StageKind.PUBLISHED: "build-use"}
 
 
@@ -43,24 +45,35 @@ class Compiled:
     configure_command: list[str]
     records: Path
 
+    def effort(self, install_s: float) -> BuildFacts:
+        """Return the facts on the configure command and on what the build took, installed in so many seconds."""
+        steps_s = {**self.steps_s, "install": install_s}
+        return BuildFacts(
+            configure_command=self.configure_command,
+            steps_s=steps_s,
+            wall_s=sum(steps_s.values()),
+            cpu_s=self.usage.cpu_s,
+            peak_rss_mib=self.usage.peak_rss_mib,
+        )
+
 
 def wrapper(cache: Path) -> Path:
     """Return a folder with the compiler wrapper, `cc` and `c++`; its path does not depend on the checkout.
 
     Configure scripts keep the compiler's name: PostgreSQL compiles it into programs and libraries.
     """
-    place = cache / "compiler" / json_record.file_sha256(WRAPPER / "cc")[:16]
-    if not place.exists():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=".copy-", dir=place.parent))
+    folder = cache / "compiler" / json_record.file_sha256(WRAPPER / "cc")[:16]
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".copy-", dir=folder.parent))
         shutil.copytree(WRAPPER, temporary / "compiler", symlinks=True)
         try:
-            (temporary / "compiler").rename(place)
+            (temporary / "compiler").rename(folder)
         except OSError:
-            if not place.exists():  # else another process was quicker
+            if not folder.exists():  # else another process was quicker
                 raise
         shutil.rmtree(temporary)
-    return place
+    return folder
 
 
 def source_link(tree: Path, tree_sha256: str, cache: Path) -> Path:
@@ -85,13 +98,13 @@ def build_tree(tree_sha256: str, cache: Path, stage: StageKind = StageKind.PLAIN
     Sources that are generated while compiling, such as a parser, hold its path, and gcc compares a function's path with
     that in its profile (seen: both of MariaDB's parsers were "coverage mismatches" when each build had its own tree).
     """
-    place = cache / "build" / tree_sha256[:16]
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with place.with_suffix(".lock").open("w") as lock:
+    folder = cache / "build" / tree_sha256[:16]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        shutil.rmtree(place, ignore_errors=True)
-        with passing(place):
-            yield place / FOLDERS.get(stage, "build")
+        shutil.rmtree(folder, ignore_errors=True)
+        with passing(folder):
+            yield folder / FOLDERS.get(stage, "build")
 
 
 def compile_server(
@@ -110,12 +123,13 @@ def compile_server(
     CommandKilled if one was killed.
     """
     records = build.parent / "records"
-    configure_logs.clear(log)
+    for copy in [file for name in CONFIGURE_LOGS for file in log.parent.glob(f"{log.stem}.*{name}")]:
+        copy.unlink()
     for folder in (build, records):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-    place = wrapper(cache_directory())
-    tools = {"cc": str(place / "cc"), "cxx": str(place / "c++")}
+    compilers = wrapper(cache_directory())
+    tools = {"cc": str(compilers / "cc"), "cxx": str(compilers / "c++")}
     tools |= {"ar": toolchain.ar, "ranlib": toolchain.ranlib, "nm": toolchain.nm}
     configure = family.configure_command(source, tools, recipe)
     bare = _configure_environment(toolchain, build)
@@ -171,18 +185,28 @@ def _step(command: list[str], build: Path, environment: dict[str, str], log: Pat
     except CommandKilled:
         raise
     except CommandFailed as failure:
-        kept = "".join(f"\n(kept: {file})" for file in configure_logs.keep(build, log))
-        errors = _first_errors(log, offset)
-        code = host_cause_in(errors) if errors else failure.cause.code
-        raise CommandFailed(f"{errors or failure}{kept}", code) from failure
+        copies = "".join(f"\n(kept: {copy})" for copy in _keep_logs(build, log))
+        if not (errors := _first_errors(log, offset)):
+            raise failure.reworded(f"{failure}{copies}") from failure
+        text = "compiling failed, first error lines:\n" + "\n".join(errors)
+        raise CommandFailed(f"{text}{copies}", host_cause_in(text), errors[0]) from failure
 
 
-def _first_errors(log: Path, offset: int, count: int = 6) -> str:
+def _first_errors(log: Path, offset: int, count: int = 6) -> list[str]:
     """Return the first error lines of a log from a byte offset on; later ones are consequences of the first."""
     with log.open(encoding="utf-8", errors="replace") as stream:
         stream.seek(offset)
-        found = [line.rstrip() for line in stream if ERROR_LINE.search(line)]
-    return "compiling failed, first error lines:\n" + "\n".join(found[:count]) if found else ""
+        return list(islice((line.rstrip() for line in stream if ERROR_LINE.search(line)), count))
+
+
+def _keep_logs(build: Path, log: Path) -> Iterator[Path]:
+    """Copy what configure scripts and CMakes wrote about their checks beside the log of the job; yield the copies.
+
+    A copy has the name of the job's log, followed by its path in the build tree with `-` between folders.
+    """
+    for file in sorted(file for name in CONFIGURE_LOGS for file in build.rglob(name)):
+        parts = [part for part in file.relative_to(build).parts if part != "CMakeFiles"]
+        yield shutil.copyfile(file, log.with_name(f"{log.stem}.{'-'.join(parts)}"))
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 from scripts.build.compilation.compiler_flags import COUNTERS, RELOCATIONS, flags_of
 from scripts.build.compilation.toolchain import Toolchain, probe_profile_flags
 from scripts.lib import json_record
+from scripts.lib.build_records import TrainedProfile, UsedFlags
 from scripts.lib.recipe_models import CompileRecipe, StageKind
 from scripts.measure.servers import families
 
@@ -22,9 +23,9 @@ class Flags:
     lto: tuple[str, ...] = ()
     link: tuple[str, ...] = LINK
 
-    def facts(self) -> dict[str, list[str]]:
+    def facts(self) -> UsedFlags:
         """Return the flags as a build's facts record them."""
-        return {key: list(getattr(self, key)) for key in ("common", "profile", "lto", "link")}
+        return UsedFlags(list(self.common), list(self.profile), list(self.lto), list(self.link))
 
 
 def published_flags(counters: Path | None) -> tuple[str, ...]:
@@ -87,7 +88,9 @@ def published_options(recipe: CompileRecipe, profile: Path | None) -> list[str]:
 
 def require_fit(profile: Path, chosen: Toolchain, source: Path) -> None:
     """Raise ValueError, naming both, for a profile of other sources or of another compiler."""
-    trained = json_record.read(profile)
-    for key, here in (("compiler", f"{chosen.name} {chosen.version}"), ("source_path", str(source))):
-        if trained[key] != here:
-            raise ValueError(f"{profile}: {key} is {trained[key]!r}, this build has {here!r}; the profile does not fit")
+    trained = json_record.read_part(TrainedProfile, profile)
+    compiler = f"{chosen.name} {chosen.version}"
+    pairs = {"compiler": (trained.compiler, compiler), "source_path": (trained.source_path, str(source))}
+    for key, (of_profile, here) in pairs.items():
+        if of_profile != here:
+            raise ValueError(f"{profile}: {key} is {of_profile!r}, this build has {here!r}; the profile does not fit")

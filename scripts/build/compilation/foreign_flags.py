@@ -6,12 +6,11 @@ have: it is foreign if it is of a kind that the server's build system never give
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation.compiler_calls import CompilerCall, read_kept_calls
+from scripts.lib.build_records import BuildFacts, ForeignFlags
 from scripts.lib.host.cache import cache_path
 from scripts.lib.recipe_models import StageKind
 from scripts.measure.servers import families
@@ -25,73 +24,52 @@ SEPARATE = {"-I", "-L", "-D", "-U", "-B"}
 NAMED = {"-isystem", "-iquote", "-idirafter", "-imacros", "-include", "-specs", "-Xlinker", "-Xassembler"}
 FOLDER = re.compile(r"-(?:[ILB]|i(?:system|quote|dirafter) |Wl,-rpath(?:-link)?,)(?P<path>/[^,:]*)")
 SYSTEM = ("/usr/include", "/usr/lib")
-FLAG_SETS = ("common", "profile", "lto", "link")
-FACT = "foreign_flags"
 
 
-@dataclass(frozen=True)
-class ForeignFlags:
-    """Flags that no recipe gave, in all compiles of a language and in all links."""
-
-    compiles: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The flags of compiles, then those that only links have, as words of a command line; empty without any."""
-        return " ".join(dict.fromkeys([*self.compiles, *self.links]))
-
-    def facts(self) -> dict[str, list[str]]:
-        """Return the flags as a build's facts record them."""
-        return {key: list(flags) for key, flags in asdict(self).items()}
-
-
-def foreign_flags(facts: Mapping[str, Any], calls: Iterable[CompilerCall]) -> ForeignFlags:
-    """Return the foreign flags of a build by its facts (recipe, flags, configure command) and its compiler's calls."""
+def foreign_flags(facts: BuildFacts, calls: Iterable[CompilerCall]) -> ForeignFlags:
+    """Return the foreign flags of a build by its facts (stage, flags, configure command) and its compiler's calls."""
     words: dict[tuple[str, bool], list[set[str]]] = {}
     for call in calls:
         if "-c" in call.arguments or call.links:
             words.setdefault((call.arguments[0], call.links), []).append({*_words(call.arguments[1:])})
-    given, family = {*_given(facts)}, families.of(facts["family"])
+    of_recipe, family = {*_of_recipe(facts)}, families.of(facts.family)
 
-    def foreign(links: bool) -> tuple[str, ...]:
-        shared = [set.intersection(*each) for (_, linking), each in words.items() if linking == links]
-        return tuple(sorted(word for word in set().union(*shared) - given if _is_foreign(word, family, facts)))
+    def foreign(links: bool) -> list[str]:
+        shared = [set.intersection(*of_calls) for (_, linking), of_calls in words.items() if linking == links]
+        return sorted(word for word in set().union(*shared) - of_recipe if _is_foreign(word, family, facts))
 
     return ForeignFlags(foreign(links=False), foreign(links=True))
 
 
-def _is_foreign(word: str, family: families.Family, facts: Mapping[str, Any]) -> bool:
+def _is_foreign(word: str, family: families.Family, facts: BuildFacts) -> bool:
     if folder := FOLDER.match(word):
-        values = [argument.partition("=")[2] for argument in facts.get("configure_command") or []]
-        ours = [*SYSTEM, str(cache_path()), *(value for value in values if value.startswith("/"))]
-        return not folder["path"].startswith(tuple(ours))
+        values = [argument.partition("=")[2] for argument in facts.configure_command or []]
+        usual = [*SYSTEM, str(cache_path()), *(value for value in values if value.startswith("/"))]
+        return not folder["path"].startswith(tuple(usual))
     # The published recipe's flags about its profile are those of MySQL's own CMake files.
-    of_profile = StageKind(facts["stage"]).is_published and word.startswith("-fprofile")
+    of_profile = StageKind(facts.stage or "").is_published and word.startswith("-fprofile")
     return not of_profile and family.is_foreign(word)
 
 
-def of_build(folder: Path, facts: Mapping[str, Any]) -> ForeignFlags | None:
+def of_build(folder: Path, facts: BuildFacts) -> ForeignFlags | None:
     """Return the foreign flags of the build in a folder: as recorded, else by its calls; None if it was not compiled.
 
     Raises ValueError or OSError when its calls cannot be read.
     """
-    if recorded := facts.get(FACT):
-        return ForeignFlags(**{key: tuple(flags) for key, flags in recorded.items()})
-    if not facts.get("configure_command"):
-        return None
-    return foreign_flags(facts, read_kept_calls(folder / "calls.json.gz"))
+    if facts.foreign_flags:
+        return facts.foreign_flags
+    return foreign_flags(facts, read_kept_calls(folder / "calls.json.gz")) if facts.configure_command else None
 
 
-def _given(facts: Mapping[str, Any]) -> Iterator[str]:
+def _of_recipe(facts: BuildFacts) -> Iterator[str]:
     """Yield the words that the recipe gave: the wrapper's, and those in the arguments of configure."""
-    for key in FLAG_SETS:
-        yield from (facts.get("flags") or {}).get(key, [])
-    for argument in facts.get("configure_command") or []:
+    for flags in facts.flags.values().values():
+        yield from flags or ()
+    for argument in facts.configure_command or []:
         yield argument
         yield from _words(shlex.split(argument.partition("=")[2])) if "=" in argument else ()
-    if "--enable-debug" in (facts.get("configure_command") or []):
-        yield "-g"
+        if argument == "--enable-debug":
+            yield "-g"
 
 
 def _words(arguments: Iterable[str]) -> Iterator[str]:

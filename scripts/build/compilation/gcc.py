@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 from scripts.build.compilation.audit import ExecutedFunction, Unit
 from scripts.build.compilation.binary import demangled
 from scripts.build.compilation.compiler_calls import CompilerCall, counter_name, sought_name, unit_name, uses_profile
+from scripts.lib.build_records import Audit, SoughtName, TrainedProfile
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import output_of
 
@@ -118,14 +119,14 @@ def is_whole(content: bytes) -> bool:
     return position == len(content) - 4 and content[position:] == bytes(4)
 
 
-def summary(files: list[CounterFile]) -> dict[str, int]:
+def summary(files: list[CounterFile]) -> TrainedProfile:
     """Return counts of files and functions, and of those with a counter above zero."""
-    return {
-        "files": len(files),
-        "files_nonzero": sum(bool(file.executed) for file in files),
-        "functions": sum(file.functions for file in files),
-        "functions_nonzero": sum(len(file.executed) for file in files),
-    }
+    return TrainedProfile(
+        files=len(files),
+        files_nonzero=sum(bool(file.executed) for file in files),
+        functions=sum(file.functions for file in files),
+        functions_nonzero=sum(len(file.executed) for file in files),
+    )
 
 
 # struct gcov_fn_info of libgcov.h begins with a pointer, ident, line checksum and control-flow checksum.
@@ -317,22 +318,18 @@ def _common_start(*lists: list[str]) -> list[str]:
     return [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*lists, strict=False))]
 
 
-def names_compared(
-    files: Iterable[CounterFile], calls: Iterable[CompilerCall], first: int = 20
-) -> tuple[list[dict[str, str | None]], dict[str, int]]:
-    """Return the first names sought in vain, each beside the nearest name present, and counts of names."""
+def names_compared(audit: Audit, files: Iterable[CounterFile], calls: Iterable[CompilerCall], first: int = 20) -> Audit:
+    """Return an audit with the first names sought in vain, beside the nearest ones present, and counts of names."""
     present = {file.name for file in files}
     sought = {sought_name(call) for call in calls if uses_profile(call)}
     by_end = defaultdict(list)
     for name in sorted(present):
         by_end[_path_parts(name)[0]].append(name)
-    lost = [
-        {"sought": name, "present": _nearest(name, by_end[_path_parts(name)[0]])} for name in sorted(sought - present)
-    ]
+    lost = [SoughtName(name, _nearest(name, by_end[_path_parts(name)[0]])) for name in sorted(sought - present)]
     # Names that only miss their folder show the cause; units that were never linked have no counters anywhere.
-    lost.sort(key=lambda pair: pair["present"] is None)
-    counts = {"sought": len(sought), "present": len(present), "found": len(sought & present)}
-    return lost[:first], {f"names_{key}": count for key, count in counts.items()}
+    lost.sort(key=lambda pair: pair.present is None)
+    counted = replace(audit, names_sought=len(sought), names_present=len(present), names_found=len(sought & present))
+    return replace(counted, names=lost[:first])
 
 
 def _path_parts(name: str) -> list[str]:

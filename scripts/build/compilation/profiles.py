@@ -11,22 +11,9 @@ from scripts.build.compilation.compiler_flags import COUNTERS, MERGED
 from scripts.build.compilation.toolchain import Toolchain
 from scripts.build.sources.tree import tree_sha256
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildIdentity, TrainedProfile
 from scripts.lib.host import workplace
 from scripts.lib.host.process import run
-
-
-def read_profile(tool: str, counters: Path, commands: Mapping[str, str]) -> dict[str, int]:
-    """Return counts of a compiler's profile: files, functions, and those of them with a counter above zero.
-
-    `commands` are the toolchain's. Raises ValueError naming a file that is damaged or of another compiler.
-    """
-    match tool:
-        case "gcc":
-            return gcc.summary(gcc.read_counters(counters, commands["gcov_dump"]))
-        case "clang":
-            return clang.summary(clang.read_functions(counters, commands["profdata"]))
-    raise ValueError(f"{counters}: profile of tool {tool!r}, expected gcc or clang")
-
 
 STAMP = (os.fsencode(workplace.SNAKEMAKE_STAMP),)
 
@@ -54,7 +41,8 @@ def _merge_clang(files: list[Path], counters: Path, chosen: Toolchain, log: Path
 
 
 def _merge_bolt(files: list[Path], counters: Path, chosen: Toolchain, log: Path) -> None:
-    run(bolt.merge_command(chosen.merge_fdata, files, counters / bolt.PROFILE), log)
+    """Add up the profiles of all processes."""
+    run([chosen.merge_fdata, "-o", counters / bolt.PROFILE, *files], log)
 
 
 TOOLS = {
@@ -65,17 +53,17 @@ TOOLS = {
 }
 
 
-def place(identity: Path, folder: Path) -> Path:
+def folder_to_write(identity: Path, folder: Path) -> Path:
     """Return an empty folder of the server's user for the trained server to write to.
 
     BOLT builds the folder's path into the instrumented program, which also needs a copy of itself there.
     """
-    described = json_record.read(identity)
-    written = Path(described.get("profile_folder", folder / "written"))
+    described = json_record.read_part(BuildIdentity, identity)
+    written = Path(described.profile_folder or folder / "written")
     shutil.rmtree(written, ignore_errors=True)
     written.mkdir(parents=True)
-    if "profile_folder" in described:
-        shutil.copy2(identity.parent / "install" / described["server_file"], written / "program")
+    if described.profile_folder:
+        shutil.copy2(identity.parent / "install" / described.server_file, written / "program")
     workplace.give(written)
     return written
 
@@ -99,21 +87,26 @@ def demand_whole(profile: Path) -> None:
 
     A compiler does not warn about a unit whose counters are missing, and an audit only looks at those that are there.
     """
-    described, counters = json_record.read(profile), profile.parent / "counters"
-    found = tree_sha256(counters, STAMP) if counters.is_dir() else None
-    if found != described["counters_sha256"]:
-        left = sum(os.fsencode(file.name) not in STAMP for file in counters.iterdir()) if found else 0
+    described, counters = json_record.read_part(TrainedProfile, profile), profile.parent / "counters"
+    actual = tree_sha256(counters, STAMP) if counters.is_dir() else None
+    if actual != described.counters_sha256:
+        count = sum(os.fsencode(file.name) not in STAMP for file in counters.iterdir()) if actual else 0
         raise ValueError(
-            f"{counters}: its {left} files are not the {described['files']} that {profile} describes; "
+            f"{counters}: its {count} files are not the {described.files} that {profile} describes; "
             f"remove {profile.parent}, and the workflow trains again"
         )
 
 
-def summary(counters: Path, chosen: Toolchain) -> dict[str, int]:
+def summary(counters: Path, tool: str, commands: Mapping[str, str]) -> TrainedProfile:
     """Return counts of a profile: files, functions, those with a counter above zero; for BOLT also of branches.
 
-    Raises ValueError naming a file that is damaged or that another tool wrote.
+    `commands` are those of the toolchain. Raises ValueError naming a file that is damaged or that another tool wrote.
     """
-    if chosen.kind == "bolt":
-        return {"files": 1, **bolt.read_profile(counters / bolt.PROFILE)}
-    return read_profile(chosen.kind, counters, chosen.commands)
+    match tool:
+        case "gcc":
+            return gcc.summary(gcc.read_counters(counters, commands["gcov_dump"]))
+        case "clang":
+            return clang.summary(clang.read_functions(counters, commands["profdata"]))
+        case "bolt":
+            return bolt.read_profile(counters / bolt.PROFILE)
+    raise ValueError(f"{counters}: profile of tool {tool!r}, expected gcc, clang or bolt")

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from scripts.lib.build_records import UsedToolchain
 from scripts.lib.host.process import CommandFailed, output_of
 
 OLDEST_GCC = 9
@@ -50,10 +51,10 @@ class Toolchain:
         folder, usual = str(Path(self.cc).parent), os.get_exec_path()
         return os.pathsep.join(usual if folder in usual else [folder, *usual])
 
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> UsedToolchain:
         """Return the toolchain as a build's facts record it."""
-        shown: dict[str, str] = {key: self.commands[key] for key in ("cc", "cxx", "bolt") if key in self.commands}
-        return {"name": self.name, "kind": self.kind, "version": self.version, **shown}
+        cc, cxx, bolt = (self.commands.get(key) for key in ("cc", "cxx", "bolt"))
+        return UsedToolchain(self.name, self.kind, self.version, cc, cxx, bolt)
 
 
 def toolset_directory(toolset: str) -> Path:

@@ -1,6 +1,6 @@
 """Relinks of a build: the same objects linked in other orders, kept beside the install tree that they were made for.
 
-    {build}/relinked.json             what was done, see `relink_server`
+    {build}/relinked.json             what was done, see `relinking`
     {build}/relinked/{number}/        a build's folder of its own: identity.json, and install/ with hard links to the
                                       files of {build}/install, but for the server program
     {checks}/relinked.json            how the relinks answered the statements of the differential check
@@ -13,11 +13,14 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildIdentity, RelinkAnswers, RelinkRecord
+from scripts.lib.host.causes import of_host
+from scripts.lib.host.process import CommandFailed
 from scripts.lib.host.workplace import SNAKEMAKE_STAMP
 
 RECORD, FOLDER = "relinked.json", "relinked"
@@ -30,24 +33,42 @@ class NotRelinked(ValueError):
     """A build has no relink that could be measured; the text has the reason."""
 
 
+@dataclass
+class WhyRefused:
+    """Why something was refused; None where it was not."""
+
+    reason: str | None = None
+
+
+@contextlib.contextmanager
+def refusal(*kinds: type[Exception]) -> Iterator[WhyRefused]:
+    """Keep the reason, in what is yielded, when the body raises CommandFailed, ValueError or one of `kinds`.
+
+    Failures of the host propagate.
+    """
+    refusals: tuple[type[Exception], ...] = (CommandFailed, ValueError, *kinds)
+    why = WhyRefused()
+    try:
+        yield why
+    except refusals as failure:
+        if of_host(failure):
+            raise
+        why.reason = str(failure)
+
+
 def wanted(folder: Path) -> int:
     """Return how often the build in a folder is relinked."""
     return json.loads(os.environ.get(WANTED) or "{}").get(str(folder), 0)
 
 
-def read_relinks(build: Path) -> dict[str, Any]:
+def read_relinks(build: Path) -> RelinkRecord:
     """Return the record of a build's relinks. Raises NotRelinked when there is none, or none of this program."""
-    file, identity = build / RECORD, json_record.read(build / "identity.json")
+    file, identity = build / RECORD, json_record.read_part(BuildIdentity, build / "identity.json")
     if not file.is_file():
         raise NotRelinked(f"{build} was made without relinks")
-    if (facts := json_record.read(file)).get("sha256") != identity.get("sha256"):
+    if (record := json_record.read_part(RelinkRecord, file)).sha256 != identity.sha256:
         raise NotRelinked(f"{file} is about another program than {build / 'identity.json'}")
-    return facts
-
-
-def made_numbers(facts: Mapping[str, Any]) -> list[int]:
-    """Return the numbers of the relinks in a record that were not refused."""
-    return [one["number"] for one in facts["relinks"] if not one["refused"]]
+    return record
 
 
 def identity_of(build: Path, number: int) -> Path:
@@ -61,16 +82,16 @@ def identity_for(build: Path, checks: Path, repetition: int) -> Path:
     `checks` is the folder of the build's answers. Raises NotRelinked with the reason when there is no relink that gave
     the build's own answers.
     """
-    facts = read_relinks(build)
-    if facts["refused"]:
-        raise NotRelinked(f"{build}: {facts['refused']}")
-    checked = json_record.read(checks / RECORD) if (checks / RECORD).is_file() else {}
-    if checked.get("sha256") != facts["sha256"]:
-        raise NotRelinked(f"{checks / RECORD} is missing or about another program, expected the answers of the relinks")
-    answered = made_numbers(checked)
-    if not (usable := [number for number in made_numbers(facts) if number in answered]):
-        reasons = [one["refused"] for one in [*facts["relinks"], *checked["relinks"]] if one["refused"]]
-        raise NotRelinked(f"{build}: every relink was refused, the first: {reasons[0] if reasons else 'none was made'}")
+    record = read_relinks(build)
+    if record.refused:
+        raise NotRelinked(f"{build}: {record.refused}")
+    file = checks / RECORD
+    answers = json_record.read_part(RelinkAnswers, file) if file.is_file() else RelinkAnswers()
+    if answers.sha256 != record.sha256:
+        raise NotRelinked(f"{file} is missing or about another program, expected the answers of the relinks")
+    if not (usable := [number for number in record.usable if number in answers.usable]):
+        refusals = [relink.refused for relink in [*record.relinks, *answers.relinks] if relink.refused]
+        raise NotRelinked(f"{build}: every relink was refused, the first: {[*refusals, 'none was made'][0]}")
     return identity_of(build, usable[(repetition - 1) % len(usable)])
 
 
@@ -80,23 +101,19 @@ def clear(build: Path) -> None:
     (build / RECORD).unlink(missing_ok=True)
 
 
-def keep(build: Path, number: int, program: Path, identity: Mapping[str, Any]) -> None:
-    """Move a relinked program into an install tree of its own, and write its identity record."""
-    file = identity_of(build, number)
-    target, server = file.parent / "install", identity["server_file"]
+def keep(build: Path, program: Path, identity: BuildIdentity) -> None:
+    """Move the program of a relink into an install tree of its own, and write its identity record."""
+    file = identity_of(build, identity.relink or 0)
+    target, server = file.parent / "install", build / "install" / identity.server_file
     shutil.copytree(
         build / "install",
         target,
         symlinks=True,
         copy_function=_link,
-        ignore=lambda folder, names: {SNAKEMAKE_STAMP} | _server_in(folder, build / "install" / server),
+        ignore=lambda folder, _: {SNAKEMAKE_STAMP} | ({server.name} if Path(folder) == server.parent else set()),
     )
-    shutil.move(program, target / server)
-    json_record.write(file, {**identity, "relink": number})
-
-
-def _server_in(folder: str, server: Path) -> set[str]:
-    return {server.name} if Path(folder) == server.parent else set()
+    shutil.move(program, target / identity.server_file)
+    json_record.write(file, identity.to_json(*BuildIdentity.ORDER))
 
 
 def _link(source: str, target: str) -> None:

@@ -1,9 +1,10 @@
 """What a study declares of a server's sources, as JSON objects, and the record of what was made of it."""
 
 from dataclasses import dataclass, field
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
 from scripts.lib.parts import Part
+from scripts.lib.recipe_models import ServerSourceRecipe
 
 
 class DeclaredSource(TypedDict, total=False):
@@ -41,14 +42,12 @@ class SourceContent(TypedDict, total=False):
     without_tls: bool
 
 
-class SourceRecipe(SourceContent):
-    """A server's tree to make: a release or series of a product, from the first of its sources that is available."""
+@dataclass(frozen=True)
+class WantedSource:
+    """A server's tree to make: its recipe, and the sources of which the first available one is taken."""
 
-    server: str
-    product: str
-    version: str
+    recipe: ServerSourceRecipe
     sources: list[DeclaredSource]
-    family: NotRequired[str]
 
 
 class DeclaredServer(TypedDict):
@@ -69,18 +68,15 @@ class SourceFile(Part):
 class SourceIdentity(Part):
     """The record of a source tree, source.json: what it was asked to be, what it is, and what it was made from.
 
-    The fields from `package` on are those of some kinds only.
+    The fields from `package` to `running` are those of some kinds only.
     """
 
-    format: int = 0
     server: str = ""
     product: str = ""
     version: str = ""
     release: str = ""
     kind: str = ""
     origin: str = ""
-    files: list[SourceFile] = field(default_factory=list)
-    tree_sha256: str | None = None
     package: str | None = None
     maven: str | None = None
     folder: str | None = None
@@ -89,6 +85,12 @@ class SourceIdentity(Part):
     path: str | None = None
     program_sha256: str | None = None
     running: str | None = None
+    files: list[SourceFile] = field(default_factory=list)
+    tree_sha256: str | None = None
+
+    def written_empty(self) -> tuple[str, ...]:
+        """Return the names of the fields that are written without a value as well."""
+        return ("files",)
 
     @property
     def sums(self) -> set[str]:

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from scripts.build.sources import SourceError, archive, debian, download, git, installed, local, maven, working_tree
 from scripts.build.sources.addresses import without_logins
-from scripts.build.sources.declared import DeclaredSource, SourceContent, SourceIdentity, SourceRecipe
+from scripts.build.sources.declared import DeclaredSource, SourceContent, SourceIdentity
 from scripts.build.sources.installed import Product
 from scripts.lib.host.address import Address
 from scripts.lib.json_record import file_sha256
+from scripts.lib.recipe_models import ServerSourceRecipe
 
 PREFIX = "prefix"
 RUNNING = "running"
@@ -30,7 +31,7 @@ class Fetched:
     release: str
     files: tuple[Path, ...]
     unpack: Callable[[Path], None]
-    marks: dict[str, str] = field(default_factory=dict)
+    marks: SourceIdentity = field(default_factory=SourceIdentity)
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,13 @@ class SourceKind(ABC):
         return {"sha256": self.source.get("sha256")}
 
     @abstractmethod
-    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
-        """Bring the source to this machine. Raises SourceError, CommandFailed, OSError."""
+    def fetch(self, recipe: ServerSourceRecipe, downloads: Path) -> Fetched:
+        """Bring the source to this machine; of a recipe whose `sha256` is another source's, it is None.
 
-    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+        Raises SourceError, CommandFailed, OSError.
+        """
+
+    def matches(self, identity: SourceIdentity, recipe: ServerSourceRecipe) -> bool:
         """Return whether a tree of this kind with this identity was made from the same content."""
         return self.stated_sha256 in identity.sums
 
@@ -71,16 +75,16 @@ class Debian(SourceKind):
 
     key = "debian"
 
-    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
-        package = debian.fetch_package(self.source["debian"], recipe["version"], downloads)
+    def fetch(self, recipe: ServerSourceRecipe, downloads: Path) -> Fetched:
+        package = debian.fetch_package(self.source["debian"], recipe.version, downloads)
         origin = f"source package {package.name} {package.version}"
 
         def unpack(target: Path) -> None:
             debian.unpack_package(package, target)
 
-        return Fetched(self.key, origin, package.release, package.files, unpack, {"package": package.name})
+        return Fetched(self.key, origin, package.release, package.files, unpack, SourceIdentity(package=package.name))
 
-    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+    def matches(self, identity: SourceIdentity, recipe: ServerSourceRecipe) -> bool:
         return identity.package == self.source["debian"]
 
 
@@ -89,8 +93,8 @@ class Url(SourceKind):
 
     key = "url"
 
-    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
-        mirrors = mirrors_of(self.source, recipe["version"])
+    def fetch(self, recipe: ServerSourceRecipe, downloads: Path) -> Fetched:
+        mirrors = mirrors_of(self.source, recipe.version)
         if not self.stated_sha256:
             raise SourceError(f"{mirrors[0]}: sha256 is missing; a file from the network is used only if it is stated")
         file = download.fetch(mirrors, self.stated_sha256, downloads)
@@ -108,13 +112,11 @@ class File(SourceKind):
         readable = not self.source.get("sha256") and not local.problem(file)
         return {"sha256": self.source.get("sha256") or (working_tree.digest_of_state(file) if readable else None)}
 
-    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
-        file = Path(with_version(self.source["file"], recipe["version"])).expanduser()
+    def fetch(self, recipe: ServerSourceRecipe, downloads: Path) -> Fetched:
+        file = Path(with_version(self.source["file"], recipe.version)).expanduser()
         if problem := local.problem(file):
             raise SourceError(f"{file}: {problem}, expected an archive")
-        # The recipe's checksum is that of the first source: stated, or read from the archive when the workflow started.
-        of_recipe = recipe.get("sha256") if self.source == recipe["sources"][0] else None
-        expected = self.source.get("sha256") or of_recipe
+        expected = self.source.get("sha256") or recipe.sha256
         if expected and (actual := file_sha256(file)) != expected.lower():
             raise SourceError(f"{file}: sha256 is {actual}, expected {expected}")
         return _archived(self.key, str(file), recipe, file)
@@ -132,19 +134,19 @@ class Maven(SourceKind):
             content["folder"] = self.source["folder"]
         return content
 
-    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
-        coordinates = with_version(self.source["maven"], recipe["version"])
+    def fetch(self, recipe: ServerSourceRecipe, downloads: Path) -> Fetched:
+        coordinates = with_version(self.source["maven"], recipe.version)
         file = maven.fetch(coordinates, self.stated_sha256 or None, downloads)
         folder = self.source.get("folder", "")
-        marks = {"maven": coordinates, **({"folder": folder} if folder else {})}
+        marks = SourceIdentity(maven=coordinates, folder=folder or None)
 
         def unpack(target: Path) -> None:
-            archive.unpack(file, target, with_version(folder, recipe["version"]))
+            archive.unpack(file, target, with_version(folder, recipe.version))
 
-        return Fetched(self.key, f"Maven artifact {coordinates}", recipe["version"], (file,), unpack, marks)
+        return Fetched(self.key, f"Maven artifact {coordinates}", recipe.version, (file,), unpack, marks)
 
-    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
-        same = identity.maven == with_version(self.source["maven"], recipe["version"])
+    def matches(self, identity: SourceIdentity, recipe: ServerSourceRecipe) -> bool:
+        same = identity.maven == with_version(self.source["maven"], recipe.version)
         same = same and identity.folder == self.source.get("folder")
         return same and (not self.stated_sha256 or super().matches(identity, recipe))
 
@@ -158,7 +160,7 @@ class Git(SourceKind):
     def declared(self, version: str) -> SourceContent:
         return {"commit": self.source["commit"]}
 
-    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: ServerSourceRecipe, downloads: Path) -> Fetched:
         repository, commit = git.location(self.source["git"]), self.source["commit"]
         git.fetch(repository, commit, downloads)
 
@@ -166,9 +168,9 @@ class Git(SourceKind):
             git.unpack(repository, commit, downloads, target)
 
         origin = f"commit {commit} of {repository}"
-        return Fetched(self.key, origin, recipe["version"], (), unpack, {"commit": commit})
+        return Fetched(self.key, origin, recipe.version, (), unpack, SourceIdentity(commit=commit))
 
-    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+    def matches(self, identity: SourceIdentity, recipe: ServerSourceRecipe) -> bool:
         return identity.commit == self.source["commit"]
 
 
@@ -181,19 +183,19 @@ class Directory(SourceKind):
     def declared(self, version: str) -> SourceContent:
         return {"content_sha256": working_tree.content_sha256(source_path(self.source["directory"]))}
 
-    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: ServerSourceRecipe, downloads: Path) -> Fetched:
         root = source_path(self.source["directory"])
-        expected = recipe.get("content_sha256") or working_tree.content_sha256(root)
+        expected = recipe.content_sha256 or working_tree.content_sha256(root)
 
         def unpack(target: Path) -> None:
             if working_tree.copy(root, target) != expected:
                 raise SourceError(f"directory: {root}: changed since the workflow started and read it; run again")
 
-        origin = f"working tree {root}"
-        return Fetched(self.key, origin, recipe["version"], (), unpack, {"content_sha256": expected})
+        marks = SourceIdentity(content_sha256=expected)
+        return Fetched(self.key, f"working tree {root}", recipe.version, (), unpack, marks)
 
-    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
-        return identity.content_sha256 == recipe.get("content_sha256", "")
+    def matches(self, identity: SourceIdentity, recipe: ServerSourceRecipe) -> bool:
+        return identity.content_sha256 == (recipe.content_sha256 or "")
 
 
 class Installed(SourceKind):
@@ -215,19 +217,19 @@ class Installed(SourceKind):
     def declared(self, version: str) -> SourceContent:
         return {"program_sha256": working_tree.digest_of_state(self.program())}
 
-    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: ServerSourceRecipe, downloads: Path) -> Fetched:
         path, program = self.path, self.program()
-        marks = {"path": str(path), "program_sha256": file_sha256(program)}
-        if recipe.get("program_sha256") not in (None, marks["program_sha256"]):
+        marks = SourceIdentity(path=str(path), program_sha256=file_sha256(program))
+        if recipe.program_sha256 not in (None, marks.program_sha256):
             raise SourceError(f"installed: {program}: changed since the workflow started and read it; run again")
 
         def unpack(target: Path) -> None:
             target.mkdir(parents=True)
             (target / PREFIX).symlink_to(path)
 
-        return Fetched(self.key, f"server installed as {program}", recipe["version"], (program,), unpack, marks)
+        return Fetched(self.key, f"server installed as {program}", recipe.version, (program,), unpack, marks)
 
-    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+    def matches(self, identity: SourceIdentity, recipe: ServerSourceRecipe) -> bool:
         return identity.path == str(self.path) and file_sha256(self.program()) in identity.sums
 
 
@@ -241,10 +243,10 @@ class AlreadyRunning(SourceKind):
     def declared(self, version: str) -> SourceContent:
         return {"running": self.source["running"], "without_tls": not self.source.get("tls", True)}
 
-    def fetch(self, recipe: SourceRecipe, downloads: Path) -> Fetched:
+    def fetch(self, recipe: ServerSourceRecipe, downloads: Path) -> Fetched:
         raise SourceError(f"running: {self.source['running']}: nothing of a server that already runs can be fetched")
 
-    def matches(self, identity: SourceIdentity, recipe: SourceRecipe) -> bool:
+    def matches(self, identity: SourceIdentity, recipe: ServerSourceRecipe) -> bool:
         return identity.running == self.source["running"]
 
 
@@ -254,11 +256,11 @@ SOURCE_KINDS = tuple(KINDS)
 SOLE_KINDS = tuple(key for key, kind in KINDS.items() if kind.sole)
 
 
-def _archived(key: str, origin: str, recipe: SourceRecipe, file: Path) -> Fetched:
+def _archived(key: str, origin: str, recipe: ServerSourceRecipe, file: Path) -> Fetched:
     def unpack(target: Path) -> None:
         archive.unpack(file, target)
 
-    return Fetched(key, origin, recipe["version"], (file,), unpack)
+    return Fetched(key, origin, recipe.version, (file,), unpack)
 
 
 def kind_of(source: DeclaredSource) -> str:

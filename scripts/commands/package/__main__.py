@@ -14,6 +14,7 @@ from scripts.build.sources.tree import link_problem
 from scripts.commands.arguments import add_arguments, paths_of, report_command
 from scripts.commands.package import readme
 from scripts.lib import json_record
+from scripts.lib.build_records import Audit, BuildFacts, BuildIdentity
 from scripts.lib.host import outcome, workplace
 from scripts.lib.host.entry import WrongCall, entry, say
 from scripts.lib.host.workplace import SNAKEMAKE_STAMP
@@ -74,19 +75,19 @@ def judgements(paths: Schedule, variant: str, folder: Path) -> list[Path]:
 
 def described(paths: Schedule, variant: str, folder: Path, install: Path, commands: str) -> readme.About:
     """Gather the content of the README."""
-    plan, identity = paths.plan, json_record.read(folder / "identity.json")
-    family = families.of(identity["family"])
-    stages = [name for name in (plan.stages.input(identity["build"]), identity["build"]) if name]
-    profiles = [profile for name in stages if (profile := paths.profile(identity["server"], name))]
+    plan, identity = paths.plan, json_record.read_part(BuildIdentity, folder / "identity.json")
+    family = families.of(identity.family or "")
+    stages = [name for name in (plan.stages.input(identity.build), identity.build) if name]
+    profiles = [profile for name in stages if (profile := paths.profile(identity.server, name))]
     # BOLT's input is what was compiled with a profile
-    audit = Path(paths.build(identity["server"], stages[0])) / "audit.json"
+    audit = Path(paths.build(identity.server, stages[0])) / "audit.json"
     return readme.About(
         variant=variant,
         study=plan.study.name,
         identity=identity,
-        facts=json_record.read(folder / "facts.json"),
+        facts=json_record.read_part(BuildFacts, folder / "facts.json"),
         profiles=tuple(Path(profile).name for profile in profiles),
-        audit=json_record.read(audit) if audit.is_file() else None,
+        audit=json_record.read_part(Audit, audit) if audit.is_file() else None,
         answer=answer(paths, variant),
         options=family.option_text(plan.options(variant)),
         commands=commands,

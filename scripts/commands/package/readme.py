@@ -4,15 +4,14 @@ import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation.binary import Library
+from scripts.lib.build_records import Audit, BuildFacts, BuildIdentity
+from scripts.lib.json_record import Json
 from scripts.lib.visible import visible
 from scripts.report.page.audits_section import executed_share, units_text
 from scripts.report.page.render import markdown
 from scripts.report.page.study_answer import StudyAnswer
-
-Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -25,10 +24,10 @@ class About:
 
     variant: str
     study: str
-    identity: Facts
-    facts: Facts
+    identity: BuildIdentity
+    facts: BuildFacts
     profiles: tuple[str, ...]
-    audit: Facts | None
+    audit: Audit | None
     answer: tuple[str, ...]
     options: str
     commands: str
@@ -41,9 +40,9 @@ def text(about: About) -> str:
     identity = about.identity
     lines = "\n".join(
         [
-            f"# {identity['server']}, build {identity['build']}",
+            f"# {identity.server}, build {identity.build}",
             "",
-            f"Release {identity['release']}, variant `{about.variant}` of the study `{about.study}`.",
+            f"Release {identity.release}, variant `{about.variant}` of the study `{about.study}`.",
             "",
             *_start(about),
             *_made(about),
@@ -77,9 +76,9 @@ def _start(about: About) -> list[str]:
 def _made(about: About) -> list[str]:
     facts, identity = about.facts, about.identity
     rows = {
-        "Server program": f"`{identity['server_file']}`",
-        "SHA-256": f"`{identity['sha256']}`",
-        "Build-id": f"`{identity['build_id']}`" if identity.get("build_id") else "none",
+        "Server program": f"`{identity.server_file}`",
+        "SHA-256": f"`{identity.sha256}`",
+        "Build-id": f"`{identity.build_id}`" if identity.build_id else "none",
         "Compiler": compiler(facts),
         **flags(facts),
         "Profiles": ", ".join(f"`{name}`" for name in about.profiles) or "none",
@@ -89,19 +88,20 @@ def _made(about: About) -> list[str]:
     return ["## How it was made", "", "| | |", "|---|---|", *lines, ""]
 
 
-def flags(facts: Facts) -> dict[str, str]:
+def flags(facts: BuildFacts) -> dict[str, str]:
     """Return the known flags and facts of BOLT by the name to show; a ready-made server reports its own."""
-    shown = {f"Flags, {kind}": _code(arguments) for kind, arguments in (facts.get("flags") or {}).items()}
-    if bolt := facts.get("bolt"):
-        shown["BOLT"] = f"{bolt['version']} {_code(bolt['arguments'])}"
-    reported = {name.replace("_", " ").capitalize(): _cell(value) for name, value in (facts.get("told") or {}).items()}
+    kinds = facts.flags.values() if facts.flags else {}
+    shown = {f"Flags, {kind}": _code(words) for kind, words in kinds.items() if words is not None}
+    if facts.bolt:
+        shown["BOLT"] = f"{facts.bolt.version} {_code(facts.bolt.arguments or [])}"
+    reported = {name.replace("_", " ").capitalize(): _cell(value) for name, value in (facts.told or {}).items()}
     return {**(shown or {"Flags": "unknown"}), **reported}
 
 
-def compiler(facts: Facts) -> str:
+def compiler(facts: BuildFacts) -> str:
     """Return name and version of the compiler, or that it is unknown."""
-    chosen = facts.get("toolchain")
-    return f"{chosen['name']} ({chosen['version']})" if chosen else "unknown: the server came ready-made"
+    chosen = facts.toolchain
+    return f"{chosen.name} ({chosen.version})" if chosen else "unknown: the server came ready-made"
 
 
 def audit_sentence(about: About) -> str:
@@ -136,7 +136,7 @@ def _code(flags: list[str]) -> str:
     return f"`{shown}`" if shown else "none"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Json) -> str:
     if isinstance(value, dict):
         value = ", ".join(f"{name.replace('_', ' ')}: {item}" for name, item in value.items())
     return str(value).replace("\n", " ").replace("|", r"\|")

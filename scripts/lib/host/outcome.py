@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scripts.lib import json_record
-from scripts.lib.host.causes import FailedForCause, of_host
+from scripts.lib.build_records import FAILED, BuildFacts, BuildIdentity, Failable
+from scripts.lib.failure_reasons import FailureFacts
+from scripts.lib.host.causes import Cause, FailedForCause, of_host
 from scripts.lib.host.entry import say
 from scripts.lib.recipe_models import BuildRecipe
 from scripts.lib.vocabulary import FailureKind
 from scripts.lib.wording import brief
 
-F = TypeVar("F", bound=Mapping[str, Any])
-FAILED = "failed"
+R = TypeVar("R", bound=Failable)
 # Names the environment variable with the folders that may fail, one per line. It is no argument of a job: whether a
 # failure is a result depends on the whole study, and prove_builds needs to know it of several builds.
 MAY_FAIL = "MAY_FAIL"
@@ -30,12 +31,18 @@ class HostFailed(FailedForCause):
 class Refused(ValueError):
     """Something that was made cannot be used, and neither the host nor the workflow is at fault."""
 
+    def __init__(self, text: str, cause: Cause | None = None) -> None:
+        super().__init__(text)
+        self.cause = cause or Cause(FailureKind.REFUSED)
+
 
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
     """Turn a ValueError of the body into Refused: in there, it is a statement about what was made."""
     try:
         yield
+    except Refused:
+        raise
     except ValueError as error:
         raise Refused(str(error)) from error
 
@@ -46,8 +53,8 @@ def may_fail(folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def as_result(folder: Path, keep: Callable[[str], None], *kinds: type[Exception]) -> Iterator[None]:
-    """Call `keep` with the reason when the body raises Refused or one of `kinds`, if making `folder` may fail.
+def as_result(folder: Path, keep: Callable[[Failable], None], *kinds: type[Exception]) -> Iterator[None]:
+    """Call `keep` with the failure when the body raises Refused or one of `kinds`, if making `folder` may fail.
 
     Failures of the host, and all other exceptions, propagate.
     """
@@ -58,7 +65,14 @@ def as_result(folder: Path, keep: Callable[[str], None], *kinds: type[Exception]
         if not may_fail(folder) or of_host(failure):
             raise
         say(f"[failed] {folder}, which may fail: the study goes on without it\n{failure}")
-        keep(str(failure))
+        keep(recorded(failure))
+
+
+def recorded(failure: Exception) -> Failable:
+    """Return what marks a record as that of a failure: its reason, the code of its cause, what the program said."""
+    cause = failure.cause if isinstance(failure, (FailedForCause, Refused)) else None
+    facts = FailureFacts(cause.code, cause.text) if cause else FailureFacts()
+    return Failable(outcome=FAILED, reason=str(failure), failure=facts)
 
 
 def has_failed(facts: Mapping[str, Any]) -> bool:
@@ -71,16 +85,19 @@ def failure_facts(reason: str) -> dict[str, str]:
     return {"outcome": FAILED, "reason": reason}
 
 
-def usable(file: Path) -> dict[str, Any]:
+def usable(kind: type[R], file: Path) -> R:
     """Read a record. Raises Refused, naming the folder to remove, when it is that of a failure."""
-    return demand_sound(json_record.read(file), file.parent)
+    record = json_record.read_part(kind, file)
+    demand_sound(record, file.parent)
+    return record
 
 
-def demand_sound(facts: F, folder: Path) -> F:
-    """Return the record of `folder`. Raises Refused, naming the folder to remove, when it is that of a failure."""
-    if has_failed(facts):
-        raise Refused(f"{brief(facts['reason'])}\n(that was {folder}: remove this folder to try it again)")
-    return facts
+def demand_sound(record: Failable, folder: Path) -> None:
+    """Raise Refused, naming the folder to remove, for the cause of a failure that is on record in `folder`."""
+    if record.has_failed:
+        code, text = record.failure.kind or FailureKind.REFUSED, record.failure.cause or ""
+        reason = f"{brief(record.reason or '')}\n(that was {folder}: remove this folder to try it again)"
+        raise Refused(reason, Cause(FailureKind(code), text))
 
 
 def first_reason(files: Iterable[Path]) -> str | None:
@@ -91,15 +108,11 @@ def first_reason(files: Iterable[Path]) -> str | None:
     return None
 
 
-def keep_build(recipe: BuildRecipe, release: str, reason: str, identity: Path, facts: Path, install: Path) -> None:
+def keep_build(recipe: BuildRecipe, release: str, mark: Failable, identity: Path, facts: Path, install: Path) -> None:
     """Write the records of a failed build, and an empty install tree."""
     shutil.rmtree(install, ignore_errors=True)
     install.mkdir(parents=True)
-    names = recipe.names(release)
-    json_record.write_signed(facts, {**names, "recipe": recipe.dump(), "stage": recipe.stage, **failure_facts(reason)})
-    json_record.write(identity, {**names, **failure_facts(reason)})
-
-
-def sound_records(facts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the records that are not those of failures."""
-    return [each for each in facts if not has_failed(each)]
+    marked = BuildIdentity.declared(recipe, release).failed(mark)
+    described = BuildFacts(recipe=recipe.dump(), stage=recipe.stage).of_program(marked)
+    json_record.write_signed(facts, described.to_json())
+    json_record.write(identity, marked.to_json())

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from scripts.lib.failure_reasons import FailureFacts
 from scripts.lib.host import usage
 from scripts.lib.parts import Part
 from scripts.lib.vocabulary import CountedBy
 from scripts.measure.engine.machine_parts import Memory, Pressure
 from scripts.measure.engine.run_parts import (
     CpuFacts,
-    FailureFacts,
     Generators,
     HistogramFacts,
     Io,

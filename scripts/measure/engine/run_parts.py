@@ -35,17 +35,6 @@ class ServerFacts(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class FailureFacts(Part):
-    """Why a run failed: a code of `vocabulary.FailureKind`, and what the server said of it.
-
-    Records of earlier releases have it only where the code `comes_again`.
-    """
-
-    kind: str | None = None
-    cause: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Sysbench(Part):
     """The load generator; `text_file` is the name of the file beside the record with what it printed."""
 

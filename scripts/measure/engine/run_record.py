@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scripts.lib import json_record
+from scripts.lib.failure_reasons import FailureFacts
 from scripts.lib.json_record import Json
 from scripts.lib.parts import Part
 from scripts.lib.vocabulary import SLICES, CountedBy, FailureKind
@@ -56,7 +57,7 @@ class Run(Part):
     nice: int | None = None
     outcome: str | None = None
     reason: str | None = None
-    failure: run_parts.FailureFacts = field(default_factory=run_parts.FailureFacts)
+    failure: FailureFacts = field(default_factory=FailureFacts)
     fsync_ms: run_parts.FsyncTimes = field(default_factory=run_parts.FsyncTimes)
     medium: run_parts.Medium = field(default_factory=run_parts.Medium)
     page_cache: run_parts.PageCache = field(default_factory=run_parts.PageCache)

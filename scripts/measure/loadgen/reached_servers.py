@@ -2,7 +2,6 @@
 
 import contextlib
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,11 @@ from scripts.build.sources.kinds import RUNNING
 from scripts.lib import json_record
 from scripts.lib.host import workplace
 from scripts.lib.host.entry import say
-from scripts.lib.recipe_models import BuildRecipe, DatasetRecipe, ServerSourceRecipe
+from scripts.lib.recipe_models import DatasetRecipe, ServerSourceRecipe
 from scripts.measure.loadgen import run_sysbench
 from scripts.measure.loadgen.output import SysbenchFailed
 from scripts.measure.servers import families, own_database
 from scripts.measure.servers.endpoint import endpoint_of
-from scripts.measure.servers.families.family import RELEASE_FILE
 from scripts.measure.servers.running_server import RunningServer
 
 Facts = dict[str, Any]
@@ -43,18 +41,6 @@ def describe_server(recipe: ServerSourceRecipe, tree: Path, identity: Path) -> N
     origin = f"a server that already runs at {address}"
     known = {"release": release, "kind": RUNNING, RUNNING: address, "origin": origin, "tree_sha256": None}
     json_record.write(identity, {**names, **known, "files": []})
-
-
-def describe_build(
-    recipe: BuildRecipe, source: Facts, install: Path, facts: Path, identity: Path, unknown: Iterable[str]
-) -> None:
-    """Write the facts and the identity of a build that already runs: its release is known, its program is not."""
-    install.mkdir(parents=True, exist_ok=True)
-    (install / RELEASE_FILE).write_text(f"{source['release']}\n", encoding="utf-8")
-    names = recipe.names(source["release"])
-    nothing = dict.fromkeys([*unknown, "build_id", "sha256", "install_bytes", "source_sha256", "server_file"])
-    json_record.write_signed(facts, {**names, "stage": recipe.stage, **nothing, "recipe": recipe.dump(), "told": {}})
-    json_record.write(identity, {**names, "build_id": None, "sha256": None, RUNNING: source[RUNNING]})
 
 
 def load(recipe: DatasetRecipe, identity: Facts, kept: Path, dataset: Path, threads: int, log: Path) -> None:

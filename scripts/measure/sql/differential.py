@@ -11,6 +11,7 @@ from typing import TypedDict
 
 from scripts import ROOT
 from scripts.lib import json_record
+from scripts.lib.build_records import Check
 from scripts.lib.host import outcome as host_outcome
 from scripts.lib.host.causes import full_disk_in
 from scripts.lib.host.entry import say_waiting
@@ -233,37 +234,23 @@ def _short(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
-class Check(TypedDict):
-    """The record of a check; a build compared with itself is the check reference."""
+def checked(build: BuildAnswers, reference: BuildAnswers, different: list[AnswerDifference]) -> Check:
+    """Return the record of a check with the differences that `differences` returned.
 
-    server: str
-    release: str
-    build: str
-    reference_build: str
-    is_check_reference: bool
-    statements_sha256: str
-    statements: int
-    skipped: int
-    answered_identically: int
-    tables_checksummed: int
-    scans_under_concurrency: int
-    differences: list[AnswerDifference]
-
-
-def facts(build: BuildAnswers, reference: BuildAnswers, different: list[AnswerDifference]) -> Check:
-    """Return the record of a check with the differences that `differences` returned."""
+    A build compared with itself is the check reference.
+    """
     wrong = {difference["asked"] for difference in different}
-    return {
-        "server": build["server"],
-        "release": build["release"],
-        "build": build["build"],
-        "reference_build": reference["build"],
-        "is_check_reference": build["build_digest"] == reference["build_digest"],
-        "statements_sha256": build["statements_sha256"],
-        "statements": len(build["answers"]) + len(build["skipped"]),
-        "skipped": len(build["skipped"]),
-        "answered_identically": sum(_statement(answer) not in wrong for answer in build["answers"]),
-        "tables_checksummed": len(build["tables"]),
-        "scans_under_concurrency": build["concurrency"]["scans"],
-        "differences": different,
-    }
+    return Check(
+        server=build["server"],
+        release=build["release"],
+        build=build["build"],
+        reference_build=reference["build"],
+        is_check_reference=build["build_digest"] == reference["build_digest"],
+        statements_sha256=build["statements_sha256"],
+        statements=len(build["answers"]) + len(build["skipped"]),
+        skipped=len(build["skipped"]),
+        answered_identically=sum(_statement(answer) not in wrong for answer in build["answers"]),
+        tables_checksummed=len(build["tables"]),
+        scans_under_concurrency=build["concurrency"]["scans"],
+        differences=different,
+    )

@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.lib.build_records import Audit, BuildFacts, Check, Proofs, TrainedProfile
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.measure.engine.run_record import Diagnosis, Run
 from scripts.report.analysis import held_out
 from scripts.report.analysis.expectations import judged_expectations, word_of
 from scripts.report.page import (
-    audits_section,
     build_findings,
     effects_section,
     first_screen,
@@ -39,11 +39,11 @@ class Evidence:
     study: ResolvedStudy
     tables: dict[str, pd.DataFrame]
     records: list[Run]
-    facts: list[Record]
-    audits: list[Record]
-    checks: list[Record]
-    proofs: list[Record]
-    profiles: list[Record]
+    facts: list[BuildFacts]
+    audits: list[Audit]
+    checks: list[Check]
+    proofs: list[Proofs]
+    profiles: list[TrainedProfile]
     sources: list[Record]
     datasets: list[Record]
     diagnoses: list[Diagnosis]
@@ -56,10 +56,10 @@ class Evidence:
         """The records about builds."""
         return build_findings.Built(
             self.facts,
-            audits_section.counted_audits(self.audits),
+            [audit for audit in self.audits if audit.has_counts],
             self.checks,
-            [proof for record in self.proofs for proof in record["proofs"]],
-            [build for record in self.proofs for build in record.get("foreign_flags", [])],
+            [proof for record in self.proofs for proof in record.proofs],
+            [build for record in self.proofs for build in record.foreign_flags],
         )
 
 

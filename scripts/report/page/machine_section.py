@@ -9,6 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from scripts.lib import version
+from scripts.lib.build_records import TrainedProfile
 from scripts.lib.host.address import without_logins
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL, CONTROLS
@@ -38,20 +39,19 @@ HOST_ROWS = {
 }  # fmt: skip
 
 
-def training_blocks(profiles: list[dict[str, Any]]) -> list[PageBlock]:
+def training_blocks(profiles: list[TrainedProfile]) -> list[PageBlock]:
     """Return the training runs and the counters of each profile; nothing without profiles."""
     blocks: list[PageBlock] = []
     for profile in profiles:
-        name = f"{profile['training']} of {profile['server']}"
-        setting = _training_setting(profile.get("recipe") or {})
-        text = f", {duration(profile.get('wall_s'))} in all, {profile.get('compiler') or 'compiler unknown'}: "
+        name = f"{profile.training} of {profile.server}"
+        setting = _training_setting(profile.recipe or {})
+        text = f", {duration(profile.wall_s)} in all, {profile.compiler or 'compiler unknown'}: "
         text += f"{_counters(profile)}." + (f" Server in training: {setting}." if setting else "")
         rows = [
-            (run["workload"], number(run["clients"]), duration(run["seconds"]), count(run["tps"]))
-            for run in profile.get("runs") or []
+            (run.workload, number(run.clients), duration(run.seconds), count(run.tps)) for run in profile.runs or []
         ]
         blocks += [Prose(Markup("<b>{}</b>{}").format(name, text)), grid(TRAINING_HEAD, rows)]
-        if lines := [str(line) for line in profile.get("log_lines") or []]:
+        if lines := [str(line) for line in profile.log_lines or []]:
             log = Verbatim("".join(f"{line}\n" for line in lines))
             blocks.append(Fold(f"Server log lines about the profile: {len(lines)}", (log,)))
     return [Heading("Training"), *blocks] if blocks else []
@@ -64,13 +64,13 @@ def _training_setting(recipe: dict[str, Any]) -> str:
     return "; ".join(filter(None, [options, "the server in training loaded the tables" if loaded else ""]))
 
 
-def _counters(profile: dict[str, Any]) -> str:
+def _counters(profile: TrainedProfile) -> str:
     """Return the counts of a profile in words; a profile of BOLT counts only what ran."""
-    counts = {key: number(profile.get(key)) for key in ("files_nonzero", "files", "functions_nonzero", "functions")}
-    if profile.get("tool") == "bolt":
-        return f"{counts['functions_nonzero']} functions and {number(profile.get('branches'))} branches ran"
-    ran = f"{counts['files_nonzero']} of {counts['files']} files and {counts['functions_nonzero']} of"
-    return f"{ran} {counts['functions']} functions ran"
+    functions = number(profile.functions_nonzero)
+    if profile.tool == "bolt":
+        return f"{functions} functions and {number(profile.branches)} branches ran"
+    ran = f"{number(profile.files_nonzero)} of {number(profile.files)} files and {functions} of"
+    return f"{ran} {number(profile.functions)} functions ran"
 
 
 def _word(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from scripts.lib import version
-from scripts.lib.host.outcome import sound_records
+from scripts.lib.build_records import sound
 from scripts.lib.vocabulary import MIN_BLOCKS
 from scripts.lib.wording import share
 from scripts.report.analysis import held_out, stats
@@ -321,7 +321,7 @@ class StudyReport:
     def _builds(self) -> Section:
         """Return the builds, those that failed, the audits of profiles, the differential checks, the trainings."""
         built, profiles = self.evidence.built, self.evidence.profiles
-        facts = sound_records(built.facts)
+        facts = sound(built.facts)
         stories = build_findings.failure_stories(built, profiles)
         blocks: list[PageBlock] = [
             *(block for name, why in stories for block in (Prose(f"Failed: {name}", "worse"), Verbatim(why))),
@@ -329,7 +329,7 @@ class StudyReport:
             *report_audits.audit_blocks(facts, built.audits),
             *report_audits.bolt_blocks(facts),
             *build_findings.check_blocks(built.checks),
-            *machine_section.training_blocks(sound_records(profiles)),
+            *machine_section.training_blocks(sound(profiles)),
         ]
         return Section("builds", "Builds", blocks, nav="Builds", is_folded=True)
 

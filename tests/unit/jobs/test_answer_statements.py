@@ -5,11 +5,12 @@ import pytest
 from scripts.build.relink import kept_relinks
 from scripts.jobs import answer_statements
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildIdentity
 from scripts.lib.vocabulary import FailureKind
 from scripts.measure.servers.server import ServerFailed
 from tests.unit.jobs.test_compare_answers import answered
 
-DESCRIBED = {"family": "postgresql", "release": "15.18"}
+DESCRIBED = BuildIdentity(family="postgresql", release="15.18")
 
 
 @pytest.fixture

@@ -4,14 +4,16 @@ import json
 import os
 import shutil
 import subprocess
-from types import SimpleNamespace
+from functools import partial
 
 import pytest
 
 from scripts.build.compilation import bolt
 from scripts.build.relink import kept_relinks
+from scripts.build.relink.relink_ways import by_linker
+from scripts.build.relink.relinking import relink_build
 from scripts.build.sources.tree import tree_sha256
-from scripts.jobs import bolt_server, build_server
+from scripts.jobs import bolt_server
 from scripts.lib import json_record
 from tests.made.declared import bolted
 from tests.made.linked import SERVER, linked
@@ -24,13 +26,13 @@ needs_bolt = pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-1
 def base(compiler, tmp_path_factory):
     """A build that BOLT can take."""
     made = linked(compiler, tmp_path_factory.mktemp("base"), stage="relocatable")
-    json_record.write(made.folder / "identity.json", made.identity)
+    json_record.write(made.folder / "identity.json", made.identity.to_json())
     return made
 
 
 def relink(made):
-    out = SimpleNamespace(identity=made.folder / "identity.json")
-    build_server.relink(made.recipe, made.identity, out, made.calls, made.place)
+    way = partial(by_linker, made.recipe.digest, made.calls, made.place)
+    relink_build(made.folder, made.recipe, made.identity, way)
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def wanted(monkeypatch):
 def test_build_is_relinked_as_often_as_it_is_wanted_and_not_unasked(base, wanted):
     wanted(base.folder, 2)
     relink(base)
-    assert kept_relinks.made_numbers(kept_relinks.read_relinks(base.folder)) == [1, 2]
+    assert kept_relinks.read_relinks(base.folder).usable == [1, 2]
     shutil.rmtree(base.place.scratch)
     wanted("results/builds/another", 2)
     relink(base)
@@ -74,7 +76,7 @@ def test_bolted_build_has_relinks_of_its_input(base, wanted, tmp_path):
         recipe, base.folder / "identity.json", counters.parent / "profile.json",
         made / "install", made / "identity.json", made / "facts.json", tmp_path / "log",
     )  # fmt: skip
-    assert kept_relinks.made_numbers(kept_relinks.read_relinks(made)) == [1, 2]
+    assert kept_relinks.read_relinks(made).usable == [1, 2]
     assert json_record.read(kept_relinks.identity_of(made, 1))["build"] == "pgo_bolt"
     programs = [made / "install" / SERVER, *((made / f"relinked/{number}/install" / SERVER) for number in (1, 2))]
     assert len({subprocess.run([program], capture_output=True, check=True).stdout for program in programs}) == 1

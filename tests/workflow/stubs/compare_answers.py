@@ -10,6 +10,7 @@ import os
 from scripts.jobs.stub import begin
 
 from scripts.lib import json_record
+from scripts.lib.build_records import Failable
 from scripts.lib.host import outcome
 from tests.made.records import check
 
@@ -18,10 +19,8 @@ if __name__ == "__main__":
     given, reference = (json.loads(gzip.decompress(file.read_bytes())) for file in (job.answers, job.reference))
     assert given["server"] == reference["server"], (given, reference)
     known = {**check(given["build"]), **given, "reference_build": reference["build"]}
-    with outcome.as_result(
-        job.check.parent, lambda reason: json_record.write(job.check, {**known, **outcome.failure_facts(reason)})
-    ):
-        outcome.demand_sound(given, job.answers.parent)
+    with outcome.as_result(job.check.parent, lambda mark: json_record.write(job.check, {**known, **mark.to_json()})):
+        outcome.demand_sound(Failable.of(given), job.answers.parent)
         if given["build"] in os.environ.get("STUB_WRONG", "").split():
             raise outcome.Refused(f"build {given['build']} answers 1 of 409 questions differently")
         json_record.write(job.check, known)

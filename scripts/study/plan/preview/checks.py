@@ -9,7 +9,8 @@ from scripts.build.compilation import foreign_flags
 from scripts.build.sources import local
 from scripts.build.sources.kinds import source_path, with_version
 from scripts.lib import json_record
-from scripts.lib.host import machine_facts, outcome
+from scripts.lib.build_records import BuildFacts
+from scripts.lib.host import machine_facts
 from scripts.measure.loadgen import lua, sysbench
 from scripts.measure.servers import process_environment
 from scripts.study.config.declared_servers import FileSource, ServerDeclaration
@@ -66,12 +67,11 @@ def foreign_flag_notes(due: Due) -> list[str]:
     """Return a line per finished build whose command lines have flags that no recipe gave, or cannot be read."""
     notes, paths = [], due.paths
     for folder, (server, build) in {**paths.builds, **paths.stages}.items():
-        if not Path(folder, "facts.json").exists() or outcome.has_failed(
-            known := json_record.read(Path(folder, "facts.json"))
-        ):
+        file = Path(folder, "facts.json")
+        if not file.exists() or (facts := json_record.read_part(BuildFacts, file)).has_failed:
             continue
         try:
-            foreign = foreign_flags.of_build(Path(folder), known)
+            foreign = foreign_flags.of_build(Path(folder), facts)
         except (OSError, ValueError, EOFError) as error:
             notes.append(f"build {build} of {server}: its compiler's calls cannot be read ({error}; {folder})")
             continue

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from scripts.build.compilation.audit import ExecutedFunction, Unit, audit
 from scripts.build.compilation.compiler_calls import CompilerCall, compiled_units, read_calls
 from scripts.build.compilation.compiler_flags import COUNTERS, flags_of
 from scripts.build.compilation.gcc import Counted, CounterFile, function_symbols, profile_units, read_counters, summary
+from scripts.lib.build_records import LostUnit, TrainedProfile
 from tests.made.wrapped import Project
 
 MAIN = "int work(int);\nint spare(int);\nint main(int n, char **v) { return work(n) == 0 ? spare(n) : 0; }\n"
@@ -75,9 +77,9 @@ def audited(project, calls, folder):
 
 def test_profile_is_found_from_another_build_tree(project, used, tmp_path):
     facts = audited(project, used(), tmp_path / "counters")
-    assert (facts["units_with_counters"], facts["units_nonzero"], facts["units_matched"]) == (3, 2, 2)
-    assert (facts["matched_share"], facts["missing"], facts["mismatches"]) == (1.0, [], 0)
-    assert facts["functions_not_found"] == 0
+    assert (facts.units_with_counters, facts.units_nonzero, facts.units_matched) == (3, 2, 2)
+    assert (facts.matched_share, facts.missing, facts.mismatches) == (1.0, [], 0)
+    assert facts.functions_not_found == 0
     builds_audit.demand_profile_used(facts)
 
 
@@ -90,7 +92,7 @@ def test_counters_are_read_by_function(trained):
     counters = read_counters(trained.folder / "counters", trained.compiler.gcov_dump)
     found = [(file.name, file.functions, len(file.executed)) for file in counters]
     assert found == [("main.gcda", 1, 1), ("sub#spare.gcda", 1, 0), ("sub#work.gcda", 2, 2)]
-    assert summary(counters) == {"files": 3, "files_nonzero": 2, "functions": 4, "functions_nonzero": 3}
+    assert summary(counters).to_json() == {"files": 3, "files_nonzero": 2, "functions": 4, "functions_nonzero": 3}
 
 
 def test_many_files_are_read_in_batches_with_the_same_answer(trained):
@@ -103,8 +105,8 @@ def test_lost_counters_of_a_unit_are_named_and_refuse_the_build(project, used, t
     shutil.copytree(tmp_path / "counters", lost)
     (lost / "sub#work.gcda").unlink()
     facts = audited(project, used(lost), tmp_path / "counters")
-    assert facts["missing"] == [{"unit": "sub/work", "why": "no counters file found"}]
-    assert (facts["units_matched"], facts["units_nonzero"]) == (1, 2)
+    assert facts.missing == [LostUnit("sub/work", "no counters file found")]
+    assert (facts.units_matched, facts.units_nonzero) == (1, 2)
     told = r"(?s)1 of 2 executed units .* \(50\.0%, expected 99% or more\)\. Missing:\n  sub/work: no counters"
     with pytest.raises(ValueError, match=told):
         builds_audit.demand_profile_used(facts)
@@ -113,7 +115,7 @@ def test_lost_counters_of_a_unit_are_named_and_refuse_the_build(project, used, t
 def test_renamed_object_is_named_and_refuses_the_build(project, used, tmp_path):
     calls = [call for call in used() if call.unit != "sub/work.o"]
     facts = audited(project, calls, tmp_path / "counters")
-    assert facts["missing"] == [{"unit": "sub/work", "why": "not compiled in this build"}]
+    assert facts.missing == [LostUnit("sub/work", "not compiled in this build")]
     with pytest.raises(ValueError, match="sub/work: not compiled in this build"):
         builds_audit.demand_profile_used(facts)
 
@@ -125,9 +127,9 @@ def test_changed_source_is_a_coverage_mismatch(compiler, trained, tmp_path):
     tree = project.build("changed")
     compile_all(tree, flags_of("gcc").use(tree.path, tmp_path / "counters"))
     facts = audited(project, compiled_units(read_calls(tree.records, tree.path)), tmp_path / "counters")
-    assert {"unit": "sub/work", "why": "coverage mismatch"} in facts["missing"]
-    assert facts["mismatches"] >= 1
-    assert facts["functions_mismatched"] >= 1
+    assert LostUnit("sub/work", "coverage mismatch") in facts.missing
+    assert facts.mismatches >= 1
+    assert facts.functions_mismatched >= 1
     with pytest.raises(ValueError, match="coverage mismatch"):
         builds_audit.demand_profile_used(facts)
 
@@ -140,32 +142,32 @@ def test_unit_that_never_ran_is_not_demanded(project, used, tmp_path):
 def test_directories_are_counted_apart(project, used, tmp_path):
     facts = audited(project, used(), tmp_path / "counters")
     keys = ("directory", "units_compiled", "units_with_counters", "units_nonzero", "units_matched", "functions_matched")
-    assert [tuple(row[key] for key in keys) for row in facts["by_directory"]] == [
+    assert [tuple(getattr(row, key) for key in keys) for row in facts.by_directory] == [
         (".", 1, 1, 1, 1, 1),
         ("sub", 2, 2, 1, 1, 2),
     ]
-    assert all(row["units_linked"] is None for row in facts["by_directory"])
+    assert all(row.units_linked is None for row in facts.by_directory)
 
 
 def test_top_functions_have_name_unit_and_share_of_all_counts(project, used, tmp_path):
-    top = audited(project, used(), tmp_path / "counters")["top_functions"]
-    assert {(entry["function"], entry["unit"]) for entry in top} == {
+    top = audited(project, used(), tmp_path / "counters").top_functions
+    assert {(entry.function, entry.unit) for entry in top} == {
         ("main", "main"), ("work", "sub/work"), ("twice", "sub/work")
     }  # fmt: skip
-    assert [entry["count"] for entry in top] == sorted((entry["count"] for entry in top), reverse=True)
-    assert sum(entry["share"] for entry in top) == pytest.approx(1)
-    assert all(entry["optimised"] for entry in top)
+    assert [entry.count for entry in top] == sorted((entry.count for entry in top), reverse=True)
+    assert sum(entry.share for entry in top) == pytest.approx(1)
+    assert all(entry.optimised for entry in top)
 
 
 def test_share_of_executed_code_weighs_functions_with_their_counters(project, used, tmp_path):
     whole = audited(project, used(), tmp_path / "counters")
-    assert (whole["executed_share_optimised"], whole["functions_executed"], whole["functions_matched"]) == (1.0, 3, 3)
+    assert (whole.executed_share_optimised, whole.functions_executed, whole.functions_matched) == (1.0, 3, 3)
     calls = [CompilerCall("main.o", ("gcc", "-c", "-fprofile-use=/p"), links=False, said="")]
     facts = audited(project, calls, tmp_path / "counters")
-    in_main = sum(entry["count"] for entry in whole["top_functions"] if entry["unit"] == "main")
-    in_all = sum(entry["count"] for entry in whole["top_functions"])
-    assert facts["executed_share_optimised"] == in_main / in_all
-    assert facts["functions_matched"] == 1
+    in_main = sum(entry.count for entry in whole.top_functions if entry.unit == "main")
+    in_all = sum(entry.count for entry in whole.top_functions)
+    assert facts.executed_share_optimised == in_main / in_all
+    assert facts.functions_matched == 1
 
 
 def test_function_of_another_source_path_is_lost_though_its_unit_is_found(compiler, trained, tmp_path):
@@ -177,10 +179,10 @@ def test_function_of_another_source_path_is_lost_though_its_unit_is_found(compil
     compile_all(tree, flags_of("gcc").use(tree.path, tmp_path / "counters"))
     calls = compiled_units(read_calls(tree.records, tree.path))
     facts = audited(trained, calls, tmp_path / "counters")
-    assert facts["functions_not_found"] >= 1
-    (twice,) = [entry for entry in facts["top_functions"] if entry["function"] == "twice"]
-    assert not twice["optimised"]
-    assert facts["executed_share_optimised"] < 1
+    assert facts.functions_not_found >= 1
+    (twice,) = [entry for entry in facts.top_functions if entry.function == "twice"]
+    assert not twice.optimised
+    assert facts.executed_share_optimised < 1
 
 
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
@@ -205,7 +207,7 @@ def units_of(trained, tree):
 def test_unit_compiled_without_the_profile_flag_is_not_matched(project, used, tmp_path):
     calls = [CompilerCall("sub/work.o", ("gcc", "-c"), False, "") if "work" in call.unit else call for call in used()]
     facts = audited(project, calls, tmp_path / "counters")
-    assert facts["missing"] == [{"unit": "sub/work", "why": "compiled without its profile"}]
+    assert facts.missing == [LostUnit("sub/work", "compiled without its profile")]
 
 
 def test_function_of_many_branches_is_counted(compiler, tmp_path):
@@ -223,7 +225,7 @@ def test_counters_that_are_all_zero_are_refused(project, tmp_path):
     for file in ("main.gcda", "sub#work.gcda"):
         (tmp_path / "counters" / file).unlink()
     counters = read_counters(tmp_path / "counters", project.compiler.gcov_dump)
-    facts = {"training": "mixed", "server": "tiny", **summary(counters)}
+    facts = replace(summary(counters), training="mixed", server="tiny")
     with pytest.raises(ValueError, match="training mixed of tiny: all counters of 1 files are zero"):
         builds_audit.demand_trained(facts)
     with pytest.raises(ValueError, match="profile mixed: no unit has a non-zero counter"):
@@ -231,7 +233,7 @@ def test_counters_that_are_all_zero_are_refused(project, tmp_path):
 
 
 def test_one_counter_above_zero_is_a_training():
-    builds_audit.demand_trained({"functions_nonzero": 1})
+    builds_audit.demand_trained(TrainedProfile(functions_nonzero=1))
 
 
 UNREADABLE = {
@@ -274,10 +276,10 @@ def test_share_at_the_threshold_is_enough_and_below_is_not():
 
 def test_summary_of_a_training_is_that_of_its_tool(trained):
     counters, commands = trained.folder / "counters", {"gcov_dump": trained.compiler.gcov_dump}
-    found = profiles.read_profile("gcc", counters, commands)
+    found = profiles.summary(counters, "gcc", commands).to_json()
     assert found == {"files": 3, "files_nonzero": 2, "functions": 4, "functions_nonzero": 3}
-    with pytest.raises(ValueError, match="profile of tool 'icc', expected gcc or clang"):
-        profiles.read_profile("icc", counters, commands)
+    with pytest.raises(ValueError, match="profile of tool 'icc', expected gcc, clang or bolt"):
+        profiles.summary(counters, "icc", commands)
 
 
 @pytest.mark.parametrize(("ident", "optimised"), [(108032747, 1), (7, 0)], ids=["public", "local"])
@@ -287,8 +289,8 @@ def test_missing_function_of_the_same_name_does_not_cost_a_public_one_its_counte
     said = "a.c:1:1: warning: profile for function 'main' not found in profile data [-Wmissing-profile]\n"
     call = CompilerCall("a.o", ("gcc", "-c", "-fprofile-use=/p"), links=False, said=said)
     facts = audit(profile_units([CounterFile("a.gcda", 1, (Counted(key, 9),))], [call], None, {key: "main"}), "mixed")
-    assert (facts["functions_matched"], facts["functions_not_found"]) == (optimised, 1)
-    assert facts["executed_share_optimised"] == optimised
+    assert (facts.functions_matched, facts.functions_not_found) == (optimised, 1)
+    assert facts.executed_share_optimised == optimised
 
 
 def test_share_is_unknown_with_a_gcc_whose_layout_was_not_tried():
@@ -297,8 +299,8 @@ def test_share_is_unknown_with_a_gcc_whose_layout_was_not_tried():
     assert gcc.names_problem("12.2.0") is None
     ran = Unit("sql/a.cc", compiled=True, counted=True, executed=(ExecutedFunction(None, None, 5),))
     facts = audit([ran], "mixed", problem)
-    assert (facts["executed_share_optimised"], facts["functions_matched"], facts["top_functions"]) == (None, None, [])
-    assert (facts["matched_share"], facts["names_problem"]) == (1.0, problem)
-    assert facts["by_directory"][0]["executed_share_optimised"] is None
+    assert (facts.executed_share_optimised, facts.functions_matched, facts.top_functions) == (None, None, [])
+    assert (facts.matched_share, facts.names_problem) == (1.0, problem)
+    assert facts.by_directory[0].executed_share_optimised is None
     builds_audit.demand_profile_used(facts)
-    assert "names_problem" not in audit([ran], "mixed")
+    assert audit([ran], "mixed").names_problem is None

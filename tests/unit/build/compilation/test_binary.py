@@ -33,11 +33,11 @@ def compiled(tmp_path):
 def test_build_id_is_the_one_readelf_names(compiled):
     program = compiled("-Wl,--build-id=sha1")
     notes = subprocess.run(["readelf", "--notes", program], capture_output=True, text=True, check=True).stdout
-    assert binary.identify(program)["build_id"] == re.search(r"Build ID: ([0-9a-f]{40})", notes)[1]
+    assert binary.identify(program).build_id == re.search(r"Build ID: ([0-9a-f]{40})", notes)[1]
 
 
 def test_program_without_a_build_id_has_none(compiled):
-    assert binary.identify(compiled("-Wl,--build-id=none"))["build_id"] is None
+    assert binary.identify(compiled("-Wl,--build-id=none")).build_id is None
 
 
 def test_hardened_program_is_seen_as_such(compiled):

@@ -29,7 +29,8 @@ def run(*command):
 
 
 def test_words_about_the_profile_are_read():
-    assert bolt.facts_from_log(WORDS) == {
+    assert bolt.facts_from_log(WORDS).to_json() == {
+        "training": None,
         "functions_profiled": 5163,
         "functions_total": 37432,
         "functions_stale": 12,
@@ -38,7 +39,7 @@ def test_words_about_the_profile_are_read():
 
 
 def test_without_stale_functions_all_branches_count():
-    assert bolt.facts_from_log(WORDS.splitlines()[1])["branches_profiled_share"] == 1
+    assert bolt.facts_from_log(WORDS.splitlines()[1]).branches_profiled_share == 1
 
 
 @pytest.mark.parametrize(
@@ -58,12 +59,12 @@ def test_program_instrumented_trained_and_optimised_does_the_same(tmp_path):
     answers = {run(tmp_path / "program").stdout for _ in range(1)}
     files = sorted(tmp_path.glob("profile"))
     assert len(files) == 1
-    run(*bolt.merge_command("merge-fdata-16", files, tmp_path / "merged"))
+    run("merge-fdata-16", "-o", tmp_path / "merged", *files)
     facts = bolt.read_profile(tmp_path / "merged")
-    assert facts["functions_nonzero"] >= 2
-    assert facts["branches_executed"] >= 2000
+    assert facts.functions_nonzero >= 2
+    assert facts.branches_executed >= 2000
     done = run(*bolt.optimise_command(tool, program, tmp_path / "optimised", tmp_path / "merged"))
-    assert bolt.facts_from_log(done.stdout + done.stderr)["functions_profiled"] >= 2
+    assert bolt.facts_from_log(done.stdout + done.stderr).functions_profiled >= 2
     assert "-instrument-calls=false" not in bolt.instrument_command(tool, program, tmp_path / "program", tmp_path)
     assert {run(tmp_path / "optimised").stdout, run(program).stdout} == answers
 
@@ -87,5 +88,5 @@ def test_branches_of_all_processes_of_a_forking_program_are_counted(tmp_path):
     run("gcc-12", "-O2", "-fno-reorder-blocks-and-partition", "-Wl,--emit-relocs", tmp_path / "p.c", "-o", program)
     run(*bolt.instrument_command(tool, program, tmp_path / "program", tmp_path, forks=True))
     run(tmp_path / "program")
-    run(*bolt.merge_command("merge-fdata-16", [tmp_path / "profile"], tmp_path / "merged"))
-    assert bolt.read_profile(tmp_path / "merged")["branches_executed"] >= 8 * 10000
+    run("merge-fdata-16", "-o", tmp_path / "merged", tmp_path / "profile")
+    assert bolt.read_profile(tmp_path / "merged").branches_executed >= 8 * 10000

@@ -65,5 +65,5 @@ def test_unit_that_was_not_compiled_again_is_missing():
 
 
 def test_summary_counts_functions():
-    assert summary(FUNCTIONS) == {"files": 1, "files_nonzero": 1, "functions": 4, "functions_nonzero": 3}
-    assert summary({"a": 0})["files_nonzero"] == 0
+    assert summary(FUNCTIONS).to_json() == {"files": 1, "files_nonzero": 1, "functions": 4, "functions_nonzero": 3}
+    assert summary({"a": 0}).files_nonzero == 0

@@ -6,9 +6,9 @@ import pytest
 
 from scripts.build.compilation import foreign_flags
 from scripts.build.compilation.compiler_calls import CompilerCall, write_calls
-from scripts.build.compilation.foreign_flags import ForeignFlags
 from scripts.jobs import prove_builds
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildFacts, ForeignFlags
 from scripts.lib.host.cache import cache_path
 
 SOURCE = f"{cache_path()}/src/2f2929874ec31e9a/tree"
@@ -44,7 +44,12 @@ def postgresql(optimise=("-O2",), searched=(), linked=(), common=(), configured=
         return CompilerCall(name, (*words, *common, *LINK), links=True, said="")
 
     units = [unit("a.o"), unit("checksum.o", "-funroll-loops", "-ftree-vectorize"), unit("crc.o", "-msse4.2")]
-    return facts, [*units, unit("lib.o", "-fPIC"), link("postgres", "-Wl,-E"), link("lib.so", "-fPIC", "-shared")]
+    return BuildFacts.of(facts), [
+        *units,
+        unit("lib.o", "-fPIC"),
+        link("postgres", "-Wl,-E"),
+        link("lib.so", "-fPIC", "-shared"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,19 +64,19 @@ def postgresql(optimise=("-O2",), searched=(), linked=(), common=(), configured=
     ],
 )
 def test_what_the_build_system_and_the_recipe_give_is_not_foreign(made):
-    assert foreign_flags.foreign_flags(*postgresql(**made)) == ForeignFlags()
+    assert foreign_flags.foreign_flags(*postgresql(**made)) == ForeignFlags([], [])
 
 
 def test_flags_of_a_shell_are_named():
     """The kind of Debian's CFLAGS, of a developer's, and of conda's."""
     facts, calls = postgresql(optimise=["-g", "-O0"])
-    assert foreign_flags.foreign_flags(facts, calls) == ForeignFlags(("-O0", "-g"), ("-O0", "-g"))
+    assert foreign_flags.foreign_flags(facts, calls) == ForeignFlags(["-O0", "-g"], ["-O0", "-g"])
     conda = {"optimise": ["-march=nocona", "-mtune=haswell", "-fno-plt", "-O2", "-pipe"],
              "searched": ["-isystem", "/opt/conda/include", "-I/opt/conda/include2"],
              "linked": ["-Wl,-O2", "-Wl,-rpath,/opt/conda/lib", "-L/opt/conda/lib"]}  # fmt: skip
     found = foreign_flags.foreign_flags(*postgresql(**conda))
     machine = ["-fno-plt", "-march=nocona", "-mtune=haswell", "-pipe"]
-    assert found.compiles == tuple(sorted([*machine, "-I/opt/conda/include2", "-isystem /opt/conda/include"]))
+    assert found.compiles == sorted([*machine, "-I/opt/conda/include2", "-isystem /opt/conda/include"])
     assert set(found.links) == {*machine, "-L/opt/conda/lib", "-Wl,-O2", "-Wl,-rpath,/opt/conda/lib"}
     assert found.text.split()[0] == "-I/opt/conda/include2"
 
@@ -80,10 +85,10 @@ def test_flags_of_a_shell_are_named():
 MARIADB = ["-D_FORTIFY_SOURCE=2", "-O2", "-fPIC", "-fno-omit-frame-pointer", "-fstack-protector", "-std=gnu++11"]
 
 
-@pytest.mark.parametrize(("given", "foreign"), [([], ()), (["-O0", "-march=haswell"], ("-O0", "-march=haswell"))])
+@pytest.mark.parametrize(("given", "foreign"), [([], []), (["-O0", "-march=haswell"], ["-O0", "-march=haswell"])])
 def test_a_build_of_cmake_is_judged_by_kinds_of_flags(given, foreign):
-    facts = {"family": "mariadb", "stage": "plain", "flags": {"link": LINK},
-             "configure_command": ["cmake", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG"]}  # fmt: skip
+    facts = BuildFacts.of({"family": "mariadb", "stage": "plain", "flags": {"link": LINK},
+             "configure_command": ["cmake", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG"]})  # fmt: skip
     words = ("g++", *given, *MARIADB, "-DNDEBUG", "-I/usr/include/libxml2", "-c", "a.cc")
     linked = ("g++", *given, *MARIADB, "-Wl,-z,relro,-z,now", *LINK)
     calls = [CompilerCall("a.o", words, links=False, said=""), CompilerCall("mariadbd", linked, links=True, said="")]
@@ -93,21 +98,21 @@ def test_a_build_of_cmake_is_judged_by_kinds_of_flags(given, foreign):
 def test_flags_of_a_few_units_are_those_of_their_own():
     facts, calls = postgresql()
     slow = replace(calls[0], arguments=(*calls[0].arguments, "-O0", "-g"))
-    assert foreign_flags.foreign_flags(facts, [slow, *calls[1:]]) == ForeignFlags()
+    assert foreign_flags.foreign_flags(facts, [slow, *calls[1:]]) == ForeignFlags([], [])
 
 
 def test_a_build_that_is_kept_is_judged_by_its_calls_and_a_new_one_by_its_facts(tmp_path):
     facts, calls = postgresql(optimise=["-O0"])
     write_calls(calls, tmp_path / "calls.json.gz")
-    assert foreign_flags.of_build(tmp_path, facts).compiles == ("-O0",)
-    recorded = {**facts, foreign_flags.FACT: ForeignFlags().facts()}
-    assert foreign_flags.of_build(tmp_path, recorded) == ForeignFlags()
-    assert foreign_flags.of_build(tmp_path, {"family": "postgresql", "flags": None}) is None
+    assert foreign_flags.of_build(tmp_path, facts).compiles == ["-O0"]
+    recorded = replace(facts, foreign_flags=ForeignFlags([], []))
+    assert foreign_flags.of_build(tmp_path, recorded) == ForeignFlags([], [])
+    assert foreign_flags.of_build(tmp_path, BuildFacts(family="postgresql")) is None
 
 
 def test_the_proofs_of_a_study_name_them(tmp_path, monkeypatch):
     facts, calls = postgresql(optimise=["-g", "-O0"])
-    json_record.write(tmp_path / "facts.json", facts)
+    json_record.write(tmp_path / "facts.json", facts.to_json())
     write_calls(calls, tmp_path / "calls.json.gz")
     monkeypatch.setattr(prove_builds.binary, "text_sha256", lambda program: "0")
     proofs = tmp_path / "proofs.json"

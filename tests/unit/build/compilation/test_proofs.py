@@ -1,5 +1,6 @@
 """Proofs between builds: what differs as declared passes, everything else is refused with builds, units, arguments."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from scripts.build.compilation.flags import LINK
 from scripts.build.compilation.proofs import Made, demand, prove
 from scripts.jobs import prove_builds
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildFacts
 from scripts.lib.host import outcome
 
 
@@ -30,14 +32,14 @@ def build(name, stage="plain", text="", common=(), profile=(), lto=(), link=LINK
         CompilerCall("sub/b.o", ("gcc", "-O2", "-c", "b.c", "-o", "sub/b.o", *extra), links=False, said=""),
         CompilerCall("server", ("gcc", "a.o", "sub/b.o", "-o", "server", *extra, *link), links=True, said=""),
     ]
-    return Made(facts, tuple(made if calls is None else calls))
+    return Made(BuildFacts.of(facts), tuple(made if calls is None else calls))
 
 
 def bolted(name, base, text="", arguments=("-icf=1",)):
     facts = {"server": "tiny", "build": name, "stage": "bolted", "flags": None, "text_sha256": text or name,
              "toolchain": {"name": "bolt-16", "version": "16"},
              "bolt": {"input_build": base, "arguments": list(arguments), "version": "16"}}  # fmt: skip
-    return Made(facts, None)
+    return Made(BuildFacts.of(facts), None)
 
 
 def replaced(made, unit, *arguments):
@@ -187,13 +189,13 @@ def test_entry_script_proves_the_builds_of_each_server_apart(tmp_path, used, mon
     # The programs here are texts, and these stand for their machine code.
     monkeypatch.setattr(binary, "text_sha256", Path.read_text)
     made = [build("baseline"), build("pgo", stage="optimised", profile=used), bolted("pgo_bolt", "relocatable_x")]
-    alien = Made({**build("o3", common=["-O3"], text="baseline").facts, "server": "other"}, made[0].calls)
+    alien = Made(replace(build("o3", common=["-O3"], text="baseline").facts, server="other"), made[0].calls)
     facts, calls = [], []
     for each in [*made, alien]:
-        facts.append(tmp_path / each.facts["server"] / each.name / "facts.json")
-        json_record.write(facts[-1], {**each.facts, "server_file": "server", "text_sha256": None})
+        facts.append(tmp_path / each.facts.server / each.name / "facts.json")
+        json_record.write(facts[-1], {**each.facts.to_json(), "server_file": "server", "text_sha256": None})
         program(facts[-1]).parent.mkdir()
-        program(facts[-1]).write_text(each.facts["text_sha256"])
+        program(facts[-1]).write_text(each.facts.text_sha256)
         if each.calls is not None:
             calls.append(facts[-1].with_name("calls.json.gz"))
             write_calls(each.calls, calls[-1])

@@ -13,6 +13,7 @@ import pytest
 from scripts.build.compilation import compiler_calls, gcc
 from scripts.build.compilation.compile import FOLDERS, compile_server
 from scripts.build.compilation.flags import build_flags, published_options
+from scripts.lib.build_records import Audit
 from scripts.lib.json_record import write
 from scripts.measure.servers import families
 from scripts.measure.servers.families import innodb
@@ -87,9 +88,9 @@ def test_published_recipe_makes_counters_that_its_second_directory_does_not_find
     assert {call.unit.rpartition("/")[2] for call in units} == {"main.cc.o", "work.c.o"}
     assert all("-Wno-missing-profile" in call.arguments for call in units)
     assert not any(call.said for call in units)
-    lost, counts = gcc.names_compared(present, units)
-    assert counts == {"names_sought": 2, "names_present": 2, "names_found": 0}
-    assert all("build-use" in pair["sought"] and "build-generate" in pair["present"] for pair in lost)
+    found = gcc.names_compared(Audit(), present, units)
+    assert (found.names_sought, found.names_present, found.names_found) == (2, 2, 0)
+    assert all("build-use" in name.sought and "build-generate" in name.present for name in found.names)
 
 
 def test_options_reach_cmake_and_the_wrapper_adds_no_profile_flag_of_its_own(compiler, folder):

@@ -1,6 +1,7 @@
 """The relinks of a build as they are kept: which there are, which a repetition measures, and why none."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,11 @@ import pytest
 from scripts.build.relink import kept_relinks
 from scripts.build.relink.kept_relinks import NotRelinked, identity_for
 from scripts.lib import json_record
+from scripts.lib.build_records import BuildIdentity
+
+IDENTITY = BuildIdentity(
+    server="s", family="mysql", build="baseline", release="8.0.36", sha256="c", server_file="bin/server", relink=3
+)
 
 
 def relink(number, refused=None):
@@ -93,11 +99,16 @@ def install_of(build):
 def test_kept_relink_is_a_build_of_its_own(build, tmp_path):
     install_of(build)
     (tmp_path / "program").write_text("relinked")
-    kept_relinks.keep(build, 3, tmp_path / "program", {"sha256": "c", "server_file": "bin/server"})
+    kept_relinks.keep(build, tmp_path / "program", IDENTITY)
     own = build / "relinked" / "3"
     assert json_record.read(own / "identity.json") == {
         "format": 1,
+        "server": "s",
+        "family": "mysql",
+        "build": "baseline",
+        "release": "8.0.36",
         "sha256": "c",
+        "build_id": None,
         "server_file": "bin/server",
         "relink": 3,
     }
@@ -117,7 +128,7 @@ def test_files_are_copied_where_they_cannot_be_linked(build, tmp_path, monkeypat
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr("os.link", no_links)
-    kept_relinks.keep(build, 1, tmp_path / "program", {"sha256": "c", "server_file": "bin/server"})
+    kept_relinks.keep(build, tmp_path / "program", replace(IDENTITY, relink=1))
     copy = build / "relinked/1/install/bin/tool"
     assert copy.read_text() == "bin/tool"
     assert not copy.samefile(build / "install/bin/tool")

@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from scripts.build.sources import SourceError, archive, archive_members, source
+from scripts.build.sources.declared import WantedSource
 from scripts.build.sources.installed import Product
+from scripts.lib.recipe_models import ServerSourceRecipe
 from tests.unit.build.sources.test_archive import entry, hardlink, symlink, tar, zip_info
 
 POSTGRESQL = Product(("postgres",), r"(\d+)", (("configure", r"^V=(\S+)$"),))
@@ -155,12 +157,8 @@ def test_archive_that_cannot_be_read_is_told_and_the_next_source_is_tried(tmp_pa
         assert "\n" not in str(caught.value)
         assert len(str(caught.value)) < 800
         assert list((tmp_path / "in").iterdir()) == []
-    wanted = {
-        "server": "s",
-        "product": "PostgreSQL",
-        "version": "15",
-        "sources": [{"file": str(bad)}, {"file": str(good)}],
-    }
+    recipe = ServerSourceRecipe(server="s", product="PostgreSQL", version="15")
+    wanted = WantedSource(recipe, [{"file": str(bad)}, {"file": str(good)}])
     made = source.make(wanted, tmp_path / "out" / "tree", tmp_path / "out" / "source.json", POSTGRESQL)
     assert made.origin == str(good)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["source.json", "tree"]

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from scripts.build.sources import SourceError, maven
-from scripts.build.sources.declared import SourceFile
+from scripts.build.sources.declared import SourceFile, WantedSource
 from scripts.build.sources.maven import fetch, parse
 from scripts.build.sources.source import make
 from scripts.lib.host import process
 from scripts.lib.json_record import file_sha256
+from scripts.lib.recipe_models import ServerSourceRecipe
 from scripts.measure.servers import families
 
 pytestmark = pytest.mark.slow
@@ -109,15 +110,15 @@ def test_ready_made_server_is_unpacked_with_its_exec_bits_and_names_its_release(
     repository, fetched, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(maven, "fetch", lambda *_: fetched)
-    recipe = {"server": "mysql-5.5.34-binary", "product": "MySQL", "version": "5.5", "maven": TEXT}
+    recipe = ServerSourceRecipe(server="mysql-5.5.34-binary", product="MySQL", version="5.5", maven=TEXT)
     tree, identity = tmp_path / "tree", tmp_path / "source.json"
-    facts = make({**recipe, "sources": [{"maven": TEXT}]}, tree, identity, families.products())
+    facts = make(WantedSource(recipe, [{"maven": TEXT}]), tree, identity, families.products())
     assert (facts.kind, facts.release, facts.maven) == ("maven", "5.5.34", TEXT)
     assert facts.files == [SourceFile(fetched.name, file_sha256(fetched))]
     assert (tree / "bin" / "mysqld").stat().st_mode & 0o777 == 0o755
     assert (
         make(
-            {**recipe, "sources": [{"maven": TEXT, "sha256": facts.files[0].sha256}]},
+            WantedSource(recipe, [{"maven": TEXT, "sha256": facts.files[0].sha256}]),
             tree,
             identity,
             families.products(),

@@ -14,10 +14,11 @@ import pytest
 
 from scripts.build.sources import SourceError, archive, source
 from scripts.build.sources import working_tree as sources_working_tree
-from scripts.build.sources.declared import SourceFile, SourceIdentity
+from scripts.build.sources.declared import SourceFile, SourceIdentity, WantedSource
 from scripts.build.sources.kinds import declared_source
 from scripts.build.sources.source import make, satisfies
 from scripts.build.sources.tree import tree_sha256
+from scripts.lib.recipe_models import ServerSourceRecipe
 from scripts.measure.servers import families
 from tests.made.served import Files, served
 
@@ -39,8 +40,9 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def recipe(*sources: dict, version: str = "15") -> dict:
-    return {"server": "postgresql-15", "product": "PostgreSQL", "version": version, "sources": list(sources)}
+def recipe(*sources: dict, version: str = "15", **content: str) -> WantedSource:
+    names = {"server": "postgresql-15", "product": "PostgreSQL", "version": version}
+    return WantedSource(ServerSourceRecipe.of({**names, **content}), list(sources))
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +82,7 @@ def test_first_usable_source_makes_the_tree_and_its_record(tmp_path, place, mirr
         "files": [{"name": "pg.tar.gz", "sha256": sha256(good)}],
         "tree_sha256": tree_sha256(tree),
     }
-    assert (facts, list(SourceIdentity.unknown_keys(record))) == (SourceIdentity.of(record), [])
+    assert (facts, list(SourceIdentity.unknown_keys(record))) == (SourceIdentity.of(record), ["record.format"])
     assert sorted(path.name for path in tree.iterdir()) == ["configure", "src"]
     assert sorted(path.name for path in tree.parent.iterdir()) == ["downloads", "source.json", "tree"]
 
@@ -207,10 +209,10 @@ def working_tree(path: Path, release: str = "15.18") -> Path:
 
 def test_directory_is_copied_as_the_recipe_has_it(tmp_path, place):
     sources = [{"directory": str(working_tree(tmp_path / "mine"))}]
-    wanted = {**recipe(*sources), **declared_source(sources, "", PRODUCTS)}
+    wanted = recipe(*sources, **declared_source(sources, "", PRODUCTS))
     facts = make(wanted, *place, PRODUCTS)
     assert (facts.kind, facts.release, facts.files) == ("directory", "15.18", [])
-    assert facts.content_sha256 == wanted["content_sha256"]
+    assert facts.content_sha256 == wanted.recipe.content_sha256
     assert (place[0] / "src/main.c").read_text() == "int x;\n"
     born = place[0].stat().st_ino
     assert make(wanted, *place, PRODUCTS) == facts
@@ -219,7 +221,7 @@ def test_directory_is_copied_as_the_recipe_has_it(tmp_path, place):
 
 def test_directory_that_changed_since_the_recipe_is_told_and_nothing_stands_in(tmp_path, place):
     sources = [{"directory": str(working_tree(tmp_path / "mine"))}, {"file": str(ball(tmp_path / "pg.tar.gz"))}]
-    wanted = {**recipe(*sources), **declared_source(sources, "", PRODUCTS)}
+    wanted = recipe(*sources, **declared_source(sources, "", PRODUCTS))
     (tmp_path / "mine" / "src" / "main.c").write_text("int other;\n")
     with pytest.raises(SourceError, match=f"directory: {tmp_path}/mine: changed since .*; run again$"):
         make(wanted, *place, PRODUCTS)
@@ -228,9 +230,9 @@ def test_directory_that_changed_since_the_recipe_is_told_and_nothing_stands_in(t
 
 def test_edited_directory_replaces_the_tree(tmp_path, place):
     sources = [{"directory": str(working_tree(tmp_path / "mine"))}]
-    make({**recipe(*sources), **declared_source(sources, "", PRODUCTS)}, *place, PRODUCTS)
+    make(recipe(*sources, **declared_source(sources, "", PRODUCTS)), *place, PRODUCTS)
     (tmp_path / "mine" / "src" / "main.c").write_text("int patched;\n")
-    make({**recipe(*sources), **declared_source(sources, "", PRODUCTS)}, *place, PRODUCTS)
+    make(recipe(*sources, **declared_source(sources, "", PRODUCTS)), *place, PRODUCTS)
     assert (place[0] / "src/main.c").read_text() == "int patched;\n"
 
 
@@ -289,7 +291,7 @@ def test_upgraded_installed_server_is_pointed_at_anew(tmp_path, place):
 def test_installed_server_that_is_not_the_recipes_or_of_another_release_is_told(tmp_path, place):
     sources = [{"installed": str(tmp_path)}]
     postgres(tmp_path)
-    wanted = {**recipe(*sources), **declared_source(sources, "", PRODUCTS)}
+    wanted = recipe(*sources, **declared_source(sources, "", PRODUCTS))
     postgres(tmp_path, "16.1")
     with pytest.raises(SourceError, match=r"bin/postgres: changed since .*; run again"):
         make(wanted, *place, PRODUCTS)
@@ -328,8 +330,8 @@ IDENTITY = {
         ({"kind": "maven", "maven": "m", "folder": "a"}, recipe({"maven": "m"}), False),
         ({"kind": "git", "commit": "1"}, recipe({"git": "/other", "commit": "1"}), True),
         ({"kind": "git", "commit": "1"}, recipe({"git": "/x", "commit": "2"}), False),
-        ({"kind": "directory", "content_sha256": "1"}, {**recipe({"directory": "/x"}), "content_sha256": "1"}, True),
-        ({"kind": "directory", "content_sha256": "1"}, {**recipe({"directory": "/x"}), "content_sha256": "2"}, False),
+        ({"kind": "directory", "content_sha256": "1"}, recipe({"directory": "/x"}, content_sha256="1"), True),
+        ({"kind": "directory", "content_sha256": "1"}, recipe({"directory": "/x"}, content_sha256="2"), False),
         ({"kind": "directory", "content_sha256": "1"}, recipe({"debian": "x"}, {"directory": "/x"}), False),
     ],
 )
@@ -338,7 +340,7 @@ def test_tree_satisfies_a_recipe_by_package_or_checksum_never_by_mirror(change, 
 
 
 def test_entry_script_ends_with_one_sentence_and_its_log(tmp_path):
-    wanted = json.dumps({key: value for key, value in recipe().items() if key != "sources"})
+    wanted = json.dumps(recipe().recipe.dump())
     argv = [sys.executable, "-m", "scripts.jobs.fetch_source", "--recipe", wanted]
     argv += ["--sources", json.dumps([{"file": "/nowhere/x.tar"}])]
     argv += ["--tree", str(tmp_path / "tree"), "--identity", str(tmp_path / "source.json")]

@@ -64,7 +64,7 @@ def built(build: str, **facts: object) -> Path:
     (folder / "install" / "bin" / "initdb").symlink_to("postgres")
     (folder / "install" / ".snakemake_timestamp").touch()
     names = {"server": "postgresql-15", "family": "postgresql", "build": build, "release": "15.18"}
-    known = {**names, **binary.identify(program), "server_file": "bin/postgres"}
+    known = {**names, **binary.identify(program)._asdict(), "server_file": "bin/postgres"}
     json_record.write(folder / "identity.json", {**known, "source_path": "/x"})
     flags = {"common": ["-O3"], "profile": [f"-fprofile-use={Path.cwd()}/results/p|q"]}
     told = {"toolchain": {"name": "gcc-12", "version": "12.2.0"}, "flags": flags}

@@ -11,6 +11,7 @@ import pytest
 from scripts.build.compilation import toolchain
 from scripts.jobs import audit_build, build_server, measure_block, prove_builds, train_server
 from scripts.lib import json_record, version
+from scripts.lib.build_records import Audit, BuildIdentity
 from scripts.lib.host import outcome
 from scripts.lib.host.process import CommandFailed, CommandKilled
 from scripts.lib.vocabulary import FailureKind
@@ -52,7 +53,7 @@ def fails(file, **changed):
 
 def kept(folder, error, *kinds):
     reasons = []
-    with outcome.as_result(folder, reasons.append, *kinds):
+    with outcome.as_result(folder, lambda mark: reasons.append(mark.reason), *kinds):
         raise error
     return reasons
 
@@ -91,7 +92,7 @@ def test_failure_of_what_must_not_fail_is_raised(folder):
 
 def test_record_of_a_failure_is_refused_with_the_folder_to_remove(tmp_path):
     with pytest.raises(outcome.Refused, match=f"no such flag at all\n.that was {tmp_path}: remove this folder"):
-        outcome.usable(fails(tmp_path / "identity.json"))
+        outcome.usable(BuildIdentity, fails(tmp_path / "identity.json"))
 
 
 def built(folder, monkeypatch, error):
@@ -108,7 +109,7 @@ def built(folder, monkeypatch, error):
 def test_build_that_failed_has_all_its_outputs_and_they_say_so(folder, monkeypatch):
     out = built(folder, monkeypatch, CommandFailed("no such flag"))
     expected = {"server": "tiny", "family": "postgresql", "build": "fragile", "release": "1.2", "outcome": "failed",
-                "reason": "no such flag", "format": 1}  # fmt: skip
+                "reason": "no such flag", "failure": {"kind": "command", "cause": ""}, "format": 1}  # fmt: skip
     assert json_record.read(out["identity"]) == expected
     signed = {"workflow": version.workflow(), "stage": "plain", "recipe": RECIPE.dump()}
     assert json_record.read(out["facts"]) == {**expected, **signed}
@@ -160,7 +161,7 @@ def test_audit_of_a_build_that_failed_says_so(folder):
 def test_audit_under_its_threshold_is_kept_with_its_figures(folder, monkeypatch):
     counts = {"training": "mixed", "units_matched": 1, "units_nonzero": 2, "matched_share": 0.5, "threshold": 0.99,
               "missing": [], "units_linked": None, "units_with_counters": 2}  # fmt: skip
-    monkeypatch.setattr(audit_build, "judge", lambda *_: counts)
+    monkeypatch.setattr(audit_build, "judge", lambda *_: Audit.of(counts))
     json_record.write(folder / "identity.json", {"server": "tiny", "build": "fragile"})
     files = [folder / name for name in ("calls", "identity.json", "profile", "other", "audit.json", "log")]
     audit_build.main(RECIPE, *files)

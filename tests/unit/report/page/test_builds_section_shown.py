@@ -1,8 +1,11 @@
 """Builds on the page: facts side by side, audits, checks, held-out workloads, and results that lack them."""
 
+from dataclasses import replace
+
 import pytest
 
 from scripts.lib import wording
+from scripts.lib.build_records import Audit, BuildFacts, Check, JudgedFlags, Proof, TrainedProfile
 from scripts.lib.json_record import read
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis import held_out
@@ -15,7 +18,7 @@ from tests.made import records, synthetic
 from tests.made.rendering import Elements, answer_of, findings_of, rendered, worded
 
 NAMES = ("baseline", "lto", "pgo", "pgo_lto", "pgo_lto_bolt", "as_published", "prebuilt")
-FACTS = records.of_builds(NAMES)["facts"]
+FACTS = list(map(BuildFacts.of, records.of_builds(NAMES)["facts"]))
 STUDY = {
     "variants": {name: {"server": "mariadb-10.11", "build": name} for name in NAMES},
     **records.declared(NAMES),
@@ -59,7 +62,7 @@ def test_values_that_differ_from_the_first_build_are_marked():
 
 
 def test_thin_lto_is_told_from_that_of_gcc():
-    thin = [{**one, "compile_arguments": ["-O2", "-flto=thin"]} if one["build"] == "lto" else one for one in FACTS]
+    thin = [replace(one, compile_arguments=["-O2", "-flto=thin"]) if one.build == "lto" else one for one in FACTS]
     (shown,) = report_builds.by_server(ResolvedStudy.of(STUDY), thin)
     found = fields(shown.measured, "link-time optimisation")
     assert (found["lto"].text, found["pgo_lto"].text) == ("thin", "yes")
@@ -90,7 +93,7 @@ def test_arguments_are_sets_in_all_builds_and_in_some():
 
 
 def test_builds_of_two_servers_are_not_compared_with_each_other():
-    other = {**FACTS[2], "server": "postgresql-15"}
+    other = replace(FACTS[2], server="postgresql-15")
     study = {**STUDY, "variants": {**STUDY["variants"], "pg": {"server": "postgresql-15", "build": "pgo"}}}
     first, second = report_builds.by_server(ResolvedStudy.of(study), [*FACTS, other])
     assert (first.server, second.server, names(second.measured)) == ("mariadb-10.11", "postgresql-15", ("pgo",))
@@ -129,10 +132,10 @@ def test_a_build_with_a_profile_and_without_an_audit_is_told():
 
 
 def test_an_audit_shows_what_it_lacks():
-    audit = {"server": FACTS[2]["server"], "build": FACTS[2]["build"],
+    audit = {"server": FACTS[2].server, "build": FACTS[2].build,
            "training": "mixed", "units_nonzero": 2, "units_matched": 2, "matched_share": 1.0, "threshold": 0.99,
            "by_directory": [{"directory": "sql", "units_nonzero": 2, "units_matched": 2}]}  # fmt: skip
-    audits = report_audits.counted_audits([audit])
+    audits = [Audit.of(audit)]
     blocks = report_audits.audit_blocks([FACTS[2]], audits)
     said = " ".join(block.text for block in blocks if hasattr(block, "text"))
     assert "optimised with its profile is unknown" in said
@@ -151,11 +154,11 @@ def test_an_audit_shows_what_it_lacks():
 
 
 def test_the_answers_of_every_measured_build_are_asked_for():
-    checks = [records.check(name) for name in NAMES]
+    checks = [Check.of(records.check(name)) for name in NAMES]
     good = build_findings.checked(ResolvedStudy.of(STUDY), build_findings.Built(FACTS, [], checks, []))
     assert good.state == "good"
     assert "6 of 6 builds answered 409 statements" in good.text
-    differing = [{**check, "answered_identically": 408} if check["build"] == "pgo" else check for check in checks[:-1]]
+    differing = [replace(check, answered_identically=408) if check.build == "pgo" else check for check in checks[:-1]]
     bad = build_findings.checked(ResolvedStudy.of(STUDY), build_findings.Built(FACTS, [], differing, []))
     assert bad.state == "look"
     assert bad.details == (
@@ -169,7 +172,7 @@ def test_a_proof_that_does_not_hold_is_told_first():
         {"kind": "machine_code", "builds": ["a", "b"], "holds": True, "text": "differs"},
         {"kind": "machine_code", "builds": ["a", "c"], "holds": False, "text": "the same machine code"},
     ]
-    found = build_findings.proven(ResolvedStudy.of(TWO), build_findings.Built([], [], [], proofs))
+    found = build_findings.proven(ResolvedStudy.of(TWO), build_findings.Built([], [], [], list(map(Proof.of, proofs))))
     assert (found.state, found.details[0]) == ("look", "a and c: the same machine code")
     assert "1 of 2 pairs that should differ have different machine code" in found.text
 
@@ -195,7 +198,8 @@ def test_training_shows_its_server_options_and_whether_it_loaded_its_tables():
 
 def trainings(profiles):
     """The sentence on each profile."""
-    return [block.text for block in machine_section.training_blocks(profiles) if isinstance(block, Prose)]
+    blocks = machine_section.training_blocks(map(TrainedProfile.of, profiles))
+    return [block.text for block in blocks if isinstance(block, Prose)]
 
 
 def test_bolt_tells_functions_and_branches(builds):
@@ -259,7 +263,9 @@ def test_missing_proofs_are_told_unless_there_was_nothing_to_prove(study, state,
 
 def judged(**flags):
     records = [{"server": "postgresql-15", "build": name, "flags": text} for name, text in flags.items()]
-    return build_findings.foreign_flags_finding(build_findings.Built([], [], [], [], records))
+    return build_findings.foreign_flags_finding(
+        build_findings.Built([], [], [], [], list(map(JudgedFlags.of, records)))
+    )
 
 
 def test_flags_of_a_shell_are_read_first_and_named_with_their_build():

@@ -1,10 +1,13 @@
 """What is said: the headline, the findings on trust, and how numbers are written."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from scripts.lib import wording
+from scripts.lib.build_records import Audit, BuildFacts
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import Verdict
 from scripts.report.page import build_findings, measuring_section, verdict
@@ -71,14 +74,14 @@ def test_an_undisturbed_study_is_called_good(report):
 def test_an_audit_under_its_threshold_or_absent_is_not_called_good():
     study = {"variants": {"pgo": {"server": "m", "build": "pgo"}}}
     audit = {"units_matched": 90, "units_nonzero": 100, "matched_share": 0.9, "threshold": 0.99}
-    build = {"server": "m", "build": "pgo", "flags": {"profile": ["-fprofile-use"]}}
-    of_build = {"server": "m", "build": "pgo", **audit}
+    build = BuildFacts.of({"server": "m", "build": "pgo", "flags": {"profile": ["-fprofile-use"]}})
+    of_build = Audit.of({"server": "m", "build": "pgo", **audit})
     found = [
         build_findings.audited(ResolvedStudy.of(study), build_findings.Built([build], audits, [], []))
         for audits in ([of_build], [])
     ]
     assert [finding.state for finding in found] == ["look", "look"]
-    whole = build_findings.Built([build], [{**of_build, "matched_share": 1.0}], [], [])
+    whole = build_findings.Built([build], [replace(of_build, matched_share=1.0)], [], [])
     assert build_findings.audited(ResolvedStudy.of(study), whole).state == "good"
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from scripts.lib.build_records import BuildFacts, TrainedProfile, TrainingRun
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import by_width
 from scripts.measure.engine.run_record import Run
@@ -140,7 +141,8 @@ def test_costs_add_up_and_what_is_unknown_is_no_zero():
         {"build": "own", "server": "s", "stage": "prebuilt", "wall_s": None, "cpu_s": None, "install_bytes": 2**20},
         {"build": "bad", "server": "s", "outcome": "failed", "reason": "x"},
     ]
-    rows = builds_section.cost_rows(facts, [{"training": "mixed", "server": "s", "wall_s": 20}], [])
+    trained = TrainedProfile(training="mixed", server="s", wall_s=20)
+    rows = builds_section.cost_rows(list(map(BuildFacts.of, facts)), [trained], [])
     assert [row[0] for row in rows] == ["build pgo of s", "build own of s", "training mixed of s", "all of these"]
     assert rows[1][2:4] == ("–", "–")
     assert rows[-1] == ("all of these", "", "2 min", "3 min", "", "", "", "2.0 MiB")
@@ -163,23 +165,26 @@ def test_the_instrumented_server_is_set_beside_the_reference_at_the_same_clients
     run = {"workload": workload, "clients": clients, "seconds": 20, "tps": 250.0}
     profile = {"training": "mixed", "server": "mariadb-10.11", "trained": "instrumented", "runs": [run]}
     (sentence,) = builds_section.instrumentation_sentences(
-        ResolvedStudy.of(STUDY), pd.DataFrame([cell(8, 1000.0), cell(1, float("nan"))]), [profile]
+        ResolvedStudy.of(STUDY), pd.DataFrame([cell(8, 1000.0), cell(1, float("nan"))]), [TrainedProfile.of(profile)]
     )
     assert said in sentence
 
 
 def test_a_server_other_than_the_references_is_not_set_beside_it():
-    profile = {"training": "mixed", "server": "other", "runs": [{"workload": "oltp", "clients": 8, "tps": 1.0}]}
+    runs = [TrainingRun(workload="oltp", clients=8, tps=1.0)]
+    profile = TrainedProfile(training="mixed", server="other", runs=runs)
     assert (
-        builds_section.instrumentation_sentences(ResolvedStudy.of(STUDY), pd.DataFrame([cell(8, 1000.0)]), [profile])
+        builds_section.instrumentation_sentences(
+            ResolvedStudy.of(STUDY), pd.DataFrame([cell(8, 1000.0)]), [TrainedProfile.of(profile)]
+        )
         == []
     )
 
 
 def test_what_the_sizes_of_a_bolted_build_hide_is_told_where_there_is_one():
-    plain = {"build": "pgo", "stage": "optimised"}
+    plain = BuildFacts(build="pgo", stage="optimised")
     assert builds_section.layout_sentences([plain]) == []
-    (sentence,) = builds_section.layout_sentences([plain, {"build": "pgo_bolt", "stage": "bolted"}])
+    (sentence,) = builds_section.layout_sentences([plain, BuildFacts(build="pgo_bolt", stage="bolted")])
     assert sentence.startswith("In pgo_bolt, .text is")
     assert ".bolt.org.text" in sentence
 
@@ -244,5 +249,5 @@ def test_all_metrics_are_shown_as_holes_when_nothing_was_measured():
 
 
 def test_builds_of_the_made_up_study_have_costs():
-    facts = records.of_builds(("baseline", "pgo"))["facts"]
+    facts = list(map(BuildFacts.of, records.of_builds(("baseline", "pgo"))["facts"]))
     assert len(builds_section.cost_rows(facts, [], [])) == len(facts) + 1

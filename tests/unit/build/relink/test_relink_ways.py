@@ -1,18 +1,23 @@
 """Relinking a real program: the same functions at other addresses, the same answers; and what refuses a relink."""
 
+import json
 import os
 import shutil
 import subprocess
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from scripts.build.compilation.functions import difference, functions_of, moved_share
 from scripts.build.relink import kept_relinks
 from scripts.build.relink.link_command import take_apart
-from scripts.build.relink.relink_server import Original, Relinks, pairs_to_keep, relink_server, repeat_link, uses_lto
+from scripts.build.relink.relink_ways import by_linker, pairs_to_keep, repeat_link, uses_lto
+from scripts.build.relink.relinking import Original, relink_build
 from scripts.lib import json_record
+from scripts.lib.build_records import Relink
 from scripts.lib.host.process import CommandFailed
 from scripts.lib.vocabulary import FailureKind
 from tests.made.linked import PARTS, SERVER, linked
@@ -26,16 +31,19 @@ def answer(program):
 
 
 def relink(made, count=COUNT):
-    json_record.write(made.folder / "identity.json", made.identity)
-    relink_server(Relinks(made.folder, made.recipe, count, made.identity), made.calls, made.place)
+    json_record.write(made.folder / "identity.json", made.identity.to_json())
+    way = partial(by_linker, made.recipe.digest, made.calls, made.place)
+    with mock.patch.dict(os.environ, {kept_relinks.WANTED: json.dumps({str(made.folder): count})}):
+        relink_build(made.folder, made.recipe, made.identity, way)
     return json_record.read(made.folder / kept_relinks.RECORD)
 
 
+def usable(facts):
+    return [one["number"] for one in facts["relinks"] if not one["refused"]]
+
+
 def programs(made, facts):
-    return [
-        kept_relinks.identity_of(made.folder, number).parent / "install" / SERVER
-        for number in kept_relinks.made_numbers(facts)
-    ]
+    return [kept_relinks.identity_of(made.folder, number).parent / "install" / SERVER for number in usable(facts)]
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +99,7 @@ def test_install_tree_of_a_relink_shares_all_but_the_server(plain):
     assert shared.samefile(made.folder / "install/share/messages")
     assert not own.samefile(made.program)
     described = json_record.read(identity)
-    assert described["sha256"] == json_record.file_sha256(own) != made.identity["sha256"]
+    assert described["sha256"] == json_record.file_sha256(own) != made.identity.sha256
     assert (described["relink"], described["build"], described["server_file"]) == (1, "baseline", SERVER)
 
 
@@ -107,16 +115,14 @@ def test_link_that_cannot_be_repeated_is_a_reason_and_no_failure(compiler, tmp_p
 
 def test_relink_with_other_functions_is_refused_alone(unlinked, monkeypatch):
     made = unlinked
-    monkeypatch.setattr("scripts.build.relink.relink_server.pairs_to_keep", lambda link, text: set())
+    monkeypatch.setattr("scripts.build.relink.relink_ways.pairs_to_keep", lambda link, text: set())
     facts = relink(made, 12)
     reasons = [one["refused"] for one in facts["relinks"] if one["refused"]]
     assert reasons, "no order put another copy of the function first"
     assert "its functions are not those of the build" in reasons[0]
     assert "mixed" in reasons[0]
-    assert 0 < len(kept_relinks.made_numbers(facts)) < 12
-    assert sorted(
-        int(folder.name) for folder in (made.folder / kept_relinks.FOLDER).iterdir()
-    ) == kept_relinks.made_numbers(facts)
+    assert 0 < len(usable(facts)) < 12
+    assert sorted(int(folder.name) for folder in (made.folder / kept_relinks.FOLDER).iterdir()) == usable(facts)
 
 
 def test_lto_takes_members_in_another_order_and_functions_are_not_compared(compiler, tmp_path):
@@ -124,7 +130,7 @@ def test_lto_takes_members_in_another_order_and_functions_are_not_compared(compi
     facts = relink(made, 2)
     assert (facts["refused"], facts["lto"], facts["repeated"]) == (None, True, False)
     assert (facts["from_archives"], facts["archives_whole"]) == (PARTS + 4, [])
-    assert kept_relinks.made_numbers(facts) == [1, 2]
+    assert usable(facts) == [1, 2]
     # The constructors print their names in another order.
     found = {tuple(sorted(answer(program).split())) for program in (made.program, *programs(made, facts))}
     assert len(found) == 1
@@ -136,7 +142,7 @@ def test_links_of_clang_are_taken_apart_too(clang, tmp_path, stage, lto):
     made = linked(clang, tmp_path, twins=False, stage=stage, lto=lto)
     facts = relink(made, 2)
     assert (facts["refused"], facts["lto"], facts["from_archives"]) == (None, lto, PARTS + 4)
-    assert kept_relinks.made_numbers(facts) == [1, 2]
+    assert usable(facts) == [1, 2]
     found = {tuple(sorted(answer(program).split())) for program in (made.program, *programs(made, facts))}
     assert len(found) == 1
 
@@ -151,7 +157,7 @@ def test_map_of_another_linker_is_a_reason_not_to_relink(clang, tmp_path, linker
 
 
 def test_archive_stays_whole_when_lto_leaves_open_which_of_two_members_it_took(compiler, tmp_path):
-    facts = relink(linked(compiler, tmp_path, lto=True), 0)
+    facts = relink(linked(compiler, tmp_path, lto=True), 1)
     assert [archive.rpartition("/")[2] for archive in facts["archives_whole"]] == ["libparts.a"]
 
 
@@ -159,7 +165,7 @@ def test_failure_of_the_host_is_a_failure(unlinked, monkeypatch):
     def full(*_):
         raise CommandFailed("ld: final link failed: No space left on device", FailureKind.FULL_DISK)
 
-    monkeypatch.setattr("scripts.build.relink.relink_server.BuildTree.link", full)
+    monkeypatch.setattr("scripts.build.relink.relink_ways.BuildTree.link", full)
     with pytest.raises(CommandFailed, match="No space"):
         relink(unlinked)
 
@@ -168,10 +174,10 @@ def test_program_that_moved_little_or_needs_another_library_is_refused(plain):
     made, _ = plain
     original = Original.of(made.program)
     with pytest.raises(ValueError, match="0% of its functions have another address, expected more than 50%"):
-        original.compare(made.program, same_functions=True, least_moved=0.5)
+        original.compared(Relink(), made.program, same_functions=True, least_moved=0.5)
     with pytest.raises(ValueError, match="needs the libraries"):
-        Original(made.program, original.functions, ["libother.so"]).compare(
-            made.program, same_functions=True, least_moved=0
+        Original(made.program, original.functions, ["libother.so"]).compared(
+            Relink(), made.program, same_functions=True, least_moved=0
         )
 
 

@@ -1,21 +1,39 @@
 """Relinks of BOLT's input, laid out by BOLT with the profile of the build: real programs answer the same."""
 
+import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from scripts.build.compilation import binary, bolt
 from scripts.build.compilation.functions import functions_of, moved_share
 from scripts.build.relink import kept_relinks
-from scripts.build.relink.bolt_relinking import bolt_relinks, demand_profiled
-from scripts.build.relink.relink_server import Relinks, relink_server
+from scripts.build.relink.relink_ways import ByBolt, by_bolt, by_linker
+from scripts.build.relink.relinking import relink_build
 from scripts.lib import json_record
+from scripts.lib.build_records import BoltFacts, Relink, RelinkRecord
 from tests.made.declared import bolted as bolted_recipe
 from tests.made.linked import SERVER, linked
 
 needs_bolt = pytest.mark.skipif(not shutil.which("llvm-bolt-16"), reason="bolt-16 is not installed")
+
+
+def relink(folder, recipe, identity, way):
+    with mock.patch.dict(os.environ, {kept_relinks.WANTED: json.dumps({str(folder): 3})}):
+        relink_build(folder, recipe, identity, way)
+    return json_record.read(folder / kept_relinks.RECORD)
+
+
+def relink_bolted(bolted, base, folder):
+    identity, build, about = bolted
+    way = partial(by_bolt, folder, about, lay_out(base))
+    return relink(build, bolted_recipe(), identity, way)
 
 
 def output_of(*command):
@@ -26,8 +44,8 @@ def output_of(*command):
 def base(compiler, tmp_path_factory):
     """BOLT's input, relinked three times, with the profile of a training."""
     made = linked(compiler, tmp_path_factory.mktemp("base"), stage="relocatable")
-    json_record.write(made.folder / "identity.json", made.identity)
-    relink_server(Relinks(made.folder, made.recipe, 3, made.identity), made.calls, made.place)
+    json_record.write(made.folder / "identity.json", made.identity.to_json())
+    relink(made.folder, made.recipe, made.identity, partial(by_linker, made.recipe.digest, made.calls, made.place))
     tool, program = os.path.realpath(shutil.which("llvm-bolt-16")), made.folder / "program"
     output_of(*bolt.instrument_command(tool, made.program, program, made.folder))
     output_of(program)
@@ -38,9 +56,7 @@ def lay_out(base, tool=None):
     tool = tool or os.path.realpath(shutil.which("llvm-bolt-16"))
 
     def optimise(program, made):
-        return None, bolt.facts_from_log(
-            output_of(*bolt.optimise_command(tool, program, made, base.folder / "profile"))
-        )
+        return bolt.facts_from_log(output_of(*bolt.optimise_command(tool, program, made, base.folder / "profile")))
 
     return optimise
 
@@ -52,55 +68,55 @@ def bolted(base, tmp_path):
     shutil.copytree(base.folder / "install", folder / "install")
     program = folder / "install" / SERVER
     program.unlink()
-    _, about = lay_out(base)(base.program, program)
-    identity = {**base.identity, **binary.identify(program), "build": "pgo_bolt"}
-    return Relinks(folder, bolted_recipe(), 3, identity), about
+    about = lay_out(base)(base.program, program)
+    return replace(binary.identified(base.identity, folder / "install", SERVER, None), build="pgo_bolt"), folder, about
 
 
 @needs_bolt
 @pytest.mark.real
 def test_relinks_of_the_input_are_laid_out_and_answer_the_same(base, bolted):
-    relinks, about = bolted
-    bolt_relinks(relinks, base.folder, about, lay_out(base))
-    facts = json_record.read(relinks.build / kept_relinks.RECORD)
+    _, build, about = bolted
+    facts = relink_bolted(bolted, base, base.folder)
     assert (facts["refused"], [one["refused"] for one in facts["relinks"]]) == (None, [None] * 3)
     for one, input_facts in zip(
         facts["relinks"], json_record.read(base.folder / kept_relinks.RECORD)["relinks"], strict=True
     ):
-        made = kept_relinks.identity_of(relinks.build, one["number"]).parent / "install" / SERVER
+        made = kept_relinks.identity_of(build, one["number"]).parent / "install" / SERVER
         assert json_record.file_sha256(made) == one["sha256"] != input_facts["sha256"]
         assert one["order_sha256"] == input_facts["order_sha256"]
-        assert one["functions_profiled"] == about["functions_profiled"]
+        assert one["functions_profiled"] == about.functions_profiled
         assert output_of(made) == output_of(base.program)
-        assert moved_share(functions_of(relinks.original), functions_of(made)) == one["moved_share"]
-    assert sorted(path.name for path in relinks.build.iterdir()) == ["install", "relinked", "relinked.json"]
+        assert moved_share(functions_of(build / "install" / SERVER), functions_of(made)) == one["moved_share"]
+    assert sorted(path.name for path in build.iterdir()) == ["install", "relinked", "relinked.json"]
 
 
 @needs_bolt
 @pytest.mark.real
 def test_refused_relink_of_the_input_is_refused_here_too(base, bolted, tmp_path):
-    relinks, about = bolted
     shutil.copytree(base.folder, tmp_path / "base")
     facts = json_record.read(tmp_path / "base" / kept_relinks.RECORD)
     facts["relinks"][1]["refused"] = "its functions are not those of the build"
     json_record.write(tmp_path / "base" / kept_relinks.RECORD, facts)
-    bolt_relinks(relinks, tmp_path / "base", about, lay_out(base))
-    found = json_record.read(relinks.build / kept_relinks.RECORD)
-    assert kept_relinks.made_numbers(found) == [1, 3]
+    found = relink_bolted(bolted, base, tmp_path / "base")
+    assert [one["number"] for one in found["relinks"] if not one["refused"]] == [1, 3]
     assert "its functions are not those of the build" in found["relinks"][1]["refused"]
 
 
 @needs_bolt
 @pytest.mark.real
 def test_input_of_before_is_a_reason(base, bolted, tmp_path):
-    relinks, about = bolted
-    json_record.write(tmp_path / "base" / "identity.json", base.identity)
-    bolt_relinks(relinks, tmp_path / "base", about, lay_out(base))
-    facts = json_record.read(relinks.build / kept_relinks.RECORD)
+    json_record.write(tmp_path / "base" / "identity.json", base.identity.to_json())
+    facts = relink_bolted(bolted, base, tmp_path / "base")
     assert ("made without relinks" in facts["refused"], facts["relinks"]) == (True, [])
 
 
 def test_relink_whose_profile_got_lost_is_refused():
-    demand_profiled({"functions_profiled": 95}, {"functions_profiled": 100})
+    def way(profiled):
+        inputs, about = {1: Relink(1)}, BoltFacts(functions_profiled=100)
+        laid_out = BoltFacts(functions_profiled=profiled)
+        nowhere = Path("nowhere")
+        return ByBolt([1], nowhere, RelinkRecord(), False, 0.0, nowhere, nowhere, inputs, about, lambda *_: laid_out)
+
+    assert [step.functions_profiled for step in way(95).steps(1, Path("program"))] == [None, 95]
     with pytest.raises(ValueError, match="a profile for 94 of its functions, for 100 of the build"):
-        demand_profiled({"functions_profiled": 94}, {"functions_profiled": 100})
+        list(way(94).steps(1, Path("program")))
