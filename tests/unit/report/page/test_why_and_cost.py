@@ -174,9 +174,7 @@ def test_a_server_other_than_the_references_is_not_set_beside_it():
     runs = [TrainingRun(workload="oltp", clients=8, tps=1.0)]
     profile = TrainedProfile(training="mixed", server="other", runs=runs)
     assert (
-        builds_section.instrumentation_sentences(
-            ResolvedStudy.of(STUDY), pd.DataFrame([cell(8, 1000.0)]), [TrainedProfile.of(profile)]
-        )
+        builds_section.instrumentation_sentences(ResolvedStudy.of(STUDY), pd.DataFrame([cell(8, 1000.0)]), [profile])
         == []
     )
 
