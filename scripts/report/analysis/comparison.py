@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from scripts.report.analysis.repetition_pace import repetition_s
 from scripts.report.analysis.spreads import Interval
 from scripts.report.analysis.stats import Array
 from scripts.report.analysis.table_columns import BESIDE_REFERENCE, CELLS, COMPARISONS, OVERALL
+from scripts.report.analysis.table_rows import OverallRow
 from scripts.report.analysis.verdicts import PRIMARY, interval_columns, with_verdicts
 from scripts.report.analysis.widening import widened_for
 
@@ -311,7 +311,9 @@ def _counts(cells: pd.DataFrame) -> Row:
     return {f"n_{name}": sum(int(counted.get(verdict, 0)) for verdict in several) for name, several in groups.items()}
 
 
-def over_workloads(study: ResolvedStudy, runs: pd.DataFrame, workloads: Sequence[str], metric: str) -> dict[str, Any]:
+def over_workloads(
+    study: ResolvedStudy, runs: pd.DataFrame, workloads: Sequence[str], metric: str
+) -> dict[str, OverallRow]:
     """Return the rows that overall.csv would have over these workloads alone, by variant, for one metric."""
     chosen = runs[runs["workload"].isin(workloads)]
     terms = terms_of(study, [metric])

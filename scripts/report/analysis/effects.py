@@ -69,7 +69,7 @@ def build_groups(study: ResolvedStudy) -> list[list[BuiltVariant]]:
     A build made elsewhere or with the published recipe differs in more than its factors and is left out, as are A/A
     and relinks.
     """
-    found: dict[str, list[BuiltVariant]] = {}
+    groups: dict[str, list[BuiltVariant]] = {}
     for name, arm in study.variants.items():
         build = study.builds.get(arm.build, ResolvedBuild())
         if name in CONTROLS or not build.toolchain or build.published:
@@ -78,14 +78,14 @@ def build_groups(study: ResolvedStudy) -> list[list[BuiltVariant]]:
         factors["flags"] = " ".join(build.flags) or None
         factors["bolt"] = ", ".join(filter(None, (build.bolt, build.bolt_toolchain))) or None
         setting = canonical([arm.server, arm.options, arm.storage])
-        found.setdefault(setting, []).append(BuiltVariant(name, arm.server, factors))
-    return list(found.values())
+        groups.setdefault(setting, []).append(BuiltVariant(name, arm.server, factors))
+    return list(groups.values())
 
 
 def factor_contrasts(study: ResolvedStudy) -> list[Contrast]:
     """Return the contrasts of a study: each factor alone, PGO with LTO, each on top of others, in this order."""
-    found = [each for group in build_groups(study) for each in (*_steps(group), *_together(group))]
-    return sorted(found, key=lambda contrast: contrast.rank)
+    contrasts = [contrast for group in build_groups(study) for contrast in (*_steps(group), *_together(group))]
+    return sorted(contrasts, key=lambda contrast: contrast.rank)
 
 
 def _steps(group: list[BuiltVariant]) -> Iterator[Contrast]:
@@ -150,8 +150,8 @@ def _factor_name(factor: str, arm: BuiltVariant, group: list[BuiltVariant]) -> s
 def _factor_names(arm: BuiltVariant, group: list[BuiltVariant], without: str = "") -> str:
     """Return the factors of an arm: `PGO + LTO`; the toolchain only where it differs from the group's first."""
     usual = {"toolchain": group[0].factors["toolchain"]}
-    kept = [name for name in CONTRAST_WORDS if name != without and arm.factors[name] not in (None, usual.get(name))]
-    return " + ".join(_factor_name(name, arm, group) for name in kept)
+    names = [name for name in CONTRAST_WORDS if name != without and arm.factors[name] not in (None, usual.get(name))]
+    return " + ".join(_factor_name(name, arm, group) for name in names)
 
 
 def factor_table(
@@ -259,7 +259,8 @@ def _formula(chosen: dict[str, str], base: dict[str, str]) -> str:
         return " / ".join((*chosen.values(), *(base[name] for name in chosen)))
     sides: dict[int, list[str]] = {1: [], 0: []}
     for picks in product((True, False), repeat=len(chosen)):
-        name = ".".join(chosen[each] if pick else base[each] for each, pick in zip(chosen, picks, strict=True))
+        levels = (chosen[factor] if pick else base[factor] for factor, pick in zip(chosen, picks, strict=True))
+        name = ".".join(levels)
         sides[1 - (len(chosen) - sum(picks)) % 2].append(name)
     return f"{' · '.join(sides[1])} / ({' · '.join(sides[0])})"
 

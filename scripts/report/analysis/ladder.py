@@ -41,13 +41,13 @@ def shares(logs: pd.DataFrame) -> Iterator[tuple[int, int, float, float, float, 
 
 def published_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the same of published TPS, rows of a published file: without bounds, each of one run."""
-    found = []
-    for (variant, workload), own in rows[rows["metric"] == "tps"].groupby(["variant", "workload"], sort=False):
-        values = own.set_index("clients")["value"].sort_index()
+    rungs = []
+    for (variant, workload), published in rows[rows["metric"] == "tps"].groupby(["variant", "workload"], sort=False):
+        values = published.set_index("clients")["value"].sort_index()
         if len(values) >= LEAST_COUNTS:
             best = values.idxmax()
-            found += [
+            rungs += [
                 (variant, workload, clients, best, value / values.max(), np.nan, np.nan, 1)
                 for clients, value in values.items()
             ]
-    return pd.DataFrame(found, columns=LADDER.names)
+    return pd.DataFrame(rungs, columns=LADDER.names)

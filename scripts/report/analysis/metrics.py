@@ -198,12 +198,12 @@ def latency_of(study: ResolvedStudy) -> Metric:
 
 def leading_of(study: ResolvedStudy, names: Iterable[str]) -> Metric:
     """Return the metric that the answer of a study begins with: of logs with a target rate the latency."""
-    imported, known = study.imported, set(names)
+    imported, present = study.imported, set(names)
     rated = imported.rates and imported.rates == imported.measured
-    return latency_of(study) if rated and latency_of(study).name in known else leading(known)
+    return latency_of(study) if rated and latency_of(study).name in present else leading(present)
 
 
 def leading(names: Iterable[str]) -> Metric:
     """Return the metric that an answer begins with: transactions per second, of timed SQL alone the cold time."""
-    known = set(names)
-    return COLD_TIME if COLD_TIME.name in known and TPS.name not in known else TPS
+    present = set(names)
+    return COLD_TIME if COLD_TIME.name in present and TPS.name not in present else TPS

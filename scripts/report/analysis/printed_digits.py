@@ -1,11 +1,15 @@
-"""What the digits that sysbench prints can show: how far a latency is rounded, and where it has no value at all."""
+"""What printed logs can show: how far a latency is rounded, where it has no value, and why a cell has no ratio."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 import numpy as np
 import pandas as pd
 
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL, OPERATION_SHARES, WORKLOAD_CLIENTS
+from scripts.lib.wording import listing, missing
+from scripts.report.analysis.table_rows import CellRow
 
 LATENCIES = (*OPERATION_SHARES, "latency_mean_ms")
 # sysbench 1.0 and 1.1 round percentiles to buckets that are 1.8 % wide: 1024 of them from 0.001 ms to 100 s.
@@ -76,3 +80,40 @@ def rounding(runs: pd.DataFrame, variant: str, metric: str) -> pd.DataFrame:
 def is_rounded(metric: str, runs: pd.DataFrame) -> bool:
     """Return whether some value of a metric is a bucket of sysbench's histogram."""
     return bool((_in_buckets(runs, metric) & runs[metric].notna()).any())
+
+
+LIMIT_TEXTS = {LatencyLimit.CAPPED: "at least 100 s", LatencyLimit.ROUNDED: "printed as 0.00 ms"}
+NOT_PRINTED = "not in its logs"
+Lacks = dict[tuple[str, str, int, str], str]
+
+
+def lacks(study: ResolvedStudy, runs: pd.DataFrame, cells: pd.DataFrame) -> Lacks:
+    """Return (variant, workload, clients, metric) -> why there is no ratio to the reference."""
+    beyond = limits(runs)
+    by_cell = dict(iter(runs.groupby(list(CELL))))
+    lacking: Lacks = {}
+    for row in cells.itertuples():
+        if row.variant != study.reference and missing(row.ratio):
+            sides = [(name, by_cell.get((name, row.workload, row.clients))) for name in (row.variant, study.reference)]
+            reasons = list(dict.fromkeys(_reasons(sides, row, beyond)))
+            lacking[row.variant, row.workload, row.clients, row.metric] = "; ".join(reasons)
+    return lacking
+
+
+def _reasons(sides: list[tuple[str, pd.DataFrame | None]], row: CellRow, beyond: Limits) -> Iterator[str]:
+    """Yield the reasons of both sides, or that their releases differ."""
+    releases = []
+    for name, rows in sides:
+        logged = rows[rows["outcome"] != "missing"] if rows is not None else pd.DataFrame()
+        ok = logged[logged["outcome"] == "ok"] if len(logged) else logged
+        if logged.empty:
+            yield f"no log of {name}"
+        elif ok.empty:
+            yield f"no log of {name} has a measurement"
+        elif limit := beyond.get((name, row.workload, row.clients, row.metric)):
+            yield f"{name}: {LIMIT_TEXTS[limit]}"
+        elif ok[row.metric].isna().all():
+            yield f"{name}: {NOT_PRINTED}"
+        releases += [(version, name) for version in ok.get("sysbench_version", pd.Series(dtype=str)).dropna().unique()]
+    if len({version for version, _ in releases}) > 1:
+        yield f"sysbench {listing([f'{version} in {name}' for version, name in releases])}"

@@ -3,16 +3,17 @@
 import csv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from scripts.lib.json_record import Json
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.lib.wording import listing
 from scripts.report.analysis import stats
 from scripts.report.analysis.comparison import over_workloads
 from scripts.report.analysis.metrics import MEASURED
+from scripts.report.analysis.table_rows import OverallRow
 
 COLUMNS = ["metric", "variant", "workload", "clients", "value"]
 # A file may also give each value with its unit, as printed; the units of metrics are those of their names.
@@ -28,56 +29,57 @@ OF_STORAGE = {"fsync_min_ms": "shortest", "fsync_max_ms": "longest"}
 SOURCE = "# source:"
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Return {"source": text, "rows": [{metric, variant, workload, clients, value}]} of a CSV file.
+def read(path: Path) -> dict[str, Json]:
+    """Return the facts of `resolved_study.PublishedFigures` in a CSV file: source, and rows or findings.
 
     The file begins with lines `# source: ...`, then the header. Values are in the units of the metrics of the same name
-    in `metrics`, or in those of a last column `unit`. There, a quantity that no metric measures is
-    named freely; its row keeps its value as printed, and its unit. A file of findings gives {"source": text, "rows":
-    [], "findings": [{variant, workload, clients, finding}]} instead: statements without figures. Raises ValueError
+    in `metrics`, or in those of a last column `unit`. There, a quantity that no metric measures is named freely; its
+    row keeps its value as printed, and its unit. A file of findings has statements without figures. Raises ValueError
     naming file, line, column, value and what was expected.
     """
     lines = path.read_text(encoding="utf-8").splitlines()
-    begin = next((place for place, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    begin = next((number for number, line in enumerate(lines) if not line.startswith("#")), len(lines))
     source = " ".join(line.removeprefix(SOURCE).strip() for line in lines[:begin] if line.startswith(SOURCE))
     if not source:
         raise ValueError(f"{path}: line 1: expected `{SOURCE} where the figures come from`")
     head = lines[begin].split(",") if begin < len(lines) else []
-    if head == FINDINGS:
-        return {"source": source, "rows": [], "findings": _findings(lines, begin, path)}
-    if head not in (COLUMNS, WITH_UNITS):
-        found = lines[begin] if begin < len(lines) else "nothing"
-        raise ValueError(f"{path}: line {begin + 1}: columns are {found!r}, expected {','.join(COLUMNS)!r}")
     numbered = enumerate(csv.reader(lines[begin + 1 :]), start=begin + 2)
-    rows = [_row(fields, head, f"{path}: line {number}") for number, fields in numbered if fields]
+    if head == FINDINGS:
+        return {
+            "source": source,
+            "rows": [],
+            "findings": [_finding(fields, path, number) for number, fields in numbered],
+        }
+    if head not in (COLUMNS, WITH_UNITS):
+        columns = lines[begin] if begin < len(lines) else "nothing"
+        raise ValueError(f"{path}: line {begin + 1}: columns are {columns!r}, expected {','.join(COLUMNS)!r}")
+    rows: list[Json] = [_row(fields, head, f"{path}: line {number}") for number, fields in numbered if fields]
     if not rows:
         raise ValueError(f"{path}: line {begin + 2}: no figure; expected one a line")
     return {"source": source, "rows": rows}
 
 
-def _findings(lines: list[str], begin: int, path: Path) -> list[dict[str, str]]:
-    found = []
-    for number, fields in enumerate(csv.reader(lines[begin + 1 :]), start=begin + 2):
-        if len(fields) != len(FINDINGS) or not all(field.strip() for field in fields):
-            wanted = ",".join(FINDINGS)
-            raise ValueError(f"{path}: line {number}: expected {len(FINDINGS)} fields, none empty: {wanted}")
-        found.append(dict(zip(FINDINGS, map(str.strip, fields), strict=True)))
-    return found
+def _finding(fields: list[str], path: Path, number: int) -> Json:
+    if len(fields) != len(FINDINGS) or not all(field.strip() for field in fields):
+        columns = ",".join(FINDINGS)
+        raise ValueError(f"{path}: line {number}: expected {len(FINDINGS)} fields, none empty: {columns}")
+    return dict(zip(FINDINGS, map(str.strip, fields), strict=True))
 
 
-def _row(fields: list[str], columns: list[str], where: str) -> dict[str, Any]:
+def _row(fields: list[str], columns: list[str], where: str) -> dict[str, Json]:
     if len(fields) != len(columns):
         raise ValueError(f"{where}: {len(fields)} fields, expected {len(columns)}: {', '.join(columns)}")
-    row: dict[str, Any] = dict(zip(columns, (field.strip() for field in fields), strict=True))
+    texts = dict(zip(columns, map(str.strip, fields), strict=True))
     for column in COLUMNS[:3]:
-        if not row[column]:
+        if not texts[column]:
             raise ValueError(f"{where}: column {column} is empty, expected a name")
-    unit = row.pop("unit", None)
-    if unit is not None and not is_known(row["metric"]):
-        return {**row, "clients": _clients(row, where), "value": _number(row["value"], where), "unit": unit}
-    complaint = f"{where}: column value is {row['value']!r}, expected a number"
-    value = _positive(row["value"], float, complaint) * _factor(row["metric"], unit, where)
-    return {**row, "clients": _clients(row, where), "value": value}
+    names: dict[str, Json] = {column: texts[column] for column in COLUMNS[:3]}
+    complaint = f"{where}: column value is {texts['value']!r}, expected a number"
+    if (unit := texts.get("unit")) is not None and not is_known(texts["metric"]):
+        value = _number(texts["value"], float, complaint)
+        return {**names, "clients": _clients(texts["clients"], where), "value": value, "unit": unit}
+    value = _positive(texts["value"], float, complaint) * _factor(texts["metric"], unit, where)
+    return {**names, "clients": _clients(texts["clients"], where), "value": value}
 
 
 def is_known(metric: str) -> bool:
@@ -85,34 +87,30 @@ def is_known(metric: str) -> bool:
     return metric.partition("/")[0] in (*MEASURED, *SIZES, *OF_STORAGE)
 
 
-def _clients(row: dict[str, Any], where: str) -> int:
-    text = f"{where}: column clients is {row['clients']!r}, expected a whole number"
-    return int(_positive(row["clients"], int, text))
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise ValueError(f"{where}: column value is {text!r}, expected a number") from error
+def _clients(text: str, where: str) -> int:
+    return int(_positive(text, int, f"{where}: column clients is {text!r}, expected a whole number"))
 
 
 def _factor(metric: str, unit: str | None, where: str) -> float:
     """Return what a value in `unit` is multiplied by to have the unit of a metric."""
     name = metric.partition("/")[0]
-    known = IN_BYTES if name.endswith("_bytes") else IN_MS if name.endswith("_ms") else {}
+    factors = IN_BYTES if name.endswith("_bytes") else IN_MS if name.endswith("_ms") else {}
     if not unit:
         return 1
-    if known and unit not in known:
-        raise ValueError(f"{where}: column unit is {unit!r}, expected one of {', '.join(known)}")
-    return known.get(unit, 1)
+    if factors and unit not in factors:
+        raise ValueError(f"{where}: column unit is {unit!r}, expected one of {', '.join(factors)}")
+    return factors.get(unit, 1)
 
 
-def _positive(text: str, kind: type, complaint: str) -> float:
+def _number(text: str, kind: type[float], complaint: str) -> float:
     try:
-        value: float = kind(text)
+        return kind(text)
     except ValueError as error:
         raise ValueError(complaint) from error
+
+
+def _positive(text: str, kind: type[float], complaint: str) -> float:
+    value = _number(text, kind, complaint)
     if not 0 < value < float("inf"):
         raise ValueError(f"{complaint} above zero")
     return value
@@ -141,10 +139,10 @@ def ratios(study: ResolvedStudy, rows: pd.DataFrame, metric: str) -> pd.DataFram
 def statement_seconds(rows: pd.DataFrame, workload: str, cache: str) -> dict[str, dict[str, float]]:
     """Return published variant -> statement -> seconds: the figures with a metric like `cold_s/STATEMENT`."""
     head = f"{cache}_s/"
-    found: dict[str, dict[str, float]] = {}
+    seconds: dict[str, dict[str, float]] = {}
     for row in rows[(rows["workload"] == workload) & rows["metric"].str.startswith(head)].itertuples():
-        found.setdefault(row.variant, {})[row.metric.removeprefix(head)] = row.value
-    return found
+        seconds.setdefault(row.variant, {})[row.metric.removeprefix(head)] = row.value
+    return seconds
 
 
 def quotient(seconds: dict[str, float], statement: str, against: str) -> float | None:
@@ -154,7 +152,7 @@ def quotient(seconds: dict[str, float], statement: str, against: str) -> float |
 
 @dataclass(frozen=True)
 class PublishedLoad:
-    """One workload of one metric: published ratios by variant, ours as rows of overall.csv by variant.
+    """One workload of one metric: published ratios by variant, and measured ones as rows of overall.csv.
 
     `everywhere` is the geometric mean over all published client counts, whose number is `clients`; `here` is that over
     the `common` client counts that this study has too.
@@ -165,7 +163,7 @@ class PublishedLoad:
     here: dict[str, float]
     clients: int
     common: int
-    ours: dict[str, Any]
+    measured: dict[str, OverallRow]
 
 
 def beside(study: ResolvedStudy, tables: dict[str, pd.DataFrame], metric: str) -> list[PublishedLoad]:
@@ -173,14 +171,14 @@ def beside(study: ResolvedStudy, tables: dict[str, pd.DataFrame], metric: str) -
     published = ratios(study, frame(study), metric)
     rows = []
     for workload in study.workloads:
-        there = published[published["workload"] == workload]
-        if there.empty:
+        everywhere = published[published["workload"] == workload]
+        if everywhere.empty:
             continue
-        both = there[there["clients"].isin(study.clients)]
-        means = [part.groupby("variant", sort=False)["ratio"].agg(stats.geometric_mean) for part in (there, both)]
-        counts = [part["clients"].nunique() for part in (there, both)]
-        ours = over_workloads(study, tables["runs"], [workload], metric)
-        rows.append(PublishedLoad(workload, means[0].to_dict(), means[1].to_dict(), counts[0], counts[1], ours))
+        parts = everywhere, everywhere[everywhere["clients"].isin(study.clients)]
+        means = [part.groupby("variant", sort=False)["ratio"].agg(stats.geometric_mean).to_dict() for part in parts]
+        counts = [part["clients"].nunique() for part in parts]
+        measured = over_workloads(study, tables["runs"], [workload], metric)
+        rows.append(PublishedLoad(workload, means[0], means[1], counts[0], counts[1], measured))
     return rows
 
 
@@ -189,13 +187,13 @@ def gaps(study: ResolvedStudy) -> list[str]:
     rows = frame(study)
     if rows.empty:
         return []
-    known = rows[[is_known(name) for name in rows["metric"]]]
-    workloads = [name for name in dict.fromkeys(known["workload"]) if name not in study.workloads]
-    own = [name for name in study.workloads if name not in set(rows["workload"])]
-    clients = sorted({int(number) for number in known["clients"]} - set(study.clients))
+    comparable = rows[[is_known(name) for name in rows["metric"]]]
+    workloads = [name for name in dict.fromkeys(comparable["workload"]) if name not in study.workloads]
+    unpublished = [name for name in study.workloads if name not in set(rows["workload"])]
+    clients = sorted({int(number) for number in comparable["clients"]} - set(study.clients))
     sentences = [
         f"Published workloads this study does not measure: {listing(workloads)}." if workloads else "",
-        f"Workloads of this study without a published figure: {listing(own)}." if own else "",
+        f"Workloads of this study without a published figure: {listing(unpublished)}." if unpublished else "",
         f"Published client counts this study does not measure: {listing(list(map(str, clients)))}." if clients else "",
     ]
     return [sentence for sentence in sentences if sentence]

@@ -1,22 +1,23 @@
 """The pace of measuring from rows of runs.csv: what a run, and one more repetition of all cells, takes."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
 from scripts.lib.vocabulary import WORKLOAD_CLIENTS
 from scripts.measure.engine.pace import WAITING, working_s
 from scripts.measure.engine.run_record import measured_s
+from scripts.report.analysis.columns import Field
 from scripts.report.analysis.pairing import block_names
 from scripts.report.analysis.run_columns import PHASE_NAMES
 
 WORKING = [f"phase_{name}_s" for name in PHASE_NAMES if name != WAITING]
 
 
-def row_s(row: Mapping[str, Any]) -> float:
+def row_s(row: Mapping[str, Field]) -> float:
     """Return the seconds that a run worked; NaN where its record has no phases."""
-    return working_s({name: row.get(f"phase_{name}_s") for name in PHASE_NAMES})
+    phases = {name: row.get(f"phase_{name}_s") for name in PHASE_NAMES}
+    return working_s({name: None if isinstance(seconds, str) else seconds for name, seconds in phases.items()})
 
 
 def repetition_s(runs: pd.DataFrame) -> float:

@@ -119,7 +119,7 @@ def _published_table(study: ResolvedStudy, tables: dict[str, pd.DataFrame], metr
     heads = (f"published, / {base}", "the same at our client counts", f"measured, / {study.reference}")
     rows = []
     for load in sides:
-        measured_here = {name: ratio_cell(load.ours.get(name), study.repetitions) for name in measured_variants}
+        measured_here = {name: ratio_cell(load.measured.get(name), study.repetitions) for name in measured_variants}
         for name in dict.fromkeys([*published_variants, *measured_variants]):
             cells = (*_published_cells(load, name), measured_here.get(name, Cell(NOTHING, (), "")))
             rows.append(table_row(load.workload, variant_cell(name), *cells))

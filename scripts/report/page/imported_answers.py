@@ -8,9 +8,9 @@ import pandas as pd
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.lib.wording import NARROW, by_width, listing, missing, number, plural, times
-from scripts.report.analysis.lacks import Lacks, lacks
 from scripts.report.analysis.levels import cells_of
 from scripts.report.analysis.metrics import TPS, Metric, latency_of, leading_of
+from scripts.report.analysis.printed_digits import Lacks, lacks
 from scripts.report.page.imported_findings import log_names
 from scripts.report.page.study_answer import Sentence, VariantAnswer
 from scripts.report.page.verdict import range_sentence

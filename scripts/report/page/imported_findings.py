@@ -10,9 +10,8 @@ import pandas as pd
 from scripts.lib.resolved_study import ImportedLogs, LogNote, ResolvedStudy
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS, Verdict
 from scripts.lib.wording import NARROW, duration, interval, listing, missing, number, plural, times
-from scripts.report.analysis.lacks import LIMIT_TEXTS
 from scripts.report.analysis.metrics import METRICS, TPS
-from scripts.report.analysis.printed_digits import PERCENTILE_STEP, is_rounded, limits
+from scripts.report.analysis.printed_digits import LIMIT_TEXTS, PERCENTILE_STEP, is_rounded, limits
 from scripts.report.page.finding import Finding, Topic
 from scripts.report.page.findings import outcomes_finding
 from scripts.report.page.levels_section import compared

@@ -9,9 +9,8 @@ from scripts.lib.failure_reasons import alike
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import AA, CELL, Verdict
 from scripts.lib.wording import NOTHING, before_after, by_width, count, listing, missing, plural
-from scripts.report.analysis.lacks import lacks
 from scripts.report.analysis.metrics import EVERY, Metric
-from scripts.report.analysis.printed_digits import LatencyLimit, limits
+from scripts.report.analysis.printed_digits import LatencyLimit, lacks, limits
 from scripts.report.page.document import Cell, Head, Table, table_row, variant_cell, word_heads
 from scripts.report.page.words import arm_word, side
 
