@@ -12,6 +12,12 @@ class IntervalRow(Protocol):
     verdict: str | None
 
 
+class RepeatedRow(Protocol):
+    """A row of a table with one row per repetition."""
+
+    repetition: int
+
+
 class CellRow(IntervalRow, Protocol):
     """A row of cells.csv."""
 
@@ -21,7 +27,14 @@ class CellRow(IntervalRow, Protocol):
     metric: str
     value: float
     reference_value: float
+    n_runs: int
+    n_ok: int
     n_blocks: float
+    n_split: float
+    n_incomplete: float
+    p: float
+    p_holm: float
+    basis: str
 
 
 class MeanRow(IntervalRow, Protocol):
@@ -40,6 +53,7 @@ class OverallRow(MeanRow, Protocol):
     """A row of overall.csv."""
 
     variant: str
+    p_holm: float
     settling_repetitions: float
     settling_min: float
     n_above: int
@@ -48,3 +62,72 @@ class OverallRow(MeanRow, Protocol):
     n_open: int
     n_undecided: int
     n_flagged: int
+
+
+class EffectRow(MeanRow, Protocol):
+    """A row of effects.csv; workload and clients are missing over all cells."""
+
+    n_factors: int
+    workload: str | None
+
+
+class FactorRow(MeanRow, Protocol):
+    """A row of factors.csv."""
+
+    interaction: bool
+
+
+class BoundRow(Protocol):
+    """A row of bounds.csv."""
+
+    workload: str
+    clients: int
+    bound: str | None
+    server_busy: float
+    client_busy: float
+    iowait_share: float
+    n_server_cpus: float
+    virtualisation: str | None
+
+
+class AgainstRow(IntervalRow, Protocol):
+    """A row of against.csv."""
+
+    n_ok: int
+
+
+class StatementRow(IntervalRow, Protocol):
+    """A row of statements.csv."""
+
+    variant: str
+    workload: str
+    statement: str
+    cache: str
+    n_ok: int
+    n_answers: int
+    n_blocks: float
+    n_differ: float
+    value_s: float
+    reference_value_s: float
+    server_cpu_s: float
+    read_bytes: float
+    write_bytes: float
+    n_rows: float
+
+
+class LevelRow(IntervalRow, Protocol):
+    """A row of levels.csv."""
+
+    n_cells: int
+    n_cells_planned: int
+    change: float
+    arithmetic_change: float
+
+
+class RelinkedRow(Protocol):
+    """A row of relinked.csv."""
+
+    moved: float
+    moved_low: float
+    moved_high: float
+    n_relinks: int

@@ -1,7 +1,6 @@
 """Why the figures are what they are: what set the pace of each cell."""
 
 from collections import defaultdict
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
@@ -9,7 +8,8 @@ from markupsafe import Markup
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NOTHING, missing, percent
 from scripts.measure.engine.warnings import THRESHOLDS
-from scripts.report.analysis.bounds import FULL, PaceSetter
+from scripts.report.analysis.bounds import FULL_SHARE, PaceSetter
+from scripts.report.analysis.table_rows import BoundRow
 from scripts.report.page.document import (
     Cell,
     Fold,
@@ -33,12 +33,12 @@ BOUND_WORDS = {
 
 def bound_table(study: ResolvedStudy, bounds: pd.DataFrame) -> Table:
     """Return bounds.csv, one row per workload and client count; no rows when no cell's CPU time is known."""
-    found = {(row.workload, row.clients, row.variant): row for row in bounds.itertuples() if not missing(row.bound)}
+    by_cell = {(row.workload, row.clients, row.variant): row for row in bounds.itertuples() if not missing(row.bound)}
     rows = [
-        table_row(workload, str(clients), *(_cell(found.get((workload, clients, name))) for name in study.variants))
+        table_row(workload, str(clients), *(_cell(by_cell.get((workload, clients, name))) for name in study.variants))
         for workload in study.workloads
         for clients in study.clients
-        if found
+        if by_cell
     ]
     return Table((*word_heads("workload"), Head("clients"), *variant_heads(study.variants)), tuple(rows))
 
@@ -48,28 +48,28 @@ def bound_blocks(study: ResolvedStudy, bounds: pd.DataFrame) -> list[PageBlock]:
     if not (table := bound_table(study, bounds)):
         return []
     text = (
-        f"Whichever of server and load generator used {percent(FULL.threshold, 0)} or more of the CPUs it could use "
+        f"Whichever of server and load generator used {percent(FULL_SHARE, 0)} or more of the CPUs it could use "
         "set the pace; where neither did, both waited. A gain of the server shows in full only where the server set "
         "the pace. Shares are of the CPUs each could use, one per connection."
     )
-    held = [Markup('{} <span class="quiet">{}</span>').format(*each) for each in reasons(bounds)]
+    sentences = [Markup('{} <span class="quiet">{}</span>').format(text, cells) for text, cells in reasons(bounds)]
     return [
         Heading("What set the pace of each cell"),
         Prose(text),
-        Items(held),
+        Items(sentences),
         Fold(f"Cell by cell: {len(table.rows)} rows", (table,)),
     ]
 
 
-def _cell(row: Any) -> Cell:
-    if row is None:
+def _cell(row: BoundRow | None) -> Cell:
+    if row is None or row.bound is None:
         return Cell(NOTHING, (), "hole", "not measured")
     shares = f"server {percent(row.server_busy, 0)}", f"client {percent(row.client_busy, 0)}"
     state = "bad" if row.bound == PaceSetter.LOAD_GENERATOR else ""
     return Cell(BOUND_WORDS[PaceSetter(row.bound)], shares, state, bound_sentence(row, with_shares=True))
 
 
-def bound_sentence(row: Any, *, with_shares: bool = False) -> str:
+def bound_sentence(row: BoundRow, *, with_shares: bool = False) -> str:
     """Return the sentence on what set the pace of a row of bounds.csv, and what its speedup therefore means."""
     busy = f"server {percent(row.server_busy)}, load generator {percent(row.client_busy)} of the CPUs each could use"
     shares = f" ({busy})" if with_shares else ""
@@ -83,8 +83,8 @@ def bound_sentence(row: Any, *, with_shares: bool = False) -> str:
     return "What set the pace was not measured."
 
 
-def _awaited(row: Any) -> str:
-    if row.iowait_share > THRESHOLDS["iowait"].threshold:
+def _awaited(row: BoundRow) -> str:
+    if row.iowait_share > float(THRESHOLDS["iowait"].threshold):
         return f"CPUs idled {percent(row.iowait_share)} of the time while a disk worked."
     if row.clients > row.n_server_cpus:
         return "connections waited for locks, log flushes or wake-ups."
@@ -99,20 +99,20 @@ def _awaited(row: Any) -> str:
 
 def reasons(bounds: pd.DataFrame) -> list[tuple[str, str]]:
     """Return (sentence, cells it holds for): how many, and which workloads and client counts they are."""
-    held: dict[str, list[Any]] = defaultdict(list)
+    rows: dict[str, list[BoundRow]] = defaultdict(list)
     for row in bounds.itertuples():
-        held[bound_sentence(row)].append(row)
+        rows[bound_sentence(row)].append(row)
     if all(missing(bound) for bound in bounds["bound"]):
         return []
     several = bounds["clients"].nunique() > 1
-    return [(text, _places(cells, len(bounds), several)) for text, cells in held.items()]
+    return [(text, _places(cells, len(bounds), several)) for text, cells in rows.items()]
 
 
-def _places(cells: list[Any], of: int, several: bool) -> str:
+def _places(cells: list[BoundRow], of: int, several: bool) -> str:
     if not several:
         return f"{len(cells)} of {of} cells ({', '.join(dict.fromkeys(row.workload for row in cells))})"
     counts: dict[str, set[int]] = defaultdict(set)
     for row in cells:
         counts[row.workload].add(int(row.clients))
-    named = "; ".join(f"{name} at {', '.join(map(str, sorted(found)))}" for name, found in counts.items())
+    named = "; ".join(f"{name} at {', '.join(map(str, sorted(clients)))}" for name, clients in counts.items())
     return f"{len(cells)} of {of} cells ({named})"

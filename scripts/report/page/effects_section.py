@@ -1,18 +1,19 @@
 """Factors, a matrix, held-out workloads and published ratios: sections, tables and sentences of the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
+from scripts.lib.json_record import Json
 from scripts.lib.resolved_study import ResolvedStudy
-from scripts.lib.vocabulary import CONTROLS, Verdict
+from scripts.lib.vocabulary import Verdict
 from scripts.lib.wording import NOTHING, by_width, listing, missing, plural, ratio
 from scripts.report.analysis import published
 from scripts.report.analysis.effects import effect_label, matrix_contrasts, sides_by_formula
 from scripts.report.analysis.held_out import Split
 from scripts.report.analysis.metrics import COLD_TIME, EVERY, METRICS, WARM_TIME, Metric, leading, of_study
+from scripts.report.analysis.table_rows import EffectRow, MeanRow
 from scripts.report.page.document import (
     Cell,
     Figures,
@@ -29,13 +30,15 @@ from scripts.report.page.document import (
 )
 from scripts.report.page.study_answer import Sentence
 from scripts.report.page.value_tables import blocks_text, state
-from scripts.report.page.verdict import measured, short_measured
+from scripts.report.page.verdict import compared_variants, measured, short_measured
 from scripts.report.page.words import arm_word, interaction_word, open_range, short_interaction_word, side, verdict_word
 
 FACTOR_METRICS = {
     "tps": "TPS", "p95_ms": "p95", "cpu_us_per_tx": "server CPU per transaction",
     "cpu_user_us_per_tx": "user CPU per transaction", "cold_s": "cold time", "warm_s": "warm time",
 }  # fmt: skip
+# What tells an effect of a matrix from the others.
+EFFECT = ["factor", "formula"]
 PUBLISHED_METRICS = ("tps", "p95_ms", "cold_s", "warm_s")
 
 
@@ -80,7 +83,7 @@ def _factor_cells(group: pd.DataFrame, study: ResolvedStudy) -> Iterable[Cell]:
         yield ratio_cell(row, study.repetitions, "", "" if row.interaction else state(EVERY[name], row))
 
 
-def ratio_cell(row: Any, planned: int, word: str = "", state: str = "") -> Cell:
+def ratio_cell(row: MeanRow | None, planned: int, word: str = "", state: str = "") -> Cell:
     """Return the field of a row of factors.csv, effects.csv or overall.csv: ratio, interval, blocks, words."""
     if row is None or not row.n_cells:
         return Cell(NOTHING, ("no whole block",), "hole")
@@ -114,7 +117,7 @@ def published_tables(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> l
 def _published_table(study: ResolvedStudy, tables: dict[str, pd.DataFrame], metric: Metric) -> Table:
     sides = published.beside(study, tables, metric.name)
     published_variants = list(dict.fromkeys(variant for side in sides for variant in side.everywhere))
-    measured_variants = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
+    measured_variants = compared_variants(study)
     base = published.base_of(study, published.frame(study))
     heads = (f"published, / {base}", "the same at our client counts", f"measured, / {study.reference}")
     rows = []
@@ -142,7 +145,7 @@ MATRIX_TEXT = (
 
 def matrix_section(study: ResolvedStudy, effects: pd.DataFrame, figures: Sequence[Markup]) -> Section | None:
     """Return what each factor of a matrix does; None without one. `effects` is effects.csv."""
-    rows = [_matrix_row(study, group) for _, group in _matrix_groups(effects[effects["workload"].isna()])]
+    rows = [_matrix_row(study, group) for _, group in effects[effects["workload"].isna()].groupby(EFFECT, sort=False)]
     if not rows:
         return None
     by_cell = matrix_cells(study, effects)
@@ -154,10 +157,6 @@ def matrix_section(study: ResolvedStudy, effects: pd.DataFrame, figures: Sequenc
         Prose("Lines are 95 % intervals over blocks.", "quiet"),
     ]
     return Section("matrix", "What each factor does", blocks, nav="Factors")
-
-
-def _matrix_groups(effects: pd.DataFrame) -> Any:
-    return effects.groupby(["factor", "formula"], sort=False)
 
 
 def _matrix_row(study: ResolvedStudy, group: pd.DataFrame) -> TableRow:
@@ -172,7 +171,7 @@ def _effect_cell(group: pd.DataFrame) -> Cell:
     return Cell(effect_label(first["formula"], first["n_factors"]), (first["factor"],))
 
 
-def _matrix_field(row: Any, study: ResolvedStudy) -> Cell:
+def _matrix_field(row: EffectRow, study: ResolvedStudy) -> Cell:
     if row.n_factors > 1:
         word = "" if missing(row.verdict) else short_interaction_word(row.verdict, study.matters)
         return ratio_cell(row, study.repetitions, word)
@@ -184,7 +183,7 @@ def _matrix_field(row: Any, study: ResolvedStudy) -> Cell:
 def matrix_sentences(study: ResolvedStudy, overall: pd.DataFrame) -> list[Sentence]:
     """Return one sentence per effect of one or two factors, on the leading metric and a second one."""
     sentences, sides = [], sides_by_formula(matrix_contrasts(study))
-    for (factor, formula), group in _matrix_groups(overall[overall["n_factors"] <= 2]):
+    for (factor, formula), group in overall[overall["n_factors"] <= 2].groupby(EFFECT, sort=False):
         by_metric = {row.metric: row for row in group.itertuples()}
         worse = [name for name, row in by_metric.items() if EVERY[name].is_worse(side(row)) and row.n_factors == 1]
         label = effect_label(formula, int(group["n_factors"].iloc[0]))
@@ -193,7 +192,7 @@ def matrix_sentences(study: ResolvedStudy, overall: pd.DataFrame) -> list[Senten
     return sentences
 
 
-def _effect_sentence(name: str, what: str, by_metric: dict[str, Any], study: ResolvedStudy) -> str:
+def _effect_sentence(name: str, what: str, by_metric: dict[str, EffectRow], study: ResolvedStudy) -> str:
     lead = leading(by_metric)
     other = WARM_TIME if lead is COLD_TIME else METRICS["p95_ms"]
     tps, p95 = by_metric[lead.name], by_metric[other.name]
@@ -208,14 +207,15 @@ def _effect_sentence(name: str, what: str, by_metric: dict[str, Any], study: Res
     return f"{effect}, {counted}{_verdict_clause(tps, study.matters)}{latency}."
 
 
-def _verdict_clause(row: Any, matters: float) -> str:
+def _verdict_clause(row: EffectRow, matters: float) -> str:
     """Return the words for the verdict on an effect as the end of a clause; with too few blocks there are none."""
-    if row.verdict == Verdict.TOO_FEW_BLOCKS:
+    verdict = Verdict(str(row.verdict))
+    if verdict is Verdict.TOO_FEW_BLOCKS:
         return ""
     if row.n_factors > 1:
-        return f": {interaction_word(row.verdict, matters)}"
-    between = f", {open_range(EVERY[row.metric], row.ratio_low, row.ratio_high)}" if row.verdict == Verdict.OPEN else ""
-    return f": {verdict_word(EVERY[row.metric], row.verdict, matters)}{between}"
+        return f": {interaction_word(verdict, matters)}"
+    between = f", {open_range(EVERY[row.metric], row.ratio_low, row.ratio_high)}" if verdict is Verdict.OPEN else ""
+    return f": {verdict_word(EVERY[row.metric], verdict, matters)}{between}"
 
 
 def matrix_cells(study: ResolvedStudy, effects: pd.DataFrame) -> list[Table]:
@@ -231,7 +231,7 @@ def matrix_cells(study: ResolvedStudy, effects: pd.DataFrame) -> list[Table]:
         heads = (Head(f"{workload}, {plural(int(clients), 'client')}") for workload, clients in places)
         body = [
             table_row(_effect_cell(group), *(_matrix_field(row, study) for row in group.itertuples()))
-            for _, group in _matrix_groups(rows)
+            for _, group in rows.groupby(EFFECT, sort=False)
         ]
         named = (*word_heads("effect"), *heads)
         tables.append(Table(named, tuple(body), style="values wrapped", caption=EVERY[metric].label))
@@ -247,7 +247,7 @@ def scaled_sentence(study: ResolvedStudy) -> str:
     return f"{about}. Changed: {changes or 'no setting'}."
 
 
-def _value(value: Any) -> str:
+def _value(value: Json) -> str:
     match value:
         case None:
             return "not set"

@@ -16,10 +16,12 @@ from scripts.measure.engine.run_record import Run
 from scripts.report.analysis.comparison import warning_set
 from scripts.report.analysis.effects import factor_contrasts, matrix_contrasts, sides_by_formula
 from scripts.report.analysis.metrics import Metric, leading
+from scripts.report.analysis.table_rows import MeanRow
 from scripts.report.page.failures_section import refusals
 from scripts.report.page.machine_section import written_options
 from scripts.report.page.relink_section import of_builds, relinked_sentence
 from scripts.report.page.study_answer import Sentence, VariantAnswer
+from scripts.report.page.verdict import compared_variants
 
 ONLY_REFERENCE = "The study measures only the reference against itself."
 MOST_BAD = 3  # sentences on what is bad that are shown unfolded
@@ -32,7 +34,7 @@ class AnswerPart:
     """One result of the answer: its name, a row with ratio, interval and verdict."""
 
     name: str
-    row: Any
+    row: MeanRow
 
 
 def answer_sentence(study: ResolvedStudy, tables: Mapping[str, pd.DataFrame], answers: Sequence[VariantAnswer]) -> str:
@@ -46,42 +48,44 @@ def answer_sentence(study: ResolvedStudy, tables: Mapping[str, pd.DataFrame], an
     if len(answers) == 1:
         return answers[0].headline
     lead = leading(tables["overall"]["metric"])
-    parts = _parts(study, tables, lead)
-    known = [part for part in parts if part.row is not None and part.row.n_cells]
-    groups = _grouped(known, lead, study)
+    rows = _rows(study, tables, lead)
+    compared = [AnswerPart(name, row) for name, row in rows if row is not None and row.n_cells]
+    groups = _grouped(compared, lead, study)
     refused = refusals(tables["runs"])
-    lost = [part.name for part in parts if part not in known and part.name not in refused]
+    others = [name for name, row in rows if row is None or not row.n_cells]
+    lost = [name for name in others if name not in refused]
     ends = [f"{listing(lost)} cannot be compared: no block has all runs"] if lost else []
-    ends += [f"{part.name}: {refused[part.name].text}" for part in parts if part not in known and part.name in refused]
-    texts = [f"{word}: {_listed(own, lead, first=not place)}" for place, (word, own) in enumerate(groups.items())]
+    ends += [f"{name}: {refused[name].text}" for name in others if name in refused]
+    texts = [f"{word}: {_listed(alike, lead, first=not number)}" for number, (word, alike) in enumerate(groups.items())]
     return " ".join(f"{text}." for text in (*texts, *ends))
 
 
-def _parts(study: ResolvedStudy, tables: Mapping[str, pd.DataFrame], lead: Metric) -> list[AnswerPart]:
+def _rows(study: ResolvedStudy, tables: Mapping[str, pd.DataFrame], lead: Metric) -> list[tuple[str, MeanRow | None]]:
+    """Return the name of each result of the answer with its row, None for a variant without one."""
     effects = tables["effects"]
     single = effects[(effects["metric"] == lead.name) & effects["workload"].isna() & (effects["n_factors"] == 1)]
     if len(single):
         sides = sides_by_formula(matrix_contrasts(study))
-        return [AnswerPart(" instead of ".join(sides[row.formula]), row) for row in single.itertuples()]
+        return [(" instead of ".join(sides[row.formula]), row) for row in single.itertuples()]
     overall = tables["overall"][tables["overall"]["metric"] == lead.name]
     rows = {row.variant: row for row in overall.itertuples()}
-    names = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
+    names = compared_variants(study)
     factors = _first_factors(study, tables["factors"], lead)
     if len(factors) < 2:
-        return [AnswerPart(name, rows.get(name)) for name in names]
-    return [factors.get(name) or AnswerPart(name, rows.get(name)) for name in names]
+        return [(name, rows.get(name)) for name in names]
+    return [factors.get(name) or (name, rows.get(name)) for name in names]
 
 
-def _first_factors(study: ResolvedStudy, table: pd.DataFrame, lead: Metric) -> dict[str, AnswerPart]:
+def _first_factors(study: ResolvedStudy, table: pd.DataFrame, lead: Metric) -> dict[str, tuple[str, MeanRow]]:
     """Return variant -> the first factor that it shows, of those in the order of factors.csv; interactions are none."""
-    own = table[(table["metric"] == lead.name) & ~table["interaction"].astype(bool)]
-    several = own["server"].nunique() > 1
-    sides = sides_by_formula(factor_contrasts(study)) if len(own) else {}
-    found: dict[str, AnswerPart] = {}
-    for row in own.itertuples():
+    factors = table[(table["metric"] == lead.name) & ~table["interaction"].astype(bool)]
+    several = factors["server"].nunique() > 1
+    sides = sides_by_formula(factor_contrasts(study)) if len(factors) else {}
+    first: dict[str, tuple[str, MeanRow]] = {}
+    for row in factors.itertuples():
         name = f"{row.server}, {row.factor}" if several else row.factor
-        found.setdefault(sides[row.formula][0], AnswerPart(name, row))
-    return found
+        first.setdefault(sides[row.formula][0], (name, row))
+    return first
 
 
 def _grouped(parts: list[AnswerPart], lead: Metric, study: ResolvedStudy) -> dict[str, list[AnswerPart]]:
@@ -96,8 +100,8 @@ def _grouped(parts: list[AnswerPart], lead: Metric, study: ResolvedStudy) -> dic
     }
     groups: dict[str, list[AnswerPart]] = {word.capitalize(): [] for word in words.values()}
     for part in parts:
-        groups[words[Verdict(part.row.verdict)].capitalize()].append(part)
-    return {word: own for word, own in groups.items() if own}
+        groups[words[Verdict(str(part.row.verdict))].capitalize()].append(part)
+    return {word: alike for word, alike in groups.items() if alike}
 
 
 def _listed(parts: list[AnswerPart], lead: Metric, first: bool) -> str:
@@ -106,7 +110,7 @@ def _listed(parts: list[AnswerPart], lead: Metric, first: bool) -> str:
         ordered = sorted(parts, key=lambda part: part.row.ratio)
         ends = f"{_ratio_text(ordered[0])} and {_ratio_text(ordered[-1])}"
         return f"{plural(len(parts), 'variant')}, between {ends}{what}"
-    return ", ".join(_ratio_text(part, what if not place else "") for place, part in enumerate(parts))
+    return ", ".join(_ratio_text(part, what if not number else "") for number, part in enumerate(parts))
 
 
 def _ratio_text(part: AnswerPart, what: str = "") -> str:
@@ -122,10 +126,9 @@ def doubts(
 
     `tables` holds runs, overall, cells and relinked.
     """
-    told = [(each.variant, text.brief or text.text) for each in answers for text in each.sentences if text.bad]
-    bad = [
-        f"{listing([name for name, _ in group.things])}: {group.things[0][1]}" for group in alike(told, itemgetter(1))
-    ]
+    remarks = [(answer.variant, text.brief or text.text) for answer in answers for text in answer.sentences if text.bad]
+    groups = alike(remarks, itemgetter(1))
+    bad = [f"{listing([name for name, _ in group.things])}: {group.things[0][1]}" for group in groups]
     if len(bad) > MOST_BAD:
         bad = [*bad[: MOST_BAD - 1], f"{plural(len(bad) - MOST_BAD + 1, 'more remark')} of this kind below."]
     shown = [Sentence(text, bad=True) for text in bad]
@@ -151,27 +154,27 @@ def _warned(runs: pd.DataFrame) -> Iterator[str]:
 
 def _ranges(values: Iterable[int]) -> str:
     """Return whole numbers in words, consecutive ones as a range: `1 and 5–7`."""
-    found: list[list[int]] = []
+    runs: list[list[int]] = []
     for value in map(int, values):
-        if found and value == found[-1][-1] + 1:
-            found[-1].append(value)
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
         else:
-            found.append([value])
-    return listing([f"{each[0]}–{each[-1]}" if len(each) > 1 else str(each[0]) for each in found])
+            runs.append([value])
+    return listing([f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs])
 
 
 def _power(overall: pd.DataFrame, cells: pd.DataFrame, study: ResolvedStudy) -> Iterator[str]:
     """Yield what a study like this finds, how wide the interval of one cell is, and what settles an open question."""
     lead = leading(overall["metric"])
-    own = overall[(overall["metric"] == lead.name) & ~overall["variant"].isin(CONTROLS)]
-    if not (found := own["detectable_ratio"].dropna()).empty:
-        text = f"A study like this finds differences from {distance(found.max())} on in 4 of 5 cases"
-        ours = cells[(cells["metric"] == lead.name) & cells["variant"].isin(set(own["variant"]))]
-        halves = np.sqrt(ours["ratio_high"] / ours["ratio_low"]).dropna()
+    compared = overall[(overall["metric"] == lead.name) & ~overall["variant"].isin(CONTROLS)]
+    if not (detectable := compared["detectable_ratio"].dropna()).empty:
+        text = f"A study like this finds differences from {distance(detectable.max())} on in 4 of 5 cases"
+        of_cells = cells[(cells["metric"] == lead.name) & cells["variant"].isin(set(compared["variant"]))]
+        halves = np.sqrt(of_cells["ratio_high"] / of_cells["ratio_low"]).dropna()
         if len(study.workloads) * len(study.clients) > 1 and len(halves):
             text += f"; the interval of one {_place(study)} is about ±{distance(halves.median())}"
         yield f"{text}."
-    opened = own[(own["verdict"] == Verdict.OPEN) & own["settling_repetitions"].notna()]
+    opened = compared[(compared["verdict"] == Verdict.OPEN) & compared["settling_repetitions"].notna()]
     if len(opened):
         most, more_min = opened["settling_repetitions"].max(), opened["settling_min"].max()
         took = "" if missing(more_min) or more_min <= 0 else f", {duration(more_min * 60)} more of measuring"
@@ -212,8 +215,8 @@ def _clients(counts: Sequence[int]) -> str:
 
 
 def _memory(amounts: Sequence[float | None]) -> str:
-    known = dict.fromkeys(size(amount * 2**20) for amount in amounts if not missing(amount))
-    return f"{', '.join(known)} of memory" if known else ""
+    sizes = dict.fromkeys(size(amount * 2**20) for amount in amounts if not missing(amount))
+    return f"{', '.join(sizes)} of memory" if sizes else ""
 
 
 def _data(datasets: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -223,7 +226,7 @@ def _data(datasets: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         rows = f" of {number(data['rows'])} rows" if data.get("rows") else ""
         tables = f"{plural(data['tables'], 'table')}{rows}" if data.get("tables") else str(data["dataset"])
         sizes.setdefault(tables, []).append(data.get("bytes"))
-    for tables, found in sizes.items():
-        known = sorted(amount for amount in found if amount is not None)
-        ends = dict.fromkeys(size(amount) for amount in known[:1] + known[-1:]) or [size(None)]
+    for tables, amounts in sizes.items():
+        ordered = sorted(amount for amount in amounts if amount is not None)
+        ends = dict.fromkeys(size(amount) for amount in ordered[:1] + ordered[-1:]) or [size(None)]
         yield f"{tables}, {' to '.join(ends)}"

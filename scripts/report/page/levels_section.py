@@ -1,7 +1,6 @@
 """The means of imported logs per level of each part of their paths, as a table and in per cent."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
@@ -9,7 +8,9 @@ from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import NARROW, NOTHING, by_width, missing, plural
 from scripts.report.analysis.levels import ALL, MEANS, levels_of
 from scripts.report.analysis.metrics import TPS, latency_of
+from scripts.report.analysis.table_rows import LevelRow
 from scripts.report.page.document import Cell, Fold, Head, Prose, Section, Table, table_row, variant_cell, word_heads
+from scripts.report.page.value_tables import interval_notes
 
 # Percentage points from which the two kinds of means are explained.
 LEAST_APART = 0.1
@@ -37,8 +38,8 @@ def level_section(study: ResolvedStudy, levels: pd.DataFrame) -> Section | None:
         "the same in per cent; and the arithmetic mean of the cells' percentages."
     )
     fold = Fold(f"{len(table.rows)} rows", (table,), is_open=len(table.rows) <= MOST_UNFOLDED)
-    said = Prose(f"{text} {ARITHMETIC_TEXT}" if apart >= LEAST_APART else text, "quiet")
-    return Section("levels", "Means", (said, fold), nav="Means")
+    prose = Prose(f"{text} {ARITHMETIC_TEXT}" if apart >= LEAST_APART else text, "quiet")
+    return Section("levels", "Means", (prose, fold), nav="Means")
 
 
 def level_means(study: ResolvedStudy, levels: pd.DataFrame) -> Table | None:
@@ -51,24 +52,24 @@ def level_means(study: ResolvedStudy, levels: pd.DataFrame) -> Table | None:
     if table.empty:
         return None
     shown = [name for name in heading if name in set(table["metric"])]
-    found = {(row.axis, row.level, row.variant, row.metric): row for row in table.itertuples()}
+    by_key = {(row.axis, row.level, row.variant, row.metric): row for row in table.itertuples()}
     variants = list(dict.fromkeys(table["variant"]))
     rows = []
     for axis, level in _different(study):
         for variant in variants:
-            each = [found.get((axis, level, variant, metric)) for metric in shown]
-            rows.append(table_row(level_name(axis, level), variant_cell(variant), *_cells(each)))
+            fields = _cells(by_key.get((axis, level, variant, metric)) for metric in shown)
+            rows.append(table_row(level_name(axis, level), variant_cell(variant), *fields))
     heads = [head for metric in shown for head in (heading[metric], "in per cent", "arithmetic mean")]
     named = (*word_heads("level", "variant"), *map(Head, heads))
     return Table(named, tuple(rows), style="values inline")
 
 
 def _different(study: ResolvedStudy) -> Iterator[tuple[str, str]]:
-    seen = []
-    for place, cells in levels_of(study).items():
+    seen: list[set[tuple[str, int]]] = []
+    for level, cells in levels_of(study).items():
         if cells not in seen:
             seen.append(cells)
-            yield place
+            yield level
 
 
 def level_name(axis: str, level: str) -> str:
@@ -78,7 +79,7 @@ def level_name(axis: str, level: str) -> str:
     return "all cells" if axis == ALL else level if axis in ("workload", MEANS) else f"{axis} {level}"
 
 
-def _cells(rows: list[Any]) -> Iterator[Cell]:
+def _cells(rows: Iterable[LevelRow | None]) -> Iterator[Cell]:
     """Yield ratio with interval, the same in per cent, and the arithmetic mean of the cells' percentages."""
     for row in rows:
         if row is None or missing(row.ratio):
@@ -86,8 +87,7 @@ def _cells(rows: list[Any]) -> Iterator[Cell]:
             continue
         text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
         lost = f"{row.n_cells} of " if row.n_cells < row.n_cells_planned else ""
-        known = () if bounds == NOTHING else (bounds,)
-        yield Cell(text, (*known, f"{lost}{plural(row.n_cells_planned, 'cell')}"))
+        yield Cell(text, (*interval_notes(bounds), f"{lost}{plural(row.n_cells_planned, 'cell')}"))
         yield Cell(signed(row.change))
         yield Cell(signed(row.arithmetic_change))
 

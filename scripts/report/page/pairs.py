@@ -32,10 +32,10 @@ class PairedMeans:
         return Cell(before_after(self.reference, self.reference * self.ratio, written), (self.text,))
 
 
-def paired_means(ours: pd.Series, theirs: pd.Series) -> PairedMeans | None:
+def paired_means(variant: pd.Series, reference: pd.Series) -> PairedMeans | None:
     """Return the means of a variant and of the reference over the places that both have; None without any."""
-    logs = np.log(ours / theirs).replace([np.inf, -np.inf], np.nan).dropna()
+    logs = np.log(variant / reference).replace([np.inf, -np.inf], np.nan).dropna()
     if logs.empty:
         return None
     ratio, low, high = (float(np.exp(part)) for part in stats.t_interval(logs))
-    return PairedMeans(stats.geometric_mean(theirs[logs.index]), ratio, low, high, len(logs))
+    return PairedMeans(stats.geometric_mean(reference[logs.index]), ratio, low, high, len(logs))

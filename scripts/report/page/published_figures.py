@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import pandas as pd
 
@@ -18,9 +18,10 @@ from scripts.report.page.document import Fold, Heading, Items, PageBlock, Prose,
 from scripts.report.page.effects_section import published_tables
 from scripts.report.page.engine_section import CHANGE_BUFFER_PREFIX, grown
 
-# (variant, workload, clients) -> our mean, in the unit of the function that found it.
-Found = dict[tuple[str, str, int], float]
+# (variant, workload, clients) -> our mean, in the unit of the function that computes it.
+Means = dict[tuple[str, str, int], float]
 
+RunT = TypeVar("RunT", bound=Run)
 BYTES = "bytes"
 FIGURE_HEAD = ("quantity", "of", "workload", "clients", "published", "ours")
 # Published quantities that runs.csv has under another name.
@@ -67,7 +68,7 @@ def published_blocks(
     declared = study.published
     if not declared.source:
         return []
-    measured = MeasuredFigures(*(tables[name] for name in ("runs", "statements", "files")), records, diagnoses)
+    measured = MeasuredFigures(tables["runs"], tables["statements"], tables["files"], records, diagnoses)
     findings = [tuple(finding.values().values()) for finding in declared.findings]
     blocks: list[PageBlock] = [Heading("Published figures beside ours", id="published"), Prose(declared.source)]
     if findings:
@@ -89,19 +90,19 @@ def figure_rows(study: ResolvedStudy, measured: MeasuredFigures) -> list[tuple[s
     Ours is that of the variant with the published name, else of each variant; controls are left out.
     """
     rows = study.published.rows
-    ours = [name for name in study.variants if name not in CONTROLS]
-    found = {metric: _found(metric, measured) for metric in dict.fromkeys(row.metric for row in rows)}
-    return [_row(row, ours, found[row.metric]) for row in rows]
+    variants = [name for name in study.variants if name not in CONTROLS]
+    means = {metric: _means(metric, measured) for metric in dict.fromkeys(row.metric for row in rows)}
+    return [_row(row, variants, means[row.metric]) for row in rows]
 
 
-def _row(row: PublishedFigure, ours: list[str], found: Found) -> tuple[str, ...]:
+def _row(row: PublishedFigure, variants: list[str], means: Means) -> tuple[str, ...]:
     unit = row.unit or unit_of(row.metric)
-    names = [row.variant] if row.variant in ours else ours
-    values = {name: found.get((name, row.workload, row.clients)) for name in names}
+    names = [row.variant] if row.variant in variants else variants
+    values = {name: means.get((name, row.workload, row.clients)) for name in names}
     texts = {name: _text(value / _factor(unit), unit) for name, value in values.items() if value is not None}
-    told = "; ".join(texts.values() if names == [row.variant] else (f"{name} {text}" for name, text in texts.items()))
-    theirs = size(row.value) if unit == BYTES else f"{row.value:.12g} {unit}".strip()
-    return (row.metric, row.variant, row.workload, str(row.clients), theirs, told or NOTHING)
+    parts = texts.values() if names == [row.variant] else (f"{name} {text}" for name, text in texts.items())
+    figure = size(row.value) if unit == BYTES else f"{row.value:.12g} {unit}".strip()
+    return (row.metric, row.variant, row.workload, str(row.clients), figure, "; ".join(parts) or NOTHING)
 
 
 def _text(value: float, unit: str) -> str:
@@ -118,14 +119,14 @@ def _factor(unit: str) -> float:
     return IN_BYTES.get(unit.removesuffix("/s"), 1)
 
 
-def _found(metric: str, measured: MeasuredFigures) -> Found:
+def _means(metric: str, measured: MeasuredFigures) -> Means:
     for pattern, find in FINDERS:
         if match := re.fullmatch(pattern, metric):
             return find(measured, *match.groups())
     return {}
 
 
-def _of_runs(measured: MeasuredFigures, name: str) -> Found:
+def _of_runs(measured: MeasuredFigures, name: str) -> Means:
     column = COLUMNS.get(name)
     if column is None or column not in measured.runs:
         return {}
@@ -133,62 +134,63 @@ def _of_runs(measured: MeasuredFigures, name: str) -> Found:
     return _by_cell(ok.assign(**{column: ok[column].astype(float)}), column)
 
 
-def _by_cell(table: pd.DataFrame, column: str) -> Found:
+def _by_cell(table: pd.DataFrame, column: str) -> Means:
     """Return the means of a column by cell, without those that are missing."""
-    return table.groupby(list(CELL))[column].mean().dropna().to_dict()
+    means: Means = table.groupby(list(CELL))[column].mean().dropna().to_dict()
+    return means
 
 
-def _of_statement(measured: MeasuredFigures, cache: str, statement: str) -> Found:
+def _of_statement(measured: MeasuredFigures, cache: str, statement: str) -> Means:
     rows = measured.statements
     return _by_cell(rows[(rows["cache"] == cache) & (rows["statement"] == statement)], "value_s")
 
 
-def _of_rows(measured: MeasuredFigures, statement: str) -> Found:
+def _of_rows(measured: MeasuredFigures, statement: str) -> Means:
     rows = measured.statements
     chosen = rows[rows["statement"] == statement]
     return _by_cell(chosen.assign(n_rows=chosen["n_rows"].astype(float)), "n_rows")
 
 
-def _of_all_files(measured: MeasuredFigures, name: str) -> Found:
+def _of_all_files(measured: MeasuredFigures, name: str) -> Means:
     return _of_files(measured.files, name)
 
 
-def _of_table(measured: MeasuredFigures, what: str, table: str, edge: str) -> Found:
+def _of_table(measured: MeasuredFigures, what: str, table: str, edge: str) -> Means:
     kind = {"allocated to": "allocated", "file size of": "apparent"}[what]
     parts = measured.files["part"].str.rpartition(".")[2]
     return _of_files(measured.files[parts == table.replace("#P#", "#")], f"{edge}_{kind}_bytes")
 
 
-def _of_system(measured: MeasuredFigures) -> Found:
+def _of_system(measured: MeasuredFigures) -> Means:
     return _of_files(measured.files[measured.files["kind"] == "system"], "after_apparent_bytes")
 
 
-def _of_files(files: pd.DataFrame, column: str) -> Found:
+def _of_files(files: pd.DataFrame, column: str) -> Means:
     if files.empty:
         return {}
     return _by_cell(files.groupby([*CELL, "repetition"])[column].sum(min_count=1).reset_index(), column)
 
 
-def _of_change_buffer(measured: MeasuredFigures, counter: str) -> Found:
+def _of_change_buffer(measured: MeasuredFigures, counter: str) -> Means:
     name = CHANGE_BUFFER_PREFIX + counter.replace(" ", "_")
     return _of_each(measured.ok, lambda run: grown(run.counters.get(name)))
 
 
-def _of_shown(measured: MeasuredFigures, name: str, column: str) -> Found:
+def _of_shown(measured: MeasuredFigures, name: str, column: str) -> Means:
     return _of_each(measured.ok, lambda run: _shown(run, name, column))
 
 
 def _shown(run: Run, name: str, column: str) -> float | None:
     """Return the value in the last pass."""
-    for one in reversed(run.timed_sql.shown or [] if run.timed_sql else []):
-        names = [each.lower() for each in one["columns"]]
-        if one["name"] == name and column in names and one["rows"]:
-            value = one["rows"][0][names.index(column)]
+    for answer in reversed(run.timed_sql.shown or []):
+        names = [column_name.lower() for column_name in answer["columns"]]
+        if answer["name"] == name and column in names and answer["rows"]:
+            value = answer["rows"][0][names.index(column)]
             return None if value is None else float(value)
     return None
 
 
-def _of_calls(measured: MeasuredFigures, what: str, name: str) -> Found:
+def _of_calls(measured: MeasuredFigures, what: str, name: str) -> Means:
     key = {"calls of": "calls", "time in": "system_s", "errors of": "errors"}[what]
     return _of_each(measured.diagnoses, lambda run: _call(run, name, key))
 
@@ -196,15 +198,15 @@ def _of_calls(measured: MeasuredFigures, what: str, name: str) -> Found:
 def _call(run: Diagnosis, name: str, key: str) -> float | None:
     if run.outcome != "ok" or run.tool != "syscalls":
         return None
-    return float(sum(one[key] for one in run.diagnosis["calls"] if name in (one["name"], "all")))
+    return float(sum(call[key] for call in run.diagnosis["calls"] if name in (call["name"], "all")))
 
 
-def _of_each(runs: Iterable[Run], value: Callable[[Any], float | None]) -> Found:
-    each = pd.DataFrame([(*run.cell, value(run)) for run in runs], columns=[*CELL, "value"])
-    return _by_cell(each.astype({"value": float}), "value")
+def _of_each(runs: Iterable[RunT], value: Callable[[RunT], float | None]) -> Means:
+    values = pd.DataFrame([(*run.cell, value(run)) for run in runs], columns=[*CELL, "value"])
+    return _by_cell(values.astype({"value": float}), "value")
 
 
-FINDERS: tuple[tuple[str, Callable[..., Found]], ...] = (
+FINDERS: tuple[tuple[str, Callable[..., Means]], ...] = (
     (f"({COLD}|{WARM})_s/(.+)", _of_statement),
     (r"rows/(.+)", _of_rows),
     (r"shown/(.+)/(.+)", _of_shown),

@@ -1,13 +1,12 @@
 """What relinking the reference alone moves, beside the comparisons of builds."""
 
-from typing import Any
-
 import pandas as pd
 
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS
 from scripts.lib.wording import missing, percent, plural
 from scripts.report.analysis.metrics import EVERY, leading
+from scripts.report.analysis.table_rows import RelinkedRow
 from scripts.report.page.finding import Finding, Topic
 
 RELINKS = Topic("relinks", "Relinking alone")
@@ -37,11 +36,11 @@ def relinked_sentence(study: ResolvedStudy, relinked: pd.DataFrame) -> str:
     return f"Relinking alone moves {study.reference} by {_moved(row)}, {lead.label.lower()}, {_number(row)}."
 
 
-def _moved(row: Any) -> str:
+def _moved(row: RelinkedRow) -> str:
     return f"{percent(row.moved)} (95 % interval {percent(row.moved_low)} to {percent(row.moved_high)})"
 
 
-def _number(row: Any) -> str:
+def _number(row: RelinkedRow) -> str:
     return f"over {plural(int(row.n_relinks), 'relink')}"
 
 
@@ -49,10 +48,10 @@ def relinks_finding(study: ResolvedStudy, relinked: pd.DataFrame) -> Finding | N
     """Report what relinking alone moves, cell by cell; None for a study that compares no builds."""
     if not of_builds(study):
         return None
-    known = relinked[relinked["workload"].notna() & relinked["moved"].notna()]
-    known = known[known["metric"] == leading(known["metric"]).name] if len(known) else known
+    cells = relinked[relinked["workload"].notna() & relinked["moved"].notna()]
+    cells = cells[cells["metric"] == leading(cells["metric"]).name] if len(cells) else cells
     lines = (f"{row.workload}, {plural(int(row.clients), 'client')}: {_moved(row)}, {EVERY[row.metric].label.lower()}"
-             for row in known.itertuples())  # fmt: skip
+             for row in cells.itertuples())  # fmt: skip
     how = (SHUFFLED_BEFORE_LTO,) if _has_lto(study) else ()
     return RELINKS.plain(relinked_sentence(study, relinked), (*lines, *how))
 

@@ -1,7 +1,6 @@
 """Timed SQL for the page: sentences, tables, cost per statement, answers, and the text of the statements."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
@@ -26,6 +25,7 @@ from scripts.lib.wording import (
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis import published
 from scripts.report.analysis.metrics import COLD_TIME, SCRIPT
+from scripts.report.analysis.table_rows import AgainstRow, IntervalRow, StatementRow
 from scripts.report.page.document import (
     Cell,
     Figures,
@@ -46,6 +46,7 @@ from scripts.report.page.document import (
 from scripts.report.page.figures.naming import statements_name
 from scripts.report.page.runs_section import first_ok
 from scripts.report.page.value_tables import state
+from scripts.report.page.verdict import compared_variants
 from scripts.report.page.words import arm_word, verdict_word
 
 Records = list[Run]
@@ -56,51 +57,53 @@ Shown = tuple[str, Answer]
 
 def statement_sentences(study: ResolvedStudy, rows: pd.DataFrame) -> list[str]:
     """Return one sentence per variant and cache: in which statements it differs, and in how many it does not."""
-    others = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
     sentences = []
-    for variant in others:
+    for variant in compared_variants(study):
         for cache in (COLD, WARM):
-            own = rows[(rows["variant"] == variant) & (rows["cache"] == cache) & rows["ratio"].notna()]
-            if len(own):
-                sentences.append(f"{variant}, {cache}: {'; '.join(_kinds(own, study.matters))}.")
+            compared = rows[(rows["variant"] == variant) & (rows["cache"] == cache) & rows["ratio"].notna()]
+            if len(compared):
+                sentences.append(f"{variant}, {cache}: {'; '.join(_kinds(compared, study.matters))}.")
     return sentences
 
 
-def _kinds(own: pd.DataFrame, matters: float) -> Iterator[str]:
+def _kinds(rows: pd.DataFrame, matters: float) -> Iterator[str]:
     for verdict in (*BELOW, *reversed(ABOVE)):
-        found = own[own["verdict"] == verdict].sort_values("ratio").itertuples()
-        if each := [
-            f"{row.statement} ({times(row.ratio)}, {interval(row.ratio_low, row.ratio_high)})" for row in found
-        ]:
-            yield f"{verdict_word(COLD_TIME, verdict, matters)} in {listing(each)}"
-    rest = own[~own["verdict"].isin(DIFFERENCES)]
-    for verdict, alike in rest.groupby("verdict", sort=False):
+        differing = rows[rows["verdict"] == verdict].sort_values("ratio").itertuples()
+        texts = [f"{row.statement} ({times(row.ratio)}, {_bounds(row)})" for row in differing]
+        if texts:
+            yield f"{verdict_word(COLD_TIME, verdict, matters)} in {listing(texts)}"
+    rest = rows[~rows["verdict"].isin(DIFFERENCES)]
+    for code, alike in rest.groupby("verdict", sort=False):
         ends = dict.fromkeys((times(alike["ratio"].min()), times(alike["ratio"].max())))
-        yield f"{verdict_word(COLD_TIME, verdict, matters)} in {plural(len(alike), 'statement')} ({' to '.join(ends)})"
+        yield f"{verdict_word(COLD_TIME, code, matters)} in {plural(len(alike), 'statement')} ({' to '.join(ends)})"
+
+
+def _bounds(row: IntervalRow) -> str:
+    return interval(row.ratio_low, row.ratio_high)
 
 
 def statement_table(study: ResolvedStudy, workload: str, rows: pd.DataFrame, cache: str) -> Table:
     """Return the table of cold or warm passes: one row per statement, one column per variant, then published ones."""
-    ours = {(row.variant, row.statement): row for row in rows[rows["cache"] == cache].itertuples()}
-    theirs, matters = _published_s(study, workload, cache), study.matters
+    by_key = {(row.variant, row.statement): row for row in rows[rows["cache"] == cache].itertuples()}
+    published_s, matters = _published_s(study, workload, cache), study.matters
     body = [
         table_row(
             name,
-            *(_statement_cell(ours.get((variant, name)), cache, matters) for variant in study.variants),
-            *(count(seconds.get(name)) for seconds in theirs.values()),
+            *(_statement_cell(by_key.get((variant, name)), cache, matters) for variant in study.variants),
+            *(count(seconds.get(name)) for seconds in published_s.values()),
         )
         for name in dict.fromkeys(rows["statement"])
     ]
-    heads = (*word_heads("statement"), *variant_heads(study.variants), *map(Head, theirs))
+    heads = (*word_heads("statement"), *variant_heads(study.variants), *map(Head, published_s))
     return Table(heads, tuple(body), caption=f"{cache}, seconds")
 
 
 def _published_s(study: ResolvedStudy, workload: str, cache: str) -> dict[str, dict[str, float]]:
-    found = published.statement_seconds(published.frame(study), workload, cache)
-    return {f"published {variant}": seconds for variant, seconds in found.items()}
+    by_variant = published.statement_seconds(published.frame(study), workload, cache)
+    return {f"published {variant}": seconds for variant, seconds in by_variant.items()}
 
 
-def _statement_cell(row: Any, cache: str, matters: float) -> Cell:
+def _statement_cell(row: StatementRow | None, cache: str, matters: float) -> Cell:
     if row is None or missing(row.value_s):
         return Cell(NOTHING, (), "hole", "not sent, or not measured")
     if not missing(row.n_differ) and row.n_differ:
@@ -111,7 +114,7 @@ def _statement_cell(row: Any, cache: str, matters: float) -> Cell:
         return Cell(_statement_seconds(row.value_s), (), "")
     metric = SCRIPT[f"{cache}_s"]
     word = arm_word(row.variant, metric, row.verdict, matters)
-    notes = (f"{times(row.ratio)}  {interval(row.ratio_low, row.ratio_high)}", f"n {int(row.n_blocks)}, {word}")
+    notes = (f"{times(row.ratio)}  {_bounds(row)}", f"n {int(row.n_blocks)}, {word}")
     return Cell(before_after(row.reference_value_s, row.value_s, _statement_seconds), notes, state(metric, row))
 
 
@@ -124,17 +127,19 @@ def pair_table(study: ResolvedStudy, workload: str, against: pd.DataFrame) -> Ta
 
     `against` holds the rows of the workload in against.csv; published ratios come last.
     """
-    ours = {(row.variant, row.statement, row.against): row for row in against.itertuples()}
-    theirs = _published_s(study, workload, COLD)
+    by_key = {(row.variant, row.statement, row.against): row for row in against.itertuples()}
+    published_s = _published_s(study, workload, COLD)
     rows = [
         table_row(
             f"{name} / {other}",
-            *(_pair_cell(ours.get((variant, name, other))) for variant in compared_arms(study)),
-            *(ratio(published.quotient(taken, name, other)) for taken in theirs.values()),
+            *(_pair_cell(by_key.get((variant, name, other))) for variant in compared_arms(study)),
+            *(ratio(published.quotient(seconds, name, other)) for seconds in published_s.values()),
         )
         for name, other in _pairs(against)
     ]
-    return Table((*word_heads("statements"), *variant_heads(compared_arms(study)), *map(Head, theirs)), tuple(rows))
+    return Table(
+        (*word_heads("statements"), *variant_heads(compared_arms(study)), *map(Head, published_s)), tuple(rows)
+    )
 
 
 def _pairs(against: pd.DataFrame) -> list[tuple[str, str]]:
@@ -148,24 +153,24 @@ def compared_arms(study: ResolvedStudy) -> list[str]:
 
 def against_sentences(study: ResolvedStudy, workload: str, against: pd.DataFrame) -> Iterator[str]:
     """Yield one sentence per pair of statements from the rows of the workload in against.csv, then published ones."""
-    ours = {(row.variant, row.statement, row.against): row for row in against.itertuples()}
-    theirs = _published_s(study, workload, COLD)
+    by_key = {(row.variant, row.statement, row.against): row for row in against.itertuples()}
+    published_s = _published_s(study, workload, COLD)
     for name, other in _pairs(against):
-        rows = {variant: ours.get((variant, name, other)) for variant in compared_arms(study)}
-        each = [
-            f"{variant} {times(row.ratio)} ({interval(row.ratio_low, row.ratio_high)}, n {row.n_ok})"
+        rows = {variant: by_key.get((variant, name, other)) for variant in compared_arms(study)}
+        texts = [
+            f"{variant} {times(row.ratio)} ({_bounds(row)}, n {row.n_ok})"
             for variant, row in rows.items()
             if row is not None and not missing(row.ratio)
         ]
-        quotients = {variant: published.quotient(seconds, name, other) for variant, seconds in theirs.items()}
-        each += [f"{variant} {times(value)}" for variant, value in quotients.items() if not missing(value)]
-        yield f"Time of {name} / {other}: {', '.join(each)}."
+        quotients = {variant: published.quotient(seconds, name, other) for variant, seconds in published_s.items()}
+        texts += [f"{variant} {times(value)}" for variant, value in quotients.items() if not missing(value)]
+        yield f"Time of {name} / {other}: {', '.join(texts)}."
 
 
-def _pair_cell(row: Any) -> Cell:
+def _pair_cell(row: AgainstRow | None) -> Cell:
     if row is None:
         return Cell(NOTHING, (), "hole", "not sent, or not measured")
-    return Cell(ratio(row.ratio), (interval(row.ratio_low, row.ratio_high), f"n {row.n_ok}"))
+    return Cell(ratio(row.ratio), (_bounds(row), f"n {row.n_ok}"))
 
 
 EFFORT_HEAD = (
@@ -187,13 +192,14 @@ def timed_sections(
     study: ResolvedStudy, tables: Mapping[str, pd.DataFrame], records: Records, figures: Mapping[str, str]
 ) -> list[Section]:
     """Return one section per workload of timed SQL. Reads the tables statements and against."""
+    names = {name: figure for name in study.workloads if (figure := statements_name(study, name))}
     return [
         Section(
-            f"timed-{place}",
+            f"timed-{number}",
             f"{name}, statement by statement",
-            list(_timed_blocks(study, name, tables, records, Markup(figures[statements_name(study, name)]))),
+            list(_timed_blocks(study, name, tables, records, Markup(figures[figure]))),
         )
-        for place, name in enumerate(timed_workloads(study), start=1)
+        for number, (name, figure) in enumerate(names.items(), start=1)
     ]
 
 
@@ -212,10 +218,10 @@ def _timed_blocks(
     study: ResolvedStudy, workload: str, tables: Mapping[str, pd.DataFrame], records: Records, figure: Markup
 ) -> Iterator[PageBlock]:
     rows, against = (timed_sql_of(tables, name, workload) for name in ("statements", "against"))
-    own = executions_of(records, workload)
+    runs = executions_of(records, workload)
     until = "The time of a statement lasts from sending it to the last row of its answer."
-    yield Prose(f"{cold_sentence(own)} Every later pass is warm. {until}")
-    yield from map(Prose, left_out(own))
+    yield Prose(f"{cold_sentence(runs)} Every later pass is warm. {until}")
+    yield from map(Prose, left_out(runs))
     if sentences := statement_sentences(study, rows):
         yield Items(sentences)
     if len(rows):
@@ -226,13 +232,13 @@ def _timed_blocks(
         yield pairs
     caches = [cache for cache in (COLD, WARM) if cache in set(rows["cache"])]
     yield from (statement_table(study, workload, rows, cache) for cache in caches)
-    for name, table in shown_answers(study, own).items():
+    for name, table in shown_answers(study, runs).items():
         yield Heading(name)
         yield table
-    costs = [_effort_rows(row, own) for row in rows.itertuples()]
+    costs = [_effort_rows(row, runs) for row in rows.itertuples()]
     summary = f"What each statement cost the server, and its answer: {len(costs)} rows"
     yield Fold(summary, (Prose(COST_TEXT), grid(EFFORT_HEAD, costs, 3)))
-    texts = statement_texts(study, own)
+    texts = statement_texts(study, runs)
     named = [Verbatim(text, f"{name} ({variants})" if variants else name) for name, text, variants in texts]
     yield Fold(f"The statements: {len(texts)}", named)
 
@@ -245,41 +251,41 @@ PAIRS_TEXT = (
 
 def cold_sentence(records: Records) -> str:
     """Return a sentence on how much of the data directory the page cache still held at the start of the cold pass."""
-    left = [run.page_cache.left_bytes for run in records]
+    left_bytes = [run.page_cache.left_bytes for run in records]
+    most = max((amount for amount in left_bytes if amount is not None), default=0)
     start = "The first pass is cold: its server was just started on a fresh copy of the data"
     if any(run.sliced.method == STATEMENTS for run in records):
         start += ", whose files leave the page cache again before each statement"
-    if not left or None in left:
+    if not left_bytes or None in left_bytes:
         return f"{start}. Whether the page cache dropped the files of the copy is unknown."
-    if max(left) == 0:
-        kept = "What disk and hypervisor cached is unknown"
-        return f"{start}, and no byte of the copy was left in the page cache. {kept}."
-    why = "as with a file system in memory"
-    return f"{start}, but up to {size(max(left))} of the copy stayed in the page cache, {why}."
+    if most == 0:
+        cached = "What disk and hypervisor cached is unknown"
+        return f"{start}, and no byte of the copy was left in the page cache. {cached}."
+    return f"{start}, but up to {size(most)} of the copy stayed in the page cache, as with a file system in memory."
 
 
 def left_out(records: Records) -> list[str]:
     """Return one sentence per statement that some variants were not sent, which the total times leave out."""
     skipped: dict[str, list[str]] = {}
     for run in records:
-        for name in run.timed_sql.skipped:
-            skipped.setdefault(name, []).append(run.variant)
+        for name in run.timed_sql.skipped or []:
+            skipped.setdefault(name, []).append(run.cell[0])
     whose = {name: listing(list(dict.fromkeys(variants))) for name, variants in skipped.items()}
     return [f"{name} does not apply to the release of {who}; total times leave it out." for name, who in whose.items()]
 
 
-def _effort_rows(row: Any, records: Records) -> tuple[str, ...]:
+def _effort_rows(row: StatementRow, records: Records) -> tuple[str, ...]:
     """Return the cost of one statement with the fields of EFFORT_HEAD."""
-    found = {
-        one["answer_sha256"]
+    answers = {
+        execution["answer_sha256"]
         for run in records
-        for one in run.timed_sql.executions
-        if (run.variant, one["statement"]) == (row.variant, row.statement)
+        for execution in run.timed_sql.executions or []
+        if (run.variant, execution["statement"]) == (row.variant, row.statement)
     }
-    answer = short(next(iter(found))) if len(found) == 1 else f"{len(found)} different"
-    taken = (count(row.value_s), count(row.server_cpu_s), percent(row.server_cpu_s / row.value_s, 0))
+    answer = short(next(iter(answers))) if len(answers) == 1 else f"{len(answers)} different"
+    time = (count(row.value_s), count(row.server_cpu_s), percent(row.server_cpu_s / row.value_s, 0))
     moved = (size(row.read_bytes), size(row.write_bytes))
-    return (row.statement, row.cache, row.variant, *taken, *moved, number(row.n_rows), answer)
+    return (row.statement, row.cache, row.variant, *time, *moved, number(row.n_rows), answer)
 
 
 def shown_answers(study: ResolvedStudy, records: Records) -> dict[str, Table]:
@@ -287,16 +293,17 @@ def shown_answers(study: ResolvedStudy, records: Records) -> dict[str, Table]:
 
     Where the last pass has other answers than the first, such as the hits of a cache, a table has both.
     """
-    found: dict[str, dict[str, list[Shown]]] = {}
-    for variant in (name for name in study.variants if name not in CONTROLS):
+    by_name: dict[str, dict[str, list[Shown]]] = {}
+    for variant in compared_arms(study):
         run = first_ok(records, variant=variant)
-        every = run.timed_sql.shown if run else []
-        for cache, wanted in ((COLD, 1), (WARM, max((one["pass"] for one in every), default=1))):
-            for one in every:
-                if one["pass"] == wanted:
-                    rows = [dict(zip(_lower(one["columns"]), row, strict=True)) for row in one["rows"]]
-                    found.setdefault(one["name"], {}).setdefault(cache, []).extend((variant, row) for row in rows)
-    return {name: _shown_table(passes) for name, passes in found.items()}
+        answers = run.timed_sql.shown or [] if run else []
+        for cache, number_of_pass in ((COLD, 1), (WARM, max((answer["pass"] for answer in answers), default=1))):
+            for answer in (answer for answer in answers if answer["pass"] == number_of_pass):
+                # MySQL 8 writes the columns of its own tables in capitals.
+                columns = [name.lower() for name in answer["columns"]]
+                rows = [(variant, dict(zip(columns, row, strict=True))) for row in answer["rows"]]
+                by_name.setdefault(answer["name"], {}).setdefault(cache, []).extend(rows)
+    return {name: _shown_table(passes) for name, passes in by_name.items()}
 
 
 def _shown_table(passes: dict[str, list[Shown]]) -> Table:
@@ -304,25 +311,21 @@ def _shown_table(passes: dict[str, list[Shown]]) -> Table:
     cold, warm = passes.get(COLD, []), passes.get(WARM, [])
     columns = list(dict.fromkeys(column for _, row in cold + warm for column in row))
     if cold == warm:
-        return grid(("variant", *columns), [(one, *_filled(row, columns)) for one, row in cold])
-    rows = [(one, cache, *_filled(row, columns)) for cache, every in passes.items() for one, row in every]
+        return grid(("variant", *columns), [(variant, *_filled(row, columns)) for variant, row in cold])
+    rows = [(variant, cache, *_filled(row, columns)) for cache, shown in passes.items() for variant, row in shown]
     return grid(("variant", "", *columns), rows)
 
 
 def _filled(row: Answer, columns: list[str]) -> tuple[str, ...]:
-    return tuple(NOTHING if row.get(column) is None else row[column] for column in columns)
-
-
-def _lower(columns: list[str]) -> list[str]:
-    """Return names of columns in lower case: MySQL 8 writes those of its own tables in capitals."""
-    return [name.lower() for name in columns]
+    values = (row.get(column) for column in columns)
+    return tuple(NOTHING if value is None else value for value in values)
 
 
 def statement_texts(study: ResolvedStudy, records: Records) -> list[tuple[str, str, str]]:
     """Return (name, SQL, variants it was sent to) per statement; the last is empty where it was sent to all."""
     sent: dict[tuple[str, str], list[str]] = {}
-    variants = [name for name in study.variants if first_ok(records, variant=name)]
-    for variant in variants:
-        for one in first_ok(records, variant=variant).timed_sql.statements:
-            sent.setdefault((one["name"], one["text"]), []).append(variant)
-    return [(*key, "" if names == variants else listing(names)) for key, names in sent.items()]
+    runs = {name: run for name in study.variants if (run := first_ok(records, variant=name))}
+    for variant, run in runs.items():
+        for statement in run.timed_sql.statements or []:
+            sent.setdefault((statement["name"], statement["text"]), []).append(variant)
+    return [(*key, "" if names == list(runs) else listing(names)) for key, names in sent.items()]

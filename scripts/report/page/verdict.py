@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -24,6 +23,7 @@ from scripts.lib.wording import (
 )
 from scripts.report.analysis.held_out import Split
 from scripts.report.analysis.metrics import COLD_TIME, EVERY, METRICS, TPS, WARM_TIME, Metric, leading
+from scripts.report.analysis.table_rows import CellRow, IntervalRow, MeanRow, OverallRow
 from scripts.report.page.failures_section import Refusal, refusals
 from scripts.report.page.relink_section import of_builds, relinked_sentence
 from scripts.report.page.study_answer import Sentence, VariantAnswer
@@ -44,20 +44,28 @@ def study_answer(
     `tables` holds runs, overall, cells, comparisons and relinked; `doubts` has a sentence per variant to come first,
     `split` its gains by training.
     """
-    names = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
+    names = compared_variants(study)
     more = {name: [_by_training(split[name])] if name in split and name not in doubts else [] for name in names}
     first = {name: [Sentence(doubts[name], bad=True)] if name in doubts else [] for name in names}
-    made = [answer_sentences(name, study, tables["overall"], tables["cells"]) for name in names]
-    compared = {each.variant for each in made if each.sentences}
+    answers = [answer_sentences(name, study, tables["overall"], tables["cells"]) for name in names]
+    compared = {answer.variant for answer in answers if answer.sentences}
     refused = refusals(tables["runs"])
-    made = [
-        each if each.variant in compared or each.variant in doubts else _lost_answer(each, refused, tables)
-        for each in made
+    answers = [
+        answer if answer.variant in compared or answer.variant in doubts else _lost_answer(answer, refused, tables)
+        for answer in answers
     ]
     layout = Sentence(relinked_sentence(study, tables["relinked"]))
     for name in compared.intersection(of_builds(study)):
         more[name] = [layout, *more[name]]
-    return [replace(each, sentences=[*first[each.variant], *each.sentences, *more[each.variant]]) for each in made]
+    return [
+        replace(answer, sentences=[*first[answer.variant], *answer.sentences, *more[answer.variant]])
+        for answer in answers
+    ]
+
+
+def compared_variants(study: ResolvedStudy) -> list[str]:
+    """Return the variants that are compared with the reference, in the study's order, without controls."""
+    return [name for name in study.variants if name not in (study.reference, *CONTROLS)]
 
 
 def _lost_answer(
@@ -67,21 +75,21 @@ def _lost_answer(
     variant = answer.variant
     if variant not in refused:
         return replace(answer, sentences=_why(tables["comparisons"], variant))
-    found = refused[variant]
-    why = Sentence(f"All {plural(found.runs, 'run')} failed in this way. {found.remedy}", bad=True)
-    return replace(answer, headline=f"{variant}: {found.text}.", sentences=[why])
+    refusal = refused[variant]
+    why = Sentence(f"All {plural(refusal.runs, 'run')} failed in this way. {refusal.remedy}", bad=True)
+    return replace(answer, headline=f"{variant}: {refusal.text}.", sentences=[why])
 
 
 def _why(comparisons: pd.DataFrame, variant: str) -> list[Sentence]:
     """Return why a variant could not be compared: the reasons of its blocks, those that are the same as one."""
     lead = leading(comparisons["metric"]).name
-    ours = comparisons[(comparisons["variant"] == variant) & (comparisons["metric"] == lead)]
-    groups = alike(ours["note"].dropna(), str)
+    blocks = comparisons[(comparisons["variant"] == variant) & (comparisons["metric"] == lead)]
+    groups = alike(blocks["note"].dropna(), str)
     reasons = [f"in {plural(len(group.things), 'block')} {brief(group.reason)}" for group in groups]
     if not reasons:
         return []
     rest = [plural(len(reasons) - 3, "other reason")] if len(reasons) > 3 else []
-    return [Sentence(f"Of {plural(len(ours), 'block')}: {'; '.join([*reasons[:3], *rest])}.", bad=True)]
+    return [Sentence(f"Of {plural(len(blocks), 'block')}: {'; '.join([*reasons[:3], *rest])}.", bad=True)]
 
 
 def answer_sentences(variant: str, study: ResolvedStudy, overall: pd.DataFrame, cells: pd.DataFrame) -> VariantAnswer:
@@ -92,16 +100,16 @@ def answer_sentences(variant: str, study: ResolvedStudy, overall: pd.DataFrame, 
         return VariantAnswer(
             variant, f"{variant} cannot be compared with {study.reference}: no block has both runs.", []
         )
-    ours = cells[cells["variant"] == variant]
+    of_variant = cells[cells["variant"] == variant]
     others = [
         metric
         for metric in (P95_METRIC, CPU_METRIC, COLD_TIME, WARM_TIME)
         if metric is not lead and metric.name in rows
     ]
-    known = [metric for metric in others if rows[metric.name].n_cells]
+    compared = [metric for metric in others if rows[metric.name].n_cells]
     sentences = [range_sentence(rows[lead.name], lead, study.matters)]
-    sentences += [_other(rows[metric.name], metric, ours) for metric in known]
-    sentences += [*_could_find(rows[lead.name], study.matters), *_lost(rows[lead.name], ours, lead)]
+    sentences += [_other(rows[metric.name], metric, of_variant) for metric in compared]
+    sentences += [*_could_find(rows[lead.name], study.matters), *_lost(rows[lead.name], of_variant, lead)]
     return VariantAnswer(variant, headline(variant, study, rows[lead.name], lead), sentences)
 
 
@@ -112,7 +120,7 @@ def _by_training(split: Split) -> Sentence:
     return Sentence(f"{TPS.label}, by the workloads of its training: {'; '.join(parts)}.")
 
 
-def measured(row: tuple) -> str:
+def measured(row: MeanRow) -> str:
     """Return a ratio of overall.csv with its interval: `1.44 × (95 % interval 1.39–1.49)`."""
     if missing(row.ratio_low):
         return f"{times(row.ratio)} (no interval: a cell has {plural(int(row.n_blocks_least), 'block')})"
@@ -120,13 +128,13 @@ def measured(row: tuple) -> str:
     return f"{text}{NARROW}× (95{NARROW}% interval {bounds})"
 
 
-def short_measured(row: tuple) -> str:
+def short_measured(row: IntervalRow) -> str:
     """Return a ratio of overall.csv with its interval for a table: `1.44 (1.39–1.49)`."""
     text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
     return f"{text} ({bounds})"
 
 
-def headline(variant: str, study: ResolvedStudy, row: tuple, lead: Metric = TPS) -> str:
+def headline(variant: str, study: ResolvedStudy, row: OverallRow, lead: Metric = TPS) -> str:
     """Return the sentence to quote, on the leading metric over all cells."""
     reference, planned, matters = study.reference, study.repetitions, study.matters
     noun = "workload" if len(study.clients) == 1 else "cell"
@@ -138,7 +146,7 @@ def headline(variant: str, study: ResolvedStudy, row: tuple, lead: Metric = TPS)
         case Verdict.ABOVE | Verdict.BELOW as verdict:
             small = 1 / (1 + matters) < row.ratio_low and row.ratio_high < 1 + matters
             size = f", by less than {share(matters)}" if small else ""
-            return f"{variant} is {lead.words[verdict]} than {reference}{size}: {value}."
+            return f"{variant} is {lead.words[Verdict(verdict)]} than {reference}{size}: {value}."
         case Verdict.SAME:
             return f"{variant} is as fast as {reference} within {share(matters)}: {value}."
         case Verdict.TOO_FEW_BLOCKS if planned >= MIN_BLOCKS:
@@ -150,14 +158,14 @@ def headline(variant: str, study: ResolvedStudy, row: tuple, lead: Metric = TPS)
             return f"{OPEN.capitalize()}: {variant} is {_open_text(row, lead)}: {value}."
 
 
-def _open_text(row: Any, lead: Metric) -> str:
+def _open_text(row: OverallRow, lead: Metric) -> str:
     text = f"{open_range(lead, row.ratio_low, row.ratio_high)}"
     if row.ratio_low <= 1 <= row.ratio_high:
         return text
     return f"{text}, which among so many comparisons may be chance (p {row.p_holm:.2g} by Holm)"
 
 
-def _could_find(row: Any, matters: float) -> list[Sentence]:
+def _could_find(row: OverallRow, matters: float) -> list[Sentence]:
     """Return what a study like this finds; of an open question also how long an interval of ±`matters` takes."""
     if missing(row.detectable_ratio):
         return []
@@ -169,12 +177,12 @@ def _could_find(row: Any, matters: float) -> list[Sentence]:
     return [Sentence(f"{text}.")]
 
 
-def _where(row: tuple, end: str) -> str:
+def _where(row: OverallRow, end: str) -> str:
     name, clients = getattr(row, f"{end}_workload"), int(getattr(row, f"{end}_clients"))
     return f"{times(getattr(row, f'{end}_ratio'))} ({name}, {plural(clients, 'client')})"
 
 
-def range_sentence(row: tuple, lead: Metric, matters: float = MATTERS) -> Sentence:
+def range_sentence(row: OverallRow, lead: Metric, matters: float = MATTERS) -> Sentence:
     """Return the lowest and the highest cell of a row of overall.csv, and how many have which verdict."""
     spread = f"Cell by cell it ranges from {_where(row, 'lowest')} to {_where(row, 'highest')}"
     if row.n_cells == 1:
@@ -189,13 +197,13 @@ def range_sentence(row: tuple, lead: Metric, matters: float = MATTERS) -> Senten
     return Sentence(f"{spread}: {', '.join(parts)}." if decided else f"{spread}.")
 
 
-def _other(row: tuple, metric: Metric, cells: pd.DataFrame) -> Sentence:
-    ours = cells[cells["metric"] == metric.name]
-    worse = [_cell_text(cell) for cell in ours.itertuples() if metric.is_worse(side(cell))]
+def _other(row: OverallRow, metric: Metric, cells: pd.DataFrame) -> Sentence:
+    of_metric = cells[cells["metric"] == metric.name]
+    worse = [_cell_text(cell) for cell in of_metric.itertuples() if metric.is_worse(side(cell))]
     text, short = f"{metric.label}: {measured(row)}", ""
     if worse:
-        places = [cell.workload for cell in ours.itertuples() if metric.is_worse(side(cell))]
-        short = f"{metric.label} got worse in {_some(list(dict.fromkeys(places)), ours['workload'].nunique())}."
+        places = [cell.workload for cell in of_metric.itertuples() if metric.is_worse(side(cell))]
+        short = f"{metric.label} got worse in {_some(list(dict.fromkeys(places)), of_metric['workload'].nunique())}."
         text += f"; it got worse in {listing(worse[:4])}"
         text += f" and {plural(len(worse) - 4, 'more cell')}" if len(worse) > 4 else ""
     elif metric.is_worse(side(row)):
@@ -209,11 +217,11 @@ def _some(names: list[str], of: int) -> str:
     return listing(names) if len(names) <= 4 else f"{listing(names[:3])} and {len(names) - 3} more"
 
 
-def _cell_text(cell: tuple) -> str:
+def _cell_text(cell: CellRow) -> str:
     return f"{cell.workload} at {plural(int(cell.clients), 'client')} ({times(cell.ratio)})"
 
 
-def _lost(row: tuple, cells: pd.DataFrame, lead: Metric) -> list[Sentence]:
+def _lost(row: OverallRow, cells: pd.DataFrame, lead: Metric) -> list[Sentence]:
     """Return what the mean leaves out: cells without a pair, split and incomplete blocks."""
     leading_cells = cells[cells["metric"] == lead.name]
     split, incomplete = int(leading_cells["n_split"].sum()), int(leading_cells["n_incomplete"].sum())
@@ -231,11 +239,13 @@ def _lost(row: tuple, cells: pd.DataFrame, lead: Metric) -> list[Sentence]:
 
 def noise_sentence(overall: pd.DataFrame) -> str:
     """Return the sentence on A/A over all cells, and on what it does not contain."""
-    found = {row.metric: row for row in overall.itertuples() if row.variant == AA and row.n_cells}
-    if not found:
+    by_metric = {row.metric: row for row in overall.itertuples() if row.variant == AA and row.n_cells}
+    if not by_metric:
         return f"The reference was not measured a second time, so nothing checks the intervals. {LAYOUT_LUCK}"
     compared = [
-        name for name in (TPS.name, P95_METRIC.name, CPU_METRIC.name, COLD_TIME.name, WARM_TIME.name) if name in found
+        name
+        for name in (TPS.name, P95_METRIC.name, CPU_METRIC.name, COLD_TIME.name, WARM_TIME.name)
+        if name in by_metric
     ]
-    each = [f"{EVERY[name].label} {measured(found[name])}" for name in compared]
-    return f"The same build against itself (A/A): {', '.join(each)}. {LAYOUT_LUCK}"
+    parts = [f"{EVERY[name].label} {measured(by_metric[name])}" for name in compared]
+    return f"The same build against itself (A/A): {', '.join(parts)}. {LAYOUT_LUCK}"
