@@ -42,9 +42,9 @@ def main(
 def judge(recipe: CompileRecipe, calls: Path, identity: Path, profile: Path, instrumented: Path) -> Audit:
     """Return the audit of the build of an identity record, without its names."""
     chosen = toolchain.find(recipe.toolchain.name, recipe.toolchain.commands)
-    described, made = json_record.read_part(BuildIdentity, identity), read_kept_calls(calls)
-    linked, ambiguous = linked_units(made, described.server_file, identity.parent / "install")
-    counters, units = profile.parent / "counters", compiled_units(made)
+    described, compiler_calls = json_record.read_part(BuildIdentity, identity), read_kept_calls(calls)
+    linked, ambiguous = linked_units(compiler_calls, described.server_file, identity.parent / "install")
+    counters, units = profile.parent / "counters", compiled_units(compiler_calls)
     training = recipe.profile.training if recipe.profile else ""
     if chosen.kind == "clang":
         functions = clang.read_functions(counters, chosen.profdata)

@@ -72,8 +72,8 @@ def make(
         peak_rss_mib=usage.peak_rss_mib,
         threads=1,
     )
-    made = replace(effort, recipe=recipe.dump(), stage=recipe.stage, toolchain=rewriting.tool.facts(), bolt=about)
-    sized = binary.sized(made.of_program(described), install)
+    bolted = replace(effort, recipe=recipe.dump(), stage=recipe.stage, toolchain=rewriting.tool.facts(), bolt=about)
+    sized = binary.sized(bolted.of_program(described), install)
     json_record.write_signed(facts, sized.to_json(*IN_FACTS))
     json_record.write(identity, described.to_json(*BuildIdentity.ORDER))
 
@@ -97,12 +97,12 @@ class Rewriting:
         tool = toolchain.find(recipe.toolchain.name, recipe.toolchain.commands)
         return cls(recipe, tool, profile, cache_directory() / "bolt" / recipe.digest, log)
 
-    def command(self, program: Path, made: Path) -> list[str]:
+    def command(self, program: Path, output: Path) -> list[str]:
         """Return llvm-bolt's command line for this stage."""
         if self.profile is None:
             forks = families.of(self.recipe.family).FORKS
-            return bolt.instrument_command(self.tool.bolt, program, made, self.written, forks=forks)
-        return bolt.optimise_command(self.tool.bolt, program, made, self.profile.parent / "counters" / bolt.PROFILE)
+            return bolt.instrument_command(self.tool.bolt, program, output, self.written, forks=forks)
+        return bolt.optimise_command(self.tool.bolt, program, output, self.profile.parent / "counters" / bolt.PROFILE)
 
     def rewrite(self, program: Path, rewritten: Path) -> tuple[Usage, BoltFacts]:
         """Rewrite a program; return what that took, and the facts on BOLT with its figures on the profile."""

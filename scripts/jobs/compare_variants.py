@@ -21,20 +21,23 @@ def main(study: Path, runs: Path, executions: Path, tables: Mapping[str, Path]) 
     declared = read_study(study)
     measured = read_csv(runs)
     terms = terms_of(declared)
-    found = compare(measured, terms)
-    write_csv(found.comparisons, tables["comparisons"])
-    write_csv(found.calibration, tables["calibration"])
+    compared = compare(measured, terms)
+    write_csv(compared.comparisons, tables["comparisons"])
+    write_csv(compared.calibration, tables["calibration"])
     write_csv(relinked_table(measured, terms), tables["relinked"])
-    write_csv(found.cells, tables["cells"])
-    write_csv(found.overall, tables["overall"])
-    write_csv(without_flagged(found.judged, terms), tables["overall_unflagged"])
+    write_csv(compared.cells, tables["cells"])
+    write_csv(compared.overall, tables["overall"])
+    write_csv(without_flagged(compared.judged, terms), tables["overall_unflagged"])
     write_csv(ladder.table(declared, measured), tables["ladder"])
     write_csv(bounds.table(measured[measured["variant"] != RELINKED]), tables["bounds"])
-    write_csv(effects.factor_table(declared, found.arms, found.factors, terms, found.overall), tables["factors"])
-    write_csv(effects.matrix_table(declared, found.arms, found.factors, terms), tables["effects"])
+    write_csv(
+        effects.factor_table(declared, compared.arms, compared.factors, terms, compared.overall),
+        tables["factors"],
+    )
+    write_csv(effects.matrix_table(declared, compared.arms, compared.factors, terms), tables["effects"])
     done = read_csv(executions)
     done = done[done["variant"] != RELINKED]
-    write_csv(statement_times.statements(done, found.judged, terms), tables["statements"])
+    write_csv(statement_times.statements(done, compared.judged, terms), tables["statements"])
 
 
 if __name__ == "__main__":

@@ -21,11 +21,11 @@ def main(study: dict[str, Any], runs: list[str], figures: Path | None, study_fil
 
 if __name__ == "__main__":
     job = globals()["snakemake"]
-    (given,) = job.input.get("published", []) or [None]
+    (published_file,) = job.input.get("published", []) or [None]
     main(
         json.loads(job.params.study),
         list(job.params.runs),
-        Path(given) if given else None,
+        Path(published_file) if published_file else None,
         Path(job.output.study),
         Path(job.output.runs),
     )

@@ -41,11 +41,11 @@ def json_field(field: str, unit: str) -> Any:
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a table. Raises ValueError naming file, line and column of a field not as described."""
     table = {column.name: column.unit for column in _table(path.stem)}
-    found = []
+    rows = []
     with path.open(encoding="utf-8", newline="") as stream:
         for row in (reader := csv.DictReader(stream)):
-            found.append({name: _json_value(path, reader.line_num, table, name, field) for name, field in row.items()})
-    return found
+            rows.append({name: _json_value(path, reader.line_num, table, name, field) for name, field in row.items()})
+    return rows
 
 
 def _table(name: str) -> CsvTable:
@@ -67,16 +67,16 @@ def main(study: Path, tables: Mapping[str, Path], verdict: Path, meanings: Path,
     Outputs: `meanings`, the dictionary as text, `results`, all tables as JSON, and `verdict`, how `expect:` stands.
     """
     declared = read_study(study)
-    own = [name for name in dictionary.IMPORTED if name in tables]
+    imported_tables = [name for name in dictionary.IMPORTED if name in tables]
     columns = {
         name: {column.name: {"meaning": column.meaning, "unit": column.unit} for column in _table(name)}
-        for name in (*EXPORTED, *own)
+        for name in (*EXPORTED, *imported_tables)
     }
     named = {key: getattr(declared, key) for key in ("study", "title", "question", "reference")}
-    found = {name: read_rows(tables[name]) for name in (*EXPORTED, *own)}
-    whole = {"format": FORMAT, **named, "columns": columns, "tables": found}
-    write_text(meanings, dictionary.text(declared.study, own))
-    write_text(results, json_text(whole, allow_nan=False) + "\n")
+    exported_rows = {name: read_rows(tables[name]) for name in (*EXPORTED, *imported_tables)}
+    results_object = {"format": FORMAT, **named, "columns": columns, "tables": exported_rows}
+    write_text(meanings, dictionary.text(declared.study, imported_tables))
+    write_text(results, json_text(results_object, allow_nan=False) + "\n")
     judged = whole_verdict(declared, {name: read_csv(tables[name]) for name in ("runs", "overall")})
     write(verdict, judged)
 

@@ -50,10 +50,13 @@ def main(recipe: PrebuiltRecipe, source: Path, install: Path, facts: Path, ident
     (install / RELEASE_FILE).write_text(f"{names.release}\n", encoding="utf-8")
     origin = str(parts[family.SERVER].resolve()) if here else described.origin
     installed_as = binary.identified(names, install, family.SERVER, origin)
+    declared = BuildFacts(stage=recipe.stage, source_sha256=described.tree_sha256, recipe=recipe.dump())
     has_build_id = installed_as.build_id is not None
-    told = {"version": version_line(program), **binary.binary_facts(program), "has_build_id": has_build_id}
-    known = BuildFacts(stage=recipe.stage, source_sha256=described.tree_sha256, recipe=recipe.dump(), told=told)
-    sized = replace(binary.sized(known.of_program(installed_as), install), install_bytes=sum(map(size, parts.values())))
+    sized = replace(
+        binary.sized(declared.of_program(installed_as), install),
+        install_bytes=sum(map(size, parts.values())),
+        told={"version": version_line(program), **binary.binary_facts(program), "has_build_id": has_build_id},
+    )
     json_record.write_signed(facts, sized.to_json(*IN_FACTS))
     json_record.write(identity, installed_as.to_json(*BuildIdentity.ORDER))
 
@@ -62,8 +65,8 @@ def describe_running(recipe: PrebuiltRecipe, names: BuildIdentity, install: Path
     """Write the records of a build that already runs: its release is known, its program is not."""
     install.mkdir(parents=True, exist_ok=True)
     (install / RELEASE_FILE).write_text(f"{names.release}\n", encoding="utf-8")
-    known = BuildFacts(stage=recipe.stage, recipe=recipe.dump(), told={}).of_program(names)
-    json_record.write_signed(facts, known.to_json(*IN_FACTS, "install_bytes", "told"))
+    declared = BuildFacts(stage=recipe.stage, recipe=recipe.dump(), told={}).of_program(names)
+    json_record.write_signed(facts, declared.to_json(*IN_FACTS, "install_bytes", "told"))
     json_record.write(identity, names.to_json("server", "family", "build", "release", "build_id", "sha256", "running"))
 
 

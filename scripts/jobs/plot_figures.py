@@ -69,17 +69,17 @@ def _draw(study: Path, tables: Mapping[str, Path], figures: Path, shares: int, p
 
 def charts(declared: ResolvedStudy, tables: Mapping[str, Path]) -> list[Callable[[], Iterable[tuple[str, str]]]]:
     """Return functions that yield name and text of all figures of a study."""
-    found = {name: read_csv(tables[name]) for name in TABLES}
-    found["cells"] = in_order(found["cells"], declared)
+    frames = {name: read_csv(tables[name]) for name in TABLES}
+    frames["cells"] = in_order(frames["cells"], declared)
     look = look_of(list(declared.variants), declared.reference)
     metrics = [EVERY[name] for name in drawn_metrics(declared)]
     return [
-        partial(answer, declared, found, look),
-        partial(over_time, declared, found["runs"]),
-        *(partial(values, declared, found["runs"], look, workload) for workload in declared.workloads),
-        *(partial(ratios, found, metric, look) for metric in metrics),
-        *(partial(heat, declared, found["cells"], metric, look) for metric in metrics),
-        partial(beside, declared, found["cells"], look),
+        partial(answer, declared, frames, look),
+        partial(over_time, declared, frames["runs"]),
+        *(partial(values, declared, frames["runs"], look, workload) for workload in declared.workloads),
+        *(partial(ratios, frames, metric, look) for metric in metrics),
+        *(partial(heat, declared, frames["cells"], metric, look) for metric in metrics),
+        partial(beside, declared, frames["cells"], look),
         partial(by_second, declared, tables, look),
         partial(by_statement, declared, tables),
     ]
@@ -87,9 +87,9 @@ def charts(declared: ResolvedStudy, tables: Mapping[str, Path]) -> list[Callable
 
 def answer(study: ResolvedStudy, tables: dict[str, pd.DataFrame], look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figure of the first screen, once for a wide and once for a narrow one."""
-    found = results(study, tables)
+    shown = results(study, tables)
     for name, layout in zip(answer_names(study), (WIDE, NARROW), strict=False):
-        yield name, answer_chart(found, look, layout, name)
+        yield name, answer_chart(shown, look, layout, name)
 
 
 def over_time(study: ResolvedStudy, runs: pd.DataFrame) -> Iterator[tuple[str, str]]:
@@ -103,9 +103,12 @@ def values(study: ResolvedStudy, runs: pd.DataFrame, look: Palette, workload: st
     shown = published.frame(study)
     for metric in value_metrics(study, workload):
         name = f"{metric}-{workload}"
-        theirs = shown[(shown["workload"] == workload) & (shown["metric"] == metric)]
-        ours = runs[runs["workload"] == workload]
-        yield name, values_chart(ours, METRICS[metric], look, name, theirs if len(theirs) else None)
+        printed = shown[(shown["workload"] == workload) & (shown["metric"] == metric)]
+        of_workload = runs[runs["workload"] == workload]
+        yield (
+            name,
+            values_chart(of_workload, METRICS[metric], look, name, printed if len(printed) else None),
+        )
 
 
 def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Palette) -> Iterator[tuple[str, str]]:
@@ -122,7 +125,7 @@ def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Palette) -> It
 
 def heat(study: ResolvedStudy, cells: pd.DataFrame, metric: Metric, look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the heat maps of one metric and of their key."""
-    ours = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study.reference, *CONTROLS))]
+    of_metric = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study.reference, *CONTROLS))]
     full, names = figures_ratios.FULL, heat_names(study, metric.name)
     workloads, clients = list(study.workloads), sorted(study.clients)
     variants = [name for name in look.variants if name not in (look.reference, *CONTROLS)]
@@ -132,28 +135,31 @@ def heat(study: ResolvedStudy, cells: pd.DataFrame, metric: Metric, look: Palett
     if len(clients) > 1:
         grids = [figures_ratios.HeatGrid(workloads, clients, variant) for variant in variants]
     for name, grid in zip(names[1:], grids, strict=False):
-        chosen = ours[ours["variant"] == grid.variant] if grid.variant else ours
+        chosen = of_metric[of_metric["variant"] == grid.variant] if grid.variant else of_metric
         yield name, figures_ratios.heat_chart(chosen, grid, metric, full, look, name)
 
 
 def beside(study: ResolvedStudy, cells: pd.DataFrame, look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures that show published ratios of transactions per second beside ours."""
-    theirs = published.ratios(study, published.frame(study), TPS.name)
+    printed = published.ratios(study, published.frame(study), TPS.name)
     for workload in (name for name in study.workloads if beside_published(study, name)):
-        ours = cells[(cells["workload"] == workload) & (cells["metric"] == TPS.name)]
+        measured = cells[(cells["workload"] == workload) & (cells["metric"] == TPS.name)]
         name = f"ratio-{workload}"
-        yield name, published_chart(ours, theirs[theirs["workload"] == workload], TPS, look, name)
+        yield (
+            name,
+            published_chart(measured, printed[printed["workload"] == workload], TPS, look, name),
+        )
 
 
 def by_second(study: ResolvedStudy, tables: Mapping[str, Path], look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures of runs second by second, of a study that samples counters."""
     if not study.series:
         return
-    found = {name: read_csv(tables[name]) for name in ("series", "counters")}
+    frames = {name: read_csv(tables[name]) for name in ("series", "counters")}
     for workload in study.workloads:
         for clients, name in seconds_names(study, workload).items():
             series, counters = (
-                table[(table["workload"] == workload) & (table["clients"] == clients)] for table in found.values()
+                table[(table["workload"] == workload) & (table["clients"] == clients)] for table in frames.values()
             )
             yield name, seconds_chart(series, counters, look, name)
 

@@ -24,16 +24,18 @@ def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None
     described = {path: json_record.read_part(BuildFacts, path) for path in builds}
     # A failed build has no program, nor has one of a server that already runs.
     compared = {path: facts for path, facts in described.items() if facts.server_file and not facts.has_failed}
-    made = [Made(_with_code(facts, path), _calls(by_folder.get(path.parent))) for path, facts in compared.items()]
-    made.sort(key=lambda build: build.facts.pair)
+    builds_made = [
+        Made(_with_code(facts, path), _calls(by_folder.get(path.parent))) for path, facts in compared.items()
+    ]
+    builds_made.sort(key=lambda build: build.facts.pair)
     proven = [
         replace(proof, server=server)
-        for server, of_server in groupby(made, key=lambda build: build.facts.server)
+        for server, of_server in groupby(builds_made, key=lambda build: build.facts.server)
         for proof in builds_proofs.prove(of_server)
     ]
     spared = {facts.pair for path, facts in compared.items() if outcome.may_fail(path.parent)}
     builds_proofs.demand(proof for proof in proven if not spared & {(proof.server, name) for name in proof.builds})
-    flags = [_foreign(build.facts, build.calls) for build in made if build.calls]
+    flags = [_foreign(build.facts, build.calls) for build in builds_made if build.calls]
     json_record.write(proofs, Proofs(proven, flags).to_json())
 
 

@@ -54,13 +54,13 @@ def main(
     """
     declared = read_study(study)
     names = (*TABLES, *(dictionary.IMPORTED if declared.is_imported else ()))
-    found = {name: read_csv(tables[name]) for name in names}
+    tables_by_name = {name: read_csv(tables[name]) for name in names}
     evidence = Evidence(
         study=declared,
-        tables=found,
+        tables=tables_by_name,
         records=list(_lean(listed(runs_list))),
         **{kind: [RECORDS[kind](path) for path in records.get(kind, [])] for kind in RECORDS},
-        figures=_read_figures(figures, figure_names(declared, len(found["factors"]) > 0)),
+        figures=_read_figures(figures, figure_names(declared, len(tables_by_name["factors"]) > 0)),
         folder=output.parent,
         archive=archive,
     )
@@ -77,13 +77,13 @@ def _read_figures(folder: Path, names: Iterable[str]) -> dict[str, str]:
 def _lean(files: list[Path]) -> Iterator[Run]:
     """Yield the runs without the keys that the page does not show: 10 000 whole records would take a gigabyte."""
     dropped = (*BULKY, "series") if len(files) > MOST_UNFOLDED else BULKY
-    kept = set()
+    shown_variants = set()
     for run in read_records(files, without=dropped):
-        if run.variant in kept:
+        if run.variant in shown_variants:
             yield run
             continue
         if run.outcome == "ok":
-            kept.add(run.variant)
+            shown_variants.add(run.variant)
         yield from read_records([run.path])
 
 

@@ -37,15 +37,15 @@ def read_functions(folder: Path, profdata: str) -> dict[str, int]:
 
 def _parsed(lines: Iterable[str]) -> Counter[str]:
     """Return name -> sum of counters; functions of one name in several programs are counted as one."""
-    found: Counter[str] = Counter()
+    sums: Counter[str] = Counter()
     name = ""
     for line in lines:
         if match := COUNTS.match(line):
-            found[name] += sum(int(count) for count in (match["blocks"] or match["entry"] or "0").split(", "))
+            sums[name] += sum(int(count) for count in (match["blocks"] or match["entry"] or "0").split(", "))
         elif match := HEAD.match(line):
             name = match[1]
-            found[name] += 0
-    return found
+            sums[name] += 0
+    return sums
 
 
 def summary(functions: dict[str, int]) -> TrainedProfile:
@@ -67,21 +67,21 @@ def profile_units(
     """
     compiled = {call.unit: call for call in calls}
     by_symbol = {NO_SYMBOL.sub("_", name): name for name in functions}
-    held = {call.unit: list(_held(call, by_symbol)) for call in instrumented}
-    ran = _executed(functions, held, {unit: _warned(call.said) for unit, call in compiled.items()})
+    of_units = {call.unit: list(_held(call, by_symbol)) for call in instrumented}
+    ran = _executed(functions, of_units, {unit: _warned(call.said) for unit, call in compiled.items()})
     return [
-        _unit(unit, compiled.get(unit), linked, counted=bool(held.get(unit)), executed=ran.get(unit, ()))
-        for unit in sorted({**compiled, **held})
+        _unit(unit, compiled.get(unit), linked, counted=bool(of_units.get(unit)), executed=ran.get(unit, ()))
+        for unit in sorted({**compiled, **of_units})
     ]
 
 
 def _executed(
-    functions: dict[str, int], held: dict[str, list[str]], warned: dict[str, set[str]]
+    functions: dict[str, int], of_units: dict[str, list[str]], warned: dict[str, set[str]]
 ) -> dict[str, tuple[ExecutedFunction, ...]]:
     """Return the functions that ran by unit."""
     owners: dict[str, list[str]] = {}
-    for unit in sorted(held):
-        for name in held[unit]:
+    for unit in sorted(of_units):
+        for name in of_units[unit]:
             owners.setdefault(name, []).append(unit)
     names = demangled(_symbol(name) for name, count in functions.items() if count)
 
@@ -90,7 +90,7 @@ def _executed(
         lost = any(symbol in warned.get(owner, ()) for owner in owners[name])
         return ExecutedFunction(symbol, names[symbol], functions[name], lost=lost, again=owners[name][0] != unit)
 
-    return {unit: tuple(judged(name, unit) for name in held[unit] if functions[name]) for unit in held}
+    return {unit: tuple(judged(name, unit) for name in of_units[unit] if functions[name]) for unit in of_units}
 
 
 def _held(call: CompilerCall, by_symbol: dict[str, str]) -> Iterator[str]:
@@ -106,14 +106,14 @@ def _symbol(name: str) -> str:
     return re.split("[:;]", name)[-1]
 
 
-def _warned(said: str) -> set[str]:
-    return {*FUNCTION_MISSING.findall(said), *FUNCTION_MISMATCH.findall(said)}
+def _warned(warnings: str) -> set[str]:
+    return {*FUNCTION_MISSING.findall(warnings), *FUNCTION_MISMATCH.findall(warnings)}
 
 
 def _unit(
     unit: str, call: CompilerCall | None, linked: set[str] | None, counted: bool, executed: tuple[ExecutedFunction, ...]
 ) -> Unit:
-    said = call.said if call else ""
+    warnings = call.said if call else ""
     return Unit(
         name=unit_name(counter_name(unit)),
         compiled=call is not None,
@@ -121,9 +121,9 @@ def _unit(
         counted=counted,
         executed=executed,
         why=_why(call, executed) if executed else None,
-        functions_not_found=len(FUNCTION_MISSING.findall(said)),
-        mismatch=bool(MISMATCH.search(said)),
-        functions_mismatched=len(set(FUNCTION_MISMATCH.findall(said))),
+        functions_not_found=len(FUNCTION_MISSING.findall(warnings)),
+        mismatch=bool(MISMATCH.search(warnings)),
+        functions_mismatched=len(set(FUNCTION_MISMATCH.findall(warnings))),
     )
 
 

@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.host.process import output_of
 from scripts.lib.json_record import FORMAT, LAST_BEFORE_BLOCKS
+from scripts.lib.parts import JsonObject
 
 EFFECTIVE_ARGUMENT = re.compile(r"-(O|f|m|g|std=|Wl,|D_FORTIFY|flto|pipe)")
 # The linker's trace of a member of an archive: (libx.a)x.o
@@ -25,7 +25,7 @@ COUNTED_FUNCTION = re.compile(r"^(?P<object>.*?):\s*[0-9a-f]+ \w __profc_(?P<fun
 
 
 @dataclass(frozen=True)
-class CompilerCall:
+class CompilerCall(JsonObject):
     """One call: the object relative to the build tree, the argv, whether it linked, the compiler's messages.
 
     `linked` names what the linker took in as it said it, paths within the build tree relative to it; `functions` are
@@ -90,11 +90,7 @@ def read_kept_calls(file: Path) -> list[CompilerCall]:
             f"compiled before there were blocks, and the last commit that reads it is {LAST_BEFORE_BLOCKS}; remove "
             f"{file.parent} to compile it again"
         )
-    return [CompilerCall(**{key: _frozen(value) for key, value in entry.items()}) for entry in read["calls"]]
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    return [CompilerCall.of(call) for call in read["calls"]]
 
 
 def with_functions(calls: Iterable[CompilerCall], build: Path, nm: str, batch: int = 200) -> list[CompilerCall]:
@@ -104,12 +100,12 @@ def with_functions(calls: Iterable[CompilerCall], build: Path, nm: str, batch: i
     """
     calls = list(calls)
     objects = sorted({call.unit for call in compiled_units(calls) if (build / call.unit).exists()})
-    found: dict[str, list[str]] = {}
+    by_object: dict[str, list[str]] = {}
     for start in range(0, len(objects), batch):
         listed = output_of([nm, "-A", "--defined-only", *objects[start : start + batch]], cwd=build)
         for match in COUNTED_FUNCTION.finditer(listed):
-            found.setdefault(match["object"], []).append(match["function"])
-    return [replace(call, functions=tuple(sorted(found.get(call.unit, [])))) for call in calls]
+            by_object.setdefault(match["object"], []).append(match["function"])
+    return [replace(call, functions=tuple(sorted(by_object.get(call.unit, [])))) for call in calls]
 
 
 def compiled_units(calls: Iterable[CompilerCall]) -> list[CompilerCall]:
@@ -143,13 +139,13 @@ def linked_units(calls: Iterable[CompilerCall], server_file: str, install: Path)
     by_base = defaultdict(list)
     for unit in compiled:
         by_base[posixpath.basename(unit)].append(unit)
-    found, ambiguous = set(), 0
+    linked, ambiguous = set(), 0
     for entry in {entry for call in links for entry in call.linked}:
         member = ARCHIVE_MEMBER.match(entry)
         candidates = _of_archive(member["archive"], by_base[member["member"]]) if member else [entry]
         ambiguous += len(candidates) > 1
-        found |= {unit for unit in candidates if unit in compiled} if len(candidates) == 1 else set()
-    return found, ambiguous
+        linked |= {unit for unit in candidates if unit in compiled} if len(candidates) == 1 else set()
+    return linked, ambiguous
 
 
 def _of_archive(archive: str, candidates: list[str]) -> list[str]:
@@ -183,8 +179,8 @@ def counter_name(unit: str) -> str:
 def unit_name(counter_file: str) -> str:
     """Return the unit a counter file belongs to as a path below the build tree, without what CMake adds to it."""
     parts = [".." if part in ("__", "^") else part for part in counter_file.removesuffix(".gcda").split("#")]
-    kept = [part for part in parts if part != "CMakeFiles" and not part.endswith(".dir")]
-    return posixpath.normpath("/".join(kept))
+    folders_and_name = [part for part in parts if part != "CMakeFiles" and not part.endswith(".dir")]
+    return posixpath.normpath("/".join(folders_and_name))
 
 
 def unit_directory(unit: str, depth: int = 2) -> str:
@@ -202,23 +198,16 @@ def sought_name(call: CompilerCall) -> str:
     """
     if not uses_profile(call) or not call.folder:
         return counter_name(call.unit)
-    output = _output_argument(call) or call.unit
+    arguments = dict(zip(call.arguments, call.arguments[1:], strict=False))
+    output = arguments.get("-o") or call.unit
     if output.startswith("/") or PROFILE_FOLDER[:-1] in call.arguments:
         return OBJECT_SUFFIX.sub("", posixpath.join(call.folder, output)) + ".gcda"
-    path, prefix = f"{call.folder}/{output}", _last_argument(call.arguments, PREFIX_PATH)
+    prefixes = [word.removeprefix(PREFIX_PATH) for word in call.arguments if word.startswith(PREFIX_PATH)]
+    path, prefix = f"{call.folder}/{output}", prefixes[-1] if prefixes else ""
     return counter_name(path.removeprefix(prefix).lstrip("/") if prefix and path.startswith(prefix) else path)
 
 
 def uses_profile(call: CompilerCall) -> bool:
     """Return whether a command line uses a profile, with no later argument against it."""
-    asked = [argument for argument in call.arguments if re.match(r"-f(no-)?profile-use(=|$)", argument)]
-    return bool(asked) and not asked[-1].startswith("-fno-")
-
-
-def _output_argument(call: CompilerCall) -> str:
-    places = [place for place, argument in enumerate(call.arguments) if argument == "-o"]
-    return call.arguments[places[-1] + 1] if places else ""
-
-
-def _last_argument(arguments: tuple[str, ...], start: str) -> str:
-    return next((argument.removeprefix(start) for argument in reversed(arguments) if argument.startswith(start)), "")
+    about_profile = [argument for argument in call.arguments if re.match(r"-f(no-)?profile-use(=|$)", argument)]
+    return bool(about_profile) and not about_profile[-1].startswith("-fno-")

@@ -27,63 +27,38 @@ class CompilerFlags:
     relocatable: Words
 
 
-def _gcc_instrument(build: Path) -> tuple[str, ...]:
-    """Return the flags of a unit instrumented by gcc (its manual, Program Instrumentation Options).
-
-    Counters are updated atomically, as servers with threads lose counts otherwise; the build tree is cut from the
-    names of the counter files, so that a build in another tree finds them.
-    """
-    return (f"-fprofile-generate={COUNTERS}", "-fprofile-update=atomic", f"-fprofile-prefix-path={build}")
-
-
-def _gcc_use(build: Path, counters: Path) -> tuple[str, ...]:
-    """Return the flags of a unit that gcc optimises with a profile; it warns about what is missing, for the audit."""
-    return (
-        f"-fprofile-use={counters}",
-        "-fprofile-correction",
-        f"-fprofile-prefix-path={build}",
-        "-Wmissing-profile",
-        "-Wno-error=missing-profile",
-        "-Wcoverage-mismatch",
-        "-Wno-error=coverage-mismatch",
-    )
-
-
-def _clang_instrument(_build: Path) -> tuple[str, ...]:
-    """Return the flags of a unit instrumented by clang (its manual, Profile Guided Optimization).
-
-    LLVM_PROFILE_FILE names the file at run time.
-    """
-    return ("-fprofile-generate", "-fprofile-update=atomic")
-
-
-def _clang_use(_build: Path, counters: Path) -> tuple[str, ...]:
-    """Return the flags of a unit that clang optimises with a merged profile; it warns about what is missing."""
-    return (
-        f"-fprofile-use={counters / MERGED}",
-        "-Wprofile-instr-out-of-date",
-        "-Wno-error=profile-instr-out-of-date",
-        "-Wbackend-plugin",
-        "-Wno-error=backend-plugin",
-        "-mllvm",
-        "-pgo-warn-missing-function",
-    )
-
-
 COMPILERS = {
+    # Its manual, Program Instrumentation Options. Counters are updated atomically, as servers with threads lose counts
+    # otherwise; the build tree is cut from the names of the counter files, so that a build in another tree finds them.
+    # It warns about what is missing, for the audit.
     "gcc": CompilerFlags(
-        instrument=_gcc_instrument,
-        use=_gcc_use,
+        instrument=lambda build: (
+            f"-fprofile-generate={COUNTERS}",
+            "-fprofile-update=atomic",
+            f"-fprofile-prefix-path={build}",
+        ),
+        use=lambda build, counters: (
+            f"-fprofile-use={counters}",
+            "-fprofile-correction",
+            f"-fprofile-prefix-path={build}",
+            *("-Wmissing-profile", "-Wno-error=missing-profile"),
+            *("-Wcoverage-mismatch", "-Wno-error=coverage-mismatch"),
+        ),
         # A number, because `auto` would need make's jobserver.
         lto=lambda jobs: (f"-flto={jobs}",),
         lto_link=lambda _jobs: (),
         relocatable=("-fno-reorder-blocks-and-partition",),
     ),
-    # Clang's manual, ThinLTO: objects are bitcode, which GNU ld reads by a plugin only. Clang splits functions only
-    # when it is asked to.
+    # Its manual, Profile Guided Optimization: LLVM_PROFILE_FILE names the file at run time. ThinLTO: objects are
+    # bitcode, which GNU ld reads by a plugin only. Clang splits functions only when it is asked to.
     "clang": CompilerFlags(
-        instrument=_clang_instrument,
-        use=_clang_use,
+        instrument=lambda _build: ("-fprofile-generate", "-fprofile-update=atomic"),
+        use=lambda _build, counters: (
+            f"-fprofile-use={counters / MERGED}",
+            *("-Wprofile-instr-out-of-date", "-Wno-error=profile-instr-out-of-date"),
+            *("-Wbackend-plugin", "-Wno-error=backend-plugin"),
+            *("-mllvm", "-pgo-warn-missing-function"),
+        ),
         lto=lambda _jobs: ("-flto=thin",),
         lto_link=lambda jobs: ("-fuse-ld=lld", f"-Wl,--thinlto-jobs={jobs}"),
         relocatable=(),

@@ -26,18 +26,18 @@ class Function:
 def functions_of(program: Path) -> list[Function]:
     """Return the functions that a program defines. Raises ValueError when its symbols were stripped."""
     table = output_of(["readelf", "--symbols", "--wide", program]).partition(TABLE)[2]
-    found = [
+    functions = [
         Function(match[3], int(match[2], 0), int(match[1], 16))
         for match in FUNCTION.finditer(table.partition("\nSymbol table ")[0])
     ]
-    if not found:
+    if not functions:
         raise ValueError(f"{program}: `readelf --symbols` shows no functions, expected a program with its symbols")
-    return found
+    return functions
 
 
-def difference(expected: Sequence[Function], found: Sequence[Function]) -> str | None:
+def difference(expected: Sequence[Function], relinked: Sequence[Function]) -> str | None:
     """Return how the functions of two programs differ in symbol or size, None when they do not."""
-    counts = [Counter((each.symbol, each.size) for each in functions) for functions in (expected, found)]
+    counts = [Counter((function.symbol, function.size) for function in functions) for functions in (expected, relinked)]
     missing, added = counts[0] - counts[1], counts[1] - counts[0]
     if not missing and not added:
         return None
@@ -46,16 +46,16 @@ def difference(expected: Sequence[Function], found: Sequence[Function]) -> str |
     return f"{missing.total()} functions of {len(expected)} are missing and {added.total()} are new: {', '.join(shown)}"
 
 
-def moved_share(expected: Sequence[Function], found: Sequence[Function]) -> float:
+def moved_share(expected: Sequence[Function], relinked: Sequence[Function]) -> float:
     """Return the share of functions at another address, of those whose symbol is unique in both programs."""
-    places, others = _places(expected), _places(found)
+    places, others = _places(expected), _places(relinked)
     common = places.keys() & others.keys()
     return sum(places[symbol] != others[symbol] for symbol in common) / len(common) if common else 0.0
 
 
 def _places(functions: Sequence[Function]) -> dict[str, int]:
-    counts = Counter(each.symbol for each in functions)
-    return {each.symbol: each.address for each in functions if counts[each.symbol] == 1}
+    counts = Counter(function.symbol for function in functions)
+    return {function.symbol: function.address for function in functions if counts[function.symbol] == 1}
 
 
 def needed_names(program: Path) -> list[str]:

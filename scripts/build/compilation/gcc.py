@@ -54,10 +54,10 @@ def read_counters(folder: Path, gcov_dump: str, batch: int = 200) -> list[Counte
     Raises ValueError naming a file that is truncated or that another compiler wrote.
     """
     names = sorted(path.name for path in folder.glob("*.gcda"))
-    found = []
+    files = []
     for start in range(0, len(names), batch):
-        found += _read_counter_file(folder, gcov_dump, names[start : start + batch])
-    return found
+        files += _read_counter_file(folder, gcov_dump, names[start : start + batch])
+    return files
 
 
 def _read_counter_file(folder: Path, gcov_dump: str, names: list[str]) -> list[CounterFile]:
@@ -152,11 +152,11 @@ def function_symbols(install: Path) -> dict[Key, str]:
 
     Only for a gcc without a `names_problem`: another layout would yield keys that no counter file has.
     """
-    found: dict[Key, str] = {}
+    symbols: dict[Key, str] = {}
     for program in sorted(install.rglob("*")):
         if program.is_file() and not program.is_symlink() and _is_elf(program):
-            found.update(_symbol_table(program))
-    return found
+            symbols.update(_symbol_table(program))
+    return symbols
 
 
 def _is_elf(file: Path) -> bool:
@@ -210,13 +210,13 @@ def _last_word(text: str) -> str:
 
 def _without_templates(text: str) -> str:
     """Return text without its parts in angle brackets."""
-    kept, depth = [], 0
+    outside, depth = [], 0
     for character in text:
         depth += character == "<"
         if not depth:
-            kept.append(character)
+            outside.append(character)
         depth -= character == ">" and depth > 0
-    return "".join(kept)
+    return "".join(outside)
 
 
 # Recognised by gcc's tags: builds compiled before the C locale was theirs hold messages in the user's language, whose
@@ -243,27 +243,27 @@ def profile_units(
     counted = {file.name: file for file in files}
     compiled = {sought_name(call): call for call in calls}
     names = demangled(symbols[ran.key] for file in counted.values() for ran in file.executed if ran.key in symbols)
-    top, known = _common_folder(counted), {_short_list(call) for call in compiled.values()}
+    top, compiled_names = _common_folder(counted), {_short_list(call) for call in compiled.values()}
     units = []
     for key in sorted({**counted, **compiled}):
         file, call = counted.get(key), compiled.get(key)
         name = _short_list(call) if call else unit_name(key.removeprefix(top))
         executed = _unit_functions(file, call, symbols, names) if file else ()
-        why = _why(call, name in known) if executed else None
+        why = _why(call, name in compiled_names) if executed else None
         units.append(_unit(name, call, linked, counted=file is not None, executed=executed, why=why))
     return units
 
 
 def _unit(name: str, call: CompilerCall | None, linked: set[str] | None, **counters: Any) -> Unit:
-    said = call.said if call else ""
+    warnings = call.said if call else ""
     return Unit(
         name=name,
         compiled=call is not None,
         linked=call is not None and call.unit in linked if linked is not None else None,
-        file_not_found=bool(FILE_MISSING.search(said)),
-        functions_not_found=len(FUNCTION_MISSING.findall(said)),
-        mismatch=bool(MISMATCH.search(said)),
-        functions_mismatched=len(set(FUNCTION_MISMATCH.findall(said))),
+        file_not_found=bool(FILE_MISSING.search(warnings)),
+        functions_not_found=len(FUNCTION_MISSING.findall(warnings)),
+        mismatch=bool(MISMATCH.search(warnings)),
+        functions_mismatched=len(set(FUNCTION_MISMATCH.findall(warnings))),
         **counters,
     )
 
@@ -272,10 +272,10 @@ def _short_list(call: CompilerCall) -> str:
     return unit_name(counter_name(call.unit))
 
 
-def _why(call: CompilerCall | None, known: bool) -> str | None:
-    """Return why a unit with counters was not optimised with them, or None when it was; `known` by its name alone."""
+def _why(call: CompilerCall | None, name_known: bool) -> str | None:
+    """Return why a unit with counters was not optimised with them, or None when it was."""
     if call is None:
-        return "its counters have another name than the one sought" if known else "not compiled in this build"
+        return "its counters have another name than the one sought" if name_known else "not compiled in this build"
     reasons = {
         "compiled without its profile": not uses_profile(call),
         "no counters file found": FILE_MISSING.search(call.said),
@@ -291,21 +291,21 @@ def _unit_functions(
 
     gcc finds a public function by its symbol, so a warning that it is missing means another one of the same name.
     """
-    said = call.said if call else ""
+    warnings = call.said if call else ""
     not_found, mismatched = (
-        {plain_name(function) for function in kind.findall(said)} for kind in (FUNCTION_MISSING, FUNCTION_MISMATCH)
+        {plain_name(function) for function in kind.findall(warnings)} for kind in (FUNCTION_MISSING, FUNCTION_MISMATCH)
     )
 
     def lost(symbol: str, key: Key) -> bool:
         plain = plain_name(names[symbol])
         return plain in mismatched or (plain in not_found and not is_public(symbol, key))
 
-    warned, found = bool(not_found or mismatched), []
+    warned, executed = bool(not_found or mismatched), []
     for ran in file.executed:
         symbol = symbols.get(ran.key)
         is_lost = symbol is not None and warned and lost(symbol, ran.key)
-        found.append(ExecutedFunction(symbol, names[symbol] if symbol else None, ran.count, lost=is_lost))
-    return tuple(found)
+        executed.append(ExecutedFunction(symbol, names[symbol] if symbol else None, ran.count, lost=is_lost))
+    return tuple(executed)
 
 
 def _common_folder(names: Iterable[str]) -> str:

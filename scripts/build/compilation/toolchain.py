@@ -57,22 +57,18 @@ class Toolchain:
         return UsedToolchain(self.name, self.kind, self.version, cc, cxx, bolt)
 
 
-def toolset_directory(toolset: str) -> Path:
-    """Return the commands' folder of a software collection, as Red Hat lays it out."""
-    return Path("/opt/rh", toolset, "root", "usr", "bin")
-
-
 def _command(entry: Mapping[str, Any], key: str, toolchain: str) -> str:
     """Return the absolute path of one command: in the entry's folders, also under its plain name, else on PATH."""
     folders = [Path(folder) for folder in entry.get("directories", [])]
-    folders += [toolset_directory(entry["toolset"])] if "toolset" in entry else []
+    # As Red Hat lays out the commands of a software collection.
+    folders += [Path("/opt/rh", entry["toolset"], "root", "usr", "bin")] if "toolset" in entry else []
     for folder in folders:
         for name in (entry[key], re.sub(r"-[\d.]+$", "", entry[key])):
             if (folder / name).exists():
                 return str(folder / name)
-    if found := shutil.which(entry[key]):
+    if on_path := shutil.which(entry[key]):
         # BOLT looks for its run-time library beside the file itself, not beside a link to it.
-        return os.path.realpath(found) if entry.get("kind") == "bolt" else found
+        return os.path.realpath(on_path) if entry.get("kind") == "bolt" else on_path
     raise ValueError(
         f"toolchains.{toolchain}.{key}: command {entry[key]!r} found neither on PATH nor in "
         f"{[str(folder) for folder in folders]}; install the package of that name, or name another toolchain"

@@ -95,8 +95,8 @@ class Trial:
     def lay_out(self, program: Path, tool: Toolchain) -> None:
         """Take the program through BOLT: instrumented, run, laid out anew, run."""
         # An instrumented program reads itself under this name.
-        counting, made, profile = (self.folder / name for name in ("program", "made", "profile"))
+        counting, laid_out, profile = (self.folder / name for name in ("program", "made", "profile"))
         self.run(*bolt.instrument_command(tool.bolt, program, counting, self.folder))
         self.run(counting)
-        self.run(*bolt.optimise_command(tool.bolt, program, made, profile))
-        self.run(made)
+        self.run(*bolt.optimise_command(tool.bolt, program, laid_out, profile))
+        self.run(laid_out)

@@ -1,6 +1,7 @@
 """The link of a server as the compiler wrapper recorded it, taken apart so that its objects can have another order."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ class Piece:
 class Link:
     """A link: where it runs, its objects in their order with their arguments, the arguments around them.
 
-    `whole` are archives of the build tree that could not be taken apart.
+    `intact` are archives of the build tree that could not be taken apart.
     """
 
     folder: Path
@@ -35,7 +36,7 @@ class Link:
     pieces: tuple[Piece, ...]
     arguments: tuple[str, ...]
     after: tuple[str, ...]
-    whole: tuple[str, ...]
+    intact: tuple[str, ...]
 
     def command(self, order: Sequence[int], program: Path) -> list[str]:
         """Return the command that links `program` from the objects in an order."""
@@ -46,87 +47,76 @@ def server_link(calls: Iterable[CompilerCall], build: Path, program: Path) -> Co
     """Return the call that linked an installed program. Raises ValueError unless there is one such call."""
     sought = file_sha256(program)
     links = [call for call in calls if call.links and (build / call.unit).is_file()]
-    found = {
+    by_arguments = {
         call.arguments: call
         for call in links
         if (build / call.unit).stat().st_size == program.stat().st_size and file_sha256(build / call.unit) == sought
     }
-    if len(found) != 1:
-        raise ValueError(f"{program}: {len(found)} recorded links made it, expected 1")
-    return next(iter(found.values()))
+    if len(by_arguments) != 1:
+        raise ValueError(f"{program}: {len(by_arguments)} recorded links made it, expected 1")
+    return next(iter(by_arguments.values()))
 
 
 def with_output(arguments: Sequence[str], program: Path) -> list[str]:
     """Return a link's arguments with another output. Raises ValueError when they name none."""
-    places = [place for place, argument in enumerate(arguments) if argument == "-o"]
-    if not places:
+    if "-o" not in arguments:
         raise ValueError(f"{arguments[0]}: the recorded link has no -o, expected the server's program after it")
-    changed = list(arguments)
-    changed[places[-1] + 1] = str(program)
-    return changed
+    output = len(arguments) - [*reversed(arguments)].index("-o")
+    return [*arguments[:output], str(program), *arguments[output + 1 :]]
 
 
 def traced_pieces(trace: str, folder: Path) -> list[Piece]:
     """Return the pieces in a linker's trace, in which each member of an archive has a line of its own."""
-    return [
-        _piece(folder, member["archive"], member["member"]) if (member := TRACED_MEMBER.match(line)) else
-        _piece(folder, line) for line in trace.splitlines()
-    ]  # fmt: skip
+    return [_piece(TRACED_MEMBER, line, folder) for line in trace.splitlines()]
 
 
 def mapped_piece(name: str, folder: Path) -> Piece:
-    """Return the piece that a linker's map names."""
-    member = ARCHIVE_MEMBER.match(name)
-    return _piece(folder, member["archive"], member["member"]) if member else _piece(folder, name)
+    """Return the piece that a linker's map, or the record of a link, names."""
+    return _piece(ARCHIVE_MEMBER, name, folder)
 
 
-def recorded_pieces(call: CompilerCall, build: Path) -> list[Piece]:
-    """Return the pieces in the record of a link, each once."""
-    return [mapped_piece(name, build) for name in call.linked]
-
-
-def _piece(folder: Path, file: str, member: str = "") -> Piece:
+def _piece(of_archive: re.Pattern[str], name: str, folder: Path) -> Piece:
+    file, member = match.group("archive", "member") if (match := of_archive.match(name)) else (name, "")
     return Piece(os.path.normpath(folder / file), member)
 
 
-def take_apart(call: CompilerCall, taken: Sequence[Piece], build: Path, ar: str, scratch: Path) -> Link:
+def take_apart(call: CompilerCall, used: Sequence[Piece], build: Path, ar: str, scratch: Path) -> Link:
     """Return a link with the members that it took from archives of the build tree in the archives' place.
 
-    `taken` are the pieces that the linker took in, in their order. Members are extracted below `scratch`. Archives of
+    `used` are the pieces that the linker took in, in their order. Members are extracted below `scratch`. Archives of
     the system stay, and so do thin ones and those in which the trace leaves open which of several members of one name
-    was taken. Raises ValueError when fewer than two objects can change places, CommandFailed when `ar` fails.
+    was used. Raises ValueError when fewer than two objects can change places, CommandFailed when `ar` fails.
     """
-    folder, arguments = Path(call.folder), [one for one in call.arguments if one != TRACE]
-    places = dict(_places(arguments, folder, build))
-    objects = {file: arguments[place] for place, file in places.items() if Piece(file) in taken and is_object(file)}
-    archives = dict.fromkeys(file for file in places.values() if _head(file, 8) in (ARCHIVE, THIN_ARCHIVE))
-    members = {file: [each.member for each in taken if each.file == file and each.member] for file in archives}
+    folder, arguments = Path(call.folder), [argument for argument in call.arguments if argument != TRACE]
+    files = dict(_files(arguments, folder, build))
+    objects = {file: arguments[index] for index, file in files.items() if Piece(file) in used and is_object(file)}
+    archives = dict.fromkeys(file for file in files.values() if _head(file, 8) in (ARCHIVE, THIN_ARCHIVE))
+    members = {file: [piece.member for piece in used if piece.file == file and piece.member] for file in archives}
     extracted = {
-        file: _extracted(ar, file, used, scratch / str(number))
-        for number, (file, used) in enumerate(members.items())
-        if used and is_clear(ar, file, used)
+        file: _extracted(ar, file, names, scratch / str(number))
+        for number, (file, names) in enumerate(members.items())
+        if names and is_clear(ar, file, names)
     }
-    queues = {Piece(file, name): iter(paths) for file, found in extracted.items() for name, paths in found.items()}
-    pieces = [each for each in taken if each in queues or (each.file in objects and not each.member)]
-    spelt = [str(next(queues[each])) if each.member else objects[each.file] for each in pieces]
-    gone = {place for place, file in places.items() if file in objects or file in extracted}
+    queues = {Piece(file, name): iter(paths) for file, copies in extracted.items() for name, paths in copies.items()}
+    pieces = [piece for piece in used if piece in queues or (piece.file in objects and not piece.member)]
+    spelt = [str(next(queues[piece])) if piece.member else objects[piece.file] for piece in pieces]
+    gone = {index for index, file in files.items() if file in objects or file in extracted}
     if len(pieces) < 2:
         raise ValueError(f"{call.unit}: linked from {len(pieces)} objects of the build tree, expected at least 2")
     first = min(gone)
-    before = tuple(arguments[:first])
-    after = tuple(argument for place, argument in enumerate(arguments) if place > first and place not in gone)
-    whole = tuple(file for file, used in members.items() if used and file not in extracted)
-    return Link(folder, before, tuple(pieces), tuple(spelt), after, whole)
+    after = tuple(argument for index, argument in enumerate(arguments) if index > first and index not in gone)
+    intact = tuple(file for file, names in members.items() if names and file not in extracted)
+    return Link(folder, tuple(arguments[:first]), tuple(pieces), tuple(spelt), after, intact)
 
 
-def _places(arguments: Sequence[str], folder: Path, build: Path) -> Iterator[tuple[int, str]]:
-    """Yield (place, absolute path) of the arguments that are files of the build tree, but for the output."""
-    for place, argument in enumerate(arguments):
+def _files(arguments: Sequence[str], folder: Path, build: Path) -> Iterator[tuple[int, str]]:
+    """Yield (index, absolute path) of the arguments that are files of the build tree, but for the output."""
+    for index, argument in enumerate(arguments):
         if argument.startswith("@"):
             raise ValueError(f"{argument}: the recorded link has its arguments in a file, expected them in its command")
         path = os.path.normpath(folder / argument)
-        if arguments[place - 1] != "-o" and path.startswith(f"{build}/") and Path(path).is_file():
-            yield place, path
+        if arguments[index - 1] != "-o" and path.startswith(f"{build}/") and Path(path).is_file():
+            yield index, path
 
 
 def is_object(file: str) -> bool:
@@ -146,21 +136,21 @@ def is_clear(ar: str, archive: str, used: Sequence[str]) -> bool:
     """Return whether an archive holds its members, and their names state which of them were `used`."""
     if _head(archive, 8) == THIN_ARCHIVE:
         return False
-    held, taken = Counter(output_of([ar, "t", archive]).splitlines()), Counter(used)
-    return all(count in (1, taken[name]) for name, count in held.items() if name in taken)
+    in_archive, counts = Counter(output_of([ar, "t", archive]).splitlines()), Counter(used)
+    return all(count in (1, counts[name]) for name, count in in_archive.items() if name in counts)
 
 
 def _extracted(ar: str, archive: str, used: Sequence[str], folder: Path) -> dict[str, list[Path]]:
     """Return name -> files of the members of an archive; each of several members of one name has its own folder."""
-    counts, found = Counter(used), {}
+    counts, files = Counter(used), {}
     single = [name for name, count in counts.items() if count == 1]
     folder.mkdir(parents=True)
     if single:
         output_of([ar, "x", archive, *single], cwd=folder)
-        found = {name: [folder / name] for name in single}
+        files = {name: [folder / name] for name in single}
     for name in counts.keys() - set(single):
-        found[name] = [folder / str(number) / name for number in range(1, counts[name] + 1)]
-        for number, path in enumerate(found[name], start=1):
+        files[name] = [folder / str(number) / name for number in range(1, counts[name] + 1)]
+        for number, path in enumerate(files[name], start=1):
             path.parent.mkdir(exist_ok=True)
             output_of([ar, "xN", str(number), archive, name], cwd=path.parent)
-    return found
+    return files

@@ -29,7 +29,6 @@ from scripts.build.relink.link_command import (
     Link,
     Piece,
     mapped_piece,
-    recorded_pieces,
     server_link,
     take_apart,
     traced_pieces,
@@ -88,7 +87,8 @@ def by_linker(seed: str, calls: Iterable[CompilerCall], tree: BuildTree, origina
     call = server_link(calls, tree.build, original.program)
     lto = uses_lto(call.arguments)
     tree.scratch.mkdir()
-    pieces, map_text = (recorded_pieces(call, tree.build), "") if lto else repeat_link(call, original, tree)
+    recorded = [mapped_piece(name, tree.build) for name in call.linked]
+    pieces, map_text = (recorded, "") if lto else repeat_link(call, original, tree)
     link = take_apart(call, pieces, tree.build, tree.chosen.ar, tree.scratch / "members")
     ahead = pairs_to_keep(link, map_text)
     shared = RelinkRecord(
@@ -96,7 +96,7 @@ def by_linker(seed: str, calls: Iterable[CompilerCall], tree: BuildTree, origina
         repeated=not lto,
         objects=len(link.pieces),
         from_archives=sum(bool(piece.member) for piece in link.pieces),
-        archives_whole=list(link.whole),
+        archives_whole=list(link.intact),
         pairs_kept=len(ahead),
     )
     numbers, least_moved = range(1, count + 1), 0.0 if lto else LEAST_MOVED

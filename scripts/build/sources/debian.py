@@ -156,11 +156,11 @@ def offered_versions(showsrc: str, package: str) -> list[str]:
     return list(dict.fromkeys(versions))
 
 
-def compare_versions(left: str, right: str) -> int:
+def compare_versions(first: str, second: str) -> int:
     """Order two Debian versions as dpkg does: -1, 0 or 1."""
-    if left == right:
+    if first == second:
         return 0
-    command = ["dpkg", "--compare-versions", left, "lt", right]
+    command = ["dpkg", "--compare-versions", first, "lt", second]
     return -1 if subprocess.run(command, env=made_environment(), check=False).returncode == 0 else 1
 
 

@@ -218,10 +218,10 @@ def foreign_flags_finding(built: Built) -> Finding | None:
 
 def failure_stories(built: Built, profiles: Iterable[TrainedProfile]) -> list[tuple[str, str]]:
     """Return (name, reason) of failed builds and trainings, and of failed audits and checks of builds that exist."""
-    made = {build.pair for build in sound(built.facts)}
+    existing = {build.pair for build in sound(built.facts)}
     stories: list[tuple[str, Failable]] = [(build.title, build) for build in built.facts]
-    stories += [(f"audit of {audit.title}", audit) for audit in built.audits if audit.pair in made]
-    stories += [(f"check of {check.title}", check) for check in built.checks if check.pair in made]
+    stories += [(f"audit of {audit.title}", audit) for audit in built.audits if audit.pair in existing]
+    stories += [(f"check of {check.title}", check) for check in built.checks if check.pair in existing]
     stories += [(f"training {profile.training} of {profile.server}", profile) for profile in profiles]
     return [(name, record.reason or "") for name, record in stories if record.has_failed]
 
@@ -267,5 +267,5 @@ def failed_builds_finding(study: ResolvedStudy, built: Built) -> Finding | None:
     arms = [name for name in study.variants if name not in CONTROLS]
     text = f"{len(lost)} of {plural(len(arms), 'variant')} were not measured, since their build failed."
     groups = alike(lost, lambda variant: variant.cause)
-    lines = [f"{listing([each.name for each in group.things])}: {group.things[0].sentence}" for group in groups]
+    lines = [f"{listing([arm.name for arm in group.things])}: {group.things[0].sentence}" for group in groups]
     return FAILED_BUILDS.look(text, tuple(lines))

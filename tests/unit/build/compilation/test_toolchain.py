@@ -41,10 +41,11 @@ def test_folder_of_a_toolset_comes_first_under_the_plain_name(tmp_path):
     assert found.version == "13.1.0"
 
 
-def test_toolset_is_where_red_hat_puts_it():
-    assert str(toolchain.toolset_directory("gcc-toolset-12")).split("/") == [
-        "", "opt", "rh", "gcc-toolset-12", "root", "usr", "bin",
-    ]  # fmt: skip
+def test_toolset_is_where_red_hat_puts_it(tmp_path):
+    folder = "/opt/rh/gcc-toolset-12/root/usr/bin"
+    commands = dict.fromkeys(GCC, "no-such-command")
+    with pytest.raises(ValueError, match=f"no-such-command.*{folder}"):
+        toolchain.find("gcc-12", {**commands, "toolset": "gcc-toolset-12"})
 
 
 def test_old_compiler_is_refused(tmp_path):

@@ -46,7 +46,7 @@ def test_objects_and_members_stand_together_where_the_first_of_them_was(build, c
     assert link.arguments == ("a.o", "b.o", f"{members}/0/1/x.o", f"{members}/0/2/x.o", f"{members}/1/y.o")
     assert link.after == ("-lz", "libc.so", "/usr/lib/x.a", "-o", "server", "-lm")
     assert [piece.member for piece in link.pieces] == ["", "", "x.o", "x.o", "y.o"]
-    assert link.whole == ()
+    assert link.intact == ()
     assert (members / "0/1/x.o").read_bytes() == (build / "one/x.o").read_bytes()
     assert (members / "0/2/x.o").read_bytes() == (build / "two/x.o").read_bytes()
     command = link.command([4, 0, 2, 1, 3], build / "again")
@@ -56,7 +56,7 @@ def test_objects_and_members_stand_together_where_the_first_of_them_was(build, c
 
 def test_archive_stays_whole_when_one_of_several_members_of_a_name_was_used(build, compiler):
     link = apart(build, compiler, "a.o\nb.o\n(libx.a)x.o\n(liby.a)y.o\n", "a.o", "libx.a", "b.o", "liby.a", "-o", "s")
-    assert link.whole == (str(build / "libx.a"),)
+    assert link.intact == (str(build / "libx.a"),)
     assert "libx.a" in link.after
     assert [piece.member for piece in link.pieces] == ["", "", "y.o"]
 
@@ -64,7 +64,7 @@ def test_archive_stays_whole_when_one_of_several_members_of_a_name_was_used(buil
 def test_thin_archive_and_unused_archive_stay(build, compiler):
     link = apart(build, compiler, "a.o\nb.o\n(thin.a)y.o\nliby.a\n", "a.o", "thin.a", "liby.a", "b.o", "-o", "s")
     assert link.after == ("thin.a", "liby.a", "-o", "s")
-    assert link.whole == (str(build / "thin.a"),)
+    assert link.intact == (str(build / "thin.a"),)
 
 
 def test_arguments_in_a_file_are_refused(build, compiler):
